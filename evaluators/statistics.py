@@ -1,0 +1,193 @@
+"""How sure a measured success rate is: intervals for one rate, for repeats, for a difference."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Outcomes: TypeAlias = Mapping[tuple[int, str, int], float]
+"""What an arm measured: (repeat, task, seed) to a value in [0, 1]."""
+
+Array: TypeAlias = NDArray[np.float64]
+Cells: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Rows and columns of a table, to be broadcast."""
+
+_CHUNK = 2_000_000
+"""Most episodes drawn at once, so that large comparisons stay within 100 MB."""
+
+_T_975 = (
+    *(12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228),
+    *(2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086),
+    *(2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042),
+)
+"""The .975 quantile of Student's t for 1, 2, 3, ... degrees of freedom."""
+
+
+class Interval(NamedTuple):
+    """A value with the ends of its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+def wilson(successes: float, n: int, z: float = 1.96) -> tuple[float, float]:
+    """The score interval for a rate, which stays inside [0, 1] and holds at 0 and n successes.
+
+    Wilson, "Probable inference, the law of succession, and statistical inference" (JASA 1927).
+    It treats the n episodes as independent, so it speaks of the agents that were measured and not
+    of what another repeat would have given. (0, 1) when nothing was measured.
+    """
+    if not n:
+        return 0.0, 1.0
+    if not 0 <= successes <= n:
+        raise ValueError(f"{successes} successes of {n} episodes cannot be")
+    rate = successes / n
+    scale = 1 + z * z / n
+    middle = (rate + z * z / (2 * n)) / scale
+    half = z / scale * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
+    return max(0.0, min(rate, middle - half)), min(1.0, max(rate, middle + half))
+
+
+def mean_interval(values: Sequence[float]) -> Interval:
+    """The mean over repeats with Student's t interval (Student, Biometrika 1908).
+
+    One repeat says nothing about the next: its interval is unbounded. Raises `ValueError` for none.
+    """
+    if not values:
+        raise ValueError("no repeats to take the mean of")
+    mean, freedom = float(np.mean(values)), len(values) - 1
+    if not freedom:
+        return Interval(mean, -math.inf, math.inf)
+    quantile = _T_975[freedom - 1] if freedom <= len(_T_975) else 1.96
+    half = quantile * float(np.std(values, ddof=1)) / math.sqrt(len(values))
+    return Interval(mean, mean - half, mean + half)
+
+
+def difference(
+    a: Outcomes, b: Outcomes, *, fixed_tasks: bool = False, resamples: int = 2000, seed: int = 0
+) -> Interval | None:
+    """How much higher a's rate is than b's, with a 95 % percentile bootstrap interval.
+
+    As it is, the interval speaks of tasks like these: repeats and tasks are crossed, so each is
+    resampled on its own (Owen, "The pigeonhole bootstrap", Annals of Applied Statistics 2007).
+    The luck of single episodes is then part of the spread between tasks; drawing episodes as well
+    would count it again (Davison and Hinkley, "Bootstrap Methods", 1997, section 3.8). With
+    `fixed_tasks` it speaks of these very tasks: repeats are resampled, then the episodes of every
+    task (stratified, as in Agarwal et al., "Deep RL at the edge of the statistical precipice",
+    NeurIPS 2021), which keeps a few repeats that happen to agree from promising too much.
+
+    One repeat less is drawn than there are, so that the variance between few is unbiased (Rao and
+    Wu, JASA 1988). A single repeat says nothing of what another would give.
+
+    Where the arms share episodes (repeat, task and seed) only those count and both arms are drawn
+    together; where they share none each is drawn by itself. None when either has no episodes. The
+    same arguments give the same interval.
+    """
+    shared = a.keys() & b.keys()
+    if shared:
+        a = {key: a[key] for key in shared}
+        b = {key: b[key] for key in shared}
+    if not a or not b:
+        return None
+    one, other = _tables(a, b)
+    rng = np.random.default_rng(seed)
+    draw = _episodes_drawn if fixed_tasks else _tasks_drawn
+    size = max(one.values.size, other.values.size)
+    chunks = [draw(one, other, n, rng, bool(shared)) for n in _chunks(resamples, size)]
+    drawn = np.concatenate(chunks)
+    low, high = np.nanpercentile(drawn, (2.5, 97.5))
+    value = one.sums.sum() / one.counts.sum() - other.sums.sum() / other.counts.sum()
+    return Interval(float(value), float(low), float(high))
+
+
+class _Table(NamedTuple):
+    """An arm's episodes by repeat and task; places beyond a cell's count are unused."""
+
+    values: Array
+    """Repeats by tasks by places."""
+    counts: NDArray[np.int64]
+    """Repeats by tasks."""
+
+    @property
+    def width(self) -> int:
+        return int(self.values.shape[2])
+
+    @property
+    def sums(self) -> Array:
+        return np.asarray(self.values.sum(axis=2))
+
+
+def _tables(a: Outcomes, b: Outcomes) -> tuple[_Table, _Table]:
+    """Both arms over the same repeats and tasks, so that equal places mean equal cells."""
+    keys = [*a, *b]
+    repeats = sorted({repeat for repeat, _, _ in keys})
+    tasks = sorted({task for _, task, _ in keys})
+    return _table(a, repeats, tasks), _table(b, repeats, tasks)
+
+
+def _table(outcomes: Outcomes, repeats: Sequence[int], tasks: Sequence[str]) -> _Table:
+    cells: dict[tuple[int, str], list[float]] = {}
+    for repeat, task, seed in sorted(outcomes):
+        cells.setdefault((repeat, task), []).append(outcomes[repeat, task, seed])
+    values = np.zeros((len(repeats), len(tasks), max(map(len, cells.values()))))
+    counts = np.zeros(values.shape[:2], dtype=np.int64)
+    for row, repeat in enumerate(repeats):
+        for column, task in enumerate(tasks):
+            cell = cells.get((repeat, task), [])
+            values[row, column, : len(cell)] = cell
+            counts[row, column] = len(cell)
+    return _Table(values, counts)
+
+
+def _tasks_drawn(
+    one: _Table, other: _Table, count: int, rng: np.random.Generator, paired: bool
+) -> Array:
+    """Differences over drawn repeats and drawn tasks; arms that share no episodes meet anew."""
+    repeats, tasks = _drawn_repeats(one, count, rng), one.counts.shape[1]
+    columns = rng.integers(tasks, size=(count, tasks))
+    cells = repeats[:, :, None], columns[:, None, :]
+    again = cells if paired else (_drawn_repeats(one, count, rng)[:, :, None], columns[:, None, :])
+    return _rate(one.sums[cells], one.counts[cells]) - _rate(other.sums[again], other.counts[again])
+
+
+def _episodes_drawn(
+    one: _Table, other: _Table, count: int, rng: np.random.Generator, paired: bool
+) -> Array:
+    """Differences over drawn repeats, all tasks, and drawn episodes of each."""
+    every = np.arange(one.counts.shape[1])[None, None, :]
+    cells = _drawn_repeats(one, count, rng)[:, :, None], every
+    again = cells if paired else (_drawn_repeats(one, count, rng)[:, :, None], every)
+    luck = rng.random((*np.broadcast_shapes(*(part.shape for part in cells)), one.width))
+    other_luck = luck if paired else rng.random((*luck.shape[:3], other.width))
+    return _rate(*_drawn(one, cells, luck)) - _rate(*_drawn(other, again, other_luck))
+
+
+def _drawn_repeats(table: _Table, count: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    repeats = table.counts.shape[0]
+    return rng.integers(repeats, size=(count, max(1, repeats - 1)))
+
+
+def _drawn(table: _Table, cells: Cells, luck: Array) -> tuple[Array, NDArray[np.int64]]:
+    """Sums and counts of the cells, with as many episodes drawn from each as it has."""
+    counts = table.counts[cells]
+    places = (luck * counts[..., None]).astype(np.int64)
+    values = table.values[cells[0][..., None], cells[1][..., None], places]
+    is_used = np.arange(table.width) < counts[..., None]
+    return np.where(is_used, values, 0.0).sum(axis=3), counts
+
+
+def _rate(sums: Array, counts: NDArray[np.int64]) -> Array:
+    """The rate of each resample; nan where it holds no episode."""
+    totals = counts.sum(axis=(1, 2))
+    rates = np.full(len(totals), np.nan)
+    np.divide(sums.sum(axis=(1, 2)), totals, out=rates, where=totals > 0)
+    return rates
+
+
+def _chunks(resamples: int, size: int) -> Iterable[int]:
+    """Numbers of resamples that add up, each small enough for the memory."""
+    most = max(1, _CHUNK // max(1, size))
+    return [min(most, resamples - start) for start in range(0, resamples, most)]

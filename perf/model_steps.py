@@ -1,0 +1,135 @@
+"""How fast the built-in model trains, acts and imagines, on one thread.
+
+    python perf/model_steps.py [--json] [--episodes 20]
+
+Rows are made of demonstrations played in a real browser first. `theirs` is, for training, a plain
+GPT-2 of transformers with the same width, depth, heads and words, fed batches of the same lengths;
+for imagining, the same steps in the real browser of this very run. A ratio above 1 favours us.
+"""
+
+import asyncio
+import time
+from collections.abc import Sequence
+
+import torch
+from rows import Row, options, row, show
+from transformers import GPT2Config, GPT2LMHeadModel
+
+from tasks.benchmarks import miniwob
+from webagent.browser import Browser
+from webagent.models.builtin.generate import sample
+from webagent.models.builtin.model import BuiltinModel
+from webagent.models.builtin.targets import ActionGrammar, Codec
+from webagent.policy.oracles import OraclePolicy
+from webagent.records import Provenance, Trajectory
+from webagent.rollout import collect, planned
+from webagent.training.fit import FitConfig, fit
+from webagent.training.rows import Row as TrainingRow
+from webagent.training.rows import grow_vocabulary, policy_rows
+from worldmodel.model import Situation, WorldModel
+from worldmodel.simulate import predict_all
+from worldmodel.transitions import transitions
+
+TASKS = ("click-checkboxes", "login-user", "email-inbox", "search-engine")
+TRAINED_TOKENS = 60_000
+
+
+async def demonstrate(episodes: int) -> tuple[list[Trajectory], float]:
+    """Demonstrations of each task, and real steps per second with episode starts in one world."""
+    found: list[Trajectory] = []
+    async with Browser() as browser:
+        started = time.perf_counter()
+        for name in TASKS:
+            plan = planned([miniwob.task(name, i) for i in range(episodes)], Provenance())
+            found += await collect(plan, OraclePolicy(name), browser.world)
+        seconds = time.perf_counter() - started
+    return found, sum(len(t.steps) for t in found) / seconds
+
+
+def train_ours(model: BuiltinModel, rows: Sequence[TrainingRow]) -> float:
+    """Tokens per second of the built-in network's training."""
+    report = fit(model.network, rows, FitConfig(tokens=TRAINED_TOKENS))
+    return report.tokens / report.seconds
+
+
+def train_gpt2(model: BuiltinModel, rows: Sequence[TrainingRow]) -> float:
+    """Tokens per second of a plain GPT-2 of the same size on batches of the same lengths."""
+    sizes = model.network.config
+    config = GPT2Config(
+        vocab_size=sizes.capacity,
+        n_embd=sizes.width,
+        n_layer=sizes.depth,
+        n_head=sizes.heads,
+        n_positions=512,
+    )
+    network = GPT2LMHeadModel(config)
+    optimizer = torch.optim.AdamW(network.parameters(), lr=1e-3, fused=True)
+    lengths = sorted(row.tokens for row in rows)
+    used, place, started = 0, 0, time.perf_counter()
+    while used < TRAINED_TOKENS:
+        length = lengths[place % len(lengths)]
+        place += max(1, 1000 // length)
+        ids = torch.randint(sizes.capacity, (max(1, 1000 // length), length))
+        loss = network(input_ids=ids, labels=ids).loss
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+        optimizer.step()
+        used += ids.numel()
+    return used / (time.perf_counter() - started)
+
+
+def act(model: BuiltinModel, rows: Sequence[TrainingRow], at_once: int) -> float:
+    """Greedy actions per second, so many in a pass."""
+    grammar = ActionGrammar(Codec(model.vocabulary))
+    prefixes = [row.prefix for row in rows]
+    started = time.perf_counter()
+    for first in range(0, len(prefixes), at_once):
+        part = prefixes[first : first + at_once]
+        sample(model.network, grammar, part, [None] * len(part))
+    return len(prefixes) / (time.perf_counter() - started)
+
+
+def imagine(demonstrations: Sequence[Trajectory], at_once: int) -> float:
+    """Imagined steps per second of a world model trained for a moment, so many in a pass."""
+    model = BuiltinModel.create(1)
+    grow_vocabulary(model.vocabulary, demonstrations)
+    world = WorldModel(model)
+    found = list(transitions(demonstrations, {t.id: 1.0 for t in demonstrations}))
+    fit(model.network, world.rows(found), FitConfig(tokens=TRAINED_TOKENS))
+    situations = [Situation(t.before, t.steps, t.action) for t in found]
+    predict = predict_all(world)
+    started = time.perf_counter()
+    for first in range(0, len(situations), at_once):
+        predict(situations[first : first + at_once])
+    return len(situations) / (time.perf_counter() - started)
+
+
+def measure(episodes: int) -> list[Row]:
+    """All rows."""
+    torch.set_num_threads(1)
+    demonstrations, real = asyncio.run(demonstrate(episodes))
+    model = BuiltinModel.create(0)
+    grow_vocabulary(model.vocabulary, demonstrations)
+    grammar = ActionGrammar(Codec(model.vocabulary))
+    rows = [row for t in demonstrations for row in policy_rows(grammar, t)]
+    measured = [
+        ("training, tokens per second", train_ours(model, rows), train_gpt2(model, rows)),
+        ("acting, steps per second, 1 at once", act(model, rows, 1), None),
+        ("acting, steps per second, 8 at once", act(model, rows, 8), None),
+        ("imagining, steps per second, 1 at once", imagine(demonstrations, 1), real),
+        ("imagining, steps per second, 32 at once", imagine(demonstrations, 32), real),
+    ]
+    return [row(name, ours, theirs, more_is_better=True) for name, ours, theirs in measured]
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = options(__doc__)
+    parser.add_argument("--episodes", type=int, default=20, help="demonstrations a task")
+    chosen = parser.parse_args()
+    show(measure(chosen.episodes), as_json=chosen.json)
+
+
+if __name__ == "__main__":
+    main()

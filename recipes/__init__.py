@@ -1,0 +1,1 @@
+"""The parts put together: one file for each thing a person does."""

@@ -1,0 +1,225 @@
+"""`webagent benchmark`: one policy measured on held-out seeds of a suite."""
+
+import asyncio
+import json
+import shlex
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from evaluators.rules import checks_hold
+from recipes.config import resolve
+from recipes.contestant import check, contestant, label
+from recipes.folder import RunFolder
+from recipes.meter import Meter
+from recipes.report import write_report
+from recipes.stopping import Stopped, run_until_stopped
+from recipes.summary import RunMeta, Summary, print_summary, summarize, write_summary
+from tasks.benchmarks import miniwob
+from tasks.suite import SEEDS_PER_SPLIT, SPLITS, UnknownTask
+from webagent.errors import SetupError, StoreError, unknown_name
+from webagent.records import Provenance, Trajectory
+from webagent.rollout import Planned, collect, planned
+from webagent.store import Store
+
+BENCHMARKS = {"miniwob": miniwob}
+HEADLINE, LENIENT = checks_hold(), checks_hold("raw_positive")
+"""The frozen judge: rules over evidence."""
+
+
+@dataclass(frozen=True)
+class BenchmarkConfig:
+    """Measure one policy on seeds that no training sees."""
+
+    benchmark: str = "miniwob"
+    """Which suite."""
+    tasks: tuple[str, ...] = ("twenty",)
+    """Task names, `twenty` for the twenty everyday ones, or `all` for all 125."""
+    seeds: int = 10
+    """Episodes a task."""
+    split: str = "test"
+    """Which seeds: `test`, `development` or `train`."""
+    policy: str = "oracle"
+    """`oracle`, `model:FOLDER` for saved built-in weights, or `endpoint` (OPENAI_BASE_URL)."""
+    model: str = ""
+    """Name of the model behind the endpoint."""
+    images: bool = False
+    """Show screenshots to the model behind the endpoint."""
+    concurrency: int = 4
+    """Browser contexts at once."""
+    name: str = ""
+    """Name of the run's folder under `runs`; made from the date when empty."""
+    runs: Path = Path("runs")
+    """Where run folders are made."""
+    resume: Path | None = None
+    """Folder of a measurement to go on with; its own settings are used."""
+    json: bool = False
+    """Print the summary as JSON instead of tables; progress goes to standard error either way."""
+    preview: bool = False
+    """Say what would be played, and play nothing."""
+
+
+def main(argv: Sequence[str]) -> int:
+    """Measure, then print the table and write summary.json and report.html."""
+    config = _resumed(resolve(BenchmarkConfig, "benchmark", argv))
+    _check(config)
+    if config.preview:
+        print(_preview(config))
+        return 0
+    folder = _folder(config, argv)
+    with folder.store() as store:
+        try:
+            run_until_stopped(_measure(config, store))
+        except Stopped as stopped:
+            print(f"\n{stopped}; finished steps are safe. Go on with:\n  {_resume(folder)}")
+            return stopped.status
+        summary = summarize(store, _meta(config, folder))
+        write_summary(summary, folder.path)
+        page = write_report(summary, store, folder.path)
+    if config.json:
+        print(json.dumps(summary, indent=1))
+    else:
+        print_summary(summary)
+        print(f"{_speed(summary)}\nreport: {page}\nnumbers: {folder.path / 'summary.json'}")
+    return 0 if summary["arms"] else 1
+
+
+async def _measure(config: BenchmarkConfig, store: Store) -> None:
+    """Play what has not been played yet, and score every episode as it ends."""
+    from webagent.browser import Browser
+
+    plan = _plan(config)
+    known = set(store.ids("any"))
+    scoring: list[asyncio.Future[None]] = []
+    with Meter(len(plan)) as meter, _Clock(store, _arm(config)) as clock:
+
+        async def score(trajectory: Trajectory) -> None:
+            headline, lenient = await HEADLINE(trajectory), await LENIENT(trajectory)
+            store.score(trajectory.id, headline, lenient)
+            is_new = trajectory.id not in known
+            clock.steps += len(trajectory.steps) if is_new else 0
+            meter.count(trajectory, headline.value, is_new=is_new)
+
+        images = store.images if config.images else None
+        async with (
+            contestant(config.policy, config.model, images) as policy,
+            Browser() as browser,
+        ):
+            try:
+                await collect(
+                    plan,
+                    policy,
+                    partial(browser.world, store.images.add if config.images else None),
+                    concurrency=config.concurrency,
+                    recorder=store,
+                    on_episode=lambda t: scoring.append(asyncio.ensure_future(score(t))),
+                )
+            finally:
+                await asyncio.gather(*scoring)
+
+
+class _Clock:
+    """Notes time and steps of a session in the store, on top of those of earlier ones."""
+
+    def __init__(self, store: Store, arm: str) -> None:
+        self._store, self._key = store, f"round:{arm}:0:0"
+        self._started = time.monotonic()
+        self.steps = 0
+
+    def __enter__(self) -> "_Clock":
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        before = self._store.get_state(self._key)
+        noted = before if isinstance(before, dict) else {}
+        now = {"seconds": time.monotonic() - self._started, "steps": float(self.steps)}
+        for name, value in now.items():
+            earlier = noted.get(name, 0.0)
+            now[name] = value + (earlier if isinstance(earlier, int | float) else 0.0)
+        self._store.put_state(self._key, {**now})
+
+
+def _plan(config: BenchmarkConfig) -> list[Planned]:
+    """Every task on its first seed, then every task on its second, so that any part is fair."""
+    suite = BENCHMARKS[config.benchmark]
+    names = suite.select(config.tasks)
+    tasks = [suite.task(name, i, config.split) for i in range(config.seeds) for name in names]
+    return planned(tasks, Provenance(arm=_arm(config), phase="evaluate"))
+
+
+def _arm(config: BenchmarkConfig) -> str:
+    return label(config.policy, config.model)
+
+
+def _check(config: BenchmarkConfig) -> None:
+    """Find what is wrong before anything is spent. Raises `SetupError`."""
+    if config.benchmark not in BENCHMARKS:
+        raise unknown_name("benchmark", config.benchmark, BENCHMARKS)
+    if config.split not in SPLITS:
+        raise unknown_name("split", config.split, SPLITS)
+    if not 1 <= config.seeds <= SEEDS_PER_SPLIT or config.concurrency < 1:
+        raise SetupError(
+            f"--seeds {config.seeds} --concurrency {config.concurrency}: both must be at least 1"
+        )
+    check(config.policy, config.model)
+    try:
+        BENCHMARKS[config.benchmark].select(config.tasks)
+    except UnknownTask as error:
+        raise SetupError(str(error)) from error
+
+
+def _resumed(asked: BenchmarkConfig) -> BenchmarkConfig:
+    """What was asked for; a measurement that is resumed keeps the settings it was begun with."""
+    if asked.resume is None:
+        return asked
+    folder = RunFolder.open(asked.resume)
+    if list(folder.settings().get("command", ()))[1:2] != ["benchmark"]:
+        raise StoreError(f"{asked.resume} holds another kind of run; resume it with its own recipe")
+    begun = folder.config(BenchmarkConfig)
+    return replace(begun, resume=asked.resume, json=asked.json, preview=asked.preview)
+
+
+def _folder(config: BenchmarkConfig, argv: Sequence[str]) -> RunFolder:
+    if config.resume is not None:
+        return RunFolder.open(config.resume)
+    name = config.name or time.strftime("benchmark-%Y%m%d-%H%M%S")
+    return RunFolder.create(config.runs / name, config, ["webagent", "benchmark", *argv])
+
+
+def _meta(config: BenchmarkConfig, folder: RunFolder) -> RunMeta:
+    suite = BENCHMARKS[config.benchmark]
+    command = shlex.join(folder.settings()["command"])
+    return RunMeta(suite.load().id, suite.select(config.tasks), command, HEADLINE.id, config.split)
+
+
+def _preview(config: BenchmarkConfig) -> str:
+    """What would be played, as text or, with `json`, as an object."""
+    plan = _plan(config)
+    facts = {
+        "benchmark": BENCHMARKS[config.benchmark].load().id,
+        "policy": _arm(config),
+        "tasks": len({entry.task.name for entry in plan}),
+        "seeds": f"{config.split} {plan[0].task.seed} to {plan[-1].task.seed}",
+        "episodes": len(plan),
+        "steps at most": sum(entry.task.max_steps for entry in plan),
+    }
+    if config.resume is not None:
+        with RunFolder.open(config.resume).store() as store:
+            facts["played already"] = len(store.ids(phase="evaluate"))
+    if config.json:
+        return json.dumps(facts, indent=1)
+    return "\n".join(f"{name:<15} {value}" for name, value in facts.items())
+
+
+def _resume(folder: RunFolder) -> str:
+    return f"webagent benchmark --resume {shlex.quote(str(folder.path))}"
+
+
+def _speed(summary: Summary) -> str:
+    if not summary["arms"]:
+        return "every episode failed for a reason outside the policy; see the errors above"
+    row = summary["arms"][0]["rounds"][-1]
+    steps, seconds = row["costs"]["steps"], row["seconds"]
+    return f"{steps:,.0f} steps in {seconds:,.0f} s, {steps / seconds:.1f} steps/s"

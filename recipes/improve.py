@@ -1,0 +1,163 @@
+"""`webagent improve`: the loop. Propose, collect, judge, train, imagine, evaluate; again."""
+
+import asyncio
+import shlex
+import signal
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from recipes.arms import ARMS, Arm
+from recipes.config import resolve
+from recipes.dreams import imagine
+from recipes.folder import RunFolder
+from recipes.learner import Learner
+from recipes.progress import Board
+from recipes.report import write_report
+from recipes.session import HEADLINE, Session
+from recipes.settings import PRESETS, ImproveConfig
+from recipes.stages import (
+    begin,
+    collect_real,
+    evaluate,
+    judge,
+    learn_policy,
+    learn_world,
+    propose,
+    recall,
+)
+from recipes.summary import RunMeta, print_summary, summarize, write_summary
+from recipes.workers import Job, JobError, Say, run_jobs
+from tasks.benchmarks import miniwob
+from tasks.suite import UnknownTask
+from webagent.browser import Browser, find_chromium
+from webagent.errors import SetupError, unknown_name
+
+
+async def improve(session: Session) -> None:
+    """One arm of one repeat: the circle, closed here."""
+    arm = session.arm
+    learner = await begin(session)
+    if arm.learns_from == "nothing":
+        await evaluate(session, learner, 0)
+        return
+    for number in range(1, session.config.rounds + 1):
+        with session.timed(number):
+            if arm.learns_from == "experience":
+                tasks = propose(session, learner, number)
+                episodes = await collect_real(session, learner, tasks, number)
+                await judge(session, learner, episodes)
+            if arm.dreams or session.config.hide_checks:
+                learn_world(session, learner, number)
+            if arm.dreams:
+                await imagine(session, learner, number)
+            learn_policy(session, learner, number)
+            await evaluate(session, learner, number)
+
+
+async def measure(session: Session) -> None:
+    """An arm that acts in another way with weights that another arm trained."""
+    number = session.config.rounds
+    learner: Learner = await recall(session, number)
+    with session.timed(number):
+        if session.arm.acts_by in ("lookahead", "rerank") and learner.world is None:
+            learn_world(session, learner, number)
+        await evaluate(session, learner, number)
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run the arms, then print the table and write summary.json and report.html."""
+    config = resolve(ImproveConfig, "improve", argv, PRESETS)
+    find_chromium(headless=True)
+    folder, config = _open(config, argv)
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        with Board(folder.path) as board:
+            run_jobs(_jobs(config, folder), work, config.workers, board.show)
+    except KeyboardInterrupt:
+        print(f"\nstopped; finished steps are safe. Go on with:\n  {_resume_command(folder)}")
+        return 130
+    except JobError as error:
+        raise JobError(
+            f"{error}\nfinished steps are safe; go on with: {_resume_command(folder)}"
+        ) from error
+    with folder.store() as store:
+        summary = summarize(store, _meta(config, folder))
+        numbers = write_summary(summary, folder.path)
+        page = write_report(summary, store, folder.path)
+    print_summary(summary)
+    print(f"\nreport: {page}\nnumbers: {numbers}")
+    return 0
+
+
+def work(say: Say, config: ImproveConfig, path: Path, arm: str, repeat: int) -> None:
+    """One job: an arm of a repeat, in the process it was given."""
+    import torch
+    from transformers.utils import logging
+
+    torch.set_num_threads(1)
+    logging.disable_progress_bar()
+    asyncio.run(_work(say, config, RunFolder.open(path), ARMS[arm], repeat))
+
+
+async def _work(say: Say, config: ImproveConfig, folder: RunFolder, arm: Arm, repeat: int) -> None:
+    with folder.store() as store:
+        async with Browser() as browser:
+            session = Session(config, folder, store, browser, arm, repeat, say)
+            await (measure(session) if arm.weights_of else improve(session))
+    say("done", 1.0, "")
+
+
+def _jobs(config: ImproveConfig, folder: RunFolder) -> list[Job]:
+    """Arms that only act wait for the arm whose weights they use, the others for `none`, which
+    makes the demonstrations and the first weights."""
+    names = _arm_names(config)
+    jobs = []
+    for repeat in range(config.seed, config.seed + config.repeats):
+        for name in names:
+            before = ARMS[name].weights_of or ("none" if name != "none" else "")
+            after = f"{before} {repeat}" if before else ""
+            jobs.append(Job(f"{name} {repeat}", after, (config, folder.path, name, repeat)))
+    order = list(ARMS)
+    return sorted(jobs, key=lambda job: (bool(job.after), order.index(job.name.split()[0])))
+
+
+def _arm_names(config: ImproveConfig) -> list[str]:
+    """The arms asked for and those they need, in the order of the table of arms."""
+    asked = set(ARMS) if "all" in config.arms else set(config.arms)
+    for name in asked:
+        if name not in ARMS:
+            raise unknown_name("arm", name, [*ARMS, "all"])
+    needed = {ARMS[name].weights_of for name in asked} - {""}
+    return [name for name in ARMS if name in asked | needed | {"none"}]
+
+
+def _open(config: ImproveConfig, argv: Sequence[str]) -> tuple[RunFolder, ImproveConfig]:
+    """The run's folder and settings: those it was begun with, when it is resumed."""
+    if config.resume is not None:
+        folder = RunFolder.open(config.resume)
+        return folder, folder.config(ImproveConfig)
+    try:
+        miniwob.select(config.tasks)
+    except UnknownTask as error:
+        raise SetupError(str(error)) from error
+    _arm_names(config)
+    name = config.name or time.strftime("improve-%Y%m%d-%H%M%S")
+    command = ["webagent", "improve", *argv]
+    return RunFolder.create(config.runs / name, config, command), config
+
+
+def _meta(config: ImproveConfig, folder: RunFolder) -> RunMeta:
+    """What the store does not know of the run."""
+    command = shlex.join(folder.settings()["command"])
+    names = miniwob.select(config.tasks)
+    return RunMeta(miniwob.load().id, names, command, HEADLINE.id, config.split)
+
+
+def _resume_command(folder: RunFolder) -> str:
+    return f"webagent improve --resume {shlex.quote(str(folder.path))}"
+
+
+def _interrupt(number: int, frame: object) -> None:
+    """SIGTERM is taken as Ctrl-C."""
+    raise KeyboardInterrupt

@@ -1,0 +1,112 @@
+"""The learner: what one arm knows, and how each of its three models is trained on it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from evaluators.reward_model import RewardModel
+from webagent.models.builtin.model import BuiltinModel
+from webagent.models.builtin.targets import ActionGrammar, Codec
+from webagent.records import Trajectory
+from webagent.training.fit import FitConfig, FitReport, fit
+from webagent.training.rows import Row, avoided_rows, grow_vocabulary, policy_rows
+from worldmodel.model import WorldModel
+from worldmodel.transitions import transitions
+from worldmodel.trust import is_held_back
+
+Progress = Callable[[float, float], None]
+
+UNCERTAIN = 0.3
+"""Success rate below which a task's random actions are worth imitating when they led to success."""
+AVOIDANCE = 0.3
+"""Weight of making the action that ended an episode in failure less likely."""
+
+
+@dataclass(slots=True)
+class Learner:
+    """Models and experience of one arm in one repeat."""
+
+    policy: BuiltinModel
+    world: WorldModel | None = None
+    reward: RewardModel | None = None
+    demonstrations: list[Trajectory] = field(default_factory=list)
+    experience: list[Trajectory] = field(default_factory=list)
+    """Real episodes collected so far, failures included."""
+    dreams: list[Trajectory] = field(default_factory=list)
+    """Imagined episodes believed to be successes, of the latest round only."""
+    hidden: frozenset[str] = frozenset()
+    """Tasks whose checks the loop may not see."""
+    success: dict[str, float | None] = field(default_factory=dict)
+    """What the loop's judge said, by episode id."""
+
+    def succeeded(self, trajectory: Trajectory) -> bool:
+        """Whether the loop's judge passed it."""
+        return (self.success.get(trajectory.id) or 0.0) >= 0.5
+
+    def rate(self, task: str) -> float:
+        """Success rate of a task over the latest round it was tried in; 1 when never tried."""
+        tries = [t for t in self.experience if t.task.name == task]
+        latest = max((t.provenance.round for t in tries), default=0)
+        tries = [t for t in tries if t.provenance.round == latest]
+        return sum(map(self.succeeded, tries)) / len(tries) if tries else 1.0
+
+
+def train_policy(
+    learner: Learner, config: FitConfig, imagined_share: float, progress: Progress
+) -> FitReport:
+    """Imitate demonstrations, judged successes and believed dreams, every task as much.
+
+    With nothing to imitate yet, as without demonstrations in the first round, nothing is done.
+    """
+    successes = [t for t in learner.experience if learner.succeeded(t)]
+    grow_vocabulary(learner.policy.vocabulary, [*learner.demonstrations, *successes])
+    grammar = ActionGrammar(Codec(learner.policy.vocabulary))
+    rows = [row for t in learner.demonstrations for row in policy_rows(grammar, t)]
+    for trajectory in successes:
+        is_uncertain = learner.rate(trajectory.task.name) < UNCERTAIN
+        rows.extend(policy_rows(grammar, trajectory, imitate_random=is_uncertain))
+    for trajectory in learner.experience:
+        if not learner.succeeded(trajectory) and trajectory.id in learner.success:
+            rows.extend(avoided_rows(grammar, trajectory, AVOIDANCE))
+    dreamt = [row for t in learner.dreams for row in policy_rows(grammar, t)]
+    rows.extend(capped(dreamt, len(rows), imagined_share, config.seed))
+    if not rows:
+        return FitReport(tokens=0, updates=0, seconds=0.0, cpu_seconds=0.0, loss=0.0)
+    return fit(learner.policy.network, rows, config, progress)
+
+
+def train_world(learner: Learner, model: WorldModel, config: FitConfig, progress: Progress) -> None:
+    """Learn what pages do from real transitions, failures included and weighted up."""
+    episodes = _trained_on(learner)
+    grow_vocabulary(model.model.vocabulary, episodes)
+    rows = model.rows(transitions(episodes, learner.success), failure_weight=2.0)
+    fit(model.model.network, rows, config, progress)
+    learner.world = model
+
+
+def train_reward(
+    learner: Learner, model: RewardModel, config: FitConfig, progress: Progress
+) -> None:
+    """Learn to tell success from failure on episodes whose outcome is known, not believed."""
+    demonstrated = len(learner.demonstrations)
+    episodes = [
+        episode
+        for place, episode in enumerate(_trained_on(learner))
+        if place < demonstrated or episode.task.name not in learner.hidden
+    ]
+    grow_vocabulary(model.model.vocabulary, episodes)
+    fit(model.model.network, model.rows(episodes, learner.success), config, progress)
+    learner.reward = model
+
+
+def _trained_on(learner: Learner) -> list[Trajectory]:
+    """All real episodes but those held back to check the world model against."""
+    return learner.demonstrations + [t for t in learner.experience if not is_held_back(t)]
+
+
+def capped(dreamt: Sequence[Row], real: int, share: float, seed: int) -> list[Row]:
+    """As many imagined rows as make up at most `share` of all rows, drawn at random."""
+    most = int(real * share / (1 - share))
+    order = np.random.default_rng(seed).permutation(len(dreamt))[:most]
+    return [dreamt[int(i)] for i in order]

@@ -1,0 +1,132 @@
+"""The page as a whole: what the run shows, then how it got there."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from string import Template
+
+from recipes.report import tables
+from recipes.report.chart import curves, has_curve
+from recipes.report.episodes import examples
+from recipes.report.markup import Child, Markup, joined, tag
+from recipes.summary import Summary, headline
+from recipes.summary.words import kind_of_seeds
+from webagent.errors import StoreError
+from webagent.store import Store
+
+FILE = "report.html"
+NON_BREAKING_HYPHEN = "\u2011"
+_SKELETON = Path(__file__).with_name("page.html")
+
+
+def write_report(summary: Summary, store: Store | None, folder: Path) -> Path:
+    """Write `report.html` whole or not at all; with the store it shows episodes, too.
+
+    Raises `StoreError` when it cannot be written.
+    """
+    path, draft = folder / FILE, folder / f".{FILE}.{os.getpid()}"
+    try:
+        draft.write_text(page(summary, store), encoding="utf-8")
+        draft.replace(path)
+    except OSError as error:
+        raise StoreError(f"{path} cannot be written: {error}") from error
+    finally:
+        draft.unlink(missing_ok=True)
+    return path
+
+
+def page(summary: Summary, store: Store | None = None) -> str:
+    """The HTML of the report."""
+    body = joined(
+        [
+            _header(summary),
+            _measured(summary) if summary["arms"] else [],
+            _episodes(summary, store) if store and summary["arms"] else [],
+            _origin(summary),
+        ]
+    )
+    title = joined(f"{summary['benchmark']}: {headline(summary)}")
+    return Template(_SKELETON.read_text(encoding="utf-8")).substitute(title=title, body=body)
+
+
+def _header(summary: Summary) -> Markup:
+    arms = [row for arm in summary["arms"] for row in arm["rounds"][-1:]]
+    facts = {
+        "tasks": f"{len(summary['tasks']):,}",
+        "repeats": f"{summary['repeats']:,}",
+        f"{kind_of_seeds(summary)} seeds a task": f"{len(summary['seeds']):,}",
+        "real steps, at most": f"{max((r['real_steps'] for r in arms), default=0):,.0f}",
+        "set aside": f"{sum(summary['failures'].values()):,}",
+    }
+    if not any(row["real_steps"] for row in arms):
+        del facts["real steps, at most"]
+    cells = [tag("div", tag("dt", name), tag("dd", value)) for name, value in facts.items()]
+    kind = f"{summary['benchmark']}, seeds of the {summary['split']} split"
+    return tag(
+        "header",
+        tag("p", kind, class_="kind"),
+        tag("h1", headline(summary).replace("-", NON_BREAKING_HYPHEN)),
+        tag("dl", cells, class_="facts"),
+    )
+
+
+def _measured(summary: Summary) -> list[Markup]:
+    parts = []
+    if has_curve(summary):
+        note = (
+            "Bars are Wilson 95 % intervals over episodes. A dashed arm takes no real steps and is "
+            "drawn at the round it belongs to; marks at the right act with weights trained by "
+            "another arm. The dotted line is where all start."
+        )
+        parts += _section(f"Success on {kind_of_seeds(summary)} seeds", note, curves(summary))
+    if summary["comparisons"]:
+        note = (
+            "Points of success between two arms on the same repeats, tasks and seeds, with "
+            "bootstrap intervals: for tasks like these (thin line), and for these very tasks "
+            "(wide, pale). Nothing is claimed where the first reaches zero."
+        )
+        parts += _section("Against what each arm must beat", note, tables.comparisons(summary))
+    note = "Share of episodes in percent. Headline: raw reward 1; beside it any positive reward."
+    parts += _section("Every round", note, tables.rounds(summary))
+    note = "At the last round. Large: raw reward 1; small and pale: raw reward above 0."
+    parts += _section("Every task", note, tables.tasks(summary))
+    return parts
+
+
+def _episodes(summary: Summary, store: Store) -> list[Markup]:
+    shown = examples(summary, store)
+    note = "The longest success and the longest failures of different tasks, last round."
+    return _section("Episodes", note, shown) if shown else []
+
+
+def _origin(summary: Summary) -> list[Markup]:
+    failures = ", ".join(f"{count:,} {name}" for name, count in summary["failures"].items())
+    versions = ", ".join(f"{name} {value or '–'}" for name, value in summary["versions"].items())
+    commit = summary["commit"] or "not from a git tree"
+    rows: dict[str, Child] = {
+        "command": tag("code", summary["command"]),
+        "commit": [tag("code", commit), " with changes" if summary["modified"] else ""],
+        "versions": versions,
+        "judge": f"{', '.join(summary['judge']) or '–'}, frozen: the loop never trains it",
+        "seeds": f"{summary['split']}: {_spans(summary['seeds']) or '–'}",
+        "repeats": str(summary["repeats"]),
+        "set aside, never scored": failures,
+    }
+    cells = [(tag("dt", name), tag("dd", value)) for name, value in rows.items()]
+    return _section("What was run", "", tag("dl", cells, class_="run"))
+
+
+def _section(title: str, note: str, content: Markup) -> list[Markup]:
+    explained = [tag("p", note, class_="note")] if note else []
+    return [tag("h2", title), *explained, content]
+
+
+def _spans(numbers: Iterable[int]) -> str:
+    """Ascending numbers with runs as spans: `0–4, 7`."""
+    spans: list[list[int]] = []
+    for number in numbers:
+        if spans and number == spans[-1][1] + 1:
+            spans[-1][1] = number
+        else:
+            spans.append([number, number])
+    return ", ".join(f"{first}" if first == last else f"{first}–{last}" for first, last in spans)

@@ -1,0 +1,212 @@
+"""The stages of the loop, each a function of a session and what its arm knows.
+
+Every stage can be called again after a kill: what the store or the weights folder already holds is
+loaded instead of done.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from evaluators.reward_model import RewardModel
+from recipes.contestant import Oracles
+from recipes.learner import Learner, train_policy, train_reward, train_world
+from recipes.session import Session, play, scored
+from tasks.benchmarks import miniwob
+from tasks.curriculum import Curriculum, Record
+from tasks.proposer import Attempt, Retry, Variation
+from tasks.task import Task
+from webagent.models.builtin.model import BuiltinModel
+from webagent.policy.builtin import BuiltinPolicy
+from webagent.policy.exploration import Exploration
+from webagent.policy.oracles import ORACLES
+from webagent.policy.policy import Policy
+from webagent.records import Trajectory
+from webagent.rollout import Batcher, planned
+from worldmodel.lookahead import Direct, Gate, Imagination, Reranked, Vote
+from worldmodel.model import WorldModel
+from worldmodel.simulate import start_key
+
+SHARED = "none"
+"""The arm under whose name demonstrations and first weights are kept, for all arms of a repeat."""
+FIRST_FRESH = 100_000
+"""Training seeds below this one are kept for demonstrations."""
+
+
+async def begin(session: Session) -> Learner:
+    """Demonstrations of the built-in oracles, and the policy trained on them."""
+    demonstrations = await _demonstrate(session)
+    learner = Learner(BuiltinModel.create(session.repeat), demonstrations=demonstrations)
+    for trajectory in demonstrations:
+        learner.success[trajectory.id] = 1.0
+    if not session.folder.has_weights(SHARED, session.repeat, 0):
+        config = session.fit_config(session.config.base_tokens, 0)
+        report = train_policy(learner, config, 0.0, session.progress("first training"))
+        session.charge(0, report)
+        session.folder.save(learner.policy, SHARED, session.repeat, 0, "policy")
+    learner.policy = session.folder.load(SHARED, session.repeat, 0, "policy")
+    learner.hidden = frozenset(session.config.hide_checks)
+    if learner.hidden:
+        learn_world(session, learner, 0)
+    return learner
+
+
+async def _demonstrate(session: Session) -> list[Trajectory]:
+    """As many successful demonstrations a task as asked for, on training seeds of this repeat."""
+    wanted = session.config.demonstrations
+    spare = 2 + wanted // 4
+    plan, found = [], list[Trajectory]()
+    for name in session.names:
+        if name in ORACLES and wanted:
+            first = session.repeat * (wanted + spare)
+            tasks = [miniwob.task(name, first + i) for i in range(wanted + spare)]
+            plan.extend(tasks)
+    provenance = session.provenance("demonstrate", arm=SHARED)
+    episodes = await play(session, planned(plan, provenance), Oracles(), "demonstrations")
+    kept: Counter[str] = Counter()
+    for trajectory, success in zip(episodes, await scored(session, episodes), strict=True):
+        if success and kept[trajectory.task.name] < wanted:
+            kept[trajectory.task.name] += 1
+            found.append(trajectory)
+    return found
+
+
+async def recall(session: Session, round: int) -> Learner:
+    """What the arm `weights_of` knew after a round: its policy and all it had experienced."""
+    arm, repeat = session.arm.weights_of, session.repeat
+    learner = Learner(session.folder.load(arm, repeat, round, "policy"))
+    learner.demonstrations = await _demonstrate(session)
+    learner.experience = list(session.store.trajectories(arm=arm, repeat=repeat, phase="collect"))
+    for trajectory in learner.demonstrations:
+        learner.success[trajectory.id] = 1.0
+    learner.hidden = frozenset(session.config.hide_checks)
+    if session.folder.has_weights(arm, repeat, round, "reward"):
+        learner.reward = RewardModel(session.folder.load(arm, repeat, round, "reward"))
+    await judge(session, learner, learner.experience)
+    if session.folder.has_weights(arm, repeat, round, "world"):
+        learner.world = WorldModel(session.folder.load(arm, repeat, round, "world"))
+    return learner
+
+
+def propose(session: Session, learner: Learner, round: int) -> list[Task]:
+    """The tasks of a round: worth learning, on fresh training seeds, some made from failures."""
+    suite = miniwob.load()
+    records: dict[str, Record] = {}
+    attempts: dict[str, Attempt] = {}
+    used = Counter({name: FIRST_FRESH for name in session.names})
+    for trajectory in learner.experience:
+        name, success = trajectory.task.name, learner.succeeded(trajectory)
+        if trajectory.provenance.round == round - 1:
+            records[name] = records.get(name, Record()).and_one(success)
+        used[name] = max(used[name], trajectory.task.seed + 1)
+        old = attempts.get(start_key(trajectory.task), Attempt(trajectory.task, 0, 0))
+        attempts[start_key(trajectory.task)] = replace(
+            old, tries=old.tries + 1, successes=old.successes + success
+        )
+    rng = np.random.default_rng([session.repeat, round])
+    failures = [attempt for attempt in attempts.values() if not attempt.successes]
+    curriculum = Curriculum(suite, session.names)
+    proposer = Variation(suite, Retry())
+    return curriculum.draw(session.config.steps, records, used, failures, proposer, rng)
+
+
+async def collect_real(
+    session: Session, learner: Learner, tasks: Sequence[Task], round: int
+) -> list[Trajectory]:
+    """Play the tasks in the browser, exploring, until the round's real steps are spent."""
+    exploration = Exploration(session.config.temperature, session.config.random_share)
+    policy = BuiltinPolicy(learner.policy, exploration=exploration, batched=Batcher)
+    plan = planned(tasks, session.provenance("collect", round))
+    episodes = await play(session, plan, policy, "collect", session.config.steps)
+    learner.experience.extend(episodes)
+    return episodes
+
+
+async def judge(session: Session, learner: Learner, episodes: Sequence[Trajectory]) -> None:
+    """What the loop believes of each episode: its checks, or the reward model's verdict where
+    the checks are hidden. The frozen judge's scores are stored beside it either way."""
+    truth = await scored(session, episodes)
+    for trajectory, success in zip(episodes, truth, strict=True):
+        value = success
+        if trajectory.task.name in learner.hidden:
+            value = await _believed(session, learner, trajectory)
+        learner.success[trajectory.id] = value
+
+
+async def _believed(session: Session, learner: Learner, trajectory: Trajectory) -> float | None:
+    """The reward model's verdict, stored as the score `judged`; None while there is no model."""
+    if learner.reward is None:
+        return None
+    said = await learner.reward.evaluator()(trajectory)
+    session.store.score(trajectory.id, replace(said, name="judged"))
+    return said.value
+
+
+def learn_world(session: Session, learner: Learner, round: int) -> None:
+    """Train the world model and the reward model on everything real so far."""
+    parts = (("world", session.config.world_tokens), ("reward", session.config.reward_tokens))
+    for part, tokens in parts:
+        key = (session.arm.name, session.repeat, round, part)
+        if session.folder.has_weights(*key):
+            model = session.folder.load(*key)
+        else:
+            has_old = round > 0 and session.folder.has_weights(*key[:2], round - 1, part)
+            seed = 7 * session.repeat + (part == "reward")
+            old = session.folder.load(*key[:2], round - 1, part) if has_old else None
+            model = old or BuiltinModel.create(seed)
+            config = session.fit_config(tokens, round if has_old else 0)
+            progress = session.progress(f"{part} model")
+            if part == "world":
+                train_world(learner, WorldModel(model), config, progress)
+            else:
+                train_reward(learner, RewardModel(model), config, progress)
+            session.folder.save(model, *key)
+        if part == "world":
+            learner.world = WorldModel(model)
+        else:
+            learner.reward = RewardModel(model)
+
+
+def learn_policy(session: Session, learner: Learner, round: int) -> None:
+    """Train the policy on what the arm may learn from, or load what that gave before."""
+    if not session.folder.has_weights(session.arm.name, session.repeat, round):
+        config = session.fit_config(session.config.round_tokens, round)
+        share = session.config.imagined_share
+        session.charge(round, train_policy(learner, config, share, session.progress("policy")))
+        session.folder.save(learner.policy, session.arm.name, session.repeat, round, "policy")
+    learner.policy = session.folder.load(session.arm.name, session.repeat, round, "policy")
+
+
+async def evaluate(session: Session, learner: Learner, round: int) -> None:
+    """Play held-out seeds without exploring; the frozen judge's scores go into the store."""
+    config = session.config
+    is_full = round in (0, config.rounds)
+    tasks = [
+        miniwob.task(name, index, config.split)
+        for index in range(config.evaluate if is_full else config.evaluate_between)
+        for name in session.names
+    ]
+    plan = planned(tasks, session.provenance("evaluate", round))
+    episodes = await play(session, plan, _acting(session, learner), f"measure {round}")
+    await scored(session, episodes)
+
+
+def _acting(session: Session, learner: Learner) -> Policy:
+    """The policy, alone or inside what the arm acts by."""
+    plain = BuiltinPolicy(learner.policy, batched=Batcher)
+    gate = Gate(candidates=session.config.candidates)
+    match session.arm.acts_by:
+        case "lookahead" if learner.world is not None:
+            imagination = Imagination(learner.world, plain, session.config.depth)
+            return Reranked(plain, imagination, "lookahead", gate)
+        case "rerank" if learner.reward is not None:
+            return Reranked(plain, Direct(learner.reward), "rerank", gate)
+        case "best_of_k":
+            sampler = BuiltinPolicy(
+                learner.policy, exploration=Exploration(1.0, 0.0), batched=Batcher
+            )
+            return Reranked(plain, Vote(sampler, session.config.candidates), "best_of_k", gate)
+        case _:
+            return plain

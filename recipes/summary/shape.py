@@ -1,0 +1,143 @@
+"""What `summary.json` holds, field by field, and how it gets into a run folder."""
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypedDict, cast
+
+from webagent.errors import StoreError
+
+FILE = "summary.json"
+
+
+@dataclass(frozen=True, slots=True)
+class RunMeta:
+    """What the store does not know about its run."""
+
+    benchmark: str
+    """Name and version of the suite, as `miniwob@1`."""
+    tasks: tuple[str, ...]
+    """Names, in the order they are to be shown in."""
+    command: str
+    judge: str = "checks_hold"
+    """How the id of the frozen judge begins; scores of others are not read."""
+    split: str = "test"
+    """The seeds that were measured on."""
+
+
+class Rate(TypedDict):
+    """Successes of a number of episodes; all rates lie in [0, 1]."""
+
+    success: float
+    low: float
+    """Wilson's 95 % interval over the episodes."""
+    high: float
+    episodes: int
+    raw_positive: float
+    """The share that the benchmark's lenient rule passes."""
+
+
+class RepeatRow(TypedDict):
+    """One repeat of a round."""
+
+    repeat: int
+    success: float
+    episodes: int
+    real_steps: int
+
+
+class RoundRow(Rate):
+    """An arm after a round; all repeats together."""
+
+    round: int
+    real_steps: float
+    """Taken in real pages to learn from, up to this round; mean over repeats."""
+    imagined_steps: float
+    """The same in the world model."""
+    seconds: float
+    """Wall time of this round; mean over repeats."""
+    costs: dict[str, float]
+    """Whatever else the run noted of the round, as `train_tokens`; mean over repeats."""
+    repeats_low: float | None
+    """Student's 95 % interval of the mean over repeats; None when there is one."""
+    repeats_high: float | None
+    by_repeat: list[RepeatRow]
+
+
+class ArmRow(TypedDict):
+    """One way of using the same budget of real steps."""
+
+    name: str
+    rounds: list[RoundRow]
+    by_task: dict[str, Rate]
+    """At the last round."""
+    endings: dict[str, int]
+    """How the episodes of the last round ended."""
+
+
+class Comparison(TypedDict):
+    """How much higher a's success is than b's, at the last round both have."""
+
+    a: str
+    b: str
+    round: int
+    """Of a."""
+    difference: float
+    low: float
+    """95 %, for other repeats of tasks like these."""
+    high: float
+    these_low: float
+    """95 %, for other repeats of these very tasks."""
+    these_high: float
+    episodes: int
+    """Pairs that were compared."""
+
+
+class Summary(TypedDict):
+    """A run in numbers."""
+
+    benchmark: str
+    tasks: list[str]
+    arms: list[ArmRow]
+    repeats: int
+    seeds: list[int]
+    split: str
+    versions: dict[str, str]
+    commit: str
+    modified: bool
+    """Whether the source differed from the commit."""
+    command: str
+    judge: list[str]
+    """Ids of the evaluators whose scores these are."""
+    comparisons: list[Comparison]
+    failures: dict[str, int]
+    """Attempts that say nothing about the agent, by kind; `masked` counts measured episodes that
+    were lost for good, `unscored` those the judge abstained on."""
+
+
+def write_summary(summary: Summary, folder: Path) -> Path:
+    """Write `summary.json` whole or not at all. Raises `StoreError`."""
+    path = folder / FILE
+    draft = folder / f".{FILE}.{os.getpid()}"
+    try:
+        draft.write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
+        draft.replace(path)
+    except OSError as error:
+        raise StoreError(f"{path} cannot be written: {error}") from error
+    finally:
+        draft.unlink(missing_ok=True)
+    return path
+
+
+def read_summary(folder: Path) -> Summary:
+    """The summary of a run folder. Raises `StoreError` when there is none."""
+    path = folder / FILE
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise StoreError(f"{path} cannot be read: {error}") from error
+    missing = sorted(Summary.__required_keys__ - found.keys()) if isinstance(found, dict) else ["?"]
+    if missing:
+        raise StoreError(f"{path} is no summary of this version; it lacks {', '.join(missing)}")
+    return cast(Summary, found)

@@ -1,0 +1,96 @@
+"""The summary as tables on the terminal."""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from recipes.summary.shape import ArmRow, Rate, RoundRow, Summary
+from recipes.summary.words import compared, compared_here, headline, kind_of_seeds
+
+
+def print_summary(summary: Summary, console: Console | None = None) -> None:
+    """Success by arm and round, by task, and each arm beside what it must beat."""
+    console = console or Console()
+    if summary["arms"]:
+        console.print(_rounds(summary), _tasks(summary), sep="\n")
+    for comparison in summary["comparisons"]:
+        sentence = f"{compared(comparison)}; {compared_here(comparison)}"
+        console.print(escape(f"• {sentence}"), highlight=False)
+    console.print(_failures(summary), highlight=False)
+    console.print(f"[bold]{escape(headline(summary))}[/bold]", highlight=False)
+
+
+def _rounds(summary: Summary) -> Table:
+    title = f"{escape(summary['benchmark'])}: success on {kind_of_seeds(summary)} seeds"
+    table = Table(title=title, box=None)
+    table.add_column("arm")
+    for name in ("round", "success %", "95 %", "raw > 0 %", "episodes", "real steps", "imagined"):
+        table.add_column(name, justify="right")
+    for arm in summary["arms"]:
+        for place, row in enumerate(arm["rounds"]):
+            table.add_row("" if place else escape(arm["name"]), *_round(row))
+    return table
+
+
+def _round(row: RoundRow) -> tuple[str, ...]:
+    return (
+        str(row["round"]),
+        f"[bold]{_hundredths(row['success'])}[/bold]",
+        _interval(row),
+        _hundredths(row["raw_positive"]),
+        f"{row['episodes']:,}",
+        f"{row['real_steps']:,.0f}",
+        f"{row['imagined_steps']:,.0f}",
+    )
+
+
+def _tasks(summary: Summary) -> Table:
+    """One row a task; with one arm its interval and the lenient rule stand beside the rate."""
+    arms = summary["arms"]
+    table = Table(title="success by task at the last round, %", box=None)
+    table.add_column("task")
+    names = ("success", "95 %", "raw > 0", "n") if len(arms) == 1 else [a["name"] for a in arms]
+    for name in names:
+        table.add_column(escape(name), justify="right")
+    for task in summary["tasks"]:
+        rates = [arm["by_task"].get(task) for arm in arms]
+        if any(rates):
+            table.add_row(escape(task), *_cells(rates))
+    table.add_section()
+    table.add_row("[bold]all[/bold]", *_cells([_last(arm) for arm in arms]))
+    return table
+
+
+def _cells(rates: Sequence[Rate | None]) -> list[str]:
+    if len(rates) > 1:
+        return [_hundredths(rate["success"]) if rate else "–" for rate in rates]
+    return [
+        cell
+        for rate in rates
+        if rate is not None
+        for cell in (
+            _hundredths(rate["success"]),
+            _interval(rate),
+            _hundredths(rate["raw_positive"]),
+            f"{rate['episodes']:,}",
+        )
+    ]
+
+
+def _last(arm: ArmRow) -> Rate:
+    return arm["rounds"][-1]
+
+
+def _failures(summary: Summary) -> str:
+    counts = [f"{count} {name}" for name, count in summary["failures"].items() if count]
+    return f"set aside, never scored: {', '.join(counts) or 'nothing'}"
+
+
+def _interval(rate: Rate) -> str:
+    return f"{_hundredths(rate['low'])}–{_hundredths(rate['high'])}"
+
+
+def _hundredths(rate: float) -> str:
+    return f"{100 * rate:.1f}"

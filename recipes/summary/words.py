@@ -1,0 +1,66 @@
+"""Differences put into sentences that claim no more than their intervals show."""
+
+from recipes.summary.shape import ArmRow, Comparison, Summary
+
+MINUS = "−"
+
+
+def points(value: float, *, signed: bool = False) -> str:
+    """A difference of rates in percentage points, with one decimal and a real minus sign."""
+    rounded = round(100 * value, 1) or 0.0
+    sign = MINUS if rounded < 0 else "+" if signed and rounded > 0 else ""
+    return f"{sign}{abs(rounded):.1f}"
+
+
+def percent(rate: float) -> str:
+    """A rate with one decimal."""
+    return f"{100 * rate:.1f} %"
+
+
+def shows_difference(comparison: Comparison) -> bool:
+    """Whether the interval, as it is written with one decimal, leaves zero out."""
+    return round(100 * comparison["low"], 1) > 0 or round(100 * comparison["high"], 1) < 0
+
+
+def compared(comparison: Comparison) -> str:
+    """One sentence on one comparison."""
+    a, b, value = comparison["a"], comparison["b"], comparison["difference"]
+    interval = f"95 % interval {points(comparison['low'])} to {points(comparison['high'])}"
+    if shows_difference(comparison):
+        side = "above" if value > 0 else "below"
+        return f"{a} is {points(abs(value))} points {side} {b} ({interval})"
+    return f"no difference between {a} and {b} is shown ({points(value, signed=True)}, {interval})"
+
+
+def compared_here(comparison: Comparison) -> str:
+    """The same question asked of these very tasks only."""
+    low, high = points(comparison["these_low"]), points(comparison["these_high"])
+    return f"on these tasks alone {low} to {high}"
+
+
+def headline_arm(summary: Summary) -> ArmRow:
+    """The arm the first sentence is about: `self` where it was measured, else the last one."""
+    known = {arm["name"]: arm for arm in summary["arms"]}
+    return known.get("self", summary["arms"][-1])
+
+
+def kind_of_seeds(summary: Summary) -> str:
+    """What the seeds may be called: those of other splits than `test` are not held out."""
+    return "held-out" if summary["split"] == "test" else summary["split"]
+
+
+def headline(summary: Summary) -> str:
+    """What the run shows, in one sentence."""
+    if not summary["arms"]:
+        return "Nothing has been measured yet."
+    arm = headline_arm(summary)
+    last = arm["rounds"][-1]
+    success, count = percent(last["success"]), f"{last['episodes']:,}"
+    found = {(row["a"], row["b"]): row for row in summary["comparisons"]}
+    against = found.get(("self", "control")) or found.get(("self", "none"))
+    if against is not None:
+        claim = compared(against)
+    else:
+        claim = f"95 % interval {percent(last['low'])} to {percent(last['high'])}"
+    episodes = f"{count} {kind_of_seeds(summary)} episodes"
+    return f"{arm['name']} succeeds in {success} of {episodes}; {claim}."

@@ -1,0 +1,141 @@
+"""Workers: jobs in processes of their own, as many at once as wanted, ended when this one ends."""
+
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+from typing import Any
+
+from webagent.errors import WebAgentError
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One call to make in a process of its own."""
+
+    name: str
+    after: str = ""
+    """Name of the job that must be done first."""
+    arguments: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What a job says of itself while it works."""
+
+    job: str
+    stage: str
+    done: float = 0.0
+    """Of the stage, in [0, 1]."""
+    note: str = ""
+
+
+Say = Callable[[str, float, str], None]
+"""Stage, fraction done, note."""
+Work = Callable[..., None]
+"""Called as `work(say, *job.arguments)` in the process; must be importable by name."""
+
+
+class JobError(WebAgentError):
+    """A job failed; the message is its own."""
+
+
+def run_jobs(
+    jobs: Sequence[Job], work: Work, workers: int, on_news: Callable[[News], None]
+) -> None:
+    """Run every job, each after the one it waits for. Raises `JobError` when one fails.
+
+    Whatever ends this call ends the processes: on an error or an interrupt they are asked to stop
+    (SIGTERM), given ten seconds and then killed; when this process is killed they notice and go.
+    """
+    context = multiprocessing.get_context("spawn")
+    waiting, done = list(jobs), set[str]()
+    running: dict[Connection, tuple[Job, SpawnProcess]] = {}
+    try:
+        while waiting or running:
+            for job in [j for j in waiting if not j.after or j.after in done]:
+                if len(running) >= workers:
+                    break
+                waiting.remove(job)
+                ours, theirs = context.Pipe(duplex=False)
+                process = context.Process(
+                    target=_serve, args=(theirs, work, job.name, job.arguments), name=job.name
+                )
+                process.start()
+                theirs.close()
+                running[ours] = (job, process)
+            for connection in wait(list(running), timeout=1.0):
+                assert isinstance(connection, Connection)
+                job, process = running[connection]
+                if _listen(connection, process, job, on_news):
+                    done.add(job.name)
+                    del running[connection]
+    finally:
+        _stop([process for _, process in running.values()])
+
+
+def _listen(
+    connection: Connection, process: SpawnProcess, job: Job, on_news: Callable[[News], None]
+) -> bool:
+    """Pass on one message; whether the job is done. Raises `JobError` when it failed."""
+    try:
+        message = connection.recv()
+    except EOFError:
+        process.join()
+        raise JobError(
+            f"{job.name} ended without a word (exit status {process.exitcode})"
+        ) from None
+    match message:
+        case News():
+            on_news(message)
+            return False
+        case str() as failure if failure:
+            process.join()
+            raise JobError(f"{job.name}: {failure}")
+        case _:
+            process.join()
+            return True
+
+
+def _serve(connection: Connection, work: Work, name: str, arguments: tuple[Any, ...]) -> None:
+    """The process: works, passes on what it says, and its error or an empty text at the end."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    last_said = [0.0]
+
+    def say(stage: str, done: float, note: str) -> None:
+        if time.monotonic() - last_said[0] > 0.25 or done in (0.0, 1.0):
+            last_said[0] = time.monotonic()
+            connection.send(News(name, stage, done, note))
+
+    failure = ""
+    try:
+        work(say, *arguments)
+    except WebAgentError as error:
+        failure = str(error) or type(error).__name__
+    connection.send(failure)
+    connection.close()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _stop(processes: Iterable[SpawnProcess]) -> None:
+    running = [process for process in processes if process.is_alive()]
+    for process in running:
+        process.terminate()
+    deadline = time.monotonic() + 10
+    for process in running:
+        process.join(max(0.0, deadline - time.monotonic()))
+        if process.is_alive():
+            process.kill()
+            process.join()

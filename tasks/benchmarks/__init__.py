@@ -1,0 +1,1 @@
+"""Benchmarks: one module each, which makes its tasks."""

@@ -1,0 +1,69 @@
+"""A suite: named tasks, and seeds of which those for training are never those for measuring."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any
+
+from tasks.task import Task
+
+SPLITS = ("train", "development", "test")
+"""In the order of their seeds: each has a range of its own, so that none can meet another."""
+SEEDS_PER_SPLIT = 1_000_000
+
+MakeTask = Callable[[str, int, Mapping[str, Any]], Task]
+
+
+class UnknownTask(LookupError):
+    """No task has this name; the message says which come close."""
+
+    def __init__(self, name: str, known: Sequence[str]) -> None:
+        close = get_close_matches(name, known, n=3, cutoff=0.5)
+        hint = f"did you mean {', '.join(close)}?" if close else f"known: {', '.join(known[:20])}"
+        super().__init__(f"unknown task {name!r}; {hint}")
+
+
+def seed_of(split: str, index: int) -> int:
+    """The index-th seed of a split. Raises `ValueError` outside the split's range."""
+    if split not in SPLITS:
+        raise ValueError(f"no split called {split!r}; there are {', '.join(SPLITS)}")
+    if not 0 <= index < SEEDS_PER_SPLIT:
+        raise ValueError(f"a split has seeds 0 to {SEEDS_PER_SPLIT - 1}, asked for {index}")
+    return SPLITS.index(split) * SEEDS_PER_SPLIT + index
+
+
+def split_of(seed: int) -> str:
+    """The split a seed belongs to. Raises `ValueError` for a seed of none."""
+    place = seed // SEEDS_PER_SPLIT
+    if not 0 <= place < len(SPLITS):
+        raise ValueError(f"seed {seed} belongs to no split")
+    return SPLITS[place]
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """A benchmark: its task names and how one of them is made."""
+
+    id: str
+    """Name and version, as `miniwob@1`; a change of what counts is a new version."""
+    names: tuple[str, ...]
+    make: MakeTask = field(repr=False)
+    """Name, seed and generator settings to task; raises `UnknownTask`."""
+    easier_settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
+    """By task name: settings under which its generator makes easier pages."""
+
+    def task(
+        self, name: str, index: int, split: str = "train", settings: Mapping[str, Any] | None = None
+    ) -> Task:
+        """The index-th task of this name in a split."""
+        return self.make(name, seed_of(split, index), settings or {})
+
+    def tasks(self, split: str, count: int, names: Sequence[str] = ()) -> list[Task]:
+        """`count` tasks of each name, of all names when none are given."""
+        return [
+            self.task(name, index, split) for name in names or self.names for index in range(count)
+        ]
+
+    def easier(self, name: str) -> Mapping[str, Any]:
+        """Settings that make this task easier; empty where the benchmark knows none."""
+        return self.easier_settings.get(name, {})

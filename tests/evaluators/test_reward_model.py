@@ -1,0 +1,96 @@
+"""The reward model: an evaluator that was learnt, and what it is taught."""
+
+import random
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from evaluators.reward_model import RewardModel
+from tests.fakes.lessons import episode, lesson, untrained
+from webagent.action.actions import Click
+from webagent.records import Ending, Trajectory
+from webagent.training.fit import FitConfig, fit
+
+
+def attempt(dice: random.Random, id: str) -> tuple[Trajectory, float]:
+    """A lesson done rightly or wrongly, with its score."""
+    (seen, right), is_right = lesson(dice), dice.random() < 0.5
+    others = [Click(m) for m in range(1, 9) if Click(m) != right]
+    return episode((seen, right if is_right else dice.choice(others)), id=id), float(is_right)
+
+
+@cache
+def learnt() -> RewardModel:
+    """One that was taught with a few hundred attempts."""
+    dice = random.Random(1)
+    tried = [attempt(dice, str(i)) for i in range(400)]
+    reward = RewardModel(untrained([t for t, _ in tried]))
+    rows = reward.rows([t for t, _ in tried], {t.id: score for t, score in tried})
+    config = FitConfig(tokens=110_000, learning_rate=3e-3, batch_tokens=400)
+    fit(reward.model.network, rows, config)
+    return reward
+
+
+def test_right_and_wrong_attempts_are_told_apart_on_pages_never_seen() -> None:
+    dice = random.Random(2)
+    tried = [attempt(dice, str(i)) for i in range(100)]
+    chances = learnt().probabilities([t for t, _ in tried])
+    told = [
+        (chance >= 0.5) == bool(score) for chance, (_, score) in zip(chances, tried, strict=True)
+    ]
+    assert sum(told) >= 85
+
+
+def test_an_episode_without_steps_has_no_chance_and_disturbs_no_other() -> None:
+    tried, _ = attempt(random.Random(3), "e")
+    model = learnt()
+    [alone] = model.probabilities([tried])
+    empty = replace(tried, steps=())
+    assert model.probabilities([empty, tried, empty]) == pytest.approx([0.0, alone, 0.0], abs=1e-5)
+    assert model.probabilities([empty]) == [0.0]
+    assert model.probabilities([]) == []
+
+
+def test_a_success_cut_short_is_taught_as_a_failure() -> None:
+    seen, _ = lesson(random.Random(3))
+    long = episode((seen, Click(1)), (seen, Click(2)), id="long")
+    short = episode((seen, Click(1)), id="short")
+    failed = replace(long, id="failed")
+    reward = RewardModel(untrained())
+    rows = reward.rows([long, short, failed], {"long": 1.0, "short": 1.0, "failed": 0.0})
+    good, bad = reward.grammar.verdict(True), reward.grammar.verdict(False)
+    assert [row.targets for row in rows] == [(good,), (bad,), (good,), (bad,)]
+    assert len(rows[1].prefix) < len(rows[0].prefix)
+
+
+def test_only_judged_real_episodes_teach() -> None:
+    seen, _ = lesson(random.Random(3))
+    dream = episode((seen, Click(1)), id="dream", world="imagined")
+    unjudged, empty = episode((seen, Click(1)), id="unjudged"), episode(id="empty")
+    scores = {"dream": 1.0, "unjudged": None, "empty": 1.0}
+    assert RewardModel(untrained()).rows([dream, unjudged, empty], scores) == []
+
+
+async def test_as_an_evaluator_it_is_named_by_its_weights_and_says_how_sure_it_is() -> None:
+    tried, _ = attempt(random.Random(3), "e")
+    judge = learnt().evaluator()
+    score = await judge(tried)
+    assert judge.id == f"reward_model@{learnt().model.version}"
+    assert score.value in (0.0, 1.0) and score.reason.startswith("P(success) = ")
+    assert (await learnt().evaluator(threshold=0.0)(tried)).value == 1.0
+    assert (await learnt().evaluator(threshold=1.01)(tried)).value == 0.0
+
+
+async def test_a_failure_of_the_world_is_not_judged() -> None:
+    tried, _ = attempt(random.Random(3), "e")
+    score = await learnt().evaluator()(replace(tried, ending=Ending.WORLD_FAILED))
+    assert score.value is None
+
+
+def test_a_saved_reward_model_judges_the_same(tmp_path: Path) -> None:
+    tried, _ = attempt(random.Random(3), "e")
+    learnt().model.save(tmp_path)
+    loaded = RewardModel.load(tmp_path)
+    assert loaded.probabilities([tried]) == pytest.approx(learnt().probabilities([tried]), abs=1e-5)

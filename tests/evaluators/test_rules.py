@@ -1,0 +1,188 @@
+"""Rules over captured evidence: every comparison, and abstention wherever evidence is lacking."""
+
+from dataclasses import replace
+
+import pytest
+
+from evaluators.rules import RULES, checks_hold
+from tasks.task import Check, Json, Task
+from webagent.action.actions import Action, Answer, Click
+from webagent.errors import SetupError
+from webagent.records import Decision, Ending, Observation, Step, Trajectory
+
+MINIWOB = Task(
+    "miniwob/click-test@1",
+    "http://fake.test/",
+    checks=(
+        Check("raw_reward", "at_least", 0.99),
+        Check("raw_reward", "above", 0, score="raw_positive"),
+    ),
+)
+
+
+def finished(task: Task, ending: Ending = Ending.TASK_OVER, **evidence: Json) -> Trajectory:
+    """An episode that ended with this evidence."""
+    return Trajectory("e1", task, ending=ending, evidence=evidence)
+
+
+def one_check(rule: str, found: Json, expected: Json) -> Trajectory:
+    """An episode with one check on one piece of evidence."""
+    return finished(Task("t@1", "", checks=(Check("it", rule, expected),)), it=found)
+
+
+@pytest.mark.parametrize(
+    ("rule", "found", "expected", "holds"),
+    [
+        ("equals", 1, 1.0, True),
+        ("equals", True, 1, False),
+        ("equals", False, 0, False),
+        ("equals", None, None, True),
+        ("equals", [1, {"a": True}], [1.0, {"a": True}], True),
+        ("equals", [1, {"a": True}], [1, {"a": 1}], False),
+        ("equals", {"a": 1}, {"a": 1, "b": 2}, False),
+        ("equals", "a", "A", False),
+        ("same_text", "  Hello \n World", "hello world", True),
+        ("same_text", "hello worlds", "hello world", False),
+        ("at_least", 0.99, 0.99, True),
+        ("at_least", 0.98, 0.99, False),
+        ("above", 0, 0, False),
+        ("above", 0.01, 0, True),
+        ("contains", "Order  No. 7 PLACED", "order no. 7", True),
+        ("contains", "order", "order no. 7", False),
+        ("contains", [1, "a"], "a", True),
+        ("contains", [True], 1, False),
+        ("matches", "order 17 placed", r"order \d+", True),
+        ("matches", "order placed", r"order \d+", False),
+        ("one_of", 2, [1, 2.0], True),
+        ("one_of", True, [1, 2], False),
+        ("url_matches", "http://A.test/x/?b=2&a=1#top", "https://a.test/x?a=1", True),
+        ("url_matches", "http://a.test/x?a=2", "http://a.test/x?a=1", False),
+        ("url_matches", "http://b.test/x", "http://a.test/x", False),
+        ("url_matches", "http://a.test/x/y", "http://a.test/x", False),
+    ],
+)
+async def test_a_rule_compares_as_its_name_says(rule, found, expected, holds):
+    score = await checks_hold()(one_check(rule, found, expected))
+
+    assert score.value == float(holds)
+    assert score.reason.endswith("holds" if holds else "fails")
+
+
+@pytest.mark.parametrize(
+    ("rule", "found", "expected"),
+    [
+        ("at_least", "1.0", 0.99),
+        ("at_least", None, 0.99),
+        ("above", True, 0),
+        ("above", float("nan"), 0),
+        ("contains", None, "a"),
+        ("matches", 3, "a"),
+        ("same_text", None, "a"),
+        ("url_matches", "http://[broken", "http://a.test"),
+    ],
+)
+async def test_what_cannot_be_compared_abstains_and_is_never_a_zero(rule, found, expected):
+    score = await checks_hold()(one_check(rule, found, expected))
+
+    assert score.value is None
+    assert "cannot be compared" in score.reason
+
+
+async def test_the_two_scores_of_miniwob_are_told_apart():
+    half = finished(MINIWOB, raw_reward=0.5)
+
+    strict, lenient = await checks_hold()(half), await checks_hold("raw_positive")(half)
+
+    assert (strict.name, strict.value) == ("success", 0.0)
+    assert (lenient.name, lenient.value) == ("raw_positive", 1.0)
+    assert strict.reason == "raw_reward is 0.5, at_least 0.99: fails"
+    assert strict.evaluator == "checks_hold@1"
+
+
+async def test_missing_evidence_abstains_with_its_name():
+    score = await checks_hold()(finished(MINIWOB))
+
+    assert score.value is None
+    assert score.reason == "evidence raw_reward was not captured"
+
+
+@pytest.mark.parametrize("ending", [Ending.STEP_LIMIT, Ending.GAVE_UP, Ending.POLICY_UNREADABLE])
+async def test_an_episode_cut_off_is_scored_by_its_evidence(ending):
+    score = await checks_hold()(finished(MINIWOB, ending, raw_reward=1.0))
+
+    assert score.value == 1.0
+
+
+@pytest.mark.parametrize("ending", [Ending.WORLD_FAILED, Ending.MODEL_FAILED])
+async def test_an_infrastructure_failure_is_never_scored_whatever_the_evidence(ending):
+    score = await checks_hold()(finished(MINIWOB, ending, raw_reward=1.0))
+
+    assert score.value is None
+    assert str(ending) in score.reason
+
+
+async def test_an_episode_under_way_is_refused():
+    with pytest.raises(ValueError, match="e1 is under way"):
+        await checks_hold()(replace(finished(MINIWOB), ending=None))
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ({"a": 1, "b": 1}, 1.0),
+        ({"a": 1, "b": 0}, 0.0),
+        ({"a": 1}, None),
+        ({"b": 0}, 0.0),
+        ({}, None),
+    ],
+)
+async def test_all_checks_must_hold_and_one_that_fails_decides(values, expected):
+    task = Task("t@1", "", checks=(Check("a", "equals", 1), Check("b", "equals", 1)))
+
+    assert (await checks_hold()(finished(task, **values))).value == expected
+
+
+async def test_a_task_without_checks_is_left_to_a_judge():
+    score = await checks_hold("other")(finished(MINIWOB, raw_reward=1.0))
+
+    assert score.value is None
+    assert "a judge can say" in score.reason
+
+
+async def test_an_unknown_rule_is_refused_with_the_close_matches():
+    with pytest.raises(SetupError, match=r"'at_leest'; did you mean at_least"):
+        await checks_hold()(one_check("at_leest", 1, 1))
+
+
+async def test_a_broken_pattern_is_the_tasks_fault():
+    with pytest.raises(SetupError, match="not a regular expression"):
+        await checks_hold()(one_check("matches", "a", "("))
+
+
+@pytest.mark.parametrize(
+    ("action", "value"), [(Answer("Paris "), 1.0), (Answer("Rome"), 0.0), (Click(1), 0.0)]
+)
+async def test_the_answer_given_is_evidence_of_every_episode(action: Action, value: float):
+    task = Task("t@1", "", checks=(Check("episode.answer", "same_text", "paris"),))
+    page = Observation("", "http://a.test/", "", ())
+    episode = replace(finished(task), steps=(Step(page, Decision(action)),))
+
+    assert (await checks_hold()(episode)).value == value
+
+
+async def test_where_the_episode_ended_is_evidence_once_it_was_seen():
+    task = Task("t@1", "", checks=(Check("episode.url", "url_matches", "http://a.test/done"),))
+    seen = replace(finished(task), last=Observation("", "http://a.test/done#x", "", ()))
+
+    assert (await checks_hold()(seen)).value == 1.0
+    assert (await checks_hold()(finished(task))).value is None
+
+
+async def test_scoring_again_gives_the_same_score():
+    episode = finished(MINIWOB, raw_reward=1.0)
+
+    assert await checks_hold()(episode) == await checks_hold()(episode)
+
+
+def test_every_rule_says_what_it_does():
+    assert all(function.__doc__ for function in RULES.values())

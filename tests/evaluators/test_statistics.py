@@ -1,0 +1,166 @@
+"""Intervals cover what they promise, pair what can be paired, and never say more than they know."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluators.statistics import difference, mean_interval, wilson
+
+TASKS = tuple(f"task-{number}" for number in range(8))
+
+
+def outcomes(
+    rate: float, *, repeats: int = 3, seeds: int = 10, first_seed: int = 0, dice: int = 0
+) -> dict[tuple[int, str, int], float]:
+    """Episodes that succeed with this rate."""
+    rng = np.random.default_rng(dice)
+    return {
+        (repeat, task, first_seed + seed): float(rng.random() < rate)
+        for repeat in range(repeats)
+        for task in TASKS
+        for seed in range(seeds)
+    }
+
+
+@pytest.mark.parametrize(
+    ("successes", "n", "low", "high"),
+    # Newcombe, Statistics in Medicine 1998, table I, score method without continuity correction
+    [
+        (81, 263, 0.2553, 0.3662),
+        (15, 148, 0.0624, 0.1605),
+        (0, 20, 0.0, 0.1611),
+        (1, 29, 0.0061, 0.1718),
+    ],
+)
+def test_wilson_gives_the_published_intervals(
+    successes: int, n: int, low: float, high: float
+) -> None:
+    assert wilson(successes, n) == pytest.approx((low, high), abs=1e-4)
+
+
+def test_nothing_measured_leaves_everything_possible() -> None:
+    assert wilson(0, 0) == (0.0, 1.0)
+
+
+def test_more_successes_than_episodes_are_refused() -> None:
+    with pytest.raises(ValueError, match="5 successes of 4"):
+        wilson(5, 4)
+
+
+@given(st.integers(1, 500), st.data())
+def test_wilson_holds_the_rate_and_stays_between_0_and_1(n: int, data: st.DataObject) -> None:
+    successes = data.draw(st.integers(0, n))
+    low, high = wilson(successes, n)
+    assert 0 <= low <= successes / n <= high <= 1
+    assert low < high
+
+
+def test_the_mean_of_three_repeats_has_students_interval() -> None:
+    mean, low, high = mean_interval([0.70, 0.80, 0.90])
+    assert (mean, low, high) == pytest.approx((0.8, 0.8 - 0.24843, 0.8 + 0.24843), abs=1e-4)
+
+
+def test_one_repeat_says_nothing_about_the_next() -> None:
+    assert mean_interval([0.7]) == (0.7, -math.inf, math.inf)
+
+
+def test_the_mean_of_no_repeats_is_refused() -> None:
+    with pytest.raises(ValueError, match="no repeats"):
+        mean_interval([])
+
+
+def test_a_clear_difference_excludes_zero_and_a_missing_one_does_not() -> None:
+    better, worse = outcomes(0.9), outcomes(0.5, dice=1)
+    clear = difference(better, worse)
+    assert clear is not None
+    assert clear.value == pytest.approx(
+        np.mean(list(better.values())) - np.mean(list(worse.values()))
+    )
+    assert 0 < clear.low < clear.value < clear.high
+    none = difference(outcomes(0.7), outcomes(0.7, dice=1))
+    assert none is not None and none.low < 0 < none.high
+
+
+def test_swapping_the_arms_turns_the_difference_round() -> None:
+    a, b = outcomes(0.9), outcomes(0.5, dice=1)
+    forth, back = difference(a, b), difference(b, a)
+    assert forth is not None and back is not None
+    assert back == pytest.approx((-forth.value, -forth.high, -forth.low))
+
+
+def test_the_same_arguments_give_the_same_interval() -> None:
+    a, b = outcomes(0.9), outcomes(0.5, dice=1)
+    assert difference(a, b) == difference(a, b)
+    assert difference(a, b) != difference(a, b, seed=1)
+
+
+def test_pairing_takes_out_what_makes_a_seed_hard() -> None:
+    rng = np.random.default_rng(0)
+    b = {key: 0.8 * float(rng.random()) for key in outcomes(0.5)}
+    a = {key: value + 0.1 for key, value in b.items()}
+    paired = difference(a, b)
+    apart = difference(a, {(r, t, s + 1000): value for (r, t, s), value in b.items()})
+    assert paired == pytest.approx((0.1, 0.1, 0.1))
+    assert apart is not None
+    assert apart.value == pytest.approx(0.1)
+    assert apart.high - apart.low > 0.05
+
+
+def test_only_the_episodes_that_both_arms_played_are_compared() -> None:
+    a = outcomes(0.9)
+    b = {key: value for key, value in outcomes(0.5, dice=1).items() if key[1] != TASKS[0]}
+    same = {key: value for key, value in a.items() if key in b}
+    assert difference(a, b) == difference(same, b)
+
+
+def test_arms_without_a_common_repeat_are_compared_as_well() -> None:
+    a = {(0, task, seed): 1.0 for task in TASKS for seed in range(4)}
+    b = {(1, task, seed): 0.0 for task in TASKS for seed in range(4)}
+    assert difference(a, b) == (1.0, 1.0, 1.0)
+
+
+def test_nothing_can_be_said_of_an_arm_that_was_not_measured() -> None:
+    assert difference({}, outcomes(0.5)) is None
+
+
+def trial(
+    rng: np.random.Generator, repeats: int, repeat_luck: float, task_luck: float
+) -> dict[tuple[int, str, int], float]:
+    """An arm that is as good as any other, but for the luck of its repeats, tasks and episodes."""
+    of_repeat = rng.normal(0, repeat_luck, repeats)
+    of_task = rng.normal(0.7, task_luck, len(TASKS))
+    return {
+        (repeat, task, seed): float(rng.random() < of_repeat[repeat] + of_task[column])
+        for repeat in range(repeats)
+        for column, task in enumerate(TASKS)
+        for seed in range(10)
+    }
+
+
+@pytest.mark.parametrize(
+    ("repeats", "repeat_luck", "task_luck", "fixed_tasks"),
+    [(3, 0.05, 0.0, True), (5, 0.05, 0.0, True), (3, 0.03, 0.15, False)],
+)
+def test_the_interval_covers_the_truth_about_as_often_as_it_says(
+    repeats: int, repeat_luck: float, task_luck: float, fixed_tasks: bool
+) -> None:
+    rng = np.random.default_rng(0)
+    covered = 0
+    for number in range(100):
+        arms = [trial(rng, repeats, repeat_luck, task_luck) for _ in range(2)]
+        found = difference(*arms, fixed_tasks=fixed_tasks, resamples=300, seed=number)
+        assert found is not None
+        covered += found.low <= 0 <= found.high
+    assert 88 <= covered <= 99
+
+
+def test_tasks_like_these_are_less_certain_than_these_tasks() -> None:
+    rng = np.random.default_rng(0)
+    arms = [trial(rng, 3, 0.02, 0.3) for _ in range(2)]
+    open_tasks, fixed = (difference(*arms, fixed_tasks=choice) for choice in (False, True))
+    assert open_tasks is not None and fixed is not None
+    assert open_tasks.value == fixed.value
+    assert open_tasks.high - open_tasks.low > 1.3 * (fixed.high - fixed.low)

@@ -1,0 +1,22 @@
+"""Work for jobs in processes of their own: small enough to follow, able to go wrong."""
+
+import os
+import time
+from pathlib import Path
+
+from recipes.workers import Say
+from webagent.errors import WorldError
+
+
+def note(say: Say, folder: Path, name: str, how: str) -> None:
+    """Leaves a file with the time it began and ended, or goes wrong in the way asked for."""
+    began = time.monotonic()
+    say("working", 0.0, how)
+    if how == "fails":
+        raise WorldError("the page was gone")
+    if how == "dies":
+        os._exit(7)
+    if how == "hangs":
+        time.sleep(60)
+    say("working", 1.0, how)
+    (folder / name).write_text(f"{began} {time.monotonic()}", encoding="utf-8")

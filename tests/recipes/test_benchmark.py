@@ -1,0 +1,215 @@
+"""A benchmark measures, resumes, stops in order, and finds mistakes before it spends anything."""
+
+import asyncio
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path
+
+import psutil
+import pytest
+from rich.console import Console
+
+from recipes import cli
+from recipes.benchmark import BenchmarkConfig, _plan
+from recipes.contestant import Oracles
+from recipes.folder import RunFolder
+from recipes.meter import Meter
+from recipes.stopping import Stopped, run_until_stopped
+from recipes.summary import read_summary
+from tasks.benchmarks import miniwob
+from tests.fakes.run import episode, page
+from webagent.errors import PolicyError
+from webagent.records import Ending, Provenance, Trajectory
+from webagent.rollout import INTERRUPTED
+from webagent.store import Store
+
+TWO = ("--tasks", "click-test-2", "login-user", "--seeds", "2", "--concurrency", "2")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty working folder, so that `runs` is made here."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def played(run: Path) -> int:
+    """How many steps are safe in a run's store, while another process may be writing to it."""
+    if not (run / "run.sqlite").exists():
+        return 0
+    with closing(sqlite3.connect(f"file:{run / 'run.sqlite'}?mode=ro", uri=True)) as database:
+        return int(database.execute("SELECT count(*) FROM steps").fetchone()[0])
+
+
+@pytest.mark.browser
+def test_the_oracle_solves_two_tasks_and_resuming_plays_nothing_again(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["benchmark", *TWO, "--name", "a"]) == 0
+    shown = capsys.readouterr()
+    assert "oracle succeeds in 100.0 % of 4 held-out episodes" in " ".join(shown.out.split())
+    assert "4/4 episodes" in shown.err
+    run = folder / "runs" / "a"
+    summary = read_summary(run)
+    (arm,) = summary["arms"]
+    assert [rate["success"] for rate in arm["by_task"].values()] == [1.0, 1.0]
+    assert list(arm["by_task"]) == ["click-test-2", "login-user"]
+    assert summary["seeds"] == [2_000_000, 2_000_001]
+    assert summary["command"].startswith("webagent benchmark --tasks click-test-2")
+    assert (run / "report.html").exists()
+    steps = played(run)
+    assert steps >= 2 * 1 + 2 * 3
+    assert cli.main(["benchmark", "--resume", str(run), "--json"]) == 0
+    again = json.loads(capsys.readouterr().out)
+    assert played(run) == steps
+    assert again["arms"][0]["by_task"] == arm["by_task"]
+
+
+@pytest.mark.browser
+def test_a_saved_model_can_be_measured(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from webagent.models.builtin.model import BuiltinModel
+
+    BuiltinModel.create(0).save(folder / "weights")
+    asked = ("--tasks", "click-test-2", "--seeds", "1", "--name", "m")
+    assert cli.main(["benchmark", *asked, "--policy", f"model:{folder / 'weights'}"]) == 0
+    (arm,) = read_summary(folder / "runs" / "m")["arms"]
+    assert arm["name"] == "model"
+    assert arm["rounds"][0]["episodes"] == 1
+
+
+@pytest.mark.browser
+def test_sigterm_closes_the_browser_keeps_every_step_and_says_how_to_go_on(folder: Path) -> None:
+    command = [sys.executable, "-m", "recipes.cli", "benchmark", "--seeds", "50", "--name", "s"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    running = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    )
+    run, deadline = folder / "runs" / "s", time.monotonic() + 120
+    while not played(run) and running.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.2)
+    children = psutil.Process(running.pid).children(recursive=True)
+    running.send_signal(signal.SIGTERM)
+    out, err = running.communicate(timeout=60)
+    assert running.returncode == 143, err
+    assert f"webagent benchmark --resume {run.relative_to(folder)}" in out
+    assert children
+    _, alive = psutil.wait_procs(children, timeout=10)
+    assert alive == []
+    with Store.open(run) as store:
+        assert store.count_real_steps() >= 1
+
+
+def test_a_preview_says_what_would_be_played_and_plays_nothing(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["benchmark", "--tasks", "all", "--seeds", "3", "--preview", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert (facts["tasks"], facts["episodes"]) == (125, 375)
+    assert facts["steps at most"] >= 375 * 10
+    assert facts["seeds"] == "test 2000000 to 2000002"
+    assert cli.main(["benchmark", "--preview"]) == 0
+    assert "episodes        200" in capsys.readouterr().out
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        (["--tasks", "clik-button"], "unknown task 'clik-button'; did you mean click-button"),
+        (["--policy", "orcle"], "unknown policy 'orcle'; did you mean oracle"),
+        (["--policy", "model:nowhere"], "no saved model in 'nowhere'"),
+        (["--policy", "endpoint"], "give it as --model"),
+        (["--benchmark", "minwob"], "unknown benchmark 'minwob'; did you mean miniwob"),
+        (["--split", "tset"], "unknown split 'tset'; did you mean test"),
+        (["--seeds", "0"], "must be at least 1"),
+        (["--resume", "nowhere"], "is not a run folder"),
+    ],
+)
+def test_a_mistake_is_answered_with_a_sentence_and_leaves_nothing_behind(
+    folder: Path, capsys: pytest.CaptureFixture[str], asked: list[str], answer: str
+) -> None:
+    assert cli.main(["benchmark", *asked]) == 1
+    assert answer in capsys.readouterr().err
+    assert list(folder.iterdir()) == []
+
+
+def test_a_run_of_another_recipe_is_not_resumed(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    RunFolder.create(folder / "other", BenchmarkConfig(), ["webagent", "improve"])
+    assert cli.main(["benchmark", "--resume", "other"]) == 1
+    assert "holds another kind of run" in capsys.readouterr().err
+
+
+def test_every_task_is_played_once_before_any_is_played_again() -> None:
+    plan = _plan(BenchmarkConfig(tasks=("twenty",), seeds=2))
+    assert [entry.task.name for entry in plan] == [*miniwob.FIRST_TWENTY] * 2
+    assert {entry.task.seed for entry in plan[:20]} == {2_000_000}
+
+
+async def test_a_task_without_an_oracle_is_a_failure_of_the_policy() -> None:
+    whole = episode(Provenance(), "no-such-task", 0, True)
+    with pytest.raises(PolicyError, match="no oracle knows how no-such-task"):
+        await Oracles().act(replace(whole, steps=()), page("goal", ""))
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_the_work_after_it_has_cleaned_up(
+    number: signal.Signals, status: int
+) -> None:
+    cleaned = []
+
+    async def work() -> None:
+        try:
+            os.kill(os.getpid(), number)
+            await asyncio.sleep(30)
+        finally:
+            await asyncio.sleep(0.01)
+            cleaned.append(number)
+
+    before = signal.getsignal(number)
+    with pytest.raises(Stopped, match=number.name) as stopped:
+        run_until_stopped(work())
+    assert (stopped.value.status, cleaned) == (status, [number])
+    assert signal.getsignal(number) is before
+
+
+def test_work_that_is_left_alone_gives_its_result() -> None:
+    async def work() -> int:
+        return 42
+
+    assert run_until_stopped(work()) == 42
+
+
+def told(total: int, *attempts: tuple[Trajectory, float | None]) -> str:
+    """What the meter says of these attempts at a plan of so many episodes."""
+    text = StringIO()
+    with Meter(total, Console(file=text, width=200)) as meter:
+        for trajectory, success in attempts:
+            meter.count(trajectory, success, is_new=True)
+    return text.getvalue()
+
+
+def test_the_meter_counts_episodes_and_sets_failures_of_the_world_aside() -> None:
+    good = episode(Provenance(), "click-link", 0, True)
+    crashed = replace(good, ending=Ending.WORLD_FAILED, error="the tab crashed [hard]")
+    assert "2/2 episodes  50.0 % success" in told(2, (good, 1.0), (good, 0.0))
+    shown = told(1, (crashed, None), (good, 1.0))
+    assert "1/1 episodes  100.0 % success" in shown
+    assert "1 set aside, the last: the tab crashed [hard]" in shown
+
+
+def test_what_a_kill_cut_off_is_not_shown_as_trouble() -> None:
+    good = episode(Provenance(), "click-link", 0, True)
+    cut = replace(good, ending=Ending.WORLD_FAILED, error=INTERRUPTED)
+    shown = told(1, (cut, None), (good, 1.0))
+    assert "1/1 episodes  100.0 % success" in shown
+    assert "set aside" not in shown

@@ -1,0 +1,145 @@
+"""Settings come from the first place that has them, and a wrong one is named with its place."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from recipes.config import resolve
+from webagent.errors import SetupError
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings of a recipe made up for these tests."""
+
+    preset: str = ""
+    """Which preset to start from."""
+    rounds: int = 3
+    """How often to go round."""
+    rate: float = 0.5
+    """How fast to learn."""
+    tasks: tuple[str, ...] = ("click-link",)
+    """What to play."""
+    resume: Path | None = None
+    """Run folder to go on with."""
+    quick: bool = False
+    """Whether to hurry."""
+
+
+PRESETS = {"demo": Settings(rounds=7, rate=0.1)}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty working folder, so that no webagent.toml but the test's own is read."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def read(*argv: str) -> Settings:
+    return resolve(Settings, "loop", argv, PRESETS)
+
+
+def test_without_any_setting_the_defaults_hold() -> None:
+    assert read() == Settings()
+
+
+def test_each_place_overrides_the_ones_below_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert read("--preset", "demo").rounds == 7
+    (folder / "webagent.toml").write_text("[loop]\nrounds = 11\n")
+    assert read("--preset", "demo").rounds == 11
+    monkeypatch.setenv("WEBAGENT_LOOP_ROUNDS", "12")
+    assert read("--preset", "demo").rounds == 12
+    assert read("--preset", "demo", "--rounds", "13").rounds == 13
+    assert read("--preset", "demo", "--rounds", "13").rate == 0.1
+
+
+def test_a_preset_can_be_named_in_every_place(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert read("--preset=demo") == Settings(preset="demo", rounds=7, rate=0.1)
+    (folder / "webagent.toml").write_text('[loop]\npreset = "demo"\n')
+    assert read() == Settings(preset="demo", rounds=7, rate=0.1)
+    (folder / "webagent.toml").unlink()
+    monkeypatch.setenv("WEBAGENT_LOOP_PRESET", "demo")
+    assert read() == Settings(preset="demo", rounds=7, rate=0.1)
+
+
+def test_the_named_file_is_read_instead_of_the_default_one(folder: Path) -> None:
+    (folder / "webagent.toml").write_text("[loop]\nrounds = 11\nquick = true\n")
+    (folder / "other.toml").write_text("[loop]\nrounds = 21\n[else]\nx = 1\n")
+    settings = read("--config", "other.toml")
+    assert (settings.rounds, settings.quick) == (21, False)
+
+
+def test_environment_text_becomes_the_type_of_its_field(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WEBAGENT_LOOP_TASKS", "click-link, login-user use-slider")
+    monkeypatch.setenv("WEBAGENT_LOOP_QUICK", "true")
+    monkeypatch.setenv("WEBAGENT_LOOP_RATE", "1e-3")
+    monkeypatch.setenv("WEBAGENT_LOOP_RESUME", "runs/a")
+    settings = read()
+    assert settings.tasks == ("click-link", "login-user", "use-slider")
+    assert settings == Settings(tasks=settings.tasks, quick=True, rate=0.001, resume=Path("runs/a"))
+
+
+def test_other_recipes_settings_are_left_alone(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "webagent.toml").write_text("[doctor]\nanything = 1\n")
+    monkeypatch.setenv("WEBAGENT_DOCTOR_ANYTHING", "1")
+    assert read() == Settings()
+
+
+@pytest.mark.parametrize(
+    ("toml", "expected"),
+    [
+        ("[loop]\nround = 3\n", r"webagent\.toml \[loop\] 'round'.*did you mean rounds"),
+        ("[loop]\nrounds = 'many'\n", r"webagent\.toml \[loop\]: rounds is 'many'.*integer"),
+        ("[loop\n", "not TOML"),
+        ("loop = 3\n", "should be a table"),
+    ],
+)
+def test_a_wrong_file_is_named_with_what_is_wrong(folder: Path, toml: str, expected: str) -> None:
+    (folder / "webagent.toml").write_text(toml)
+    with pytest.raises(SetupError, match=expected):
+        read()
+
+
+def test_a_file_that_is_not_there_is_an_error_only_when_it_was_named() -> None:
+    with pytest.raises(SetupError, match=r"absent\.toml"):
+        read("--config", "absent.toml")
+
+
+def test_a_misspelt_variable_is_answered_with_the_close_names(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("WEBAGENT_LOOP_ROUND", "3")
+    with pytest.raises(SetupError, match="did you mean rounds"):
+        read()
+
+
+def test_an_unknown_preset_is_answered_with_the_close_names() -> None:
+    with pytest.raises(SetupError, match="unknown preset 'dmo'; did you mean demo"):
+        read("--preset", "dmo")
+
+
+def test_a_wrong_flag_ends_with_status_2(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exit_info:
+        read("--rounds", "many")
+    assert exit_info.value.code == 2
+    assert "rounds" in capsys.readouterr().err
+
+
+def test_help_shows_the_field_docs_and_the_other_places(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit) as exit_info:
+        read("--help")
+    text = capsys.readouterr().out
+    assert exit_info.value.code == 0
+    assert "How often to go round" in text
+    assert "WEBAGENT_LOOP_" in text
+    assert "--config" in text

@@ -1,0 +1,103 @@
+"""The doctor finds what is there, says how to get what is not, and shows no secret."""
+
+import json
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from recipes import cli, doctor
+from recipes.doctor import Finding
+
+
+def only(findings: list[Finding], name: str) -> Finding:
+    """The one finding of this name."""
+    (found,) = [finding for finding in findings if finding.name == name]
+    return found
+
+
+@pytest.mark.browser
+def test_a_ready_machine_is_found_ready(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
+    assert cli.main(["doctor", "--json", "--runs", str(tmp_path / "runs")]) == 0
+    text = capsys.readouterr().out
+    report = json.loads(text)
+    assert report["ready"]
+    names = [finding["name"] for finding in report["findings"]]
+    assert {"Python", "torch", "MiniWoB++", "Chromium", "Chromium starts", "endpoint"} <= set(names)
+    assert "very-secret" not in text
+
+
+@pytest.mark.browser
+def test_the_table_says_that_the_demo_can_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert doctor.main(["--runs", str(tmp_path)]) == 0
+    assert capsys.readouterr().out.endswith("The demo can run.\n")
+
+
+def test_a_chromium_that_is_not_there_is_missing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WEBAGENT_CHROMIUM", str(tmp_path / "no-such-chromium"))
+    assert doctor.main(["--runs", str(tmp_path)]) == 1
+    text = capsys.readouterr().out
+    assert "MISSING  Chromium" in text
+    assert "no-such-chromium" in text
+    assert text.endswith("see MISSING above.\n")
+
+
+def test_a_chromium_that_does_not_start_is_told_in_its_own_words(tmp_path: Path) -> None:
+    broken = tmp_path / "chromium"
+    broken.write_text(
+        "#!/bin/sh\necho 'libnss3.so: cannot open shared object file' >&2\nexit 127\n"
+    )
+    broken.chmod(broken.stat().st_mode | stat.S_IXUSR)
+    finding = doctor.browser_start(str(broken))
+    assert not finding.ok
+    assert finding.found == "libnss3.so: cannot open shared object file"
+    assert "install-deps" in finding.remedy
+
+
+def test_a_package_that_is_not_installed_is_missing() -> None:
+    finding = doctor.installed("no-such-package-anywhere")
+    assert (finding.ok, finding.needed, finding.remedy) == (False, True, "run scripts/setup")
+
+
+def test_all_the_pages_of_miniwob_are_counted() -> None:
+    finding = doctor.miniwob_pages()
+    assert finding.ok
+    assert int(finding.found.split()[0]) >= 125
+
+
+def test_a_run_folder_need_not_exist_yet(tmp_path: Path) -> None:
+    finding = doctor.run_folder(tmp_path / "not" / "yet" / "there")
+    assert "can be written" in finding.found
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not Path("/proc/self").exists(), reason="needs /proc")
+def test_a_run_folder_that_refuses_files_is_missing() -> None:
+    assert not doctor.run_folder(Path("/proc/runs")).ok
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("", "not set"),
+        ("http://localhost:8000/v1", "http://localhost:8000/v1"),
+        ("https://user:secret@host:9/v1?key=secret", "https://host:9/v1"),
+    ],
+)
+def test_the_endpoint_is_shown_without_its_secrets(url: str, shown: str) -> None:
+    assert doctor.without_secrets(url) == shown
+
+
+def test_no_endpoint_does_not_stop_the_demo(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    finding = doctor.endpoint()
+    assert not finding.ok and not finding.needed

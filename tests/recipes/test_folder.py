@@ -1,0 +1,72 @@
+"""The run folder: begun once, found again, never overwritten."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from recipes.folder import RunFolder
+from recipes.settings import ImproveConfig
+from tests.fakes.lessons import untrained
+from webagent.errors import ModelError, StoreError
+
+CONFIG = ImproveConfig(rounds=7, tasks=("click-test", "login-user"))
+
+
+def begun(path: Path) -> RunFolder:
+    """A new run."""
+    return RunFolder.create(path / "run", CONFIG, ["webagent", "improve", "--rounds", "7"])
+
+
+def test_a_run_is_found_again_with_its_settings_commit_and_versions(tmp_path: Path) -> None:
+    begun(tmp_path)
+    folder = RunFolder.open(tmp_path / "run")
+    assert folder.config(ImproveConfig) == CONFIG
+    settings = folder.settings()
+    assert settings["command"] == ["webagent", "improve", "--rounds", "7"]
+    assert settings["versions"]["torch"]
+
+
+def test_a_run_is_not_begun_over_another(tmp_path: Path) -> None:
+    begun(tmp_path)
+    with pytest.raises(StoreError, match="--resume"):
+        begun(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [('{"version": 99}', "version 99"), ('{"vers', "not a run folder"), ("[]", "settings")],
+)
+def test_another_version_or_half_a_file_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    folder = begun(tmp_path)
+    (folder.path / "run.json").write_text(text, encoding="utf-8")
+    with pytest.raises(StoreError, match=said):
+        RunFolder.open(folder.path)
+    assert (folder.path / "run.json").read_text(encoding="utf-8") == text
+
+
+def test_settings_that_do_not_fit_are_named(tmp_path: Path) -> None:
+    folder = begun(tmp_path)
+    settings = folder.settings()
+    settings["config"]["rounds"] = "many"
+    (folder.path / "run.json").write_text(json.dumps(settings), encoding="utf-8")
+    with pytest.raises(StoreError, match="rounds"):
+        folder.config(ImproveConfig)
+
+
+def test_weights_are_saved_once_and_whole(tmp_path: Path) -> None:
+    folder, model = begun(tmp_path), untrained()
+    folder.save(model, "self", 0, 1, "policy")
+    assert folder.has_weights("self", 0, 1)
+    assert folder.load("self", 0, 1, "policy").version == model.version
+    other = untrained()
+    for parameter in other.network.parameters():
+        parameter.data.add_(1.0)
+    folder.save(other, "self", 0, 1, "policy")
+    assert folder.load("self", 0, 1, "policy").version == model.version
+    assert [p.name for p in folder.weights("self", 0, 1, "policy").parent.iterdir()] == ["policy"]
+
+
+def test_weights_that_are_not_there_are_missed_in_words(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="no built-in model"):
+        begun(tmp_path).load("self", 0, 9, "policy")

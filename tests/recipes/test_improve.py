@@ -1,0 +1,121 @@
+"""The loop through its real entry point: all arms, small, in a real Chromium; and under kill -9."""
+
+import json
+import os
+import random
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from recipes import cli
+from webagent.records import Trajectory
+from webagent.store import Store
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+
+SMALL = shlex.split(
+    """--tasks click-widget login-user --rounds 2 --steps 60 --base-tokens 5000
+--round-tokens 2000 --world-tokens 2000 --reward-tokens 1000 --evaluate 2 --evaluate-between 1
+--dreams 6 --belief 0.05 --trusted 0.0"""
+)
+
+
+def improve(*arguments: str) -> list[str]:
+    """The command line of a small run."""
+    return [sys.executable, "-m", "recipes.cli", "improve", *arguments]
+
+
+def finished(run: Path) -> dict[str, Trajectory]:
+    """Every episode that had ended, by id."""
+    with Store.open(run) as store:
+        return {t.id: t for t in store.trajectories("finished")}
+
+
+def played(episodes: dict[str, Trajectory]) -> dict[tuple[object, ...], list[str]]:
+    """What was done in every real, judged episode, attempts and times apart."""
+    return {
+        (*_place(t), t.task.id, t.task.seed): [repr(s.decision.action) for s in t.steps]
+        for t in episodes.values()
+        if t.ending is not None and not t.ending.is_infrastructure
+    }
+
+
+def _place(trajectory: Trajectory) -> tuple[object, ...]:
+    p = trajectory.provenance
+    return p.arm, p.repeat, p.round, p.phase, p.index
+
+
+def test_all_arms_run_and_are_summarised(tmp_path: Path) -> None:
+    arguments = ["--runs", str(tmp_path), "--name", "run", "--arms", "all", *SMALL]
+    assert cli.main(["improve", *arguments]) == 0
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    names = [arm["name"] for arm in summary["arms"]]
+    assert sorted(names) == sorted(
+        ["none", "control", "self", "imagined", "lookahead", "rerank", "best_of_k", "both"]
+    )
+    by_name = {arm["name"]: arm for arm in summary["arms"]}
+    assert by_name["self"]["rounds"][-1]["real_steps"] > 0
+    assert by_name["control"]["rounds"][-1]["real_steps"] == 0
+    assert by_name["imagined"]["rounds"][-1]["imagined_steps"] > 0
+    assert 0 < max(row["real_steps"] for row in by_name["self"]["rounds"]) <= 120
+    assert (tmp_path / "run" / "report.html").stat().st_size > 1000
+    dreams = [t for t in finished(tmp_path / "run").values() if t.provenance.phase == "imagine"]
+    assert dreams
+    assert all(t.provenance.imagined and t.provenance.seeded_from for t in dreams)
+
+
+def test_where_checks_are_hidden_the_reward_model_judges(tmp_path: Path) -> None:
+    settings = [*SMALL, "--arms", "self", "--hide-checks", "login-user"]
+    assert cli.main(["improve", "--runs", str(tmp_path), "--name", "run", *settings]) == 0
+    with Store.open(tmp_path / "run") as store:
+        collected = list(store.entries(phase="collect"))
+        scores = store.scores(phase="collect")
+    judged = {e.id for e in collected if any(s.name == "judged" for s in scores[e.id])}
+    assert judged == {e.id for e in collected if "login-user" in e.task}
+
+
+def test_ten_kills_lose_nothing_and_change_nothing(tmp_path: Path) -> None:
+    """Ten kills at random moments, then the run to its end: as if nothing had happened."""
+    settings = ["--runs", str(tmp_path), "--arms", "none", "self", *SMALL]
+    calm = tmp_path / "calm"
+    assert subprocess.run(improve("--name", "calm", *settings), check=False).returncode == 0
+    run, rng = tmp_path / "killed", random.Random(0)
+    command = improve("--name", "killed", *settings)
+    kills = 0
+    while kills < 10:
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            process.wait(rng.uniform(1.5, 9.0))
+        except subprocess.TimeoutExpired:
+            before = finished(run) if (run / "run.json").exists() else {}
+            children = psutil.Process(process.pid).children(recursive=True)
+            os.kill(process.pid, signal.SIGKILL)
+            process.wait()
+            assert_all_gone(children)
+            kills += 1
+        else:
+            assert process.returncode == 0
+            break
+        if (run / "run.json").exists():
+            after = finished(run)
+            assert {i: after[i] for i in before} == before
+            command = improve("--resume", str(run))
+    subprocess.run(improve("--resume", str(run)), check=True, stdout=subprocess.DEVNULL)
+    assert played(finished(run)) == played(finished(calm))
+
+
+def assert_all_gone(processes: list[psutil.Process]) -> None:
+    """No worker and no Chromium outlives the run by more than a few seconds."""
+    deadline = time.monotonic() + 15
+    while time.monotonic() < deadline:
+        alive = [p for p in processes if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
+        if not alive:
+            return
+        time.sleep(0.2)
+    pytest.fail(f"still running: {[p.cmdline()[:2] for p in alive]}")

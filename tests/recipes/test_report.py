@@ -1,0 +1,188 @@
+"""The report is one file that loads nothing, shows what was measured and trusts no page."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from recipes import cli
+from recipes.report import write_report
+from recipes.report.chart import has_curve
+from recipes.report.markup import Markup, joined, tag
+from recipes.report.page import page
+from recipes.summary import RunMeta, compared, headline, summarize, write_summary
+from tests.fakes.run import TASKS, episode, fill
+from webagent.records import Ending, Provenance, Score
+from webagent.store import Store
+
+META = RunMeta("miniwob@1", TASKS, "webagent improve --name '<script>alert(1)</script>'")
+RATES = {
+    ("none", 0): 0.3,
+    ("control", 1): 0.35,
+    ("self", 1): 0.6,
+    ("imagined", 1): 0.7,
+    ("lookahead", 1): 0.65,
+    ("both", 1): 0.7,
+}
+VOID = {"meta", "line", "circle", "path", "rect", "polyline"}
+
+
+class Reader(HTMLParser):
+    """Reads a page as a browser would: text, elements, and whether they nest."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = ""
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self._open: list[str] = []
+        self.feed(text)
+        self.close()
+        assert self._open == [], "not closed"
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in VOID:
+            assert self._open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store.open(tmp_path / "run", create=True) as opened:
+        yield opened
+
+
+@pytest.fixture
+def read(store: Store) -> Reader:
+    """The report of a run with several arms."""
+    fill(store, RATES, repeats=3)
+    return Reader(page(summarize(store, META), store))
+
+
+def words(reader: Reader) -> str:
+    return " ".join(reader.text.replace("\u2011", "-").split())
+
+
+def test_the_page_loads_nothing_and_runs_nothing(read: Reader) -> None:
+    assert {"script", "link", "img", "iframe", "object"} & set(read.tags) == set()
+    names = {name for name, _ in read.attributes}
+    assert {"src", "href", "srcset"} & names == set()
+    assert not [name for name in names if name.startswith("on")]
+    assert any(value and "default-src 'none'" in value for _, value in read.attributes)
+
+
+def test_what_pages_and_commands_say_is_shown_as_text(read: Reader) -> None:
+    assert "Order & more <script>alert(1)</script>" in read.text
+    assert "Type <b>" in read.text
+    assert META.command in read.text
+
+
+def test_the_first_heading_is_the_sentence_that_the_interval_allows(
+    read: Reader, store: Store
+) -> None:
+    assert headline(summarize(store, META)) in words(read)
+
+
+def test_every_arm_round_task_and_comparison_is_on_the_page(read: Reader, store: Store) -> None:
+    summary = summarize(store, META)
+    for arm in summary["arms"]:
+        assert arm["name"] in read.text
+        for row in arm["rounds"]:
+            assert f"{100 * row['low']:.1f}–{100 * row['high']:.1f}" in read.text
+    assert all(task in read.text for task in TASKS)
+    sentences = [compared(row).rsplit(" (", 1)[0] for row in summary["comparisons"]]
+    assert all(s in words(read) or s.replace("no ", "No ", 1) in words(read) for s in sentences)
+    assert all(version in read.text for version in summary["versions"].values())
+
+
+def test_the_drawing_has_a_mark_for_every_measurement(read: Reader, store: Store) -> None:
+    count = sum(len(arm["rounds"]) for arm in summarize(store, META)["arms"])
+    arms = len(RATES)
+    marks = [value for name, value in read.attributes if name == "class" and value == "mark"]
+    whiskers = [v for name, v in read.attributes if name == "class" and v == "whisker"]
+    forest = len(summarize(store, META)["comparisons"])
+    assert len(marks) == 2 * count + arms
+    assert len(whiskers) == 2 * count + forest
+
+
+def test_everything_drawn_lies_inside_its_drawing(store: Store) -> None:
+    fill(store, RATES, repeats=3)
+    text = page(summarize(store, META))
+    drawings = re.findall(
+        r'<svg viewBox="0 0 (\d+) (\d+)" role="img".*?>(.*?)</svg>', text, re.DOTALL
+    )
+    assert len(drawings) == 2
+    for width, height, inside in drawings:
+        for axes, end in (("x|x1|x2|cx", width), ("y|y1|y2|cy", height)):
+            places = [float(place) for place in re.findall(rf' (?:{axes})="([-\d.]+)"', inside)]
+            assert all(0 <= place <= float(end) for place in places)
+            assert len(places) > 10
+
+
+def test_one_success_and_failures_of_different_tasks_are_shown(read: Reader) -> None:
+    assert read.tags.count("details") == 1 + 3
+    assert read.text.count("click(3)") == 1
+    assert read.text.count("click(4)") == 3
+
+
+def test_a_benchmark_has_no_curve_and_still_a_page(store: Store) -> None:
+    fill(store, {("oracle", 0): 1.0}, repeats=1)
+    summary = summarize(store, META)
+    reader = Reader(page(summary, store))
+    assert not has_curve(summary)
+    assert "oracle succeeds in 100.0 % of 20" in words(reader)
+    assert reader.tags.count("details") == 1
+
+
+def test_a_run_without_a_measurement_has_a_page_that_says_so(store: Store) -> None:
+    reader = Reader(page(summarize(store, META), store))
+    assert "Nothing has been measured yet." in words(reader)
+    assert "What was run" in reader.text
+
+
+def test_an_episode_with_broken_text_can_still_be_written(store: Store, tmp_path: Path) -> None:
+    whole = episode(Provenance(arm="none", phase="evaluate"), "click-link", 0, False)
+    odd = replace(whole, goal="half \ud83d \x00 pair", ending=Ending.STEP_LIMIT)
+    store.add(odd)
+    store.score(odd.id, Score("success", 0.0, "bad \ud83d", "checks_hold@1"))
+    written = write_report(summarize(store, META), store, tmp_path)
+    assert "half \\ud83d \N{REPLACEMENT CHARACTER} pair" in written.read_text(encoding="utf-8")
+
+
+def test_the_report_can_be_written_again_from_its_run_folder(
+    store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fill(store, RATES, repeats=2)
+    write_summary(summarize(store, META), store.folder)
+    assert cli.main(["report", str(store.folder)]) == 0
+    assert "report.html" in capsys.readouterr().out
+    assert (store.folder / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert not list(store.folder.glob(".report*"))
+
+
+def test_a_folder_that_is_no_run_gets_no_report(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["report", str(tmp_path)]) == 1
+    assert "no run folder" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_only_markup_passes_unescaped() -> None:
+    inner = tag("b", "<i>", title='"quoted" & more')
+    assert inner == '<b title="&quot;quoted&quot; &amp; more">&lt;i&gt;</b>'
+    assert joined([inner, "<", [Markup("<hr>")]]) == f"{inner}&lt;<hr>"
+    assert tag("details", "x", open=True, class_="a", hidden=False) == (
+        '<details open class="a">x</details>'
+    )

@@ -1,0 +1,85 @@
+"""scripts/setup says in one sentence what it cannot do without."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+TOOLS = (
+    "bash",
+    "cat",
+    "dirname",
+    "env",
+    "find",
+    "grep",
+    "id",
+    "mkdir",
+    "rm",
+    "sed",
+    "tee",
+    "uname",
+)
+
+
+@pytest.fixture
+def bare_path(tmp_path: Path) -> Path:
+    """A folder for PATH with the tools of every system and no Python."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for tool in TOOLS:
+        place = shutil.which(tool)
+        assert place, f"{tool} is needed by scripts/setup"
+        (folder / tool).symlink_to(place)
+    return folder
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A checkout with only what set-up reads, so that no test touches the real .venv."""
+    folder = tmp_path / "checkout"
+    (folder / "scripts").mkdir(parents=True)
+    for name in ("scripts/setup", "constraints.txt", "pyproject.toml"):
+        shutil.copy(ROOT / name, folder / name)
+    return folder
+
+
+def set_up(checkout: Path, path: Path) -> subprocess.CompletedProcess[str]:
+    """Run the script with nothing but this PATH, from another folder."""
+    return subprocess.run(
+        [checkout / "scripts" / "setup"],
+        env={"PATH": str(path), "HOME": str(checkout)},
+        cwd=path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def old_python(folder: Path, name: str) -> None:
+    """An interpreter that fails the version check, as an old one does."""
+    script = folder / name
+    script.write_text("#!/bin/sh\nexit 1\n")
+    script.chmod(0o755)
+
+
+@pytest.mark.parametrize("interpreters", [(), ("python3", "python3.11")])
+def test_without_a_recent_python_one_sentence_says_what_to_install(
+    checkout: Path, bare_path: Path, interpreters: tuple[str, ...]
+) -> None:
+    for name in interpreters:
+        old_python(bare_path, name)
+    done = set_up(checkout, bare_path)
+    assert done.returncode == 1
+    assert "Python 3.11 or newer" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert not (checkout / ".venv").exists()
+
+
+def test_every_script_can_be_run() -> None:
+    scripts = [*(ROOT / "scripts").iterdir(), ROOT / ".ci" / "run"]
+    assert all(os.access(script, os.X_OK) for script in scripts if script.is_file())
+    for script in scripts:
+        subprocess.run(["bash", "-n", script], check=True)

@@ -1,0 +1,92 @@
+"""The text form of actions: what is written is read back, and nothing else is."""
+
+import dataclasses
+from typing import Any, get_args, get_type_hints
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from webagent.action import ACTIONS, Action, describe, format_action, parse_action
+from webagent.action.actions import Button, Click, Fill, Wait
+from webagent.action.grammar import usage
+from webagent.errors import ActionError
+
+
+def arguments(cls: type[Action]) -> some.SearchStrategy[dict[str, Any]]:
+    """Values for every field of an action class."""
+    kinds = {int: some.integers(-(10**9), 10**9), str: some.text(max_size=200)}
+    return some.fixed_dictionaries(
+        {
+            name: some.sampled_from(get_args(Button)) if kind == Button else kinds[kind]
+            for name, kind in get_type_hints(cls).items()
+        }
+    )
+
+
+ANY_ACTION = some.sampled_from(list(ACTIONS.values())).flatmap(
+    lambda cls: arguments(cls).map(lambda given: cls(**given))
+)
+
+
+@given(ANY_ACTION)
+def test_every_action_is_read_back_as_it_was_written(action: Action) -> None:
+    assert parse_action(format_action(action)) == action
+
+
+@given(some.text(max_size=300))
+def test_any_text_is_an_action_or_an_action_error(text: str) -> None:
+    try:
+        action = parse_action(text)
+    except ActionError as error:
+        assert str(error)
+    else:
+        assert type(action) in ACTIONS.values()
+
+
+@pytest.mark.parametrize("mark", ["12", "'12'", "[12]", "'[12]'", "12.0"])
+def test_a_mark_may_be_written_as_models_do(mark: str) -> None:
+    if mark == "[12]":
+        with pytest.raises(ActionError):
+            parse_action(f"click({mark})")
+    else:
+        assert parse_action(f"click({mark})") == Click(12)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("clack(1)", "no action called 'clack'"),
+        ("click()", "click(mark, button) lacks mark"),
+        ("click(1, 'left', 3)", "takes 2 arguments, found 3"),
+        ("click(1, mark=1)", "mark is given twice"),
+        ("click(1, speed=2)", "has no argument 'speed'"),
+        ("click('one')", "mark cannot be 'one'"),
+        ("click(True)", "mark cannot be True"),
+        ("click(1, 'sideways')", "button cannot be 'sideways'"),
+        ("fill(1, name)", "arguments are plain strings and numbers, found name"),
+        ("fill(1, f())", "arguments are plain strings and numbers, found f()"),
+        ("click(**{'mark': 1})", "takes no ** arguments"),
+        ("click(1); click(2)", "not an action call"),
+        ("12", "expected one call"),
+        ("", "not an action call"),
+        ("click(1)" + " " * 20_001, "the limit is 20000"),
+    ],
+)
+def test_what_is_wrong_is_named(text: str, complaint: str) -> None:
+    with pytest.raises(ActionError) as raised:
+        parse_action(text)
+    assert complaint in str(raised.value)
+
+
+def test_defaults_may_be_left_out() -> None:
+    assert parse_action("wait()") == Wait(1000)
+    assert format_action(Click(3)) == "click(3)"
+    assert format_action(Fill(3, 'say "hi"\n')) == r'fill(3, "say \"hi\"\n")'
+
+
+def test_the_help_describes_every_action_in_one_line() -> None:
+    lines = describe().splitlines()
+    assert len(lines) == len(ACTIONS)
+    assert lines[0] == "click(mark, button)  Click an element."
+    assert all(dataclasses.fields(ACTIONS[name]) or usage(name) == f"{name}()" for name in ACTIONS)

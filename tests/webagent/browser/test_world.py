@@ -1,0 +1,399 @@
+"""Acting in real pages: what an action does, and what is said when it cannot be done."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tasks.task import PageHooks, Task
+from webagent.action import actions as act
+from webagent.browser import Browser, BrowserWorld
+from webagent.errors import WorldError
+from webagent.observation import render
+from webagent.records import Observation
+
+pytestmark = pytest.mark.browser
+MakeTask = Callable[..., Task]
+
+
+def mark_of(observation: Observation, name: str) -> int:
+    """The mark of the element with this name."""
+    return next(node.mark for node in observation.nodes if node.name == name)
+
+
+async def test_a_click_reaches_the_uncovered_part_of_a_button(
+    world: BrowserWorld, page_task: MakeTask
+) -> None:
+    page = await world.reset(page_task("covered"))
+    after = await world.step(act.Click(mark_of(page, "Half")))
+    assert (after.title, after.outcome) == ("half clicked", "")
+
+
+async def test_a_covered_button_is_named_with_what_covers_it(
+    world: BrowserWorld, page_task: MakeTask
+) -> None:
+    page = await world.reset(page_task("covered"))
+    after = await world.step(act.Click(mark_of(page, "Whole")))
+    assert after.title == "Covered"
+    assert after.outcome.endswith('is covered by div#over-whole "Cover"')
+
+
+async def test_a_click_scrolls_to_what_is_out_of_sight(
+    world: BrowserWorld, page_task: MakeTask
+) -> None:
+    page = await world.reset(page_task("covered"))
+    after = await world.step(act.Click(mark_of(page, "Far below")))
+    assert after.title == "far clicked"
+    assert after.scroll[0] > 2000
+
+
+async def test_an_element_that_is_not_there_is_said_not_raised(
+    world: BrowserWorld, page_task: MakeTask
+) -> None:
+    page = await world.reset(page_task("marks"))
+    assert (await world.step(act.Click(99))).outcome == "no element 99 on this page"
+    first = mark_of(page, "First")
+    await world.step(act.Click(mark_of(page, "Remove")))
+    assert (await world.step(act.Click(first))).outcome == f"element {first} is gone from the page"
+
+
+async def test_a_disabled_button_is_not_clicked(world: BrowserWorld, page_task: MakeTask) -> None:
+    page = await world.reset(page_task("form"))
+    mark = mark_of(page, "Go")
+    assert (await world.step(act.Click(mark))).outcome == f"element {mark} is disabled"
+
+
+async def test_filling_a_field_is_heard_as_typing(world: BrowserWorld, page_task: MakeTask) -> None:
+    page = await world.reset(page_task("events"))
+    field = mark_of(page, "Field")
+    after = await world.step(act.Fill(field, "new"))
+    filled = after.node(field)
+    assert filled is not None and filled.value == "new"
+    assert "keydown=ne input=new keyup=new" in render(after)
+    assert render(after).count("keydown") == len("new")
+    after = await world.step(act.Click(mark_of(after, "Plain")))
+    assert "change=new" in render(after)
+
+
+async def test_a_long_text_is_filled_in_whole(world: BrowserWorld, page_task: MakeTask) -> None:
+    page = await world.reset(page_task("events"))
+    field = mark_of(page, "Field")
+    text = "long text, " * 30
+    after = await world.step(act.Fill(field, text))
+    filled = after.node(field)
+    assert filled is not None and filled.value == text
+    assert render(after).count("keydown") == 1
+
+
+async def test_filling_with_nothing_empties_the_field(
+    world: BrowserWorld, page_task: MakeTask
+) -> None:
+    page = await world.reset(page_task("events"))
+    field = mark_of(page, "Field")
+    filled = (await world.step(act.Fill(field, ""))).node(field)
+    assert filled is not None and filled.value == ""
+
+
+async def test_an_editable_element_is_filled_like_a_field(
+    world: BrowserWorld, page_task: MakeTask
+) -> None:
+    page = await world.reset(page_task("events"))
+    editor = mark_of(page, "Editor")
+    filled = (await world.step(act.Fill(editor, "new words"))).node(editor)
+    assert filled is not None and filled.value == "new words"
+
+
+async def test_a_date_field_takes_a_whole_date_or_says_why_not(
+    world: BrowserWorld, page_task: MakeTask
+) -> None:
+    page = await world.reset(page_task("events"))
+    day = mark_of(page, "Day")
+    assert "day=2024-02-29" in render(await world.step(act.Fill(day, "2024-02-29")))
+    assert "does not take" in (await world.step(act.Fill(day, "tomorrow"))).outcome
+
+
+async def test_an_option_is_chosen_by_its_label(world: BrowserWorld, page_task: MakeTask) -> None:
+    page = await world.reset(page_task("events"))
+    choice = mark_of(page, "Choice")
+    after = await world.step(act.SelectOption(choice, "Two"))
+    chosen = after.node(choice)
+    assert chosen is not None and chosen.value == "Two"
+    assert "change=Two" in render(after)
+    missing = await world.step(act.SelectOption(choice, "Three"))
+    assert missing.outcome == f'element {choice} has no option "Three"'
+    wrong = await world.step(act.SelectOption(mark_of(page, "Plain"), "Two"))
+    assert wrong.outcome.endswith("is not a drop-down list")
+
+
+async def test_clicking_an_option_chooses_it(world: BrowserWorld, page_task: MakeTask) -> None:
+    page = await world.reset(page_task("events"))
+    after = await world.step(act.Click(mark_of(page, "Two")))
+    chosen = after.node(mark_of(page, "Choice"))
+    assert chosen is not None and chosen.value == "Two"
+
+
+async def test_mouse_gestures_are_the_browsers_own(
+    world: BrowserWorld, page_task: MakeTask
+) -> None:
+    page = await world.reset(page_task("events"))
+    plain = mark_of(page, "Plain")
+    assert "mouseenter" in render(await world.step(act.Hover(plain)))
+    assert "dblclick" in render(await world.step(act.DoubleClick(plain)))
+    assert "contextmenu" in render(await world.step(act.Click(plain, "right")))
+
+
+async def test_keys_and_combinations_are_pressed_on_an_element(
+    world: BrowserWorld, page_task: MakeTask
+) -> None:
+    page = await world.reset(page_task("events"))
+    field = mark_of(page, "Field")
+    await world.step(act.Press(field, "Control+a"))
+    emptied = (await world.step(act.Press(field, "Backspace"))).node(field)
+    assert emptied is not None and emptied.value == ""
+    assert (await world.step(act.Press(field, "Nonsense"))).outcome == "there is no key 'Nonsense'"
+
+
+async def test_a_file_is_put_into_a_file_field(
+    world: BrowserWorld, page_task: MakeTask, tmp_path: Path
+) -> None:
+    letter = tmp_path / "letter.txt"
+    letter.write_text("Dear reader")
+    page = await world.reset(page_task("events"))
+    file = mark_of(page, "File")
+    after = await world.step(act.UploadFile(file, str(letter)))
+    assert "file=letter.txt" in render(after)
+    missing = await world.step(act.UploadFile(file, str(tmp_path / "none.txt")))
+    assert missing.outcome.startswith("there is no file")
+
+
+async def test_native_drag_and_drop_carries_its_data(
+    world: BrowserWorld, page_task: MakeTask
+) -> None:
+    page = await world.reset(page_task("drag"))
+    after = await world.step(act.DragAndDrop(mark_of(page, "Parcel"), mark_of(page, "Shelf")))
+    assert "dropped parcel" in render(after)
+
+
+async def test_text_that_is_selected_is_shown_highlighted(
+    world: BrowserWorld, page_task: MakeTask
+) -> None:
+    page = await world.reset(page_task("second"))
+    left, top, width, height = next(node.box for node in page.nodes if node.name == "You arrived")
+    middle = top + height // 2
+    after = await world.step(act.MouseDrag(left + 1, middle, left + width - 1, middle))
+    assert after.nodes[0].states == ("highlighted",)
+    assert after.outcome == ""
+
+
+async def test_a_mouse_drag_draws_a_stroke(world: BrowserWorld, page_task: MakeTask) -> None:
+    page = await world.reset(page_task("drag"))
+    left, top, width, height = next(node.box for node in page.nodes if node.kind == "svg")
+    drag = act.MouseDrag(left + 5, top + 5, left + width - 5, top + height - 5)
+    assert "stroke drawn" in render(await world.step(drag))
+
+
+async def test_a_point_outside_the_viewport_is_refused(
+    world: BrowserWorld, page_task: MakeTask
+) -> None:
+    await world.reset(page_task("drag", viewport=(400, 300)))
+    after = await world.step(act.MouseClick(400, 10))
+    assert after.outcome == "the point 400,10 is outside the 400x300 viewport"
+
+
+async def test_the_page_scrolls_until_there_is_nothing_left(
+    world: BrowserWorld, page_task: MakeTask
+) -> None:
+    page = await world.reset(page_task("covered"))
+    assert page.scroll[0] == 0
+    assert (await world.step(act.Scroll(0, 0, 100_000))).scroll[1] == 0
+    assert "nothing left to scroll" in (await world.step(act.Scroll(0, 0, 100))).outcome
+
+
+async def test_an_action_that_changes_nothing_is_said_to(
+    world: BrowserWorld, page_task: MakeTask
+) -> None:
+    page = await world.reset(page_task("events"))
+    await world.step(act.Focus(mark_of(page, "Plain")))
+    after = await world.step(act.Focus(mark_of(page, "Plain")))
+    assert after.outcome == "no effect"
+
+
+async def test_dialogs_are_dismissed_and_reported(world: BrowserWorld, page_task: MakeTask) -> None:
+    page = await world.reset(page_task("dialogs"))
+    alerted = await world.step(act.Click(mark_of(page, "Alert")))
+    assert alerted.title == "after alert"
+    assert alerted.outcome == "the page opened a dialog (alert), dismissed: Hello there"
+    assert (await world.step(act.Click(mark_of(page, "Confirm")))).title == "declined"
+
+
+@pytest.mark.parametrize("opener", ["New tab", "Pop up"])
+async def test_what_the_page_opens_becomes_a_tab_in_front(
+    world: BrowserWorld, page_task: MakeTask, opener: str
+) -> None:
+    page = await world.reset(page_task("tabs"))
+    opened = await world.step(act.Click(mark_of(page, opener)))
+    assert (opened.tabs, opened.active_tab) == (("First", "Second"), 1)
+    assert "You arrived" in render(opened)
+    back = await world.step(act.TabFocus(0))
+    assert (back.active_tab, back.title) == (0, "First")
+    assert (await world.step(act.TabFocus(7))).outcome == "there is no tab 7, only 0 to 1"
+
+
+async def test_tabs_open_close_and_close_themselves(
+    world: BrowserWorld, page_task: MakeTask
+) -> None:
+    page = await world.reset(page_task("tabs"))
+    assert len((await world.step(act.NewTab())).tabs) == 2
+    assert (await world.step(act.TabClose())).tabs == ("First",)
+    opened = await world.step(act.Click(mark_of(page, "Pop up")))
+    closed = await world.step(act.Click(mark_of(opened, "Close me")))
+    assert (closed.tabs, closed.title) == (("First",), "First")
+    assert (await world.step(act.TabClose())).url == "about:blank"
+
+
+async def test_navigation_is_followed_and_undone(world: BrowserWorld, page_task: MakeTask) -> None:
+    page = await world.reset(page_task("tabs"))
+    there = await world.step(act.Click(mark_of(page, "Same tab")))
+    assert (there.title, there.outcome) == ("Second", "")
+    assert (await world.step(act.GoBack())).title == "First"
+    assert (await world.step(act.GoForward())).title == "Second"
+    assert "no page to go to" in (await world.step(act.GoForward())).outcome
+    assert (await world.step(act.Goto(page.url))).title == "First"
+    assert "cannot open" in (await world.step(act.Goto("http://127.0.0.1:9/"))).outcome
+
+
+async def test_shadow_trees_and_frames_are_part_of_the_page(
+    world: BrowserWorld, page_task: MakeTask
+) -> None:
+    page = await world.reset(page_task("layers"))
+    shadow = await world.step(act.Click(mark_of(page, "In shadow")))
+    assert shadow.title == "shadow clicked"
+    assert (await world.step(act.Click(mark_of(page, "In frame")))).title == "frame clicked"
+
+
+async def test_five_seconds_of_timers_pass_at_once(
+    world: BrowserWorld, page_task: MakeTask
+) -> None:
+    page = await world.reset(page_task("timers"))
+    started = time.monotonic()
+    after = await world.step(act.Click(mark_of(page, "Later")))
+    assert "five seconds passed" in render(after)
+    assert time.monotonic() - started < 3
+
+
+@pytest.mark.parametrize(("button", "said"), [("Frames", "sixty frames passed"), ("Grow", "grown")])
+async def test_animations_are_over_when_the_page_is_seen(
+    world: BrowserWorld, page_task: MakeTask, button: str, said: str
+) -> None:
+    page = await world.reset(page_task("timers"))
+    after = await world.step(act.Click(mark_of(page, button)))
+    assert said in render(after)
+
+
+async def test_the_page_stands_still_while_one_thinks(
+    world: BrowserWorld, page_task: MakeTask
+) -> None:
+    ticks = "Number(document.getElementById('ticks').textContent)"
+    task = page_task("timers", evidence={"ticks": ticks}, settle_ms=500)
+    await world.reset(task)
+    before = await world.evidence(task)
+    await asyncio.sleep(0.4)
+    assert await world.evidence(task) == before
+    await world.step(act.Wait(1000))
+    after = await world.evidence(task)
+    assert after["ticks"] == pytest.approx(float(str(before["ticks"])) + 15, abs=1)
+
+
+async def test_the_real_clock_waits_for_the_page_to_be_quiet(
+    world: BrowserWorld, page_task: MakeTask
+) -> None:
+    page = await world.reset(page_task("tabs", clock="real"))
+    there = await world.step(act.Click(mark_of(page, "Same tab")))
+    assert (there.title, there.outcome) == ("Second", "")
+
+
+@pytest.mark.slow
+async def test_a_page_that_never_rests_is_left_after_a_while(
+    world: BrowserWorld, page_task: MakeTask
+) -> None:
+    restless = await world.reset(page_task("timers", clock="real"))
+    assert restless.outcome == "the page is still changing after 5 s"
+
+
+async def test_hooks_start_the_page_write_the_goal_and_tell_the_end(
+    world: BrowserWorld, page_task: MakeTask
+) -> None:
+    hooks = PageHooks(
+        init="window.early = 'early';",
+        start="window.over = false;",
+        goal="window.early + ' goal'",
+        over="document.title === 'far clicked'",
+        ignore="#half",
+    )
+    task = page_task("covered", hooks=hooks, evidence={"early": "early", "wrong": "nowhere.x"})
+    page = await world.reset(task)
+    assert (page.goal, page.over) == ("early goal", False)
+    assert "Half" not in render(page)
+    assert (await world.step(act.Click(mark_of(page, "Far below")))).over
+    assert await world.evidence(task) == {"early": "early", "wrong": None}
+
+
+async def test_every_episode_has_a_storage_of_its_own(
+    world: BrowserWorld, page_task: MakeTask
+) -> None:
+    kept = "document.cookie + (localStorage.getItem('kept') ?? 'nothing')"
+    task = page_task(
+        "tabs",
+        hooks=PageHooks(start=f"window.found = {kept}; localStorage.setItem('kept', 'leaked');"),
+        evidence={"found": "window.found", "kept": kept},
+    )
+    for _ in range(2):
+        await world.reset(task)
+        assert await world.evidence(task) == {"found": "nothing", "kept": "leaked"}
+
+
+async def test_a_prepared_page_is_used_only_where_it_fits(
+    world: BrowserWorld, page_task: MakeTask
+) -> None:
+    await world.prepare(page_task("tabs"))
+    assert (await world.reset(page_task("tabs"))).title == "First"
+    await world.prepare(page_task("tabs"))
+    assert (await world.reset(page_task("form"))).title == "Form"
+    await world.prepare(page_task("form", viewport=(400, 300)))
+    assert (await world.reset(page_task("form"))).title == "Form"
+
+
+async def test_a_screenshot_is_taken_while_time_stands_still(
+    browser: Browser, page_task: MakeTask
+) -> None:
+    images: list[bytes] = []
+
+    def keep(image: bytes) -> str:
+        images.append(image)
+        return f"image-{len(images)}"
+
+    world = await browser.world(keep_image=keep)
+    page = await world.reset(page_task("form"))
+    assert page.screenshot == "image-1"
+    assert images[0].startswith(b"\x89PNG")
+    await world.close()
+
+
+async def test_eight_worlds_play_at_once_and_apart(browser: Browser, page_task: MakeTask) -> None:
+    async def play(number: int) -> str:
+        world = await browser.world()
+        page = await world.reset(page_task("events"))
+        field = mark_of(page, "Field")
+        filled = (await world.step(act.Fill(field, f"text {number}"))).node(field)
+        await world.close()
+        return filled.value if filled else ""
+
+    texts = await asyncio.gather(*(play(number) for number in range(8)))
+    assert texts == [f"text {number}" for number in range(8)]
+
+
+async def test_acting_before_reset_is_an_error(world: BrowserWorld) -> None:
+    with pytest.raises(WorldError, match="call reset first"):
+        await world.step(act.Click(1))

@@ -1,0 +1,154 @@
+"""A real HTTP server that speaks the OpenAI chat protocol, well or badly, as a test tells it to."""
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import MappingProxyType
+from typing import Any
+
+import pytest
+
+Behaviour = Callable[["ChatHandler", dict[str, Any]], None]
+
+NONE: Mapping[str, str] = MappingProxyType({})
+
+
+class ChatServer(ThreadingHTTPServer):
+    """Goes through its behaviours, one a request; the last one stays."""
+
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), ChatHandler)
+        self.behaviours: list[Behaviour] = []
+        self.requests: list[dict[str, Any]] = []
+        self.keys: list[str] = []
+        self.times: list[float] = []
+        self.closing = threading.Event()
+
+    @property
+    def url(self) -> str:
+        """The base URL for a client."""
+        return f"http://127.0.0.1:{self.server_port}/v1"
+
+    def will(self, *behaviours: Behaviour) -> None:
+        """Set what the coming requests meet."""
+        self.behaviours = list(behaviours)
+
+
+class ChatHandler(BaseHTTPRequestHandler):
+    """One request: recorded, then treated as the server's next behaviour says."""
+
+    server: ChatServer
+
+    def do_POST(self) -> None:
+        """Answer `/v1/chat/completions`."""
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.requests.append(body)
+        self.server.times.append(time.monotonic())
+        self.server.keys.append(self.headers["Authorization"])
+        behaviours = self.server.behaviours
+        behaviour = behaviours.pop(0) if len(behaviours) > 1 else behaviours[0]
+        behaviour(self, body)
+
+    def send(self, body: bytes, status: int = 200, headers: Mapping[str, str] = NONE) -> None:
+        """Write a whole response; `headers` may replace the usual ones."""
+        self.send_response(status)
+        usual = {"Content-Type": "application/json", "Content-Length": str(len(body))}
+        for name, value in {**usual, **headers}.items():
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Stay silent."""
+
+
+def completion(texts: list[str], finish_reason: str = "stop") -> bytes:
+    """The body of a chat completion with these choices."""
+    choices = [
+        {
+            "index": index,
+            "message": {"role": "assistant", "content": text},
+            "finish_reason": finish_reason,
+        }
+        for index, text in enumerate(texts)
+    ]
+    usage = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
+    return json.dumps(
+        {"id": "1", "object": "chat.completion", "model": "served", "choices": choices}
+        | {"usage": usage, "created": 0}
+    ).encode()
+
+
+class Behave:
+    """The ways a server can treat a request."""
+
+    @staticmethod
+    def reply(*texts: str, finish_reason: str = "stop") -> Behaviour:
+        """A good completion with these choices, however many were asked for."""
+        return lambda handler, body: handler.send(completion(list(texts), finish_reason))
+
+    @staticmethod
+    def status(status: int, *, headers: dict[str, str] | None = None, **error: str) -> Behaviour:
+        """An error response; `error` goes into the protocol's error object."""
+        body = json.dumps({"error": {"message": "as the test wished", **error}}).encode()
+        return lambda handler, _: handler.send(body, status, headers or {})
+
+    @staticmethod
+    def raw(body: bytes) -> Behaviour:
+        """Status 200 with this body."""
+        return lambda handler, _: handler.send(body)
+
+    @staticmethod
+    def cut_short() -> Behaviour:
+        """A completion whose connection ends in the middle of the body."""
+
+        def behave(handler: ChatHandler, _: dict[str, Any]) -> None:
+            whole = completion(["never seen"])
+            handler.send(whole[: len(whole) // 2], headers={"Content-Length": str(len(whole))})
+            handler.close_connection = True
+
+        return behave
+
+    @staticmethod
+    def slow() -> Behaviour:
+        """No response before the server closes."""
+        return lambda handler, _: handler.server.closing.wait(60) and None
+
+    @staticmethod
+    def drip() -> Behaviour:
+        """A byte now and then, so that no single read takes long."""
+
+        def behave(handler: ChatHandler, _: dict[str, Any]) -> None:
+            handler.send(b"", headers={"Content-Length": "1000"})
+            while not handler.server.closing.wait(0.05):
+                try:
+                    handler.wfile.write(b" ")
+                except OSError:
+                    return
+
+        return behave
+
+
+@pytest.fixture
+def behave() -> type[Behave]:
+    """The ways a server can treat a request."""
+    return Behave
+
+
+@pytest.fixture
+def chat_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
+    """A chat server on a port of its own, in a thread."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    server = ChatServer()
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    yield server
+    server.closing.set()
+    server.shutdown()
+    server.server_close()
+    thread.join()

@@ -1,0 +1,128 @@
+"""What an observation holds of a page: what a reader sees, named as a reader would."""
+
+from collections.abc import Callable
+
+import pytest
+
+from tasks.task import Task
+from webagent.action import actions as act
+from webagent.browser import BrowserWorld
+from webagent.observation import render
+from webagent.records import Node
+
+pytestmark = pytest.mark.browser
+MakeTask = Callable[..., Task]
+
+FORM = """\
+Sign up
+[1] textbox "Username" value="bob"
+[2] checkbox "I agree" checked
+[3] radio "Small" unchecked
+[4] radio "Large" unchecked
+[5] combobox value="Green"
+  [6] option "Red"
+  [7] option "Green" selected
+  [8] option "Blue" disabled
+[9] textbox "Password" value="secret"
+[10] textbox "Birthday"
+[11] textbox "About" value="First line\\nsecond line" readonly
+[12] button "Go" disabled
+[13] button "Send"
+Read this and
+[14] link "the terms"
+first.
+Country | Japan
+City | Kyoto
+[15] link "1"
+[16] link "2" selected
+[17] generic "teal box"
+[18] generic "Listens"
+[19] generic "Property"
+[20] generic "Alice"
+  [21] generic "star"
+[22] graphic "large red circle" at {circle}
+[23] graphic "small navy rectangle" at {rectangle}"""
+
+
+async def test_a_page_reads_as_its_reader_sees_it(world: BrowserWorld, page_task: MakeTask) -> None:
+    page = await world.reset(page_task("form"))
+    circle, rectangle = (
+        "{},{} size {}x{}".format(*node.box) for node in page.nodes if node.role == "graphic"
+    )
+    assert render(page) == FORM.format(circle=circle, rectangle=rectangle)
+
+
+async def test_every_node_says_what_kind_of_widget_it_is(
+    world: BrowserWorld, page_task: MakeTask
+) -> None:
+    page = await world.reset(page_task("form"))
+    kinds = {node.name: node.kind for node in page.nodes}
+    assert kinds["I agree"] == "input:checkbox"
+    assert kinds["Password"] == "input:password"
+    assert kinds["About"] == "textarea"
+    assert kinds["large red circle"] == "svg:circle"
+    assert kinds["Sign up"] == "h1"
+
+
+async def test_boxes_are_where_the_elements_are_drawn(
+    world: BrowserWorld, page_task: MakeTask
+) -> None:
+    page = await world.reset(page_task("form"))
+    tile = next(node for node in page.nodes if node.name == "teal box")
+    assert tile.box[2:] == (30, 30)
+
+
+async def test_looking_writes_nothing_into_the_page(
+    world: BrowserWorld, page_task: MakeTask
+) -> None:
+    task = page_task("form", evidence={"html": "document.documentElement.outerHTML"})
+    await world.reset(task)
+    before = await world.evidence(task)
+    await world.step(act.Wait(0))
+    assert await world.evidence(task) == before
+    assert "webagent" not in str(before["html"])
+
+
+async def test_a_mark_stays_with_its_element(world: BrowserWorld, page_task: MakeTask) -> None:
+    page = await world.reset(page_task("marks"))
+    marks = {node.name: node.mark for node in page.nodes}
+    assert marks == {"First": 1, "Second": 2, "Add": 3, "Remove": 4, "Move": 5}
+    page = await world.step(act.Click(marks["Add"]))
+    assert page.nodes[0].name == "New"
+    page = await world.step(act.Click(marks["Remove"]))
+    page = await world.step(act.Click(marks["Move"]))
+    assert {node.name: node.mark for node in page.nodes} == {
+        "New": 6,
+        "Add": 3,
+        "Remove": 4,
+        "Move": 5,
+        "Second": 2,
+    }
+
+
+async def test_marks_of_another_page_are_new_numbers(
+    world: BrowserWorld, page_task: MakeTask
+) -> None:
+    page = await world.reset(page_task("tabs"))
+    old = {node.mark for node in page.nodes if node.mark}
+    there = await world.step(act.Click(min(old)))
+    assert there.title == "Second"
+    assert not old & {node.mark for node in there.nodes if node.mark}
+
+
+async def test_the_focused_element_is_named(world: BrowserWorld, page_task: MakeTask) -> None:
+    page = await world.reset(page_task("events"))
+    field = next(node.mark for node in page.nodes if node.name == "Field")
+    after = await world.step(act.Focus(field))
+    assert after.focus == field
+    focused = after.node(field)
+    assert isinstance(focused, Node) and "focused" in focused.states
+
+
+async def test_what_is_painted_on_a_canvas_is_told_in_words(
+    world: BrowserWorld, page_task: MakeTask
+) -> None:
+    page = await world.reset(page_task("canvas"))
+    assert [node.name for node in page.nodes] == ["2 lines, 1 arc, Hello", "Wipe"]
+    wiped = await world.step(act.Click(page.nodes[1].mark))
+    assert wiped.nodes[0].name == ""

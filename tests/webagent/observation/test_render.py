@@ -1,0 +1,69 @@
+"""The text of an observation: one line a node, never more than asked for."""
+
+from hypothesis import given
+from hypothesis import strategies as some
+
+from webagent.observation import render, render_node
+from webagent.records import Node, Observation
+
+
+def page(*nodes: Node, **fields: object) -> Observation:
+    """An observation with these nodes."""
+    plain = {"goal": "", "url": "about:blank", "title": "", **fields}
+    return Observation(nodes=nodes, **plain)  # type: ignore[arg-type]
+
+
+def test_an_element_shows_its_mark_role_name_value_and_states() -> None:
+    node = Node(5, "textbox", "Username", "bob", ("focused",), depth=1, box=(1, 2, 3, 4))
+    assert render_node(node) == '  [5] textbox "Username" value="bob" focused'
+    assert render_node(node, boxes=True).endswith("focused at 1,2 size 3x4")
+
+
+def test_static_text_has_no_mark() -> None:
+    assert render_node(Node(0, "text", "Welcome back")) == "Welcome back"
+
+
+def test_a_drawing_always_shows_its_place() -> None:
+    node = Node(3, "graphic", "small red circle", box=(10, 20, 8, 8))
+    assert render_node(node) == '[3] graphic "small red circle" at 10,20 size 8x8'
+
+
+def test_tabs_and_scrolling_are_said_where_there_is_anything_to_say() -> None:
+    assert render(page(tabs=("Only",))) == ""
+    seen = page(tabs=("First", "Second"), active_tab=1, scroll=(0, 300))
+    assert render(seen).splitlines() == [
+        "tab 0: First",
+        "tab 1: Second (current)",
+        "scrolled: 0 px above, 300 px below",
+    ]
+
+
+def test_what_does_not_fit_is_counted() -> None:
+    nodes = [Node(mark, "button", f"Button {mark}") for mark in range(1, 101)]
+    lines = render(page(*nodes), max_tokens=100).splitlines()
+    assert lines[0] == '[1] button "Button 1"'
+    assert lines[-1] == f"... {100 - (len(lines) - 1)} more lines left out"
+
+
+NODES = some.lists(
+    some.builds(
+        Node,
+        some.just(0) | some.integers(1, 9999),
+        some.sampled_from(["button", "text", "graphic"]),
+        some.text(max_size=60),
+        some.text(max_size=60),
+        depth=some.integers(0, 9),
+    ),
+    max_size=40,
+)
+
+
+@given(NODES, some.integers(20, 500))
+def test_a_rendering_keeps_within_its_bound(nodes: list[Node], max_tokens: int) -> None:
+    notice = len("\n... 9999 more lines left out")
+    assert len(render(page(*nodes), max_tokens)) <= max_tokens * 3.5 + notice
+
+
+@given(NODES)
+def test_every_node_takes_one_line_whatever_is_in_it(nodes: list[Node]) -> None:
+    assert len(render(page(*nodes), 100_000).split("\n")) == max(1, len(nodes))

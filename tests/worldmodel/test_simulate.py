@@ -1,0 +1,89 @@
+"""Dreams: from real pages, of bounded length, and marked as dreams."""
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from tests.fakes.lessons import task
+from tests.fakes.toy import SUBMIT, TITLE, toy_episode, toy_world
+from webagent.action.actions import Click
+from webagent.errors import WorldError
+from worldmodel.model import Situation
+from worldmodel.simulate import ImaginedWorld, Prediction, predict_all, start_key
+
+REAL, _ = toy_episode(random.Random(4), "real")
+STARTS = {start_key(REAL.task): REAL}
+
+
+async def foresee(situation: Situation) -> Prediction:
+    """What the learnt world makes of one situation."""
+    return predict_all(toy_world())([situation])[0]
+
+
+def dream(horizon: int = 5) -> ImaginedWorld:
+    """A dream of the real episode's task."""
+    return ImaginedWorld(foresee, STARTS, horizon)
+
+
+async def test_it_starts_from_the_page_that_was_really_seen() -> None:
+    assert await dream().reset(REAL.task) is REAL.steps[0].observation
+
+
+@pytest.mark.parametrize("other", [task("toy", seed=7), task("other")], ids=["seed", "task"])
+async def test_what_was_never_seen_cannot_be_dreamt_of(other: object) -> None:
+    with pytest.raises(WorldError, match="no real page"):
+        await dream().reset(other)  # type: ignore[arg-type]
+
+
+async def test_an_episode_that_never_got_a_page_is_no_start() -> None:
+    starts = {start_key(REAL.task): replace(REAL, steps=())}
+    with pytest.raises(WorldError, match="no real page"):
+        await ImaginedWorld(foresee, starts).reset(REAL.task)
+
+
+async def test_what_is_done_in_it_is_remembered() -> None:
+    asked: list[Situation] = []
+
+    async def remembering(situation: Situation) -> Prediction:
+        asked.append(situation)
+        return Prediction(replace(situation.observation, title=f"page {len(asked)}"), True, 0.5)
+
+    world = ImaginedWorld(remembering, STARTS)
+    await world.reset(REAL.task)
+    for mark in (1, 2):
+        await world.step(Click(mark))
+    assert [len(each.steps) for each in asked] == [0, 1]
+    assert asked[1].observation.title == "page 1"
+    assert asked[1].steps[0].decision.action == Click(1)
+    await world.reset(REAL.task)
+    await world.step(Click(3))
+    assert asked[2].steps == ()
+
+
+async def test_it_is_not_longer_than_its_horizon() -> None:
+    world = dream(horizon=2)
+    await world.reset(REAL.task)
+    for _ in range(2):
+        await world.step(Click(TITLE))
+    with pytest.raises(WorldError, match="at most 2 steps"):
+        await world.step(Click(TITLE))
+
+
+async def test_it_must_be_started() -> None:
+    with pytest.raises(WorldError, match="reset"):
+        await dream().step(Click(1))
+
+
+async def test_its_evidence_says_that_it_was_imagined_and_may_be_of_failure() -> None:
+    world = dream()
+    await world.reset(REAL.task)
+    assert (await world.evidence(REAL.task))["imagined_success"] is None
+    page = await world.step(Click(SUBMIT))
+    evidence = await world.evidence(REAL.task)
+    assert page.over and evidence["imagined"] is True
+    assert evidence["imagined_success"] is False, "nothing was ticked"
+    chance = evidence["success_probability"]
+    assert isinstance(chance, float) and 0 <= chance < 0.5
+    await world.close()
+    await world.close()

@@ -1,0 +1,16 @@
+"""What an agent can do to a page, as plain values with one text form."""
+
+from webagent.action.actions import ACTIONS, Action, Answer, GiveUp, Wait, is_final
+from webagent.action.grammar import describe, format_action, parse_action
+
+__all__ = [
+    "ACTIONS",
+    "Action",
+    "Answer",
+    "GiveUp",
+    "Wait",
+    "describe",
+    "format_action",
+    "is_final",
+    "parse_action",
+]

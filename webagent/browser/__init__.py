@@ -1,0 +1,7 @@
+"""Real pages as worlds to act in."""
+
+from webagent.browser.browser import Browser
+from webagent.browser.chromium import Chromium, find_chromium
+from webagent.browser.world import BrowserWorld
+
+__all__ = ["Browser", "BrowserWorld", "Chromium", "find_chromium"]

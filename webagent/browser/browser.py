@@ -1,0 +1,139 @@
+"""One warm Chromium that hands out worlds, and comes back when it is killed."""
+
+import asyncio
+import logging
+from contextlib import AsyncExitStack, suppress
+from types import TracebackType
+from typing import Self
+from weakref import WeakSet
+
+from playwright.async_api import Browser as Chrome
+from playwright.async_api import BrowserContext, Playwright, async_playwright
+from playwright.async_api import Error as PlaywrightError
+
+from tasks.task import Task
+from webagent.browser.chromium import Chromium, can_sandbox, find_chromium
+from webagent.browser.clock import clock_named
+from webagent.browser.tab import world_failures
+from webagent.browser.tabs import Tabs
+from webagent.browser.world import BrowserWorld, KeepImage
+from webagent.errors import SetupError, WorldError
+
+logger = logging.getLogger(__name__)
+
+_QUIET_FLAGS = (
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-quic",
+    "--disable-sync",
+    "--no-first-run",
+    "--force-color-profile=srgb",
+    "--hide-scrollbars",
+)
+_LAUNCH_SECONDS = 30.0
+
+
+class Browser:
+    """A Chromium kept warm: `async with Browser() as browser: world = await browser.world()`.
+
+    When the process dies, the episodes in flight fail with `WorldError` and the next one starts a
+    new process. Playwright's driver ends the browser when this process goes, however it goes.
+    """
+
+    def __init__(self, headless: bool = True, chromium: Chromium | None = None) -> None:
+        self.headless = headless
+        self._chromium = chromium
+        self._playwright: Playwright | None = None
+        self._chrome: Chrome | None = None
+        self._launching = asyncio.Lock()
+        self._worlds: WeakSet[BrowserWorld] = WeakSet()
+        self.launches = 0
+        """How often a process was started; more than one means that it was lost."""
+
+    async def __aenter__(self) -> Self:
+        async with AsyncExitStack() as undo:
+            undo.push_async_callback(self.close)
+            await self._running()
+            undo.pop_all()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def world(self, keep_image: KeepImage | None = None) -> BrowserWorld:
+        """A world of its own; any number of them can be played at the same time."""
+        await self._running()
+        world = BrowserWorld(self, keep_image)
+        self._worlds.add(world)
+        return world
+
+    async def open_tabs(self, task: Task) -> Tabs:
+        """A fresh context for the task, with one empty tab. Raises `WorldError`."""
+        chrome = await self._running()
+        async with world_failures():
+            context = await chrome.new_context(
+                viewport={"width": task.viewport[0], "height": task.viewport[1]},
+                accept_downloads=False,
+            )
+        async with AsyncExitStack() as undo:
+            undo.push_async_callback(_close_context, context)
+            tabs = await Tabs.open(context, clock_named(task.clock), task.hooks.init)
+            undo.pop_all()
+        return tabs
+
+    async def close_tabs(self, tabs: Tabs) -> None:
+        """Close a context and all its pages."""
+        await _close_context(tabs.context)
+
+    async def close(self) -> None:
+        """Close the worlds and end the browser. Safe to call twice."""
+        await asyncio.gather(*(world.close() for world in set(self._worlds)))
+        chrome, self._chrome = self._chrome, None
+        if chrome is not None:
+            with suppress(PlaywrightError):
+                await chrome.close()
+        playwright, self._playwright = self._playwright, None
+        if playwright is not None:
+            await playwright.stop()
+
+    async def _running(self) -> Chrome:
+        async with self._launching:
+            if self._chrome is None or not self._chrome.is_connected():
+                if self._chrome is not None:
+                    logger.warning("Chromium is gone; starting another")
+                self._chrome = await self._launch()
+            return self._chrome
+
+    async def _launch(self) -> Chrome:
+        if self._chromium is None:
+            self._chromium = find_chromium(self.headless)
+        if self._playwright is None:
+            self._playwright = await async_playwright().start()
+        try:
+            chrome = await self._playwright.chromium.launch(
+                executable_path=self._chromium.path,
+                headless=self.headless,
+                args=list(_QUIET_FLAGS),
+                chromium_sandbox=can_sandbox(),
+                timeout=_LAUNCH_SECONDS * 1000,
+                handle_sigint=False,
+                handle_sigterm=False,
+                handle_sighup=False,
+            )
+        except PlaywrightError as error:
+            reason = error.message.splitlines()[0]
+            if self.launches:
+                raise WorldError(f"Chromium does not start again: {reason}") from error
+            raise SetupError(f"{self._chromium.path} does not start: {reason}") from error
+        self.launches += 1
+        return chrome
+
+
+async def _close_context(context: BrowserContext) -> None:
+    with suppress(PlaywrightError):
+        await context.close()

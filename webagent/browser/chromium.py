@@ -1,0 +1,134 @@
+"""Finding a Chromium on this machine."""
+
+import logging
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from webagent.errors import SetupError
+
+logger = logging.getLogger(__name__)
+
+ENVIRONMENT_VARIABLE = "WEBAGENT_CHROMIUM"
+INSTALL_COMMAND = "python -m playwright install chromium"
+_SHELLS = ("chromium-headless-shell", "chrome-headless-shell", "headless_shell")
+_FULL = ("chromium", "chromium-browser", "google-chrome")
+
+
+@dataclass(frozen=True, slots=True)
+class Chromium:
+    """One usable browser binary."""
+
+    path: Path
+    kind: str
+    """`headless shell` (no window, about 2.5 times faster) or `chromium`."""
+    source: str
+    """Where it was found: the environment variable, Playwright's folder or the PATH."""
+
+    def version(self) -> str:
+        """What the binary says of itself, as `Chromium 140.0.7339.16`. Raises `SetupError`."""
+        try:
+            reply = subprocess.run(
+                [self.path, "--version"], capture_output=True, text=True, timeout=30, check=True
+            )
+        except (OSError, subprocess.SubprocessError) as error:
+            raise SetupError(
+                f"{self.path} does not run ({error}); try: {INSTALL_COMMAND}"
+            ) from error
+        return reply.stdout.strip()
+
+
+def find_chromium(headless: bool = True) -> Chromium:
+    """The first browser found, in order of preference.
+
+    `WEBAGENT_CHROMIUM`, then Playwright's own install, then the PATH; a headless shell goes first
+    where no window is needed. Raises `SetupError` saying where it looked.
+    """
+    for candidate in _candidates(headless):
+        if os.access(candidate.path, os.X_OK):
+            return candidate
+        if candidate.source == ENVIRONMENT_VARIABLE:
+            raise SetupError(f"{ENVIRONMENT_VARIABLE} names {candidate.path}, which does not run")
+    names = ", ".join(_names(headless))
+    raise SetupError(
+        f"no Chromium found; looked at {ENVIRONMENT_VARIABLE}, {playwright_folder()} and for "
+        f"{names} on the PATH. Install one with: {INSTALL_COMMAND}"
+    )
+
+
+def playwright_folder() -> Path:
+    """Where `playwright install` puts browsers on this machine."""
+    chosen = os.environ.get("PLAYWRIGHT_BROWSERS_PATH")
+    if chosen:
+        return Path(chosen)
+    mac = Path.home() / "Library" / "Caches" / "ms-playwright"
+    return mac if mac.parent.is_dir() else Path.home() / ".cache" / "ms-playwright"
+
+
+def can_sandbox() -> bool:
+    """Whether Chromium's sandbox can run: not as root, and not without user namespaces."""
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        return _warn_once("running as root")
+    for switch in ("unprivileged_userns_clone", "apparmor_restrict_unprivileged_userns"):
+        setting = Path("/proc/sys/kernel") / switch
+        forbidden = "1" if switch.startswith("apparmor") else "0"
+        if setting.is_file() and setting.read_text().strip() == forbidden:
+            return _warn_once(f"kernel.{switch} is {forbidden}")
+    return True
+
+
+@cache
+def _warn_once(reason: str) -> bool:
+    logger.warning(
+        "CHROMIUM RUNS WITHOUT ITS SANDBOX (%s): open no page you do not trust, or run as an "
+        "ordinary user with user namespaces enabled.",
+        reason,
+    )
+    return False
+
+
+def _names(headless: bool) -> tuple[str, ...]:
+    return _SHELLS + _FULL if headless else _FULL
+
+
+def _candidates(headless: bool) -> Iterator[Chromium]:
+    chosen = os.environ.get(ENVIRONMENT_VARIABLE)
+    if chosen:
+        yield Chromium(Path(shutil.which(chosen) or chosen), _kind(chosen), ENVIRONMENT_VARIABLE)
+    installed = list(_playwright_binaries())
+    for path in installed:
+        if headless and _kind(path.name) == "headless shell":
+            yield Chromium(path, "headless shell", "Playwright")
+    for path in installed:
+        if _kind(path.name) == "chromium":
+            yield Chromium(path, "chromium", "Playwright")
+    for name in _names(headless):
+        found = shutil.which(name)
+        if found:
+            yield Chromium(Path(found), _kind(name), "PATH")
+
+
+def _playwright_binaries() -> Iterator[Path]:
+    """Newest build first; the folder names end in the build number."""
+    folders = sorted(playwright_folder().glob("chromium*-*"), key=_build_number, reverse=True)
+    for folder in folders:
+        for pattern in (
+            "*/headless_shell",
+            "*/chrome-headless-shell",
+            "*/chrome",
+            "*/*/*/Chromium",
+        ):
+            yield from folder.glob(pattern)
+
+
+def _build_number(folder: Path) -> int:
+    digits = folder.name.rsplit("-", 1)[-1]
+    return int(digits) if digits.isdigit() else 0
+
+
+def _kind(name: str) -> str:
+    return "headless shell" if "headless" in Path(name).name else "chromium"

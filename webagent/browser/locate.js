@@ -1,0 +1,211 @@
+// Finding the point of an element that a mouse would hit, and preparing elements for input. An
+// option of a drop-down list has no point of its own: it answers with its label.
+
+function locate(mark) {
+  const element = byMark(mark);
+  if (!element) return { error: `no element ${mark} on this page` };
+  if (!element.isConnected) return { error: `element ${mark} is gone from the page` };
+  if (element.disabled) return { error: `element ${mark} is disabled` };
+  if (tagOf(element) === "option") return { option: element.label };
+  if (!canBeSeen(element)) return { error: `element ${mark} is hidden` };
+  if (!isInView(element)) element.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
+  let hit = null;
+  for (const [x, y] of pointsOf(element)) {
+    const found = elementAt(x, y, element.ownerDocument);
+    if (reaches(element, found)) {
+      const [left, top] = offsetOf(element);
+      return { x: x + left, y: y + top, isPicture: getComputedStyle(found).content.includes("url(") };
+    }
+    hit = hit || found;
+  }
+  return { error: hit ? `element ${mark} is covered by ${calling(hit)}` : `element ${mark} is outside the page` };
+}
+
+// Where to let go of what is dragged onto an element: its middle, whatever lies there.
+function middleOf(mark) {
+  const element = byMark(mark);
+  if (!element || !element.isConnected) return { error: `element ${mark} is gone from the page` };
+  if (!canBeSeen(element)) return { error: `element ${mark} is hidden` };
+  const [left, top, width, height] = boxOf(element);
+  return { x: left + width / 2, y: top + height / 2 };
+}
+
+function isInView(element) {
+  const box = element.getBoundingClientRect();
+  const view = element.ownerDocument.defaultView;
+  if (box.top < 0 || box.left < 0 || box.bottom > view.innerHeight || box.right > view.innerWidth) return false;
+  for (let parent = element.parentElement; parent; parent = parent.parentElement) {
+    if (parent.scrollHeight <= parent.clientHeight || parent === document.body) continue;
+    const frame = parent.getBoundingClientRect();
+    if (box.top < frame.top || box.bottom > frame.bottom) return false;
+  }
+  return true;
+}
+
+// The centre first, then ever finer grids, then the middle of each line of a broken link. Points on
+// the element itself come before points on controls that lie inside it.
+function* pointsOf(element) {
+  const points = [...gridOf(element)];
+  const inner = [];
+  for (const point of points) {
+    const found = elementAt(...point, element.ownerDocument);
+    if (found && found !== element && element.contains(found) && hasOwnMark(found, element)) inner.push(point);
+    else yield point;
+  }
+  yield* inner;
+}
+
+function hasOwnMark(found, element) {
+  for (let node = found; node && node !== element; node = node.parentElement) {
+    if (MARKS.has(node)) return true;
+  }
+  return false;
+}
+
+function* gridOf(element) {
+  const boxes = [...element.getClientRects()];
+  if (isShape(element) && element.getPointAtLength && element.getTotalLength() > 0) {
+    boxes.push(...outlineOf(element));
+  }
+  for (const box of boxes) yield [box.left + box.width / 2, box.top + box.height / 2];
+  const whole = element.getBoundingClientRect();
+  for (const n of [3, 5, 9]) {
+    for (let row = 0; row < n; row++) {
+      for (let column = 0; column < n; column++) {
+        yield [whole.left + (whole.width * (column + 0.5)) / n, whole.top + (whole.height * (row + 0.5)) / n];
+      }
+    }
+  }
+}
+
+// A line or an open path is hit on its stroke only.
+function* outlineOf(shape) {
+  const matrix = shape.getScreenCTM();
+  for (const share of [0.5, 0.25, 0.75, 0.1, 0.9]) {
+    const point = shape.getPointAtLength(shape.getTotalLength() * share).matrixTransform(matrix);
+    yield { left: point.x, top: point.y, width: 0, height: 0 };
+  }
+}
+
+function elementAt(x, y, root) {
+  let found = root.elementFromPoint(x, y);
+  while (found && found.shadowRoot) {
+    const inner = found.shadowRoot.elementFromPoint(x, y);
+    if (!inner || inner === found) break;
+    found = inner;
+  }
+  return found;
+}
+
+function reaches(element, found) {
+  if (!found) return false;
+  for (let node = found; node; node = node.parentElement || (node.getRootNode().host ?? null)) {
+    if (node === element) return true;
+    if (tagOf(node) === "label" && node.control === element) return true;
+  }
+  return false;
+}
+
+function calling(element) {
+  const text = clean(element.textContent).slice(0, 30);
+  const tag = tagOf(element) + (element.id ? "#" + element.id : "");
+  return text ? `${tag} "${text}"` : tag;
+}
+
+// Readies a field for typing: focused, with all of its text selected. Answers how to go on.
+function readyToFill(mark, text) {
+  const element = byMark(mark);
+  if (!element || !element.isConnected) return { error: `element ${mark} is gone from the page` };
+  if (!isTextField(element) && !["range", "color"].includes(element.type)) {
+    return { error: `element ${mark} is not a text field` };
+  }
+  if (element.disabled) return { error: `element ${mark} is disabled` };
+  if (element.readOnly) return { error: `element ${mark} is read-only` };
+  if (!canBeSeen(element)) return { error: `element ${mark} is hidden` };
+  element.scrollIntoView({ block: "nearest", behavior: "instant" });
+  element.focus();
+  if (isSetWhole(element)) return setWhole(element, text, mark);
+  if (element.select) element.select();
+  else getSelection().selectAllChildren(element);
+  return { typing: true, empty: !valueOf(element) };
+}
+
+// Fields whose widget does not take typed characters one by one.
+function isSetWhole(element) {
+  return ["color", "date", "datetime-local", "month", "range", "time", "week"].includes(element.type);
+}
+
+function setWhole(element, text, mark) {
+  element.value = text;
+  if (element.value !== text) {
+    return { error: `element ${mark} is a field of type ${element.type} and does not take ${text}` };
+  }
+  element.dispatchEvent(new Event("input", { bubbles: true }));
+  element.dispatchEvent(new Event("change", { bubbles: true }));
+  return { typing: false };
+}
+
+function choose(mark, label) {
+  let element = byMark(mark);
+  if (element && tagOf(element) === "option") element = element.closest("select");
+  if (!element || !element.isConnected) return { error: `element ${mark} is gone from the page` };
+  if (tagOf(element) !== "select") return { error: `element ${mark} is not a drop-down list` };
+  if (element.disabled) return { error: `element ${mark} is disabled` };
+  const option = optionOf(element, label);
+  if (!option) return { error: `element ${mark} has no option ${JSON.stringify(label)}` };
+  element.focus();
+  if (element.multiple) option.selected = !option.selected;
+  else element.selectedIndex = option.index;
+  element.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
+  element.dispatchEvent(new Event("change", { bubbles: true }));
+  return {};
+}
+
+function optionOf(select, label) {
+  const wanted = clean(label);
+  const options = [...select.options].filter((option) => !option.disabled);
+  return options.find((option) => clean(option.label) === wanted) ||
+    options.find((option) => option.value === label) ||
+    options.find((option) => clean(option.label).toLowerCase() === wanted.toLowerCase());
+}
+
+function focusOn(mark) {
+  if (!mark) return {};
+  const element = byMark(mark);
+  if (!element || !element.isConnected) return { error: `element ${mark} is gone from the page` };
+  element.focus();
+  return {};
+}
+
+function scrollOn(mark, dx, dy) {
+  const element = mark ? byMark(mark) : document.scrollingElement;
+  if (!element || !element.isConnected) return { error: `element ${mark} is gone from the page` };
+  let moved = element;
+  while (moved && !scrolls(moved, dx, dy)) moved = moved.parentElement;
+  return moved ? {} : { error: "there is nothing left to scroll that way" };
+}
+
+function scrolls(element, dx, dy) {
+  const before = [element.scrollLeft, element.scrollTop];
+  element.scrollBy({ left: dx, top: dy, behavior: "instant" });
+  return before[0] !== element.scrollLeft || before[1] !== element.scrollTop;
+}
+
+function fileField(mark) {
+  const element = byMark(mark);
+  return element && element.isConnected && element.type === "file" ? element : null;
+}
+
+function titleOf() {
+  return document.title;
+}
+
+let dragStart = null;
+window.addEventListener("dragstart", (event) => { dragStart = event; }, true);
+
+// Whether the page began a native drag and let it go on.
+function dragHasStarted() {
+  const started = dragStart !== null && !dragStart.defaultPrevented;
+  dragStart = null;
+  return started;
+}

@@ -1,0 +1,41 @@
+"""The scripts that every document carries: ours to look and act, and the page's own to report."""
+
+from functools import cache
+from importlib.resources import files
+from secrets import token_hex
+
+from webagent.observation import listener_script, page_script
+
+ISOLATED_WORLD = "webagent"
+"""Name of the JavaScript world that shares the page's document and nothing else."""
+
+_SIGNAL = f"webagent-{token_hex(8)}"
+_PARTS = ("locate.js", "quiet.js")
+_FUNCTIONS = (
+    "choose",
+    "dragHasStarted",
+    "fileField",
+    "focusOn",
+    "isAnimating",
+    "locate",
+    "middleOf",
+    "nextFrame",
+    "quiet",
+    "readyToFill",
+    "scrollOn",
+    "titleOf",
+)
+
+
+@cache
+def isolated_script() -> str:
+    """For the isolated world: looking at the page and finding the way to its elements."""
+    folder = files(__package__)
+    acting = "\n".join(folder.joinpath(name).read_text(encoding="utf-8") for name in _PARTS)
+    return page_script(_SIGNAL, acting, _FUNCTIONS)
+
+
+@cache
+def reporting_script() -> str:
+    """For the page's own world: telling the isolated one what only the page knows."""
+    return listener_script(_SIGNAL)

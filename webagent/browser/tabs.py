@@ -1,0 +1,166 @@
+"""The tabs of one episode: which are open, which is in front, and pop-ups as they come."""
+
+import asyncio
+
+from playwright.async_api import BrowserContext, Page
+
+from webagent.browser.clock import LOAD_SECONDS, Clock, RealClock
+from webagent.browser.tab import Tab, world_failures
+from webagent.errors import WorldError
+
+_POPUP_SECONDS = 5.0
+
+
+class Tabs:
+    """All pages of one browser context, in the order in which they were opened."""
+
+    def __init__(self, context: BrowserContext, clock: Clock, init: str) -> None:
+        self.context = context
+        self.clock = clock
+        self._init = init
+        self._tabs: list[Tab] = []
+        self._active = 0
+        self._arrived = asyncio.Event()
+        self._arrivals: list[Page] = []
+        self._expects_own = False
+
+    @classmethod
+    async def open(cls, context: BrowserContext, clock: Clock, init: str) -> "Tabs":
+        """The tabs of a fresh context: one, empty, with the wall clock until `start`."""
+        tabs = cls(context, clock, init)
+        context.on("page", tabs._page_opened)
+        await tabs._adopt(await tabs._blank_page())
+        return tabs
+
+    async def start(self, url: str) -> None:
+        """Load the first page and take its clock in hand. Raises `WorldError`."""
+        failure = await self.first.goto(url)
+        if failure:
+            raise WorldError(failure)
+        if not await RealClock().load(self.first):
+            raise WorldError(f"{url} is still loading after {LOAD_SECONDS:g} s")
+        await self.clock.start(self.first)
+
+    @property
+    def active(self) -> Tab:
+        """The tab in front."""
+        return self._tabs[self._active]
+
+    @property
+    def first(self) -> Tab:
+        """The tab the task started in, or the oldest that is left of it."""
+        return self._tabs[0]
+
+    @property
+    def active_index(self) -> int:
+        """Place of the tab in front, counted from 0."""
+        return self._active
+
+    def __len__(self) -> int:
+        return len(self._tabs)
+
+    async def new(self) -> None:
+        """Open an empty tab in front."""
+        await self._adopt(await self._blank_page())
+        await self.clock.start(self.active)
+
+    async def goto(self, url: str) -> str:
+        """Open an address in the tab in front; the reason when the browser cannot."""
+        tab = self.active
+        going = asyncio.ensure_future(tab.goto(url))
+        loads = True
+        while loads and not going.done():
+            loads = await self.clock.load(tab)
+            await asyncio.sleep(0)
+        if going.done():
+            return await going
+        going.cancel()
+        await tab.stop_loading()
+        return f"cannot open {url}: no answer in {LOAD_SECONDS:g} s"
+
+    async def focus(self, index: int) -> str:
+        """Bring a tab to the front."""
+        if not 0 <= index < len(self._tabs):
+            return f"there is no tab {index}, only 0 to {len(self._tabs) - 1}"
+        self._active = index
+        async with world_failures():
+            await self.active.page.bring_to_front()
+        return ""
+
+    async def close_active(self) -> None:
+        """Close the tab in front; the one before it takes its place, or an empty one."""
+        tab = self.active
+        async with world_failures():
+            await tab.page.close()
+        await self._drop_closed()
+
+    async def settle(self, milliseconds: int) -> list[str]:
+        """Let the last action take its effect everywhere; what there is to say about it."""
+        tab = self.active
+        notes = []
+        try:
+            notes.append(await self.clock.settle(tab, milliseconds))
+        except WorldError:
+            if not tab.page.is_closed():
+                raise
+        await self._welcome_popups(tab)
+        await self._drop_closed()
+        if self.active is not tab:
+            notes.append(await self.clock.settle(self.active, milliseconds))
+        notes.extend(note for each in self._tabs for note in each.take_notes())
+        return [note for note in notes if note]
+
+    async def titles(self, front: str) -> tuple[str, ...]:
+        """Titles of all tabs in order, or addresses; the one in front is known already."""
+        return tuple(
+            [
+                front if tab is self.active else await tab.ask("titleOf") or tab.page.url
+                for tab in self._tabs
+            ]
+        )
+
+    async def _blank_page(self) -> Page:
+        self._expects_own = True
+        try:
+            async with world_failures():
+                return await self.context.new_page()
+        finally:
+            self._expects_own = False
+
+    async def _adopt(self, page: Page) -> None:
+        tab = await Tab.open(page, self.clock.script + self._init)
+        self._tabs.append(tab)
+        self._active = len(self._tabs) - 1
+
+    def _page_opened(self, page: Page) -> None:
+        if not self._expects_own:
+            self._arrivals.append(page)
+            self._arrived.set()
+
+    async def _welcome_popups(self, opener: Tab) -> None:
+        while opener.popups_announced or self._arrivals:
+            if not self._arrivals:
+                self._arrived.clear()
+                try:
+                    async with asyncio.timeout(_POPUP_SECONDS):
+                        await self._arrived.wait()
+                except TimeoutError:
+                    opener.popups_announced = 0
+                    return
+            opener.popups_announced = max(0, opener.popups_announced - 1)
+            page = self._arrivals.pop(0)
+            if not page.is_closed():
+                await self._adopt(page)
+                if not await RealClock().load(self.active):
+                    await self.active.stop_loading()
+                await self.clock.start(self.active)
+
+    async def _drop_closed(self) -> None:
+        front = self.active
+        self._tabs = [tab for tab in self._tabs if not tab.page.is_closed()]
+        if not self._tabs:
+            await self.new()
+        elif front in self._tabs:
+            self._active = self._tabs.index(front)
+        else:
+            self._active = min(max(0, self._active - 1), len(self._tabs) - 1)

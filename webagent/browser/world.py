@@ -1,0 +1,215 @@
+"""A browser as a world: fresh for every episode, with a page that waits while one thinks."""
+
+import asyncio
+import json
+from collections.abc import Callable, Coroutine, Mapping
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from tasks.task import Json, Task
+from webagent.action import Action
+from webagent.browser.perform import perform
+from webagent.browser.tabs import Tabs
+from webagent.errors import WorldError
+from webagent.observation import PageView, read_view
+from webagent.records import Observation
+
+KeepImage = Callable[[bytes], str]
+"""Stores a PNG and answers with the reference to it."""
+
+
+class TabSource(Protocol):
+    """Where a world gets its pages from: a browser that stays warm."""
+
+    async def open_tabs(self, task: Task) -> Tabs:
+        """A fresh context with the task's viewport, clock and scripts, and one empty tab in it."""
+        ...
+
+    async def close_tabs(self, tabs: Tabs) -> None:
+        """Close a context and all that is in it. Never raises."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """Pages being opened for an episode to come."""
+
+    task: Task
+    url: str
+    """What is loaded in them; empty for a blank page."""
+    tabs: asyncio.Task[Tabs]
+
+    def fits(self, task: Task) -> bool:
+        """Whether another task can be played in them, its address apart."""
+        return _surroundings(self.task) == _surroundings(task)
+
+
+def _surroundings(task: Task) -> tuple[object, ...]:
+    return (task.hooks.init, task.viewport, task.clock)
+
+
+class BrowserWorld:
+    """Plays episodes in real pages, one at a time; get one from `Browser.world`."""
+
+    def __init__(self, source: TabSource, keep_image: KeepImage | None = None) -> None:
+        self._source = source
+        self._keep_image = keep_image
+        self._tabs: Tabs | None = None
+        self._task: Task | None = None
+        self._next: _Prepared | None = None
+        self._background: set[asyncio.Task[None]] = set()
+        self._next_mark = 1
+        self._goal = ""
+        self._seen: Observation | None = None
+
+    async def reset(self, task: Task) -> Observation:
+        """Start the task in a fresh context. Raises `WorldError`."""
+        self._leave()
+        tabs = self._tabs = await self._take_prepared(task)
+        self._task, self._next_mark, self._seen = task, 1, None
+        if task.hooks.start:
+            await tabs.first.evaluate(f"(() => {{ {task.hooks.start} }})()")
+        notes = await tabs.settle(task.settle_ms)
+        self._goal = task.goal
+        if task.hooks.goal:
+            self._goal = str(await tabs.first.evaluate(task.hooks.goal))
+        self._seen = await self._observe(task, tabs, notes)
+        self._make_ready(task, "")
+        return self._seen
+
+    async def step(self, action: Action) -> Observation:
+        """Do the action, let the page come to rest and look at it. Raises `WorldError`."""
+        tabs, task, before = self._playing()
+        reason = await perform(action, tabs)
+        notes = [reason] if reason else await tabs.settle(task.settle_ms)
+        after = await self._observe(task, tabs, notes)
+        if not after.outcome and replace(after, outcome=before.outcome) == before:
+            after = replace(after, outcome="no effect")
+        self._seen = after
+        return after
+
+    async def evidence(self, task: Task) -> Mapping[str, Json]:
+        """The value of every evidence expression; None where the page threw."""
+        tabs, _, _ = self._playing()
+        if not task.evidence:
+            return {}
+        values: dict[str, Json] = await tabs.first.evaluate(_all_of(task.evidence))
+        return values
+
+    async def screenshot(self) -> bytes:
+        """The viewport of the tab in front, as PNG."""
+        tabs, _, _ = self._playing()
+        return await tabs.active.screenshot()
+
+    async def prepare(self, task: Task) -> None:
+        """Begin to load the next episode's page now, so that its `reset` need not wait."""
+        self._make_ready(task, task.start_url)
+
+    async def close(self) -> None:
+        """Close all pages of this world; the browser stays."""
+        self._leave()
+        self._forget_prepared()
+        while self._background:
+            await asyncio.gather(*self._background)
+
+    def _make_ready(self, task: Task, url: str) -> None:
+        ready = self._next
+        if ready is not None and ready.fits(task) and ready.url in ("", url):
+            if ready.url == url:
+                return
+            self._next = _Prepared(task, url, asyncio.create_task(self._load(ready.tabs, url)))
+            return
+        self._forget_prepared()
+        opening = asyncio.create_task(self._source.open_tabs(task))
+        if url:
+            opening = asyncio.create_task(self._load(opening, url))
+        self._next = _Prepared(task, url, opening)
+
+    async def _take_prepared(self, task: Task) -> Tabs:
+        """The prepared pages; where they fail, the browser may have died since, so fresh ones."""
+        was_prepared = self._next is not None and self._next.fits(task)
+        try:
+            return await self._take(task)
+        except WorldError:
+            if not was_prepared:
+                raise
+        return await self._take(task)
+
+    async def _take(self, task: Task) -> Tabs:
+        self._make_ready(task, task.start_url)
+        ready, self._next = self._next, None
+        if ready is None:
+            raise WorldError("the world was closed while an episode began")
+        return await ready.tabs
+
+    async def _load(self, opening: asyncio.Task[Tabs], url: str) -> Tabs:
+        tabs = await opening
+        async with AsyncExitStack() as undo:
+            undo.push_async_callback(self._source.close_tabs, tabs)
+            await tabs.start(url)
+            undo.pop_all()
+        return tabs
+
+    def _forget_prepared(self) -> None:
+        if self._next is not None:
+            self._in_background(self._close_when_open(self._next.tabs))
+            self._next = None
+
+    def _leave(self) -> None:
+        if self._tabs is not None:
+            self._in_background(self._source.close_tabs(self._tabs))
+        self._tabs = self._task = self._seen = None
+
+    async def _close_when_open(self, opening: asyncio.Task[Tabs]) -> None:
+        with suppress(WorldError):
+            await self._source.close_tabs(await opening)
+
+    def _in_background(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
+
+    def _playing(self) -> tuple[Tabs, Task, Observation]:
+        if self._tabs is None or self._task is None or self._seen is None:
+            raise WorldError("no episode is being played; call reset first")
+        return self._tabs, self._task, self._seen
+
+    async def _observe(self, task: Task, tabs: Tabs, notes: list[str]) -> Observation:
+        view, over = await self._look(tabs, task)
+        return Observation(
+            goal=self._goal,
+            url=view.url,
+            title=view.title,
+            nodes=view.nodes,
+            tabs=await tabs.titles(view.title),
+            active_tab=tabs.active_index,
+            focus=view.focus,
+            outcome="; ".join(notes),
+            over=over,
+            scroll=view.scroll,
+            screenshot=self._keep_image(await tabs.active.screenshot()) if self._keep_image else "",
+        )
+
+    async def _look(self, tabs: Tabs, task: Task) -> tuple[PageView, bool]:
+        options = {"ignore": task.hooks.ignore, "firstMark": self._next_mark}
+        looking = [tabs.active.ask("observe", options)]
+        if task.hooks.over:
+            looking.append(tabs.first.evaluate(_or(f"Boolean({task.hooks.over})", "false")))
+        answer, *over = await asyncio.gather(*looking)
+        view = read_view(answer)
+        self._next_mark = view.next_mark
+        return view, over == [True]
+
+
+def _all_of(evidence: Mapping[str, str]) -> str:
+    items = ", ".join(
+        f"{json.dumps(name)}: {_or(f'({expression}) ?? null', 'null')}"
+        for name, expression in evidence.items()
+    )
+    return f"({{{items}}})"
+
+
+def _or(expression: str, otherwise: str) -> str:
+    """The expression's value; where it throws, as on a page the agent went off to, the other."""
+    return f"(() => {{ try {{ return {expression}; }} catch (error) {{ return {otherwise}; }} }})()"

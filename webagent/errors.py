@@ -1,0 +1,56 @@
+"""Every error of ours, one class for each boundary it can be raised at.
+
+    WebAgentError
+    ├── ActionError     an action could not be read from text
+    ├── PolicyError     the policy gave no usable reply
+    ├── GuardError      an action was refused by a limit set in code
+    ├── ModelError      a model or its endpoint failed (infrastructure, never a reward)
+    ├── WorldError      the world failed under the episode (infrastructure, never a reward)
+    ├── StoreError      a run folder cannot be read or written
+    └── SetupError      something the user must install, name or configure
+
+A message says what was found, what was expected and what to do next.
+"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class WebAgentError(Exception):
+    """The root, so that one clause catches everything that is ours."""
+
+
+class ActionError(WebAgentError):
+    """Text that was meant as an action is not one."""
+
+
+class PolicyError(WebAgentError):
+    """The policy gave no usable action, repair attempt included."""
+
+
+class GuardError(WebAgentError):
+    """A limit enforced in code refused the action."""
+
+
+class ModelError(WebAgentError):
+    """A model or the endpoint behind it failed."""
+
+
+class WorldError(WebAgentError):
+    """The world (browser, page, imagination) failed; nothing was learnt about the agent."""
+
+
+class StoreError(WebAgentError):
+    """A run folder is of another version, cut short, full or not ours."""
+
+
+class SetupError(WebAgentError):
+    """Something is missing or misnamed; the message carries the next step."""
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str]) -> SetupError:
+    """The error for a name that is not in `known`, with the close matches in its message."""
+    options = sorted(known)
+    close = get_close_matches(name, options, n=3, cutoff=0.5)
+    hint = f"did you mean {', '.join(close)}?" if close else f"known: {', '.join(options[:20])}"
+    return SetupError(f"unknown {kind} {name!r}; {hint}")

@@ -1,0 +1,276 @@
+"""Features: numbers that say of each token what no word can, most of them 0 or 1."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webagent.models.builtin.draft import Draft, Field, Line, Token
+from webagent.models.builtin.matches import CELL, Matches
+from webagent.models.builtin.words import keys_of
+
+
+class Feature(IntEnum):
+    """The columns. Words have the first nine, lines (at their head) the others."""
+
+    SHARED = 0
+    """The word stands on the other side too: the goal's on the page, others in the goal."""
+    SAME_SPELLING = 1
+    """Shared, capitals included."""
+    RARITY = 2
+    """One over the number of lines that have the word."""
+    TYPED_BEFORE = 3
+    """The word was part of an earlier action."""
+    DIGITS = 4
+    PUNCTUATION = 5
+    LENGTH = 6
+    """Letters, in tens, at most one."""
+    CAPITAL = 7
+    SPACED = 8
+
+    REPEATS_GOAL = 9
+    """The whole name stands in the goal; set on the goal's words as well."""
+    REPEATS_QUOTE = 10
+    """The whole name stands in the goal between quotation marks."""
+    GOAL_SHARE = 11
+    """Share of the name's words that the goal has."""
+    VALUE_REPEATS_GOAL = 12
+    """The whole value stands in the goal; set on the goal's words as well."""
+    TIMES_ACTED = 13
+    """How often it was acted on, in threes, at most one."""
+    ACTED_LAST = 14
+    FOCUSED = 15
+    APPEARED = 16
+    """It was not there before the last action."""
+    CHANGED = 17
+    """Its value or states were others before the last action."""
+    LEFT = 18
+    """Boxes in parts of the farthest edge on the page."""
+    TOP = 19
+    WIDTH = 20
+    HEIGHT = 21
+    IS_ELEMENT = 22
+    """It can be acted on."""
+    NAME_ACTED = 23
+    """Something of this name was acted on."""
+    ROLE_PLACE = 24
+    """Lines of the same role above it, in tens, at most one."""
+    ROLE_COUNT = 25
+    """Lines of the same role, in tens, at most one."""
+    NAME_SHARED = 26
+    """Another line has the same name."""
+
+    STEPS_DONE = 27
+    """On the first token: steps done, in tens, at most one."""
+    QUOTED = 28
+    """On the goal's words: between quotation marks."""
+    QUOTE_STARTS = 29
+    QUOTE_ENDS = 30
+
+    ANCHOR_NEARNESS = 31
+    """One over one more than the lines up to the one above that the goal speaks of."""
+    FIRST_UNDER_ANCHOR = 32
+    """The first element of this name since that line."""
+    STARTS_WITH_QUOTE = 33
+    ENDS_WITH_QUOTE = 34
+    STARTS_AND_ENDS_WITH_QUOTES = 35
+
+    KIND_NAMED = 36
+    """The goal has a word for what kind of widget it is."""
+    BESIDE_REPEAT = 37
+    """On words of a cell: the cell before it stands in the goal."""
+    ORDINAL_NAMED = 38
+    """It is the n-th of its kind, and the goal says so: `3rd`."""
+    LAST_WORD = 39
+    """On the last word of a name, a value or a cell."""
+
+
+FEATURES = len(Feature)
+_WORD_FEATURES = 9
+
+
+def describe(draft: Draft, matches: Matches) -> NDArray[np.float32]:
+    """(T, FEATURES) what is to be said of each token."""
+    out = np.zeros((len(draft.tokens), FEATURES), np.float32)
+    out[0, Feature.STEPS_DONE] = _tenths(len(draft.past))
+    _describe_words(out, draft)
+    _describe_goal(out, matches)
+    for start, end in matches.beside:
+        out[start:end, Feature.BESIDE_REPEAT] = 1
+    for position in _last_words(draft.tokens):
+        out[position, Feature.LAST_WORD] = 1
+    if draft.lines:
+        out[[line.head for line in draft.lines]] = _line_rows(draft, matches)
+    return out
+
+
+def _tenths(count: int) -> float:
+    return min(count, 10) / 10
+
+
+def _describe_words(out: NDArray[np.float32], draft: Draft) -> None:
+    words = [(i, token) for i, token in enumerate(draft.tokens) if token.word]
+    if words:
+        rows = list(_word_rows([token for _, token in words], draft))
+        out[[i for i, _ in words], :_WORD_FEATURES] = rows
+
+
+def _word_rows(tokens: Sequence[Token], draft: Draft) -> Iterator[tuple[float, ...]]:
+    """The first nine features of each token."""
+    goal, spellings = set(draft.goal_keys), {word.text for word in draft.goal}
+    lines_with = Counter(key for key, _ in {(t.key, t.line) for t in tokens if t.line})
+    typed = {key for past in draft.past for key in keys_of(f"{past.name} {past.text}")}
+    for token in tokens:
+        key, word, is_goal = token.key, token.word, token.field == Field.GOAL
+        assert word is not None
+        yield (
+            key in (lines_with if is_goal else goal),
+            not is_goal and word.text in spellings,
+            1 / lines_with[key] if key in lines_with else 0,
+            key in typed,
+            key.isdigit(),
+            not key.isalnum(),
+            _tenths(len(key)),
+            word.text[0].isupper(),
+            word.spaced,
+        )
+
+
+def _describe_goal(out: NDArray[np.float32], matches: Matches) -> None:
+    """What the goal's words are told of quotation marks and of lines that repeat them."""
+    for start, end in matches.quoted:
+        out[start:end, Feature.QUOTED] = 1
+        out[start, Feature.QUOTE_STARTS] = out[end - 1, Feature.QUOTE_ENDS] = 1
+    for span in (span for spans in matches.spans for span in spans):
+        column = Feature.VALUE_REPEATS_GOAL if span.is_value else Feature.REPEATS_GOAL
+        out[span.start : span.end, column] = 1
+
+
+def _last_words(tokens: Sequence[Token]) -> Iterator[int]:
+    """Positions of words on the page after which their field or their cell ends."""
+    for position, token in enumerate(tokens):
+        if token.word is None or not token.line:
+            continue
+        following = tokens[position + 1] if position + 1 < len(tokens) else None
+        if (
+            following is None
+            or following.key == CELL
+            or (following.field, following.line) != (token.field, token.line)
+        ):
+            yield position
+
+
+# -- lines -------------------------------------------------------------------------------
+
+
+def _line_rows(draft: Draft, matches: Matches) -> NDArray[np.float32]:
+    """(lines, FEATURES) what is said at the head of each line."""
+    rows = np.zeros((len(draft.lines), FEATURES), np.float32)
+    for first, columns in (
+        (Feature.REPEATS_GOAL, _repetition(draft, matches)),
+        (Feature.TIMES_ACTED, _attention(draft)),
+        (Feature.APPEARED, _change(draft)),
+        (Feature.LEFT, _boxes(draft)),
+        (Feature.IS_ELEMENT, _standing(draft)),
+        (Feature.ANCHOR_NEARNESS, _anchoring(draft, matches)),
+        (Feature.STARTS_WITH_QUOTE, _affixes(draft, matches)),
+        (Feature.KIND_NAMED, ((named,) for named in matches.named_kinds)),
+        (Feature.ORDINAL_NAMED, _naming(draft, matches)),
+    ):
+        values = np.array(list(columns), np.float32)
+        rows[:, first : first + values.shape[1]] = values
+    return rows
+
+
+def _repetition(draft: Draft, matches: Matches) -> Iterator[tuple[float, ...]]:
+    """REPEATS_GOAL, REPEATS_QUOTE, GOAL_SHARE, VALUE_REPEATS_GOAL."""
+    goal, quoted = set(draft.goal_keys), set(matches.quoted)
+    for line, spans in zip(draft.lines, matches.spans, strict=True):
+        names = [(span.start, span.end) for span in spans if not span.is_value]
+        keys = [key for key in line.name if key.isalnum()]
+        yield (
+            bool(names),
+            not quoted.isdisjoint(names),
+            sum(key in goal for key in keys) / len(keys) if keys else 0,
+            any(span.is_value for span in spans),
+        )
+
+
+def _attention(draft: Draft) -> Iterator[tuple[float, ...]]:
+    """TIMES_ACTED, ACTED_LAST, FOCUSED."""
+    acted = Counter(past.mark for past in draft.past if past.mark)
+    last = draft.past[-1].mark if draft.past else 0
+    for line in draft.lines:
+        mark = line.node.mark
+        is_focused = mark == draft.observation.focus
+        yield (min(acted[mark], 3) / 3, mark == last, is_focused) if mark else (0, 0, 0)
+
+
+def _change(draft: Draft) -> Iterator[tuple[float, ...]]:
+    """APPEARED, CHANGED."""
+    before = {node.mark: node for node in draft.previous.nodes} if draft.previous else None
+    for line in draft.lines:
+        node = line.node
+        if before is None or not node.mark:
+            yield 0, 0
+            continue
+        old = before.get(node.mark)
+        yield old is None, old is not None and (old.value, old.states) != (node.value, node.states)
+
+
+def _boxes(draft: Draft) -> Iterator[tuple[float, ...]]:
+    """LEFT, TOP, WIDTH, HEIGHT."""
+    boxes = [node.box for node in draft.observation.nodes]
+    side = max(1, *(max(left + width, top + height) for left, top, width, height in boxes))
+    for line in draft.lines:
+        left, top, width, height = line.node.box
+        yield left / side, top / side, width / side, height / side
+
+
+def _standing(draft: Draft) -> Iterator[tuple[float, ...]]:
+    """IS_ELEMENT, NAME_ACTED, ROLE_PLACE, ROLE_COUNT, NAME_SHARED."""
+    acted = {past.name for past in draft.past if past.name}
+    roles = Counter(line.node.role for line in draft.lines)
+    names = Counter(line.node.name for line in draft.lines)
+    seen: Counter[str] = Counter()
+    for line in draft.lines:
+        role, name = line.node.role, line.node.name
+        place, count = _tenths(seen[role]), _tenths(roles[role])
+        yield line.node.mark > 0, name in acted, place, count, names[name] > 1
+        seen[role] += 1
+
+
+def _anchoring(draft: Draft, matches: Matches) -> Iterator[tuple[float, ...]]:
+    """ANCHOR_NEARNESS, FIRST_UNDER_ANCHOR."""
+    since: set[str] = set()
+    for number, (line, anchor) in enumerate(zip(draft.lines, matches.anchors, strict=True)):
+        if anchor < 0:
+            yield 0, 0
+            continue
+        if anchor == number:
+            since = set()
+        yield 1 / (1 + number - anchor), line.node.mark > 0 and line.node.name not in since
+        since.add(line.node.name)
+
+
+def _naming(draft: Draft, matches: Matches) -> Iterator[tuple[float, ...]]:
+    """ORDINAL_NAMED."""
+    named = {number for _, number in matches.places}
+    for number, line in enumerate(draft.lines):
+        yield (line.node.mark > 0 and number in named,)
+
+
+def _affixes(draft: Draft, matches: Matches) -> Iterator[tuple[float, ...]]:
+    """STARTS_WITH_QUOTE, ENDS_WITH_QUOTE, STARTS_AND_ENDS_WITH_QUOTES."""
+    pieces = [" ".join(draft.goal_keys[start - 1 : end - 1]) for start, end in matches.quoted]
+    for line in draft.lines:
+        yield _affix_row(line, pieces)
+
+
+def _affix_row(line: Line, pieces: Sequence[str]) -> tuple[float, ...]:
+    text = " ".join(line.name)
+    starts = any(text.startswith(piece) for piece in pieces)
+    ends = any(text.endswith(piece) for piece in pieces)
+    return starts, ends, starts and ends and len(pieces) > 1

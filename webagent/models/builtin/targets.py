@@ -1,0 +1,292 @@
+"""Targets: actions as the tokens the built-in model writes, and the grammar that keeps them valid.
+
+An output id below the vocabulary's capacity is a vocabulary entry; `capacity + i` repeats (or
+points at) token i of the prefix.
+"""
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webagent.action import Action
+from webagent.action import actions as act
+from webagent.models.builtin.draft import Field
+from webagent.models.builtin.prefix import Prefix
+from webagent.models.builtin.tokens import END, KEYS, NUMBERS, SLOTS, START, WAYS, op_of
+from webagent.models.builtin.words import Vocabulary, Word, join, split
+
+MAX_TEXT = 24
+"""Words a text argument may have."""
+ACTIONS_ALLOWED = "actions:"
+"""How a step says that its ids were sampled under an `ActionGrammar`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Codec:
+    """Translates between actions and output ids for one vocabulary."""
+
+    vocabulary: Vocabulary
+
+    @property
+    def end(self) -> int:
+        """The id that closes a text."""
+        return self.vocabulary.id(END)
+
+    def pointer(self, position: int) -> int:
+        """The id that points at a position of the prefix."""
+        return self.vocabulary.capacity + position
+
+    # -- writing -------------------------------------------------------------------------
+
+    def encode(self, action: Action, prefix: Prefix, viewport: tuple[int, int]) -> list[int] | None:
+        """The ids of an action; None when the model has no way to say it on this page.
+
+        Points, scrolls and waits are said as the nearest ones there are.
+        """
+        op = op_of(action)
+        if op not in SLOTS or getattr(action, "button", "left") != "left":
+            return None
+        ids = [self.vocabulary.id(f"op:{op}")]
+        for part in self._arguments(action, prefix, max(viewport)):
+            if part is None:
+                return None
+            ids.extend(part)
+        return ids
+
+    def _arguments(self, action: Action, prefix: Prefix, side: int) -> list[list[int] | None]:
+        """One list of ids for each field of the action; None where it cannot be said."""
+        if isinstance(action, act.Scroll):
+            way = min(WAYS, key=lambda w: math.dist(WAYS[w], (action.dx, action.dy)))
+            return [self._mark(action.mark, prefix), self._fixed(f"way:{way}")]
+        if isinstance(action, act.Wait):
+            return []
+        if isinstance(action, act.TabFocus):
+            return [self._fixed(f"number:{action.index}")]
+        return [
+            self._field(field.name, getattr(action, field.name), prefix, side)
+            for field in dataclasses.fields(action)
+            if field.name != "button"
+        ]
+
+    def _field(self, name: str, value: str | int, prefix: Prefix, side: int) -> list[int] | None:
+        if isinstance(value, int):
+            is_mark = name in ("mark", "source", "target")
+            return self._mark(value, prefix) if is_mark else self._number(value, side)
+        if name == "option":
+            return self._option(value, prefix)
+        return self._fixed(f"key:{value}") if name == "key" else self._text(value, prefix)
+
+    def _mark(self, mark: int, prefix: Prefix) -> list[int] | None:
+        if mark == 0:
+            return [self.pointer(0)]
+        found = np.flatnonzero(prefix.marks == mark)
+        return [self.pointer(int(found[0]))] if len(found) else None
+
+    def _option(self, label: str, prefix: Prefix) -> list[int] | None:
+        wanted = [word.key for word in split(label, 40)]
+        for head in np.flatnonzero(prefix.options):
+            own = (prefix.lines == prefix.lines[head]) & (prefix.fields == Field.NAME)
+            if [_key(prefix, int(i)) for i in np.flatnonzero(own)] == wanted:
+                return [self.pointer(int(head))]
+        return None
+
+    def _fixed(self, token: str) -> list[int] | None:
+        number = self.vocabulary.id(token)
+        return [number] if number else None
+
+    def _number(self, value: int, side: int) -> list[int] | None:
+        return self._fixed(f"number:{_grid(value, side)}")
+
+    def _text(self, text: str, prefix: Prefix) -> list[int] | None:
+        """A text that reads back the same but for white space; None when it would not, or when a
+        place would have to be copied twice."""
+        ids = self.copy_text(text, prefix)
+        copied = [token for token in ids if token >= self.vocabulary.capacity]
+        if len(set(copied)) < len(copied):
+            return None
+        return ids if self.read_text(ids[:-1], prefix) == " ".join(text.split()) else None
+
+    def copy_text(self, text: str, prefix: Prefix) -> list[int]:
+        """The first words of a text, copied in the longest stretches there are, then the end.
+
+        A word that stands nowhere in the prefix is written from the vocabulary, in lower case; one
+        that is not there either becomes the unknown word.
+        """
+        words = split(text, MAX_TEXT)
+        ids: list[int] = []
+        i, after = 0, -1
+        while i < len(words):
+            start, length = _longest_copy(words[i:], prefix, after)
+            if length == 0:
+                ids.append(self.vocabulary.id(words[i].key))
+                i, after = i + 1, -1
+                continue
+            ids.extend(self.pointer(start + k) for k in range(length))
+            i, after = i + length, start + length
+        return [*ids, self.end]
+
+    # -- reading -------------------------------------------------------------------------
+
+    def decode(self, ids: Sequence[int], prefix: Prefix, viewport: tuple[int, int]) -> Action:
+        """The action of a complete sequence of ids that `allowed` let through."""
+        op = self.vocabulary.word(ids[0]).removeprefix("op:")
+        rest = list(ids[1:])
+        arguments: list[int | str] = []
+        for kind in SLOTS[op]:
+            if op == "tab_focus":
+                arguments.append(self._counted(rest.pop(0)))
+            elif kind == "text":
+                cut = rest.index(self.end) if self.end in rest else len(rest)
+                arguments.append(self.read_text(rest[:cut], prefix))
+                rest = rest[cut + 1 :]
+            else:
+                arguments.append(self._argument(kind, rest.pop(0), prefix, viewport))
+        if op == "scroll":
+            arguments[1:] = WAYS[str(arguments[1])]
+        return act.ACTIONS[op](*arguments)  # type: ignore[arg-type]
+
+    def _argument(
+        self, kind: str, token: int, prefix: Prefix, viewport: tuple[int, int]
+    ) -> int | str:
+        position = token - self.vocabulary.capacity
+        if kind == "mark":
+            return int(prefix.marks[position])
+        if kind == "option":
+            own = (prefix.lines == prefix.lines[position]) & (prefix.fields == Field.NAME)
+            return join([w for i in np.flatnonzero(own) if (w := prefix.words[i])])
+        if kind == "number":
+            return round(self._counted(token) * max(viewport) / NUMBERS)
+        return self.vocabulary.word(token).split(":", 1)[1]
+
+    def _counted(self, token: int) -> int:
+        return int(self.vocabulary.word(token).removeprefix("number:"))
+
+    def read_text(self, ids: Sequence[int], prefix: Prefix) -> str:
+        """The text that output ids spell: copies keep their spelling and their spacing."""
+        words = []
+        before = -2
+        for token in ids:
+            position = token - self.vocabulary.capacity
+            if position < 0:
+                words.append(Word(self.vocabulary.word(token), True))
+                before = -2
+                continue
+            word = prefix.words[position]
+            if word is not None:
+                words.append(word if position == before + 1 else Word(word.text, True))
+            before = position
+        return join(words)
+
+
+@dataclass(frozen=True, slots=True)
+class ActionGrammar:
+    """Which tokens may come next so that an action on this page results."""
+
+    codec: Codec
+    ops: tuple[str, ...] = tuple(SLOTS)
+    """The operations the policy may use."""
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The codec's vocabulary."""
+        return self.codec.vocabulary
+
+    @property
+    def start(self) -> int:
+        """The id fed in before the first token."""
+        return self.vocabulary.id(START)
+
+    @property
+    def name(self) -> str:
+        """What is stored with a step to say what was allowed."""
+        return ACTIONS_ALLOWED + ",".join(self.ops)
+
+    def slot(self, ids: Sequence[int]) -> str:
+        """What kind of token comes after these: a slot kind, or `done`."""
+        if not ids:
+            return "op"
+        kinds = SLOTS[self.vocabulary.word(ids[0]).removeprefix("op:")]
+        at = 0
+        for token in ids[1:]:
+            if kinds[at] != "text" or token == self.codec.end:
+                at += 1
+        return kinds[at] if at < len(kinds) else "done"
+
+    def allowed(self, ids: Sequence[int], prefix: Prefix) -> NDArray[np.bool_]:
+        """(capacity + T,) which output ids may come next."""
+        capacity = self.vocabulary.capacity
+        mask = np.zeros(capacity + len(prefix), np.bool_)
+        op = self.vocabulary.word(ids[0]).removeprefix("op:") if ids else ""
+        match self.slot(ids):
+            case "op":
+                mask[[self.vocabulary.id(f"op:{op}") for op in self._possible(prefix)]] = True
+            case "mark":
+                mask[capacity:] = prefix.marks > 0
+                mask[capacity] = op in ("press", "scroll")
+            case "option":
+                mask[capacity:] = prefix.options
+            case "key":
+                mask[[self.vocabulary.id(f"key:{key}") for key in KEYS]] = True
+            case "way":
+                mask[[self.vocabulary.id(f"way:{way}") for way in WAYS]] = True
+            case "number":
+                first = self.vocabulary.id("number:0")
+                mask[first : first + NUMBERS] = True
+            case "text":
+                mask[self.codec.end] = True
+                if len(ids) - SLOTS[op].index("text") <= MAX_TEXT:
+                    mask[capacity:] = [word is not None for word in prefix.words]
+                    mask[[token for token in ids[1:] if token > capacity]] = False
+                    mask[self.vocabulary.spoken] = True
+        return mask
+
+    def _possible(self, prefix: Prefix) -> list[str]:
+        has_mark, has_option = bool((prefix.marks > 0).any()), bool(prefix.options.any())
+        free = ("press", "scroll")
+        return [
+            op
+            for op in self.ops
+            if (has_mark or "mark" not in SLOTS[op] or op in free)
+            and (has_option or "option" not in SLOTS[op])
+        ] or ["give_up"]
+
+
+def _grid(value: float, side: int) -> int:
+    """A coordinate in CSS pixels as a step of the grid over the viewport's longer side."""
+    return min(NUMBERS - 1, max(0, round(value * NUMBERS / side)))
+
+
+def _key(prefix: Prefix, position: int) -> str:
+    word = prefix.words[position]
+    return word.key if word else ""
+
+
+def _longest_copy(words: Sequence[Word], prefix: Prefix, after: int) -> tuple[int, int]:
+    """Where the longest stretch of the words' beginning stands in the prefix (the first such
+    place; exact spelling only), and how many words it has.
+
+    At `after`, the place behind the last copy, reading goes on with the spacing found there.
+    """
+    best, place = 0, 0
+    for start, candidate in enumerate(prefix.words):
+        if candidate is None or candidate.text != words[0].text:
+            continue
+        if start == after and candidate.spaced != words[0].spaced:
+            continue
+        length = 1
+        while (
+            length < len(words)
+            and start + length < len(prefix.words)
+            and (following := prefix.words[start + length]) is not None
+            and following == words[length]
+            and prefix.lines[start + length] == prefix.lines[start]
+            and prefix.fields[start + length] == prefix.fields[start]
+        ):
+            length += 1
+        if length > best:
+            best, place = length, start
+    return place, best

@@ -1,0 +1,98 @@
+"""The seam between whoever asks and the model that replies."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, TypeAlias
+
+from webagent.errors import SetupError
+
+Role: TypeAlias = Literal["system", "user", "assistant"]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a conversation."""
+
+    role: Role
+    text: str
+    images: tuple[bytes, ...] = ()
+    """Encoded image files (PNG, JPEG or WebP), shown after the text in this order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """One sampled continuation."""
+
+    text: str
+    finish_reason: str = "stop"
+    """`stop`, or `length` when `max_tokens` cut it short, or what the server says."""
+    token_ids: tuple[int, ...] = ()
+    """The sampled ids; empty where the backend cannot return them."""
+    log_probs: tuple[float, ...] = ()
+    """One for each sampled id, natural logarithm; empty where there are no ids."""
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What one request gave: n replies to the same messages, with what they cost."""
+
+    replies: tuple[Reply, ...]
+    model: str
+    """The name the backend gives to the weights that replied."""
+    usage: Mapping[str, int] = field(default_factory=dict)
+    """`input_tokens` and `output_tokens` of all replies; `requests` sent, retries included."""
+    seconds: float = 0.0
+    prompt_ids: tuple[int, ...] = ()
+    """The ids of the messages; empty where the backend cannot return them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a backend can do beyond text in, text out; declared, so that misuse fails early."""
+
+    token_ids: bool = False
+    """Returns prompt ids, sampled ids and their log-probabilities: what training needs."""
+    images: bool = False
+    """Looks at the images of a message."""
+
+
+class Model(Protocol):
+    """Anything that continues a conversation: a server, weights in this process, a canned list."""
+
+    @property
+    def name(self) -> str:
+        """Which weights, as stored with everything they produce."""
+        ...
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the backend can do."""
+        ...
+
+    async def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        n: int = 1,
+        temperature: float = 0.0,
+        seed: int | None = None,
+        max_tokens: int = 1024,
+    ) -> Completion:
+        """Exactly n replies. Raises `ModelError` when the backend failed for good."""
+        ...
+
+    async def close(self) -> None:
+        """Give back everything held. Safe to call twice."""
+        ...
+
+
+def require_token_ids(model: Model) -> None:
+    """Refuse a model that can act and judge but not be trained on.
+
+    Raises `SetupError`: ids made by tokenising the text again would not be the ones sampled.
+    """
+    if not model.capabilities.token_ids:
+        raise SetupError(
+            f"{model.name} returns no token ids, so its replies serve for acting and judging only;"
+            " to train on them, load the weights in this process"
+        )

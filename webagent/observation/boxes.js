@@ -1,0 +1,61 @@
+// Where elements are, and whether there is anything of them to see.
+
+function canBeSeen(element) {
+  const style = getComputedStyle(element);
+  return style.display !== "none" && style.visibility === "visible" && hasSize(element);
+}
+
+function isTooSmall(drawing) {
+  const box = drawing.getBoundingClientRect();
+  return box.width <= 2 && box.height <= 2;
+}
+
+function hasSize(element) {
+  const box = element.getBoundingClientRect();
+  if (element instanceof SVGElement) return box.width > 0 || box.height > 0;
+  return box.width > 0 && box.height > 0;
+}
+
+// Text for screen readers only and collapsed panels: cut down to nothing, or fully transparent.
+function isCutAway(element, style) {
+  if (style.opacity === "0" && tagOf(element) !== "input") return true;
+  if (style.overflowX === "visible" && style.overflowY === "visible") return false;
+  const box = element.getBoundingClientRect();
+  return !(element instanceof SVGElement) && !isNative(element) && (box.width <= 1 || box.height <= 1);
+}
+
+// Boxes are in the viewport of the top document, also for elements in frames.
+function offsetOf(node) {
+  let [left, top] = [0, 0];
+  let frame = node.ownerDocument.defaultView && node.ownerDocument.defaultView.frameElement;
+  while (frame) {
+    const box = frame.getBoundingClientRect();
+    [left, top] = [left + box.left + frame.clientLeft, top + box.top + frame.clientTop];
+    frame = frame.ownerDocument.defaultView.frameElement;
+  }
+  return [left, top];
+}
+
+function toBox(rect, node) {
+  const [left, top] = offsetOf(node);
+  return [rect.left + left, rect.top + top, rect.width, rect.height].map(Math.round);
+}
+
+function boxOf(element) {
+  return toBox(element.getBoundingClientRect(), element);
+}
+
+function boxOfText(node) {
+  const range = node.ownerDocument.createRange();
+  range.selectNodeContents(node);
+  const rect = range.getBoundingClientRect();
+  return rect.width > 0 && rect.height > 0 ? toBox(rect, node) : null;
+}
+
+function union(a, b) {
+  if (!a) return b;
+  const [left, top] = [Math.min(a[0], b[0]), Math.min(a[1], b[1])];
+  const right = Math.max(a[0] + a[2], b[0] + b[2]);
+  const bottom = Math.max(a[1] + a[3], b[1] + b[3]);
+  return [left, top, right - left, bottom - top];
+}

@@ -1,0 +1,110 @@
+// Drawn elements in words: size, colour and shape, and the text they carry.
+
+const NAMED = {
+  black: "0,0,0", white: "255,255,255", gray: "128,128,128", silver: "192,192,192",
+  red: "255,0,0", maroon: "128,0,0", orange: "255,165,0", yellow: "255,255,0",
+  olive: "128,128,0", lime: "0,255,0", green: "0,128,0", cyan: "0,255,255",
+  teal: "0,128,128", blue: "0,0,255", navy: "0,0,128", magenta: "255,0,255",
+  purple: "128,0,128", pink: "255,192,203", brown: "165,42,42",
+};
+const EXACT = new Map(Object.entries(NAMED).map(([name, rgb]) => [rgb, name]));
+// Upper ends of the hues, in degrees, as people name them.
+const HUES = [
+  [14, "red"], [42, "orange"], [68, "yellow"], [165, "green"], [195, "cyan"], [258, "blue"],
+  [290, "purple"], [330, "magenta"], [345, "pink"], [360, "red"],
+];
+const NO_COLOUR = /^(none|transparent|inherit|initial|unset|revert|currentcolor)$/i;
+
+function channels(colour) {
+  const match = /rgba?\(([\d.]+),? ([\d.]+),? ([\d.]+)(?:[,/ ]+([\d.]+))?\)/.exec(colour || "");
+  if (!match || (match[4] !== undefined && Number(match[4]) < 0.05)) return null;
+  return match.slice(1, 4).map(Number);
+}
+
+// The word the author wrote, else the exact name, else lightness and hue; "" for no colour.
+function colourName(colour, authored) {
+  if (authored && /^[a-z]+$/i.test(authored) && !NO_COLOUR.test(authored)) return authored.toLowerCase();
+  const rgb = channels(colour);
+  if (!rgb) return "";
+  return EXACT.get(rgb.join(",")) || shadeOf(rgb.map((value) => value / 255));
+}
+
+function shadeOf([red, green, blue]) {
+  const [least, most] = [Math.min(red, green, blue), Math.max(red, green, blue)];
+  const [lightness, chroma] = [(least + most) / 2, most - least];
+  if (chroma < 0.08) return grayOf(lightness);
+  const sixth = most === red ? (green - blue) / chroma
+    : most === green ? (blue - red) / chroma + 2 : (red - green) / chroma + 4;
+  const degrees = (sixth * 60 + 360) % 360;
+  const hue = HUES.find(([end]) => degrees <= end)[1];
+  if (hue === "orange" && lightness < 0.4) return "brown";
+  return lightness > 0.72 ? `light ${hue}` : lightness < 0.28 ? `dark ${hue}` : hue;
+}
+
+function grayOf(lightness) {
+  if (lightness < 0.12) return "black";
+  if (lightness > 0.97) return "white";
+  return lightness > 0.7 ? "light gray" : lightness < 0.35 ? "dark gray" : "gray";
+}
+
+function colourOf(shape, style) {
+  const fill = colourName(style.fill, shape.style.fill || shape.getAttribute("fill"));
+  return fill || colourName(style.stroke, shape.style.stroke || shape.getAttribute("stroke"));
+}
+
+function shapeName(shape) {
+  const tag = tagOf(shape);
+  if (tag === "rect") return "rectangle";
+  if (tag === "text") return clean(shape.textContent);
+  if (tag !== "polygon") return tag;
+  const corners = shape.points.numberOfItems;
+  const known = { 3: "triangle", 4: "quadrilateral", 5: "pentagon", 6: "hexagon", 7: "heptagon" };
+  return known[corners] || `shape with ${corners} corners`;
+}
+
+function sizeName(shape) {
+  const box = shape.getBoundingClientRect();
+  return Math.max(box.width, box.height) < 16 ? "small" : "large";
+}
+
+// Text in a drawing is described like a shape where its look sets it apart from other text.
+function isVaried(text) {
+  const drawing = text.ownerSVGElement;
+  if (!VARIED.has(drawing)) {
+    const looks = new Set();
+    for (const other of drawing.querySelectorAll("text")) {
+      looks.add(sizeName(other) + colourOf(other, getComputedStyle(other)));
+    }
+    VARIED.set(drawing, looks.size > 1 || drawing.querySelectorAll("circle, rect, polygon").length > 0);
+  }
+  return VARIED.get(drawing);
+}
+
+let VARIED = new Map();
+
+function describeDrawing(element, style) {
+  const title = element.querySelector("title");
+  if (title && clean(title.textContent)) return clean(title.textContent);
+  const isText = tagOf(element) === "text" && element.ownerSVGElement;
+  if (isText && !isVaried(element)) return clean(element.textContent);
+  if (!isText && !isShape(element)) {
+    return clean(element.textContent) || iconWords(element, style) || "drawing";
+  }
+  return [sizeName(element), colourOf(element, style), shapeName(element)].filter(Boolean).join(" ");
+}
+
+// A box without text that is nothing but a colour is called by it.
+function paint(element, style) {
+  if (picture(element, style) || element.childElementCount) return "";
+  const colour = colourName(style.backgroundColor, element.style.backgroundColor);
+  return colour ? `${colour} box` : "";
+}
+
+// Whether there is nothing to see of an element without text.
+function isBlank(element, style) {
+  if (element instanceof SVGElement || element.childElementCount || clean(element.textContent)) return false;
+  if (channels(style.backgroundColor) || style.backgroundImage !== "none") return false;
+  if (style.content !== "normal" || style.boxShadow !== "none") return false;
+  if (["Top", "Right", "Bottom", "Left"].some((side) => parseFloat(style[`border${side}Width`]))) return false;
+  return getComputedStyle(element, "::before").content === "none";
+}

@@ -1,0 +1,245 @@
+// What an element is: whether it can be seen and acted on, its role, name, value and states.
+
+const MARKS = new WeakMap();
+const BY_MARK = new Map();
+let nextMark = 1;
+
+function markOf(element) {
+  let mark = MARKS.get(element);
+  if (!mark) {
+    mark = nextMark++;
+    MARKS.set(element, mark);
+    BY_MARK.set(mark, new WeakRef(element));
+  }
+  return mark;
+}
+
+function byMark(mark) {
+  const reference = BY_MARK.get(mark);
+  return reference ? reference.deref() : undefined;
+}
+
+const clean = (text) => (text || "").replace(/[\s\u00a0\u200b]+/g, " ").trim();
+const tagOf = (element) => element.localName;
+const classOf = (element) => element.getAttribute("class") || "";
+const hasClass = (element, pattern) => pattern.test(classOf(element));
+
+const SHAPES = new Set(["circle", "ellipse", "line", "path", "polygon", "polyline", "rect"]);
+const SKIPPED = new Set([
+  "base", "clippath", "clipPath", "datalist", "defs", "desc", "head", "link", "marker", "mask",
+  "meta", "metadata", "noscript", "param", "script", "source", "style", "template", "title", "track",
+]);
+const TEXT_INPUTS = new Set([
+  "date", "datetime-local", "email", "month", "number", "password", "search", "tel", "text",
+  "time", "url", "week",
+]);
+const ROLES = {
+  a: "link", area: "link", button: "button", canvas: "graphic", details: "group", img: "image",
+  option: "option", select: "combobox", summary: "button", textarea: "textbox",
+};
+const INPUT_ROLES = {
+  button: "button", checkbox: "checkbox", color: "colorpicker", file: "file", image: "button",
+  number: "spinbutton", radio: "radio", range: "slider", reset: "button", search: "searchbox",
+  submit: "button",
+};
+const ACTIVE_ROLES = new Set([
+  "button", "checkbox", "combobox", "link", "listbox", "menuitem", "menuitemcheckbox",
+  "menuitemradio", "option", "radio", "scrollbar", "searchbox", "slider", "spinbutton", "switch",
+  "tab", "textbox", "treeitem",
+]);
+const HANDLES = /(^|\s)ui-(sortable-handle|draggable|resizable-handle|slider-handle)(\s|$)/;
+
+function isShape(element) {
+  return element instanceof SVGElement && SHAPES.has(tagOf(element));
+}
+
+function isEditable(element) {
+  return element.isContentEditable && !(element.parentElement && element.parentElement.isContentEditable);
+}
+
+function isNative(element) {
+  switch (tagOf(element)) {
+    case "a":
+    case "area":
+      return element.hasAttribute("href") || LISTENING.has(element);
+    case "button":
+    case "select":
+    case "summary":
+    case "textarea":
+      return true;
+    case "input":
+      return element.type !== "hidden";
+    default:
+      return isEditable(element);
+  }
+}
+
+function isInteractive(element, style) {
+  if (isNative(element)) return true;
+  if (tagOf(element) === "label" && element.control) return false;
+  if (ACTIVE_ROLES.has(element.getAttribute("role"))) return true;
+  return isSensitive(element, style) && !isBlank(element, style);
+}
+
+// Whether something without a control's tag or role reacts to the mouse, as far as one can tell.
+function isSensitive(element, style) {
+  if (LISTENING.has(element) || element.hasAttribute("onclick")) return true;
+  if (element.hasAttribute("tabindex") && element.tabIndex >= 0) return true;
+  if (element.draggable && tagOf(element) !== "img") return true;
+  if (HANDLES.test(classOf(element))) return true;
+  return style.cursor === "pointer" && parentCursor(element) !== "pointer";
+}
+
+function parentCursor(element) {
+  return element.parentElement ? getComputedStyle(element.parentElement).cursor : "";
+}
+
+function isHandle(element) {
+  return hasClass(element, /(^|\s)ui-slider-handle(\s|$)/);
+}
+
+function roleOf(element) {
+  const explicit = clean(element.getAttribute("role")).split(" ")[0];
+  if (explicit && explicit !== "presentation" && explicit !== "none") return explicit;
+  const tag = tagOf(element);
+  if (isHandle(element)) return "slider";
+  if (tag === "input") return INPUT_ROLES[element.type] || "textbox";
+  if (tag === "select" && (element.multiple || element.size > 1)) return "listbox";
+  if (ROLES[tag]) return ROLES[tag];
+  if (isEditable(element)) return "textbox";
+  if (element instanceof SVGElement) return "graphic";
+  return "generic";
+}
+
+function kindOf(element) {
+  const tag = tagOf(element);
+  if (tag === "input") return "input:" + element.type;
+  return element instanceof SVGElement && tag !== "svg" ? "svg:" + tag : tag;
+}
+
+function isTextField(element) {
+  const tag = tagOf(element);
+  if (tag === "input") return TEXT_INPUTS.has(element.type);
+  return tag === "textarea" || isEditable(element);
+}
+
+function visibleText(element) {
+  return clean(element instanceof HTMLElement ? element.innerText : element.textContent);
+}
+
+function labelText(element) {
+  const ids = clean(element.getAttribute("aria-labelledby"));
+  if (ids) {
+    const root = element.getRootNode();
+    const parts = ids.split(" ").map((id) => root.getElementById && root.getElementById(id));
+    const text = clean(parts.filter(Boolean).map((part) => part.textContent).join(" "));
+    if (text) return text;
+  }
+  const label = clean(element.getAttribute("aria-label"));
+  if (label) return label;
+  if (!element.labels || !element.labels.length) return "";
+  return clean([...element.labels].map(visibleText).join(" "));
+}
+
+// Words a developer wrote for an icon without text: its id and classes, else its picture's name.
+// Words of style libraries that say nothing about the icon are left out.
+function iconWords(element, style) {
+  const authored = `${element.id} ${classOf(element)}`.replace(/ui-(corner|state|widget|icon|button)\S*/g, " ");
+  const words = (text) => [...new Set(clean(text.replace(/[^\p{L}\p{N}]+/gu, " ")).split(" "))];
+  const known = words(authored).filter((word) => !/^(ui|icon|btn|fa|glyphicon|active|current|selected)?$/.test(word));
+  return (known.length ? known : words(picture(element, style))).slice(0, 5).join(" ");
+}
+
+function picture(element, style) {
+  const source = element.getAttribute("src") || style.content + style.backgroundImage;
+  const match = /([^/"()]+)\.(png|jpe?g|gif|svg|webp)/i.exec(source);
+  return match ? match[1] : "";
+}
+
+function nameOf(element, style) {
+  const label = labelText(element);
+  if (label) return label;
+  const tag = tagOf(element);
+  if (tag === "input" && ["button", "submit", "reset"].includes(element.type)) {
+    return element.value || { submit: "Submit", reset: "Reset" }[element.type] || "";
+  }
+  if (isTextField(element)) {
+    return clean(element.getAttribute("placeholder") || element.getAttribute("title"));
+  }
+  if (tag === "select" || tag === "input" || isHandle(element)) return clean(element.getAttribute("title"));
+  if (element instanceof SVGElement) return describeDrawing(element, style);
+  if (tag === "canvas") return (PAINTED.get(element) || []).join(", ");
+  const text = tag === "img" ? "" : visibleText(element);
+  const said = text || clean(element.getAttribute("alt")) || clean(element.getAttribute("title"));
+  return said || imageAlt(element) || paint(element, style) || iconWords(element, style);
+}
+
+function imageAlt(element) {
+  const image = element.querySelector("img[alt], svg title, [aria-label]");
+  if (!image) return "";
+  return clean(image.getAttribute("alt") || image.getAttribute("aria-label") || image.textContent);
+}
+
+function valueOf(element) {
+  const tag = tagOf(element);
+  if (tag === "select") return clean([...element.selectedOptions].map((o) => o.label).join(", "));
+  if (isTextField(element)) return isEditable(element) ? clean(element.innerText) : element.value;
+  if (tag === "input" && ["range", "color"].includes(element.type)) return element.value;
+  if (tag === "input" && element.type === "file") return [...element.files].map((f) => f.name).join(", ");
+  if (isHandle(element)) return element.style.left || element.style.bottom;
+  return element.getAttribute("aria-valuetext") || element.getAttribute("aria-valuenow") || "";
+}
+
+const SELECTED = /(^|[\s_-])(active|current|selected)(\s|$)/;
+
+function isMarkedSelected(element) {
+  if (hasClass(element, SELECTED)) return true;
+  const item = element.parentElement;
+  return tagOf(element) === "a" && item && tagOf(item) === "li" && hasClass(item, SELECTED);
+}
+
+function statesOf(element, role) {
+  const states = [];
+  const aria = (name) => element.getAttribute("aria-" + name);
+  if (role === "checkbox" || role === "radio" || role === "switch") {
+    const checked = tagOf(element) === "input" ? element.checked : aria("checked") === "true";
+    states.push(checked ? "checked" : "unchecked");
+  }
+  const current = aria("current");
+  const chosen = tagOf(element) === "option" ? element.selected : aria("selected") === "true";
+  if (chosen || (current && current !== "false") || isMarkedSelected(element)) states.push("selected");
+  if (aria("pressed") === "true") states.push("pressed");
+  const open = tagOf(element) === "summary" ? String(element.parentElement.open) : aria("expanded");
+  if (open === "true") states.push("expanded");
+  if (open === "false") states.push("collapsed");
+  if (element.disabled || aria("disabled") === "true") states.push("disabled");
+  if (element.readOnly) states.push("readonly");
+  if (isTextField(element)) states.push(...fieldStates(element));
+  if (role === "menuitem") states.push(...menuIcon(element));
+  return states;
+}
+
+// How far a field that shows only part of its text is scrolled, and whether text in it is selected.
+function fieldStates(field) {
+  const states = [];
+  const hidden = field.scrollHeight - field.clientHeight;
+  if (hidden > 4 && tagOf(field) !== "input") {
+    states.push(`scrolled:${Math.min(100, Math.round((100 * field.scrollTop) / hidden))}%`);
+  }
+  if (field === document.activeElement && hasSelection(field)) states.push("highlighted");
+  return states;
+}
+
+function hasSelection(field) {
+  if (isEditable(field)) return !getSelection().isCollapsed;
+  return field.selectionStart !== null && field.selectionStart !== field.selectionEnd;
+}
+
+// Entries of a menu differ by their icons as well as by their words.
+function menuIcon(item) {
+  for (const part of item.querySelectorAll("[class*=icon-]")) {
+    const name = /(?:^|[\s-])icon-([\w-]+)/.exec(classOf(part));
+    if (name && !clean(part.textContent) && !/^(caret|triangle|check|blank)/.test(name[1])) return [`icon:${name[1]}`];
+  }
+  return [];
+}

@@ -1,0 +1,275 @@
+// One walk over the page, in reading order, that turns it into rows for `records.Node`.
+
+class Walk {
+  constructor(ignore) {
+    this.ignore = ignore;
+    this.rows = [];
+    this.text = "";
+    this.textBox = null;
+    this.textKind = "";
+    this.textStates = [];
+    this.textParent = null;
+    this.cell = null;
+    this.consumed = new Set();
+    this.focused = focusedElement();
+    this.selection = getSelection().isCollapsed ? null : getSelection();
+    VARIED = new Map();
+  }
+
+  children(element, depth, muted) {
+    const shadow = element.shadowRoot;
+    const frame = tagOf(element) === "iframe" ? frameBody(element) : null;
+    const nodes = frame ? [frame] : shadow ? shadow.childNodes : element.childNodes;
+    for (const node of tagOf(element) === "slot" ? slotted(element) : nodes) {
+      if (node.nodeType === Node.TEXT_NODE) this.addText(node, element, depth, muted);
+      else if (node.nodeType === Node.ELEMENT_NODE) this.element(node, depth, muted);
+    }
+  }
+
+  element(element, depth, muted) {
+    if (SKIPPED.has(tagOf(element)) || this.consumed.has(element)) return;
+    if (this.ignore && element.matches(this.ignore)) return;
+    const style = getComputedStyle(element);
+    if (style.display === "none" || isCutAway(element, style)) return;
+    if (tagOf(element) === "br") return this.flush(depth);
+    const label = tagOf(element) === "label" && element.control;
+    if (label && canBeSeen(label)) return this.children(element, depth, true);
+    if (element instanceof SVGElement && isTooSmall(element)) return;
+    if (tagOf(element) === "img" && element.alt && !isInteractive(element, style)) {
+      this.text += ` ${element.alt} `;
+      this.textParent = this.textParent || element;
+      this.textBox = union(this.textBox, boxOf(element));
+      return;
+    }
+    const shown = style.visibility === "visible" && hasSize(element);
+    if (shown && this.isOwnLine(element, style)) return this.line(element, style, depth);
+    this.block(element, style, depth, muted);
+  }
+
+  isOwnLine(element, style) {
+    if (tagOf(element) === "label" && element.control) return true;
+    return isInteractive(element, style) || isDrawn(element, style);
+  }
+
+  // An element without a line of its own: only its content, set apart where it is a block.
+  block(element, style, depth, muted) {
+    const isCell = style.display === "table-cell";
+    const apart = !style.display.startsWith("inline");
+    if (style.display === "inline-block" && this.text) this.text += " ";
+    if (isCell) this.startCell(element.parentElement);
+    else if (apart) this.flush(depth);
+    const nested = /^(ul|ol)$/.test(tagOf(element)) && element.parentElement.closest("li,ul,ol");
+    this.children(element, nested ? depth + 1 : depth, muted);
+    if (isCell) this.text += " ";
+    else if (apart) this.flush(depth);
+  }
+
+  // A row of cells without controls reads as one line: `Country | Japan`.
+  startCell(row) {
+    if (this.cell === row && clean(this.text)) this.text += " | ";
+    else this.flush(0);
+    this.cell = row;
+  }
+
+  addText(node, parent, depth, muted) {
+    const text = node.data;
+    if (!clean(text)) {
+      if (this.text) this.text += " ";
+      return;
+    }
+    if (muted || this.consumed.has(node) || getComputedStyle(parent).visibility !== "visible") return;
+    const box = boxOfText(node);
+    if (!box) return;
+    if (!this.text) [this.textKind, this.textParent, this.textDepth] = [kindOf(parent), parent, depth];
+    if (this.selection && this.selection.containsNode(node, true)) this.textStates = ["highlighted"];
+    this.text += text;
+    this.textBox = union(this.textBox, box);
+  }
+
+  flush(depth) {
+    const text = clean(this.text).replace(/^(\| )+|( \|)+$/g, "");
+    if (text) {
+      this.rows.push({
+        mark: false, role: "text", name: text, value: "", states: this.textStates, box: this.textBox,
+        depth: this.textDepth ?? depth, kind: this.textKind, element: this.textParent,
+      });
+    }
+    this.text = "";
+    this.textBox = this.textParent = null;
+    this.textStates = [];
+    this.cell = null;
+  }
+
+  line(element, style, depth) {
+    const control = tagOf(element) === "label" && element.control;
+    const source = control || element;
+    const role = roleOf(source);
+    let name = control ? visibleText(element) : nameOf(element, style);
+    if (!name && !element.textContent) name = this.nearbyName(element, role);
+    this.flush(depth);
+    const row = {
+      mark: true, role, name, value: valueOf(source), states: statesOf(source, role),
+      box: boxOf(element), depth, kind: kindOf(source), element,
+    };
+    if (source === this.focused) row.states.push("focused");
+    this.rows.push(row);
+    this.inside(row, element, depth);
+  }
+
+  inside(row, element, depth) {
+    const tag = tagOf(element);
+    if (tag === "select") return this.options(element, depth + 1);
+    if (isTextField(element) || tag === "input" || tag === "canvas") return;
+    const start = this.rows.length;
+    this.children(element, depth + 1, false);
+    this.flush(depth + 1);
+    const inner = this.rows.splice(start);
+    if (!inner.some((other) => other.mark) || isWhole(row, inner)) return;
+    this.container(row, inner);
+  }
+
+  // An element with controls of its own in it is named by the text around them; without any such
+  // text it is only a wrapper, and its mark would be noise.
+  container(row, inner) {
+    const texts = inner.filter((other) => !other.mark && other.depth === row.depth + 1);
+    const name = texts.map((other) => other.name).join(" | ");
+    const keeps = row.kind === "svg" || (name && name.length <= 160 && texts.length <= 8);
+    if (!keeps) {
+      this.rows.pop();
+      inner.forEach((other) => (other.depth -= 1));
+      this.rows.push(...inner);
+      return;
+    }
+    row.name = labelText(row.element) || name || "drawing";
+    this.rows.push(...inner.filter((other) => !texts.includes(other)));
+  }
+
+  options(select, depth) {
+    for (const option of select.options) {
+      this.rows.push({
+        mark: true, role: "option", name: clean(option.label), value: "",
+        states: statesOf(option, "option"), box: boxOf(select), depth, kind: "option",
+        element: option,
+      });
+    }
+  }
+
+  // A control without a name is called by the short text that stands beside it.
+  nearbyName(element, role) {
+    if (role === "checkbox" || role === "radio") return this.followingText(element);
+    if (!isTextField(element) && !/^(select|input)$/.test(tagOf(element))) return "";
+    const inline = clean(this.text).replace(/( \|)+$/, "");
+    if (inline && inline.length <= 60) {
+      this.text = "";
+      this.textBox = null;
+      return inline;
+    }
+    return inline ? "" : this.onlyTextAround(element);
+  }
+
+  // The short text that shares a small block with no other control, before or after it.
+  onlyTextAround(element) {
+    let holder = element.parentElement;
+    for (let level = 0; holder && level < 3; level++, holder = holder.parentElement) {
+      if (holder.querySelectorAll("a, button, input, select, textarea, [role]").length > 1) return "";
+      const text = clean(holder.textContent);
+      if (text.length > 40) return "";
+      if (text) return this.take(text, holder);
+    }
+    return "";
+  }
+
+  take(text, holder) {
+    const last = this.rows[this.rows.length - 1];
+    if (last && !last.mark && holder.contains(last.element)) return this.rows.pop().name;
+    for (const node of textNodes(holder)) this.consumed.add(node);
+    return text;
+  }
+
+  followingText(element) {
+    let node = element.nextSibling;
+    while (node && node.nodeType === Node.TEXT_NODE && !clean(node.data)) node = node.nextSibling;
+    if (!node || (node.nodeType === Node.ELEMENT_NODE && !/^(span|label|b|i|em|strong)$/.test(tagOf(node)))) return "";
+    const text = clean(node.textContent);
+    if (text && text.length <= 80) this.consumed.add(node);
+    return text.length <= 80 ? text : "";
+  }
+}
+
+function textNodes(element) {
+  const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  const nodes = [];
+  while (walker.nextNode()) nodes.push(walker.currentNode);
+  return nodes;
+}
+
+// Links, buttons and widgets swallow what only decorates them; real controls inside stay.
+function isWhole(row, inner) {
+  const native = /^(button|select|textarea|input)/;
+  if (inner.some((other) => native.test(other.kind))) return false;
+  if (row.role === "treeitem" || row.role === "listbox") return false;
+  return isNative(row.element) || ACTIVE_ROLES.has(row.role);
+}
+
+function isDrawn(element, style) {
+  const tag = tagOf(element);
+  if (tag === "canvas") return true;
+  if (tag === "img") return element.getBoundingClientRect().width > 40;
+  if (element instanceof SVGElement) return isDrawnInSvg(element);
+  return isColouredBox(element, style);
+}
+
+function isDrawnInSvg(element) {
+  const root = element.ownerSVGElement;
+  if (!root) return !element.querySelector("*") && element.getBoundingClientRect().width > 40;
+  if (root.getBoundingClientRect().width <= 32) return false;
+  return isShape(element) || tagOf(element) === "text";
+}
+
+function isColouredBox(element, style) {
+  if (element.childElementCount || element.textContent || tagOf(element) === "hr") return false;
+  const box = element.getBoundingClientRect();
+  if (box.width < 4 || box.height < 4 || box.width > 120 || box.height > 120) return false;
+  return channels(style.backgroundColor) !== null &&
+    style.backgroundColor !== getComputedStyle(element.parentElement).backgroundColor;
+}
+
+function frameBody(frame) {
+  try {
+    return frame.contentDocument ? frame.contentDocument.body : null;
+  } catch (error) {
+    return null;
+  }
+}
+
+function slotted(slot) {
+  const nodes = slot.assignedNodes();
+  return nodes.length ? nodes : slot.childNodes;
+}
+
+function focusedElement() {
+  let element = document.activeElement;
+  while (element && element.shadowRoot && element.shadowRoot.activeElement) {
+    element = element.shadowRoot.activeElement;
+  }
+  return element;
+}
+
+// Marks continue after those of earlier documents, so that a number never changes its meaning.
+function observe({ ignore, firstMark }) {
+  nextMark = Math.max(nextMark, firstMark);
+  const walk = new Walk(ignore);
+  if (document.body) walk.element(document.body, 0, false);
+  walk.flush(0);
+  const rows = walk.rows.map((row) => [
+    row.mark ? markOf(row.element) : 0,
+    row.role, row.name, row.value, row.states, row.box, row.depth, row.kind,
+  ]);
+  const focus = walk.focused ? MARKS.get(walk.focused) || 0 : 0;
+  const page = document.scrollingElement || document.documentElement;
+  return JSON.stringify({
+    title: document.title, url: location.href, focus, nextMark,
+    scroll: [Math.round(scrollY), Math.max(0, Math.round(page.scrollHeight - innerHeight - scrollY))],
+    rows,
+  });
+}

@@ -1,0 +1,82 @@
+"""Reading a page: the script that runs in it, and its answer as records."""
+
+import json
+from dataclasses import dataclass
+from importlib.resources import files
+
+from webagent.records import Node
+
+_PARTS = ("reports.js", "boxes.js", "elements.js", "drawings.js", "observe.js")
+
+
+@dataclass(frozen=True, slots=True)
+class PageView:
+    """What one look at a page gives, before the episode's side is added."""
+
+    title: str
+    url: str
+    nodes: tuple[Node, ...]
+    focus: int
+    scroll: tuple[int, int]
+    next_mark: int
+    """The first number free for an element not seen yet."""
+
+
+def page_script(signal: str, more: str, exports: tuple[str, ...]) -> str:
+    """The script to run in an isolated world of every document.
+
+    Its functions, and those of `more` named in `exports`, answer as members of `webagent`.
+    `signal` is the secret event name on which `listener_script` reports elements.
+    """
+    source = "\n".join(_read(part) for part in _PARTS)
+    names = ", ".join(("observe", *exports))
+    return (
+        f"(() => {{\n{source}\n{more}\n"
+        f"hearListeners({json.dumps(signal)});\n"
+        f"hearCanvases({json.dumps(_canvas_signal(signal))});\n"
+        f"globalThis.webagent = {{ {names} }};\n}})();"
+    )
+
+
+def listener_script(signal: str) -> str:
+    """The script to run in the page's own world, before the page's scripts."""
+    calls = (("listeners.js", signal), ("canvases.js", _canvas_signal(signal)))
+    return "\n".join(_call(name, said) for name, said in calls)
+
+
+def _call(name: str, signal: str) -> str:
+    source = _read(name)
+    return f"({source[source.index('(signal)') :].rstrip()})({json.dumps(signal)});"
+
+
+def _canvas_signal(signal: str) -> str:
+    return f"{signal}-canvas"
+
+
+def read_view(answer: str) -> PageView:
+    """The page script's answer as records."""
+    seen = json.loads(answer)
+    return PageView(
+        title=seen["title"],
+        url=seen["url"],
+        nodes=tuple(
+            Node(
+                mark,
+                role,
+                name,
+                value,
+                tuple(states),
+                (box[0], box[1], box[2], box[3]),
+                depth,
+                kind,
+            )
+            for mark, role, name, value, states, box, depth, kind in seen["rows"]
+        ),
+        focus=seen["focus"],
+        scroll=(seen["scroll"][0], seen["scroll"][1]),
+        next_mark=seen["nextMark"],
+    )
+
+
+def _read(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")

@@ -1,0 +1,19 @@
+// What the page's own world reports to this one: who listens for the mouse, what canvases show.
+
+const LISTENING = new WeakSet();
+const PAINTED = new WeakMap();
+
+function hearListeners(signal) {
+  document.addEventListener(signal, (event) => {
+    event.stopImmediatePropagation();
+    if (event.relatedTarget) LISTENING.add(event.relatedTarget);
+  }, true);
+}
+
+function hearCanvases(signal) {
+  document.addEventListener(signal, (event) => {
+    event.stopImmediatePropagation();
+    const before = PAINTED.get(event.target) || [];
+    PAINTED.set(event.target, event.detail ? [...before, event.detail] : []);
+  }, true);
+}

@@ -1,0 +1,137 @@
+"""The built-in policy: the small network choosing actions for many episodes at once."""
+
+import hashlib
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from webagent.action import Action, format_action
+from webagent.models.builtin.generate import Written, sample, search
+from webagent.models.builtin.model import BuiltinModel
+from webagent.models.builtin.prefix import Prefix, encode
+from webagent.models.builtin.targets import ActionGrammar, Codec
+from webagent.policy.deeds import Deed, deed, tried_here
+from webagent.policy.exploration import Exploration, random_action
+from webagent.records import Candidate, Decision, Observation, Trajectory
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One prompt waiting for an action; `rng` is None for the most probable action."""
+
+    prefix: Prefix
+    rng: np.random.Generator | None
+
+
+Generate: TypeAlias = Callable[[Request], Awaitable[Written]]
+
+
+class BuiltinPolicy:
+    """Acts greedily, or explores: tempered sampling with a share of random actions.
+
+    All randomness is derived from the episode's provenance and the step, so neither concurrency
+    nor batching changes what is done.
+    """
+
+    def __init__(
+        self,
+        model: BuiltinModel,
+        grammar: ActionGrammar | None = None,
+        exploration: Exploration | None = None,
+        batched: Callable[[Callable[[Sequence[Request]], list[Written]]], Generate] | None = None,
+    ):
+        """`batched` wraps a function over many requests so that concurrent calls share a pass."""
+        self.model = model
+        self.grammar = grammar or ActionGrammar(Codec(model.vocabulary))
+        self.exploration = exploration
+        self.weights = model.version
+        self._generate = batched(self._generate_all) if batched else self._generate_alone
+
+    async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
+        """One action in the current state."""
+        started = time.monotonic()
+        prefix = encode(self.grammar.vocabulary, "policy", observation, trajectory.steps)
+        rng = None
+        if self.exploration is not None:
+            rng = episode_rng(trajectory)
+            if rng.random() < self.exploration.random_share:
+                action = random_action(observation, rng, self.exploration.match_share)
+                if action is not None:
+                    return Decision(action, source="explore", weights=self.weights)
+        written = await self._generate(Request(prefix, rng))
+        tried = tried_here(trajectory, observation)
+        if tried:
+            written = self._fresh(written, prefix, trajectory, observation, tried)
+        return self.decision(written, prefix, trajectory, time.monotonic() - started)
+
+    async def propose(
+        self, trajectory: Trajectory, observation: Observation, n: int
+    ) -> Sequence[Decision]:
+        """The n most probable different actions, by beam search.
+
+        One action can be said in several ways; the most probable of them stands for it.
+        """
+        started = time.monotonic()
+        prefix = encode(self.grammar.vocabulary, "policy", observation, trajectory.steps)
+        beams = search(self.model.network, self.grammar, prefix, 2 * n)
+        seconds = (time.monotonic() - started) / n
+        different: dict[Action, Decision] = {}
+        for beam in beams:
+            decision = self.decision(beam, prefix, trajectory, seconds)
+            different.setdefault(decision.action, decision)
+        return list(different.values())[:n]
+
+    def decision(
+        self, written: Written, prefix: Prefix, trajectory: Trajectory, seconds: float
+    ) -> Decision:
+        """The record of a generated action."""
+        action = self.grammar.codec.decode(written.ids, prefix, trajectory.task.viewport)
+        return Decision(
+            action,
+            prompt_ids=tuple(prefix.ids.tolist()),
+            sampled_ids=written.ids,
+            log_probs=written.log_probs,
+            allowed=self.grammar.name,
+            weights=self.weights,
+            candidates=(Candidate(format_action(action), written.log_prob),),
+            seconds=seconds,
+            usage={"input_tokens": len(prefix), "output_tokens": len(written.ids)},
+        )
+
+    def _fresh(
+        self,
+        written: Written,
+        prefix: Prefix,
+        trajectory: Trajectory,
+        observation: Observation,
+        tried: frozenset[Deed],
+    ) -> Written:
+        """What was written, or the most probable action that this very page has not seen yet."""
+
+        def is_old(option: Written) -> bool:
+            action = self.grammar.codec.decode(option.ids, prefix, trajectory.task.viewport)
+            return deed(action, observation) in tried
+
+        if not is_old(written):
+            return written
+        beams = search(self.model.network, self.grammar, prefix, len(tried) + 1)
+        return next((beam for beam in beams if not is_old(beam)), written)
+
+    async def _generate_alone(self, request: Request) -> Written:
+        return self._generate_all([request])[0]
+
+    def _generate_all(self, requests: Sequence[Request]) -> list[Written]:
+        temperature = self.exploration.temperature if self.exploration else 1.0
+        prefixes, rngs = [r.prefix for r in requests], [r.rng for r in requests]
+        return sample(self.model.network, self.grammar, prefixes, rngs, temperature)
+
+
+def episode_rng(trajectory: Trajectory) -> np.random.Generator:
+    """Random numbers that depend on which episode and step this is, and on nothing else."""
+    key = f"{trajectory.provenance}|{trajectory.task.id}|{trajectory.task.seed}"
+    key += f"|{trajectory.attempt}|{len(trajectory.steps)}"
+    digest = hashlib.blake2b(key.encode(), digest_size=8).digest()
+    return np.random.default_rng(int.from_bytes(digest))

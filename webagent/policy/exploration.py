@@ -1,0 +1,66 @@
+"""Exploration: how far a policy strays from its own best guess while it collects experience."""
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from webagent.action import Action
+from webagent.action.actions import Click, Fill, SelectOption
+from webagent.records import Node, Observation
+
+_TYPED = ("textbox", "searchbox", "combobox", "spinbutton")
+_QUOTED = re.compile(r"[\"“]([^\"”]+)[\"”]")
+
+
+@dataclass(frozen=True, slots=True)
+class Exploration:
+    """Tempered sampling, now and then replaced by a random action."""
+
+    temperature: float = 1.3
+    random_share: float = 0.3
+    """Share of steps that are random actions."""
+    match_share: float = 0.5
+    """Share of random actions that go to elements sharing a word with the goal."""
+
+
+def random_action(
+    observation: Observation, rng: np.random.Generator, match_share: float
+) -> Action | None:
+    """A plausible random action: a click, a piece of the goal typed, an option selected.
+
+    None when nothing on the page can be acted on.
+    """
+    nodes = [
+        n for n in observation.nodes if n.mark and n.role != "option" and "disabled" not in n.states
+    ]
+    if not nodes:
+        return None
+    words = {w for w in re.findall(r"\w+", observation.goal.lower()) if len(w) > 1}
+    matching = [n for n in nodes if words & set(re.findall(r"\w+", n.name.lower()))]
+    pool = matching if matching and rng.random() < match_share else nodes
+    node = pool[int(rng.integers(len(pool)))]
+    if node.kind.startswith("select"):
+        return _select(node, observation, rng)
+    if node.role in _TYPED:
+        text = _goal_piece(observation.goal, rng)
+        return Fill(node.mark, text) if text else Click(node.mark)
+    return Click(node.mark)
+
+
+def _select(node: Node, observation: Observation, rng: np.random.Generator) -> Action:
+    start = observation.nodes.index(node) + 1
+    options = []
+    for child in observation.nodes[start:]:
+        if child.role != "option":
+            break
+        options.append(child.name)
+    if not options:
+        return Click(node.mark)
+    return SelectOption(node.mark, options[int(rng.integers(len(options)))])
+
+
+def _goal_piece(goal: str, rng: np.random.Generator) -> str:
+    """A quoted piece of the goal, or one of its words."""
+    pieces = _QUOTED.findall(goal) or re.findall(r"\w[\w./@-]*", goal)
+    return str(pieces[int(rng.integers(len(pieces)))]) if pieces else ""

@@ -1,0 +1,89 @@
+"""Actions decided beforehand: a list, or the ones of a recorded episode."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+from webagent.action import Action, GiveUp, format_action
+from webagent.records import Candidate, Decision, Node, Observation, Trajectory
+
+Script: TypeAlias = Callable[[Trajectory, Observation], Action | None]
+"""The next action, or None when the script has ended."""
+
+_MARKS = ("mark", "source", "target")
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptedPolicy:
+    """Plays a script, and gives up where it ends before the task does."""
+
+    script: Script
+    source: str = "demonstration"
+    name: str = "script"
+
+    async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
+        """The script's next action."""
+        start = time.monotonic()
+        action = self.script(trajectory, observation) or GiveUp("the script has ended")
+        return Decision(
+            action, source=self.source, weights=self.name, seconds=time.monotonic() - start
+        )
+
+    async def propose(
+        self, trajectory: Trajectory, observation: Observation, n: int
+    ) -> Sequence[Decision]:
+        """The one action of the script, which is certain of it."""
+        decision = await self.act(trajectory, observation)
+        certain = Candidate(format_action(decision.action), log_prob=0.0)
+        return [replace(decision, candidates=(certain,))][:n]
+
+
+def listed(actions: Sequence[Action]) -> Script:
+    """The script that plays these actions, one a step, whatever the page shows."""
+
+    def script(trajectory: Trajectory, observation: Observation) -> Action | None:
+        turn = len(trajectory.steps)
+        return actions[turn] if turn < len(actions) else None
+
+    return script
+
+
+def replay(recording: Trajectory) -> Script:
+    """The script that repeats a recorded episode.
+
+    An element keeps its recorded mark where the page shows the same role and name under it. Where
+    it does not, the action goes to the one element that has them; failing that, to the recorded
+    mark, as a blind replay would.
+    """
+
+    def script(trajectory: Trajectory, observation: Observation) -> Action | None:
+        turn = len(trajectory.steps)
+        if turn >= len(recording.steps):
+            return None
+        step = recording.steps[turn]
+        return _moved(step.decision.action, step.observation, observation)
+
+    return script
+
+
+def _moved(action: Action, recorded: Observation, now: Observation) -> Action:
+    """The action with its marks pointing at the same elements on the page as it is now."""
+    changes: dict[str, Any] = {
+        field: _moved_mark(getattr(action, field), recorded, now)
+        for field in _MARKS
+        if hasattr(action, field)
+    }
+    return replace(action, **changes)
+
+
+def _moved_mark(mark: int, recorded: Observation, now: Observation) -> int:
+    target = recorded.node(mark)
+    if target is None:
+        return mark
+    alike = [node.mark for node in now.nodes if node.mark and _is_same(node, target)]
+    return alike[0] if len(alike) == 1 else mark
+
+
+def _is_same(node: Node, target: Node) -> bool:
+    return (node.role, node.name, node.kind) == (target.role, target.name, target.kind)

@@ -1,0 +1,129 @@
+"""The central loop: one task played to its typed ending."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from tasks.task import Task
+from webagent.action import Answer, GiveUp, is_final
+from webagent.errors import GuardError, ModelError, PolicyError, WorldError
+from webagent.policy.policy import Policy
+from webagent.records import Decision, Ending, Observation, Provenance, Step, Trajectory
+from webagent.rollout.plan import episode_id
+from webagent.rollout.recorder import Recorder, Unrecorded
+from webagent.rollout.timed import TimedWorld
+from webagent.rollout.world import World
+
+
+async def run_episode(  # noqa: PLR0913 - the one call everything goes through
+    task: Task,
+    policy: Policy,
+    world: World,
+    *,
+    provenance: Provenance | None = None,
+    attempt: int = 1,
+    max_steps: int | None = None,
+    recorder: Recorder | None = None,
+    step_timeout: float = 60.0,
+) -> Trajectory:
+    """Play the task and say how it ended; every failure that has a name becomes an ending.
+
+    `max_steps` replaces the task's own limit. Each step goes to the recorder as it happens.
+    `step_timeout` is in seconds and holds for each call to the world. The world stays open: it
+    belongs to the caller. Raises `StoreError` when the recorder cannot write; whatever else is
+    raised is a defect. An episode that is cancelled stays under way in the recorder.
+    """
+    if max_steps is not None:
+        task = replace(task, max_steps=max_steps)
+    episode = _Episode(task, provenance or Provenance(), attempt, recorder or Unrecorded())
+    world = TimedWorld(world, step_timeout)
+    error = ""
+    try:
+        episode.see(await world.reset(task))
+        while (ending := episode.ending()) is None:
+            decision = await policy.act(episode.trajectory, episode.page)
+            with episode.turn(decision):
+                if not is_final(decision.action):
+                    episode.see(await world.step(decision.action))
+    except PolicyError as failure:
+        ending, error = Ending.POLICY_UNREADABLE, str(failure)
+    except GuardError as failure:
+        ending, error = Ending.GUARD_REFUSED, str(failure)
+    except WorldError as failure:
+        ending, error = Ending.WORLD_FAILED, str(failure)
+    except ModelError as failure:
+        ending, error = Ending.MODEL_FAILED, str(failure)
+    return await episode.finish(ending, error, world)
+
+
+class _Episode:
+    """A trajectory under way; `page` is what the agent sees now."""
+
+    page: Observation
+
+    def __init__(
+        self, task: Task, provenance: Provenance, attempt: int, recorder: Recorder
+    ) -> None:
+        self.trajectory = Trajectory(
+            id=episode_id(task, provenance, attempt),
+            task=task,
+            goal=task.goal,
+            provenance=provenance,
+            attempt=attempt,
+        )
+        self._recorder = recorder
+        self._started = time.monotonic()
+        recorder.begin(self.trajectory)
+
+    def see(self, page: Observation) -> None:
+        self.page = page
+        self.trajectory = replace(
+            self.trajectory, goal=self.trajectory.goal or page.goal, last=page
+        )
+
+    def ending(self) -> Ending | None:
+        """How the episode has ended of itself; None to go on."""
+        steps = self.trajectory.steps
+        if self.page.over:
+            return Ending.TASK_OVER
+        match steps[-1].decision.action if steps else None:
+            case Answer():
+                return Ending.ANSWERED
+            case GiveUp():
+                return Ending.GAVE_UP
+        return Ending.STEP_LIMIT if len(steps) >= self.trajectory.task.max_steps else None
+
+    @contextmanager
+    def turn(self, decision: Decision) -> Iterator[None]:
+        """Keeps the step whatever comes of it: what was refused or broke the page matters most."""
+        seen, began = self.page, time.monotonic()
+        try:
+            yield
+        finally:
+            step = Step(seen, decision, time.monotonic() - began)
+            steps = (*self.trajectory.steps, step)
+            self.trajectory = replace(self.trajectory, steps=steps)
+            self._recorder.add_step(self.trajectory.id, len(steps) - 1, step)
+
+    async def finish(self, ending: Ending, error: str, world: World) -> Trajectory:
+        """Capture the evidence while the page is there, and close the record."""
+        evidence = self.trajectory.evidence
+        last = self.trajectory.last
+        if ending is Ending.WORLD_FAILED:
+            last = None
+        else:
+            try:
+                evidence = await world.evidence(self.trajectory.task)
+            except WorldError as failure:
+                ending, error = Ending.WORLD_FAILED, f"no evidence: {failure}"
+        self.trajectory = replace(
+            self.trajectory,
+            last=last,
+            ending=ending,
+            evidence=evidence,
+            error=error,
+            seconds=time.monotonic() - self._started,
+        )
+        self._recorder.finish(self.trajectory)
+        return self.trajectory

@@ -1,0 +1,203 @@
+"""Many episodes at once: a plan played in order, with retries, a budget and resumption."""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from tasks.task import Task
+from webagent.policy.policy import Policy
+from webagent.records import Ending, Trajectory
+from webagent.rollout.budget import StepBudget
+from webagent.rollout.episode import run_episode
+from webagent.rollout.plan import Planned, episode_id
+from webagent.rollout.recorder import Recorder, Unrecorded
+from webagent.rollout.seat import OpenWorld, Seat
+from webagent.rollout.world import World
+
+INTERRUPTED = "interrupted"
+"""The error of an attempt that a kill cut off."""
+
+
+async def collect(  # noqa: PLR0913 - each is a separate decision of the caller
+    plan: Sequence[Planned],
+    policy: Policy,
+    open_world: OpenWorld,
+    *,
+    concurrency: int = 1,
+    recorder: Recorder | None = None,
+    budget_steps: int | None = None,
+    on_episode: Callable[[Trajectory], None] | None = None,
+    retries: int = 2,
+    step_timeout: float = 60.0,
+) -> list[Trajectory]:
+    """Play the plan and give its episodes in plan order, infrastructure failures left out.
+
+    At most `concurrency` worlds are open at a time; each plays one episode after another and is
+    replaced when it fails. An episode that ends in an infrastructure failure is played again up to
+    `retries` times; every attempt is recorded and shown to `on_episode`.
+
+    What the recorder already holds of the plan is loaded, not played; attempts that were cut off
+    are closed as `world failed` and played again. So the same call, made again after a kill, goes
+    on where the run stopped. `on_episode` sees loaded attempts, too.
+
+    `budget_steps` bounds the real steps of all attempts together, earlier ones included, and is
+    never exceeded: an episode starts only when its full `max_steps` still fit, and the first one
+    that does not ends the collection, so no episode is cut short. Near the limit episodes wait for
+    the ones before them; which ones are played therefore does not depend on timing.
+    """
+    recorder = recorder or Unrecorded()
+    show = on_episode or (lambda trajectory: None)
+    entries = _entries(plan)
+    past = [trajectory for entry in entries for trajectory in _past(entry, recorder)]
+    for trajectory in past:
+        show(trajectory)
+
+    async def play(entry: _Entry, world: World) -> Trajectory:
+        trajectory = await run_episode(
+            entry.planned.task,
+            policy,
+            world,
+            provenance=entry.planned.provenance,
+            attempt=entry.attempts + 1,
+            recorder=recorder,
+            step_timeout=step_timeout,
+        )
+        show(trajectory)
+        return trajectory
+
+    budget = StepBudget(budget_steps, spent=sum(map(_real_steps, past)))
+    queue = _Queue([entry for entry in entries if not entry.is_settled(retries)], budget, retries)
+    places = min(concurrency, queue.length)
+    await _all_or_none([_Player(queue, open_world, play).play_on() for _ in range(places)])
+    return [entry.result for entry in entries if entry.result is not None]
+
+
+@dataclass(slots=True, eq=False)
+class _Entry:
+    """A planned episode with what has become of it so far."""
+
+    planned: Planned
+    attempts: int = 0
+    failures: int = 0
+    result: Trajectory | None = None
+
+    @property
+    def real_steps(self) -> int:
+        """The most steps one attempt can take on real pages."""
+        return 0 if self.planned.provenance.imagined else self.planned.task.max_steps
+
+    def note(self, trajectory: Trajectory) -> None:
+        """Book one attempt; being cut off is nobody's failure."""
+        self.attempts += 1
+        if trajectory.ending is None or not trajectory.ending.is_infrastructure:
+            self.result = trajectory
+        elif trajectory.error != INTERRUPTED:
+            self.failures += 1
+
+    def is_settled(self, retries: int) -> bool:
+        return self.result is not None or self.failures > retries
+
+
+class _Queue:
+    """Hands out the entries in order, each with its steps set aside."""
+
+    def __init__(self, entries: list[_Entry], budget: StepBudget, retries: int) -> None:
+        self.length = len(entries)
+        self._waiting = deque(entries)
+        self._budget = budget
+        self._retries = retries
+        self._turn = asyncio.Lock()
+
+    async def take(self) -> _Entry | None:
+        """The next entry, once its steps are free; None when the plan or the budget is used up."""
+        async with self._turn:
+            if not self._waiting:
+                return None
+            if await self._budget.reserve_in_time(self._waiting[0].real_steps):
+                return self._waiting.popleft()
+            self._waiting.clear()
+            return None
+
+    def take_now(self) -> _Entry | None:
+        """The next entry, if its steps are free and nobody is waiting for it."""
+        if self._turn.locked() or not self._waiting:
+            return None
+        if not self._budget.reserve(self._waiting[0].real_steps):
+            return None
+        return self._waiting.popleft()
+
+    def give_back(self, entry: _Entry, trajectory: Trajectory) -> bool:
+        """Book an attempt; whether the entry is to be played again, its steps set aside anew."""
+        entry.note(trajectory)
+        self._budget.settle(entry.real_steps, _real_steps(trajectory))
+        return not entry.is_settled(self._retries) and self._budget.reserve(entry.real_steps)
+
+
+class _Player:
+    """Takes entries and plays them at its seat until none are left."""
+
+    def __init__(
+        self,
+        queue: _Queue,
+        open_world: OpenWorld,
+        play: Callable[[_Entry, World], Awaitable[Trajectory]],
+    ) -> None:
+        self._queue = queue
+        self._seat = Seat(open_world, self._upcoming)
+        self._play = play
+        self._following: _Entry | None = None
+
+    async def play_on(self) -> None:
+        try:
+            while entry := self._following or await self._queue.take():
+                self._following = None
+                await self._settle(entry)
+        finally:
+            await self._seat.close()
+
+    async def _settle(self, entry: _Entry) -> None:
+        while True:
+            trajectory = await self._play(entry, self._seat)
+            if trajectory.ending is Ending.WORLD_FAILED:
+                await self._seat.close()
+            if not self._queue.give_back(entry, trajectory):
+                return
+
+    def _upcoming(self) -> Task | None:
+        """Settles what this player plays next, so that the right page is prepared."""
+        self._following = self._following or self._queue.take_now()
+        return self._following.planned.task if self._following else None
+
+
+def _entries(plan: Sequence[Planned]) -> list[_Entry]:
+    names = [episode_id(planned.task, planned.provenance) for planned in plan]
+    if len(set(names)) < len(names):
+        raise ValueError("two entries of the plan name one episode; number Provenance.index")
+    return [_Entry(planned) for planned in plan]
+
+
+def _past(entry: _Entry, recorder: Recorder) -> Iterator[Trajectory]:
+    """What the recorder holds of the entry, oldest first; what was cut off is closed."""
+    task, provenance = entry.planned.task, entry.planned.provenance
+    while past := recorder.load(episode_id(task, provenance, entry.attempts + 1)):
+        if past.ending is None:
+            past = replace(past, ending=Ending.WORLD_FAILED, error=INTERRUPTED)
+            recorder.finish(past)
+        entry.note(past)
+        yield past
+
+
+def _real_steps(trajectory: Trajectory) -> int:
+    return 0 if trajectory.provenance.imagined else len(trajectory.steps)
+
+
+async def _all_or_none(players: Sequence[Coroutine[None, None, None]]) -> None:
+    """Run them to their ends; when one raises, stop the others and wait until they have closed."""
+    running = [asyncio.ensure_future(player) for player in players]
+    try:
+        await asyncio.gather(*running)
+    finally:
+        for player in running:
+            player.cancel()
+        await asyncio.gather(*running, return_exceptions=True)

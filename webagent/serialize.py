@@ -1,0 +1,219 @@
+"""Records as compact JSON values and back, losslessly.
+
+The form follows from the fields: a record is an object of the fields that differ from their
+defaults, a tuple is an array, an action an array of its name and arguments. A field added to a
+record later, with a default, needs no change here, and older data still reads.
+"""
+
+import dataclasses
+import json
+import types
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any, TypeAlias, TypeVar, Union, cast, get_args, get_origin
+
+from tasks.task import Json
+from webagent.action import ACTIONS, Action
+from webagent.errors import StoreError
+from webagent.records import Ending
+
+Record = TypeVar("Record")
+_Convert: TypeAlias = Callable[[Any], Any]
+
+_ACTION_NAMES = {cls: name for name, cls in ACTIONS.items()}
+
+
+def to_json(record: Any) -> dict[str, Json]:
+    """The JSON object of a record; fields that equal their defaults are left out."""
+    return cast(dict[str, Json], _encoder(cast(Any, type(record)))(record))
+
+
+def from_json(cls: type[Record], data: Json) -> Record:
+    """The record that `to_json` was given.
+
+    Missing fields take their defaults. Raises `StoreError` naming the field for one that is
+    unknown, that is missing and has no default, or whose value is of the wrong kind.
+    """
+    return cast(Record, _decoder(cast(Any, cls))(data))
+
+
+def dumps(value: Json) -> bytes:
+    """Compact ASCII JSON text, equal for equal values written in the same order.
+
+    ASCII, because a page may hold lone surrogates, which UTF-8 cannot carry. Raises `StoreError`
+    for a value that JSON has no form for.
+    """
+    try:
+        return json.dumps(value, separators=(",", ":")).encode("ascii")
+    except (TypeError, ValueError, RecursionError) as error:
+        raise StoreError(f"a record holds something that is not plain data: {error}") from error
+
+
+def loads(text: bytes | str) -> Json:
+    """The value of a JSON text. Raises `StoreError` when it is not one."""
+    try:
+        return cast(Json, json.loads(text))
+    except (ValueError, RecursionError) as error:
+        raise StoreError(f"stored JSON cannot be read, the data is damaged: {error}") from error
+
+
+def _is_optional(hint: Any) -> bool:
+    """Whether the hint is `X | None`, X first."""
+    return get_origin(hint) in (Union, types.UnionType) and hint != Json
+
+
+def _plain(value: Any) -> Any:
+    return value
+
+
+@cache
+def _encoder(hint: Any) -> _Convert:
+    if dataclasses.is_dataclass(hint):
+        return _record_encoder(hint)
+    if hint == Action:
+        return _encode_action
+    if get_origin(hint) is Mapping:
+        return dict
+    if get_origin(hint) is tuple:
+        encode_item = _encoder(get_args(hint)[0])
+        if encode_item is _plain:
+            return list
+        return lambda value: [encode_item(item) for item in value]
+    if _is_optional(hint):
+        encode_some = _encoder(get_args(hint)[0])
+        return lambda value: None if value is None else encode_some(value)
+    return _plain
+
+
+def _record_encoder(cls: Any) -> _Convert:
+    plan = [(field.name, field.default, _encoder(field.hint)) for field in _fields(cls)]
+
+    def encode(record: Any) -> dict[str, Json]:
+        data = {}
+        for name, default, encode_field in plan:
+            value = getattr(record, name)
+            if value != default:
+                data[name] = encode_field(value)
+        return data
+
+    return encode
+
+
+def _encode_action(action: Action) -> list[Json]:
+    values = (getattr(action, field.name) for field in dataclasses.fields(action))
+    return [_ACTION_NAMES[type(action)], *values]
+
+
+@cache
+def _decoder(hint: Any) -> _Convert:
+    if dataclasses.is_dataclass(hint):
+        return _record_decoder(hint)
+    if hint == Action:
+        return _decode_action
+    if hint == Json:
+        return _plain
+    if hint is Ending:
+        return _decode_ending
+    if _is_optional(hint):
+        decode_some = _decoder(get_args(hint)[0])
+        return lambda value: None if value is None else decode_some(value)
+    if get_origin(hint) is tuple:
+        return _tuple_decoder(get_args(hint))
+    return _checked(_KINDS.get(hint) or _KINDS[get_origin(hint)])
+
+
+_KINDS: dict[Any, type | tuple[type, ...]] = {
+    str: str,
+    bool: bool,
+    int: (int, float),  # a box from a page may hold fractions
+    float: (int, float),
+    Mapping: dict,
+}
+
+
+def _checked(kinds: type | tuple[type, ...]) -> _Convert:
+    def check(value: Any) -> Any:
+        if not isinstance(value, kinds):
+            raise StoreError(f"found {value!r:.80}")
+        return value
+
+    return check
+
+
+def _tuple_decoder(arguments: tuple[Any, ...]) -> _Convert:
+    decode_item = _decoder(arguments[0])
+    length = None if arguments[-1] is Ellipsis else len(arguments)
+
+    def decode(value: Any) -> tuple[Any, ...]:
+        if not isinstance(value, list) or length not in (None, len(value)):
+            raise StoreError(f"found {value!r:.80}")
+        return tuple([decode_item(item) for item in value])
+
+    return decode
+
+
+def _record_decoder(cls: Any) -> _Convert:
+    decoders = {field.name: _decoder(field.hint) for field in _fields(cls)}
+    required = {field.name for field in _fields(cls) if field.default is dataclasses.MISSING}
+
+    def decode(data: Any) -> Any:
+        if not isinstance(data, dict):
+            raise StoreError(f"expected the fields of a {cls.__name__}, found {data!r:.80}")
+        if not required <= data.keys():
+            missing = ", ".join(sorted(required - data.keys()))
+            raise StoreError(f"a stored {cls.__name__} lacks {missing}; it is cut short or too old")
+        if not data.keys() <= decoders.keys():
+            raise _unknown_fields(cls, data.keys() - decoders.keys())
+        given = {}
+        for name, value in data.items():
+            try:
+                given[name] = decoders[name](value)
+            except StoreError as error:
+                raise StoreError(f"{cls.__name__}.{name}: {error}") from error
+        return cls(**given)
+
+    return decode
+
+
+def _unknown_fields(cls: type, names: set[str]) -> StoreError:
+    return StoreError(
+        f"a stored {cls.__name__} has the field {', '.join(sorted(names))}, which this version "
+        "does not know; it was written by a newer one, so read it with that"
+    )
+
+
+def _decode_action(data: Any) -> Action:
+    if not isinstance(data, list) or not data or data[0] not in ACTIONS:
+        raise StoreError(f"no such action here, written by a newer version? found {data!r:.80}")
+    cls = ACTIONS[data[0]]
+    try:
+        return cls(*data[1:])
+    except TypeError as error:
+        raise StoreError(f"{error}, found {data!r:.80}") from error
+
+
+def _decode_ending(value: Any) -> Ending:
+    try:
+        return Ending(value)
+    except ValueError as error:
+        raise StoreError(f"{error}; known: {', '.join(Ending)}") from error
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Field:
+    name: str
+    hint: Any
+    default: Any
+
+
+def _fields(cls: Any) -> list[_Field]:
+    return [
+        _Field(
+            field.name,
+            field.type,
+            field.default
+            if field.default_factory is dataclasses.MISSING
+            else field.default_factory(),
+        )
+        for field in dataclasses.fields(cls)
+    ]

@@ -1,0 +1,141 @@
+"""The SQLite file of a run: its tables, its version, and its failures put into sentences."""
+
+import errno
+import os
+import sqlite3
+import zlib
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from webagent.errors import StoreError
+
+FORMAT = 1
+"""Version of the tables; raised when older code could no longer read what newer code writes."""
+
+_FILE = "run.sqlite"
+_PATIENCE = 30.0
+"""Seconds to wait for another process that is writing."""
+
+_TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE observations (hash BLOB PRIMARY KEY, body BLOB NOT NULL);
+CREATE TABLE episodes (
+    id TEXT PRIMARY KEY,
+    run TEXT NOT NULL, arm TEXT NOT NULL, repeat INTEGER NOT NULL, round INTEGER NOT NULL,
+    phase TEXT NOT NULL, idx INTEGER NOT NULL, world TEXT NOT NULL, seeded_from TEXT NOT NULL,
+    task TEXT NOT NULL, seed INTEGER NOT NULL, parent TEXT NOT NULL, attempt INTEGER NOT NULL,
+    goal TEXT NOT NULL, ending TEXT, error TEXT NOT NULL,
+    n_steps INTEGER NOT NULL, started REAL NOT NULL, seconds REAL NOT NULL,
+    last BLOB REFERENCES observations (hash),
+    record BLOB NOT NULL
+);
+CREATE INDEX episodes_by_place ON episodes (run, arm, repeat, round, phase, idx);
+CREATE TABLE steps (
+    episode TEXT NOT NULL REFERENCES episodes (id),
+    position INTEGER NOT NULL,
+    observation BLOB NOT NULL REFERENCES observations (hash),
+    decision BLOB NOT NULL,
+    seconds REAL NOT NULL,
+    PRIMARY KEY (episode, position)
+);
+CREATE TABLE scores (
+    episode TEXT NOT NULL REFERENCES episodes (id),
+    name TEXT NOT NULL,
+    evaluator TEXT NOT NULL,
+    value REAL,
+    reason TEXT NOT NULL,
+    PRIMARY KEY (episode, name, evaluator)
+);
+CREATE TABLE state (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+"""
+
+
+def create(folder: Path) -> None:
+    """Put an empty database into the folder. Raises `StoreError` when one is there already.
+
+    It is built under another name and linked into place whole, so that a kill leaves either a
+    database that opens or none.
+    """
+    draft = folder / f".{_FILE}.{os.getpid()}"
+    with failures_said(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        draft.unlink(missing_ok=True)
+        try:
+            with closing(sqlite3.connect(draft)) as database:
+                database.execute("PRAGMA journal_mode = WAL")
+                database.executescript(f"BEGIN; {_TABLES} COMMIT;")
+                with database:
+                    database.execute(
+                        "INSERT INTO meta VALUES ('format', ?), ('created', datetime('now'))",
+                        (str(FORMAT),),
+                    )
+            _link(draft, folder / _FILE)
+        finally:
+            draft.unlink(missing_ok=True)
+
+
+def connect(folder: Path) -> sqlite3.Connection:
+    """Open the folder's database for reading and writing, once it has been found sound.
+
+    Raises `StoreError` when there is none, when it is damaged, or of another version; nothing has
+    been written then.
+    """
+    if not (folder / _FILE).is_file():
+        raise StoreError(f"{folder} holds no {_FILE}, so it is no run folder; check the path")
+    with failures_said(folder):
+        with closing(_connect(folder, "ro")) as database:
+            _check(folder, database)
+        database = _connect(folder, "rw")
+        database.execute("PRAGMA synchronous = NORMAL")  # safe from a kill; fsync at checkpoints
+        database.execute("PRAGMA foreign_keys = ON")
+    return database
+
+
+@contextmanager
+def failures_said(folder: Path) -> Iterator[None]:
+    """Turn whatever SQLite, the disk or the stored bytes raise into a `StoreError`."""
+    try:
+        yield
+    except (sqlite3.Error, OSError, OverflowError, zlib.error, UnicodeError) as error:
+        raise StoreError(_sentence(folder, error)) from error
+
+
+def _connect(folder: Path, mode: str) -> sqlite3.Connection:
+    uri = f"{(folder / _FILE).resolve().as_uri()}?mode={mode}"
+    return sqlite3.connect(uri, uri=True, timeout=_PATIENCE, isolation_level=None)
+
+
+def _link(draft: Path, target: Path) -> None:
+    try:
+        os.link(draft, target)  # unlike a rename it never replaces what is there
+    except FileExistsError as error:
+        raise StoreError(
+            f"{target.parent} already holds a run; resume it or choose another folder"
+        ) from error
+
+
+def _check(folder: Path, database: sqlite3.Connection) -> None:
+    if not database.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
+        raise StoreError(f"{folder / _FILE} holds no run; it is empty, cut short or not ours")
+    found = database.execute("SELECT value FROM meta WHERE key = 'format'").fetchone()
+    if found != (str(FORMAT),):
+        version = found[0] if found else "none"
+        raise StoreError(
+            f"{folder} has format {version}, this version reads format {FORMAT}; "
+            "use the version that wrote it, nothing has been changed"
+        )
+    state = database.execute("PRAGMA quick_check(1)").fetchone()
+    if state != ("ok",):
+        raise StoreError(f"{folder / _FILE} is damaged or cut short ({state[0]}); left untouched")
+
+
+def _sentence(folder: Path, error: Exception) -> str:
+    text = str(error)
+    if "is full" in text or getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT):
+        return f"the disk under {folder} is full; finished steps are safe: make room, then resume"
+    if "locked" in text:
+        return f"{folder} was held by another process for {_PATIENCE:.0f} seconds; try again"
+    if "malformed" in text or "not a database" in text or isinstance(error, zlib.error):
+        return f"{folder / _FILE} is damaged or cut short ({text}); left untouched"
+    return f"{folder} cannot be used: {text}"

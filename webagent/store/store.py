@@ -1,0 +1,299 @@
+"""The run's memory: what is written is committed before the call returns."""
+
+import hashlib
+import sqlite3
+import time
+import zlib
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Unpack
+
+from tasks.task import Json
+from webagent.errors import StoreError
+from webagent.records import Decision, Ending, Observation, Score, Step, Trajectory
+from webagent.serialize import dumps, from_json, loads, to_json
+from webagent.store import database
+from webagent.store.entry import Entry
+from webagent.store.images import ImageFolder
+from webagent.store.where import Kind, Where, conditions
+
+_BY_PLAN = "ORDER BY run, arm, repeat, round, phase, idx, task, seed, attempt"
+
+
+class Store:
+    """One run folder, open. Several processes may hold the same folder open at once.
+
+    Every write is a transaction of its own: a kill at any moment loses at most the step in
+    flight. Every method raises `StoreError`, and nothing else, when the folder cannot be used.
+    """
+
+    def __init__(self, folder: Path, connection: sqlite3.Connection) -> None:
+        self.folder = folder
+        self.images = ImageFolder(folder / "images")
+        self._database = connection
+
+    @classmethod
+    def open(cls, folder: Path | str, *, create: bool = False) -> "Store":
+        """Open the run in this folder, or with `create` begin a new one where there is none.
+
+        Raises `StoreError` for a folder without a run, of another version, damaged or cut short,
+        and with `create` for one that holds a run; nothing is overwritten.
+        """
+        folder = Path(folder)
+        if create:
+            database.create(folder)
+        return cls(folder, database.connect(folder))
+
+    def close(self) -> None:
+        """Let go of the folder. Safe to call twice."""
+        with database.failures_said(self.folder):
+            self._database.close()
+
+    def __enter__(self) -> "Store":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def begin(self, trajectory: Trajectory) -> None:
+        """Enter an episode that starts now. Its id must be new."""
+        with self._writing():
+            self._insert_episode(trajectory)
+
+    def add_step(self, episode: str, position: int, step: Step) -> None:
+        """Keep one step of an episode that has begun; positions count from 0."""
+        with self._writing():
+            self._insert_step(episode, position, step)
+
+    def finish(self, trajectory: Trajectory) -> None:
+        """Close an episode with its ending and evidence; its steps are stored already."""
+        with self._writing():
+            self._end_episode(trajectory)
+
+    def add(self, trajectory: Trajectory) -> None:
+        """Keep a finished episode whole, steps included: a demonstration, a dream, an import."""
+        with self._writing():
+            self._insert_episode(replace(trajectory, ending=None))
+            for position, step in enumerate(trajectory.steps):
+                self._insert_step(trajectory.id, position, step)
+            self._end_episode(trajectory)
+
+    def score(self, episode: str, *scores: Score) -> None:
+        """Put scores beside an episode; a score of the same name and evaluator is replaced."""
+        rows = [
+            (episode, score.name, score.evaluator, score.value, _readable(score.reason))
+            for score in scores
+        ]
+        with self._writing():
+            self._database.executemany("INSERT OR REPLACE INTO scores VALUES (?,?,?,?,?)", rows)
+
+    def load(self, episode: str) -> Trajectory | None:
+        """One episode, finished or under way, with the steps stored so far; None if not begun."""
+        row = self._first("SELECT record, last FROM episodes WHERE id = ?", episode)
+        if row is None:
+            return None
+        record, last = row
+        with database.failures_said(self.folder):
+            trajectory = from_json(Trajectory, _unpack(record))
+            return replace(
+                trajectory,
+                steps=tuple(self._steps(episode)),
+                last=self._observation(last) if last else None,
+            )
+
+    def trajectories(
+        self, kind: Kind = "played", /, **where: Unpack[Where]
+    ) -> Iterator[Trajectory]:
+        """The chosen episodes in the order of their plans, whichever order they ended in.
+
+        Infrastructure failures are left out unless `kind` asks for them.
+        """
+        for episode in self.ids(kind, **where):
+            trajectory = self.load(episode)
+            if trajectory is not None:
+                yield trajectory
+
+    def ids(self, kind: Kind = "played", /, **where: Unpack[Where]) -> list[str]:
+        """The ids of the chosen episodes in the order of their plans."""
+        condition, values = conditions(where, kind)
+        rows = self._all(f"SELECT id FROM episodes WHERE {condition} {_BY_PLAN}", *values)
+        return [row[0] for row in rows]
+
+    def entries(self, kind: Kind = "played", /, **where: Unpack[Where]) -> list[Entry]:
+        """The chosen episodes in the order of their plans, without reading their steps."""
+        condition, values = conditions(where, kind)
+        rows = self._all(
+            "SELECT ending, id, arm, repeat, round, phase, idx, world, task, seed, attempt, error, "
+            f"n_steps, started, seconds FROM episodes WHERE {condition} {_BY_PLAN}",
+            *values,
+        )
+        return [Entry(Ending(ending) if ending else None, *rest) for ending, *rest in rows]
+
+    def scores(
+        self, kind: Kind = "played", /, **where: Unpack[Where]
+    ) -> dict[str, tuple[Score, ...]]:
+        """Scores of the chosen episodes by episode id; episodes without any are left out."""
+        condition, values = conditions(where, kind)
+        rows = self._all(
+            "SELECT episode, name, value, reason, evaluator FROM scores "
+            f"JOIN episodes ON id = episode WHERE {condition} {_BY_PLAN}, name, evaluator",
+            *values,
+        )
+        found: dict[str, tuple[Score, ...]] = {}
+        for episode, *fields in rows:
+            found[episode] = (*found.get(episode, ()), Score(*fields))
+        return found
+
+    def endings(self, **where: Unpack[Where]) -> Counter[Ending]:
+        """How many of the chosen episodes ended in which way, infrastructure failures included."""
+        condition, values = conditions(where, "finished")
+        rows = self._all(
+            f"SELECT ending, count(*) FROM episodes WHERE {condition} GROUP BY ending", *values
+        )
+        return Counter({Ending(ending): count for ending, count in rows})
+
+    def count_real_steps(self, **where: Unpack[Where]) -> int:
+        """Steps taken on real pages, those of failed and interrupted attempts included."""
+        condition, values = conditions(where, "any")
+        rows = self._all(
+            "SELECT count(*) FROM steps JOIN episodes ON id = episode "
+            f"WHERE world != 'imagined' AND {condition}",
+            *values,
+        )
+        return int(rows[0][0])
+
+    def put_state(self, key: str, value: Json) -> None:
+        """Remember a small value under a key, replacing what was there."""
+        with self._writing():
+            text = dumps(value).decode()
+            self._database.execute("INSERT OR REPLACE INTO state VALUES (?, ?)", (key, text))
+
+    def get_state(self, key: str, default: Json = None) -> Json:
+        """The value remembered under the key."""
+        row = self._first("SELECT value FROM state WHERE key = ?", key)
+        return loads(row[0]) if row else default
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        with database.failures_said(self.folder), self._database:
+            self._database.execute("BEGIN IMMEDIATE")
+            yield
+
+    def _all(self, sql: str, *values: str | int | bytes) -> list[tuple[Any, ...]]:
+        with database.failures_said(self.folder):
+            return self._database.execute(sql, values).fetchall()
+
+    def _first(self, sql: str, *values: str | int | bytes) -> tuple[Any, ...] | None:
+        return next(iter(self._all(sql, *values)), None)
+
+    def _insert_episode(self, trajectory: Trajectory) -> None:
+        task, source = trajectory.task, trajectory.provenance
+        row = {
+            "id": trajectory.id,
+            "run": source.run,
+            "arm": source.arm,
+            "repeat": source.repeat,
+            "round": source.round,
+            "phase": source.phase,
+            "idx": source.index,
+            "world": source.world,
+            "seeded_from": source.seeded_from,
+            "task": task.id,
+            "seed": task.seed,
+            "parent": task.parent,
+            "attempt": trajectory.attempt,
+            "started": time.time(),
+            **_outcome(trajectory),
+        }
+        if self._first("SELECT 1 FROM episodes WHERE id = ?", trajectory.id):
+            raise StoreError(f"the episode {trajectory.id} is already in {self.folder}")
+        names = ", ".join(row)
+        marks = ", ".join(f":{name}" for name in row)
+        self._database.execute(f"INSERT INTO episodes ({names}) VALUES ({marks})", row)
+
+    def _insert_step(self, episode: str, position: int, step: Step) -> None:
+        if not self._first("SELECT 1 FROM episodes WHERE id = ? AND ending IS NULL", episode):
+            raise StoreError(f"the episode {episode} is not under way in {self.folder}")
+        self._database.execute(
+            "INSERT INTO steps VALUES (?, ?, ?, ?, ?)",
+            (
+                episode,
+                position,
+                self._insert_observation(step.observation),
+                _pack(to_json(step.decision)),
+                step.seconds,
+            ),
+        )
+
+    def _insert_observation(self, observation: Observation) -> bytes:
+        body = dumps(to_json(observation))
+        digest = hashlib.blake2b(body, digest_size=16).digest()
+        self._database.execute(
+            "INSERT OR IGNORE INTO observations VALUES (?, ?)", (digest, zlib.compress(body))
+        )
+        return digest
+
+    def _end_episode(self, trajectory: Trajectory) -> None:
+        if trajectory.ending is None:
+            raise StoreError(f"the episode {trajectory.id} cannot be finished without an ending")
+        row = {"id": trajectory.id, **_outcome(trajectory)}
+        row["last"] = self._insert_observation(trajectory.last) if trajectory.last else None
+        columns = ", ".join(f"{name} = :{name}" for name in row)
+        changed = self._database.execute(
+            f"UPDATE episodes SET {columns} WHERE id = :id AND ending IS NULL", row
+        )
+        if not changed.rowcount:
+            raise StoreError(f"the episode {trajectory.id} is not under way in {self.folder}")
+
+    def _steps(self, episode: str) -> Iterator[Step]:
+        rows = self._all(
+            "SELECT body, decision, seconds FROM steps "
+            "JOIN observations ON hash = observation WHERE episode = ? ORDER BY position",
+            episode,
+        )
+        for body, decision, seconds in rows:
+            yield Step(
+                from_json(Observation, _unpack(body)),
+                from_json(Decision, _unpack(decision)),
+                seconds,
+            )
+
+    def _observation(self, digest: bytes) -> Observation:
+        row = self._first("SELECT body FROM observations WHERE hash = ?", digest)
+        if row is None:
+            raise StoreError(f"{self.folder} lacks an observation that an episode refers to")
+        return from_json(Observation, _unpack(row[0]))
+
+
+def _outcome(trajectory: Trajectory) -> dict[str, Any]:
+    """The columns that change until the end; `record` is what is read back, the rest is for SQL."""
+    return {
+        "goal": _readable(trajectory.goal),
+        "ending": trajectory.ending,
+        "error": _readable(trajectory.error),
+        "n_steps": len(trajectory.steps),
+        "seconds": trajectory.seconds,
+        "record": _pack(to_json(replace(trajectory, steps=(), last=None))),
+    }
+
+
+def _readable(text: str) -> str:
+    """Text that SQLite can hold: lone surrogates, which a page may contain, written as escapes."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def _pack(value: Json) -> bytes:
+    return zlib.compress(dumps(value))
+
+
+def _unpack(packed: bytes) -> Json:
+    return loads(zlib.decompress(packed))

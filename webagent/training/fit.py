@@ -1,0 +1,201 @@
+"""The trainer: fits the built-in network to rows within a budget of tokens."""
+
+import math
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional as F
+
+from webagent.models.builtin.batch import collate
+from webagent.models.builtin.draft import LINES, Field
+from webagent.models.builtin.network import Batch, PrefixLM
+from webagent.training.rows import Row
+
+
+@dataclass(frozen=True)
+class FitConfig:
+    """How to train."""
+
+    tokens: int = 600_000
+    """Prompt and target tokens to go through, padding not counted."""
+    batch_tokens: int = 1_000
+    """Tokens in a batch, padding counted."""
+    learning_rate: float = 2e-3
+    """Peak; warmed up over the first twentieth, then a cosine down to a twentieth."""
+    weight_decay: float = 0.02
+    word_dropout: float = 0.15
+    """Chance that a known word is hidden from a row, so that identity and relations suffice."""
+    balance: bool = True
+    """Let every group of rows (every task) come up equally often."""
+    average_from: float = 0.6
+    """Weights are averaged over the training's last part, from this fraction on."""
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FitReport:
+    """What a training did."""
+
+    tokens: int
+    updates: int
+    seconds: float
+    cpu_seconds: float
+    """Processor time over all threads."""
+    loss: float
+    """Mean loss per target token over the last tenth, in nats."""
+
+
+def fit(
+    network: PrefixLM,
+    rows: Sequence[Row],
+    config: FitConfig,
+    progress: Callable[[float, float], None] = lambda fraction, loss: None,
+) -> FitReport:
+    """Train in place. Raises `ValueError` when there are no rows."""
+    if not rows:
+        raise ValueError("nothing to train on: no rows")
+    started, cpu_started = time.monotonic(), time.process_time()
+    rng = np.random.default_rng(config.seed)
+    torch.manual_seed(config.seed)
+    optimizer = _optimizer(network, config)
+    network.train()
+    used, updates = 0, 0
+    losses: list[float] = []
+    average: dict[str, Tensor] | None = None
+    for batch_rows in _batches(rows, config, rng):
+        fraction = used / config.tokens
+        if fraction >= 1:
+            break
+        for group in optimizer.param_groups:
+            group["lr"] = config.learning_rate * _schedule(fraction)
+        loss = _loss(network, batch_rows, config.word_dropout)
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+        optimizer.step()
+        used += sum(row.tokens for row in batch_rows)
+        updates += 1
+        losses.append(float(loss.detach()))
+        if fraction >= config.average_from:
+            average = _averaged(network, average)
+        progress(used / config.tokens, losses[-1])
+    if average is not None:
+        network.load_state_dict(average)
+    network.train(False)
+    tail = losses[-max(1, len(losses) // 10) :]
+    return FitReport(
+        tokens=used,
+        updates=updates,
+        seconds=time.monotonic() - started,
+        cpu_seconds=time.process_time() - cpu_started,
+        loss=sum(tail) / len(tail),
+    )
+
+
+def _optimizer(network: PrefixLM, config: FitConfig) -> torch.optim.AdamW:
+    matrices = [p for p in network.parameters() if p.ndim > 1]
+    vectors = [p for p in network.parameters() if p.ndim <= 1]
+    groups = [
+        {"params": matrices, "weight_decay": config.weight_decay},
+        {"params": vectors, "weight_decay": 0.0},
+    ]
+    return torch.optim.AdamW(groups, lr=config.learning_rate, betas=(0.9, 0.98), fused=True)
+
+
+def _schedule(fraction: float) -> float:
+    warm = min(1.0, (fraction + 0.002) / 0.05)
+    return warm * (0.05 + 0.95 * 0.5 * (1 + math.cos(math.pi * min(1.0, fraction))))
+
+
+def _averaged(network: PrefixLM, average: dict[str, Tensor] | None) -> dict[str, Tensor]:
+    """Exponential average of the weights with a horizon of about 50 updates."""
+    now = network.state_dict()
+    if average is None:
+        return {name: value.detach().clone() for name, value in now.items()}
+    for name, value in now.items():
+        average[name].lerp_(value.detach(), 0.02)
+    return average
+
+
+def _batches(
+    rows: Sequence[Row], config: FitConfig, rng: np.random.Generator
+) -> Iterator[list[Row]]:
+    """Endless batches of rows of like length, from one drawing of the rows after another."""
+    groups = _groups(rows, config.balance)
+    while True:
+        order = _drawing(groups, rng)
+        pools = [order[i : i + 512] for i in range(0, len(order), 512)]
+        batches: list[list[Row]] = []
+        for pool in pools:
+            group: list[Row] = []
+            for index in sorted(pool, key=lambda i: len(rows[i].prefix)):
+                row = rows[index]
+                if group and (len(group) + 1) * row.tokens > config.batch_tokens:
+                    batches.append(group)
+                    group = []
+                group.append(row)
+            batches.append(group)
+        for i in rng.permutation(len(batches)):
+            yield batches[i]
+
+
+def _groups(rows: Sequence[Row], balance: bool) -> list[NDArray[np.int64]]:
+    found: defaultdict[str, list[int]] = defaultdict(list)
+    for i, row in enumerate(rows):
+        found[row.group if balance else ""].append(i)
+    return [np.array(indices) for indices in found.values()]
+
+
+def _drawing(groups: Sequence[NDArray[np.int64]], rng: np.random.Generator) -> list[int]:
+    """Equally many rows of each group in random order: of large ones a part, small ones again."""
+    size = max(1, round(sum(map(len, groups)) / len(groups)))
+    drawn: list[int] = []
+    for group in groups:
+        passes = -(-size // len(group))
+        picks = np.concatenate([rng.permutation(group) for _ in range(passes)])
+        drawn.extend(picks[:size].tolist())
+    return [drawn[i] for i in rng.permutation(len(drawn))]
+
+
+def _loss(network: PrefixLM, rows: Sequence[Row], word_dropout: float) -> Tensor:
+    """Cross-entropy per target token; a row of negative weight is made less likely as a whole.
+
+    Its loss is -log(1 - p) with p the probability of the whole target: the unlikelihood of
+    Welleck et al. 2020 (arXiv 1908.04319), on sequences instead of tokens.
+    """
+    batch = collate([r.prefix for r in rows], [r.inputs for r in rows], [r.slots for r in rows])
+    logits = network(_augmented(batch, network.config.capacity, word_dropout))
+    targets = torch.full(batch.inputs.shape, -100)
+    for i, row in enumerate(rows):
+        targets[i, : len(row.targets)] = torch.tensor(row.targets)
+    losses = F.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="none")
+    losses = losses.view(targets.shape)
+    weights = torch.tensor([row.weight for row in rows])
+    taught = (losses * weights.clamp(min=0)[:, None]).sum()
+    chance = torch.exp(-losses.sum(1)).clamp(max=0.999)
+    avoided = -torch.log1p(-chance) * (-weights).clamp(min=0)
+    counts = torch.tensor([len(row.targets) for row in rows])
+    return (taught + avoided.sum()) / (counts * weights.abs()).sum().clamp(min=1e-6)
+
+
+def _augmented(batch: Batch, capacity: int, word_dropout: float) -> Batch:
+    """The batch with some known words hidden and the line numbers shifted."""
+    hidden = torch.rand(len(batch.ids), capacity) < word_dropout
+    wordy = (
+        (batch.fields == Field.GOAL)
+        | (batch.fields >= Field.NAME)
+        | (batch.fields == Field.HISTORY)
+    )
+    drop = hidden.gather(1, batch.ids) & wordy
+    shift = torch.randint(0, LINES, (len(batch.ids), 1))
+    return replace(
+        batch,
+        ids=batch.ids.masked_fill(drop, 0),
+        lines=torch.where(batch.lines > 0, batch.lines + shift, batch.lines),
+    )

@@ -1,0 +1,128 @@
+"""Training rows: what a stored step teaches, as a prompt and the target to write after it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from webagent.models.builtin.batch import SLOT_INDEX
+from webagent.models.builtin.generate import Grammar
+from webagent.models.builtin.prefix import Prefix, encode
+from webagent.models.builtin.targets import ACTIONS_ALLOWED, ActionGrammar
+from webagent.models.builtin.words import Vocabulary, split
+from webagent.policy.deeds import detours
+from webagent.records import Decision, Ending, Observation, Trajectory
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One prompt with the target that should follow it."""
+
+    prefix: Prefix
+    inputs: tuple[int, ...]
+    """Output ids fed in: the start token, then the target without its last id."""
+    slots: tuple[int, ...]
+    """Index into `SLOT_KINDS` for each target id."""
+    targets: tuple[int, ...]
+    weight: float = 1.0
+    """Negative for a target to be avoided instead of written."""
+    imagined: bool = False
+    """Whether the step was never played on a real page."""
+    group: str = ""
+    """What is balanced against what: the task's name."""
+
+    @property
+    def tokens(self) -> int:
+        """Prompt and target tokens, the unit of training cost."""
+        return len(self.prefix) + len(self.targets)
+
+
+def row(
+    grammar: Grammar,
+    prefix: Prefix,
+    targets: Sequence[int],
+    *,
+    weight: float = 1.0,
+    imagined: bool = False,
+    group: str = "",
+) -> Row:
+    """The row that teaches `targets` after `prefix`."""
+    slots = tuple(SLOT_INDEX[grammar.slot(targets[:i])] for i in range(len(targets)))
+    inputs = (grammar.start, *targets[:-1])
+    return Row(prefix, inputs, slots, tuple(targets), weight, imagined, group)
+
+
+def policy_rows(
+    grammar: ActionGrammar,
+    trajectory: Trajectory,
+    weight: float = 1.0,
+    imitate_random: bool = True,
+) -> list[Row]:
+    """A row for each step whose action the model can say.
+
+    A step that the built-in policy sampled keeps its sampled ids; others (demonstrations, random
+    actions) are encoded. Steps that had no effect and detours are left out, so that a success is
+    imitated for what led to it. `imitate_random` says whether random actions are kept.
+    """
+    rows = []
+    nowhere = detours(trajectory.steps)
+    for i, step in enumerate(trajectory.steps):
+        after = observation_after(trajectory, i)
+        source = step.decision.source
+        had_no_effect = after is not None and bool(after.outcome) and not after.over
+        is_detour = i in nowhere and source != "demonstration"
+        if had_no_effect or is_detour or (source == "explore" and not imitate_random):
+            continue
+        prefix = encode(grammar.vocabulary, "policy", step.observation, trajectory.steps[:i])
+        targets = _targets(grammar, step.decision, prefix, trajectory.task.viewport)
+        if targets:
+            imagined, group = trajectory.provenance.imagined, trajectory.task.name
+            rows.append(
+                row(grammar, prefix, targets, weight=weight, imagined=imagined, group=group)
+            )
+    return rows
+
+
+def avoided_rows(grammar: ActionGrammar, trajectory: Trajectory, weight: float) -> list[Row]:
+    """The last action of a failed episode, to be avoided where it was done.
+
+    Only when the page itself ended the episode: then this action, on this page, was wrong.
+    """
+    if trajectory.ending is not Ending.TASK_OVER or not trajectory.steps:
+        return []
+    step, before = trajectory.steps[-1], trajectory.steps[:-1]
+    prefix = encode(grammar.vocabulary, "policy", step.observation, before)
+    targets = _targets(grammar, step.decision, prefix, trajectory.task.viewport)
+    if not targets:
+        return []
+    return [row(grammar, prefix, targets, weight=-weight, group=trajectory.task.name)]
+
+
+def _targets(
+    grammar: ActionGrammar, decision: Decision, prefix: Prefix, viewport: tuple[int, int]
+) -> list[int] | None:
+    """What was sampled, where it was sampled under such a grammar; else the action encoded."""
+    if decision.sampled_ids and decision.allowed.startswith(ACTIONS_ALLOWED):
+        return list(decision.sampled_ids)
+    return grammar.codec.encode(decision.action, prefix, viewport)
+
+
+def observation_after(trajectory: Trajectory, index: int) -> Observation | None:
+    """The page that the action of step `index` led to."""
+    if index + 1 < len(trajectory.steps):
+        return trajectory.steps[index + 1].observation
+    return trajectory.last
+
+
+def grow_vocabulary(vocabulary: Vocabulary, trajectories: Iterable[Trajectory]) -> int:
+    """Add the words that recur over these episodes; widget kinds and states count at once."""
+    texts, kinds = [], set()
+    for trajectory in trajectories:
+        words: set[str] = set()
+        pages = [step.observation for step in trajectory.steps]
+        for page in [*pages, *([trajectory.last] if trajectory.last else [])]:
+            words.update(word.key for word in split(page.goal, 64))
+            for node in page.nodes:
+                words.update(word.key for word in split(f"{node.name} {node.value}"))
+                kinds.add(f"{node.role}/{node.kind}" if node.mark else "text")
+                kinds.update(f"state:{state}" for state in node.states)
+        texts.append(words)
+    return vocabulary.grow([kinds], at_least=1) + vocabulary.grow(texts)

@@ -1,0 +1,1 @@
+"""What would happen: predicts what a page does when it is acted on."""

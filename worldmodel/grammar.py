@@ -1,0 +1,222 @@
+"""What the world model writes: how it ends, then the lines that change, as tokens and back."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webagent.models.builtin.prefix import Prefix
+from webagent.models.builtin.targets import Codec
+from webagent.models.builtin.tokens import EDITS, START
+from webagent.models.builtin.words import Vocabulary
+from webagent.records import Node, Observation
+from worldmodel.delta import Edit, difference
+from worldmodel.transitions import Transition
+
+MAX_DELTA = 96
+"""Tokens a prediction may have; a larger change is told as far as that goes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A prediction read back."""
+
+    ends: bool
+    succeeds: bool
+    """Whether the episode is going to end well."""
+    edits: tuple[Edit, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WorldGrammar:
+    """Two outcome tokens; when the episode goes on, edits; then the end.
+
+    is:ends | is:nothing-changes | is:goes-on
+    is:succeeds | is:fails
+    edit:remove LINE
+    edit:name LINE word… end      edit:value LINE word… end
+    edit:states LINE state… end   edit:add LINE kind (state | word)… end
+    end
+    """
+
+    codec: Codec
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The codec's vocabulary."""
+        return self.codec.vocabulary
+
+    @property
+    def start(self) -> int:
+        """The id fed in before the first token."""
+        return self.vocabulary.id(START)
+
+    # -- writing -------------------------------------------------------------------------
+
+    def encode(self, transition: Transition, prefix: Prefix) -> list[int]:
+        """The ids that tell what came of a transition."""
+        edits = difference(transition.before, transition.after)
+        how = "goes-on" if edits else "nothing-changes"
+        ids = [self._id("is:ends" if transition.after.over else f"is:{how}")]
+        ids.append(self._id("is:succeeds" if transition.succeeded else "is:fails"))
+        if transition.after.over or not edits:
+            return ids
+        heads = _heads(prefix)
+        for edit in edits:
+            part = self._edit(edit, heads, prefix)
+            if len(ids) + len(part) >= MAX_DELTA:
+                break
+            ids.extend(part)
+        return [*ids, self.codec.end]
+
+    def _edit(self, edit: Edit, heads: dict[int, int], prefix: Prefix) -> list[int]:
+        """Empty when the prompt left the line out."""
+        position = 0 if edit.line < 0 else heads.get(edit.line)
+        if position is None:
+            return []
+        ids = [self._id(f"edit:{edit.kind}"), self.codec.pointer(position)]
+        if edit.kind in ("name", "value"):
+            text = str(getattr(edit.node, edit.kind))
+            ids.extend(self.codec.copy_text(text, prefix))
+        elif edit.kind == "states":
+            ids.extend(self._states(edit.node))
+            ids.append(self.codec.end)
+        elif edit.kind == "add":
+            node = edit.node
+            ids.append(self._id(f"{node.role}/{node.kind}" if node.mark else "text"))
+            ids.extend(self._states(node))
+            ids.extend(self.codec.copy_text(node.name, prefix))
+        return ids
+
+    def _states(self, node: Node) -> list[int]:
+        known = (self._id(f"state:{state}") for state in node.states if state != "focused")
+        return [number for number in known if number]
+
+    def _id(self, token: str) -> int:
+        return self.vocabulary.id(token)
+
+    # -- reading -------------------------------------------------------------------------
+
+    def decode(self, ids: Sequence[int], prefix: Prefix, before: Observation) -> Told:
+        """What a complete target says."""
+        ends = ids[0] == self._id("is:ends")
+        succeeds = ids[1] == self._id("is:succeeds")
+        edits = []
+        for part in self._parts(ids[2:]):
+            edit = self._read_edit(part, prefix, before)
+            if edit is not None:
+                edits.append(edit)
+        return Told(ends, succeeds, tuple(edits))
+
+    def _parts(self, ids: Sequence[int]) -> list[list[int]]:
+        """The ids cut before each edit token."""
+        starts = {self._id(edit) for edit in EDITS}
+        parts: list[list[int]] = []
+        for token in ids:
+            if token in starts:
+                parts.append([token])
+            elif parts:
+                parts[-1].append(token)
+        return parts
+
+    def _read_edit(self, part: list[int], prefix: Prefix, before: Observation) -> Edit | None:
+        kind = self.vocabulary.word(part[0]).removeprefix("edit:")
+        if len(part) < 2:
+            return None
+        position = part[1] - self.vocabulary.capacity
+        line = int(prefix.origins[position])
+        if kind != "add" and not 0 <= line < len(before.nodes):
+            return None
+        rest = [token for token in part[2:] if token != self.codec.end]
+        if kind == "add":
+            return Edit(kind, line, self._read_node(rest, prefix, before, line))
+        node = before.nodes[line]
+        states, text = self._read_words(rest, prefix)
+        changed = {"name": text, "value": text, "states": states}.get(kind, "")
+        fields = {key: getattr(node, key) for key in Node.__dataclass_fields__}
+        if kind != "remove":
+            fields[kind] = changed
+        return Edit(kind, line, Node(**fields))
+
+    def _read_node(
+        self, ids: Sequence[int], prefix: Prefix, before: Observation, line: int
+    ) -> Node:
+        head = self.vocabulary.word(ids[0]) if ids else "text"
+        role, _, kind = head.partition("/")
+        states, text = self._read_words(ids[1:], prefix)
+        near = before.nodes[line] if 0 <= line < len(before.nodes) else None
+        return Node(
+            mark=0 if head == "text" else 1,
+            role=role,
+            name=text,
+            states=states,
+            kind=kind,
+            depth=near.depth if near else 0,
+            box=near.box if near else (0, 0, 0, 0),
+        )
+
+    def _read_words(self, ids: Sequence[int], prefix: Prefix) -> tuple[tuple[str, ...], str]:
+        words = [self.vocabulary.word(token) for token in ids]
+        states = tuple(w.removeprefix("state:") for w in words if w.startswith("state:"))
+        spoken = [t for t, w in zip(ids, words, strict=True) if not w.startswith("state:")]
+        return states, self.codec.read_text(spoken, prefix)
+
+    # -- the grammar ---------------------------------------------------------------------
+
+    def slot(self, ids: Sequence[int]) -> str:
+        """The kind of the next token, or `done`."""
+        if len(ids) < 2:
+            return "outcome"
+        if ids[0] != self._id("is:goes-on"):
+            return "done"
+        return self._slot_in_edits(ids[2:])
+
+    def _slot_in_edits(self, ids: Sequence[int]) -> str:
+        at = ""
+        left = "delta"
+        for token in ids:
+            if left == "delta":
+                if token == self.codec.end:
+                    return "done"
+                at, left = self.vocabulary.word(token), "mark"
+            elif left == "mark":
+                left = {"edit:remove": "delta", "edit:add": "op"}.get(at, "text")
+            elif left == "op":
+                left = "text"
+            elif token == self.codec.end:
+                left = "delta"
+        return left
+
+    def allowed(self, ids: Sequence[int], prefix: Prefix) -> NDArray[np.bool_]:
+        """(capacity + T,) which ids may come next."""
+        capacity = self.vocabulary.capacity
+        mask = np.zeros(capacity + len(prefix), np.bool_)
+        match self.slot(ids):
+            case "outcome":
+                names = ("succeeds", "fails") if ids else ("ends", "goes-on", "nothing-changes")
+                mask[[self._id(f"is:{name}") for name in names]] = True
+            case "delta":
+                mask[[self._id(edit) for edit in EDITS]] = True
+                mask[self.codec.end] = True
+            case "mark":
+                mask[capacity:] = prefix.marks != 0
+                mask[capacity] = True
+            case "op":
+                mask[[*self._grown(states=False), self._id("text")]] = True
+            case "text":
+                mask[capacity:] = [word is not None for word in prefix.words]
+                mask[self.vocabulary.spoken] = True
+                mask[self._grown(states=True)] = True
+                mask[[Vocabulary.UNKNOWN, self.codec.end]] = True
+        return mask
+
+    def _grown(self, states: bool) -> list[int]:
+        """The states that the vocabulary has learnt, or the kinds of lines."""
+        unspoken, word = self.vocabulary.unspoken, self.vocabulary.word
+        return [i for i in unspoken if word(i).startswith("state:") == states]
+
+
+def _heads(prefix: Prefix) -> dict[int, int]:
+    """Index of a node on the page to the position of its line's head."""
+    return {int(prefix.origins[i]): int(i) for i in np.flatnonzero(prefix.marks)}

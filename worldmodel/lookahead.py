@@ -1,0 +1,160 @@
+"""Look-ahead: a policy that asks the world model before it acts, with its equal-cost controls."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from evaluators.reward_model import RewardModel
+from webagent.action import format_action
+from webagent.policy.policy import Policy
+from webagent.records import Candidate, Decision, Observation, Step, Trajectory
+from worldmodel.model import Situation, WorldModel
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """When more thought is spent than one forward pass."""
+
+    candidates: int = 3
+    """Actions proposed and compared."""
+    margin: float = 2.0
+    """Skipped when the best candidate leads by this many nats (CATTS, arXiv 2602.12276: compute
+    pays where candidates disagree, overriding a consensus hurts)."""
+    trust: float = 1.0
+    """Weight of the value's log-odds against the policy's log-probability."""
+
+
+class Value(Protocol):
+    """Says how good each candidate is, in [0, 1], with what is expected to happen."""
+
+    async def __call__(
+        self, trajectory: Trajectory, observation: Observation, decisions: Sequence[Decision]
+    ) -> list[tuple[float, str]]:
+        """One value and one expectation for each decision."""
+        ...
+
+
+class Reranked:
+    """A policy whose candidates are chosen among by a value; any policy, any value."""
+
+    def __init__(self, policy: Policy, value: Value, source: str, gate: Gate | None = None):
+        self.policy = policy
+        self.value = value
+        self.source = source
+        self.gate = gate or Gate()
+
+    async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
+        """The best of the candidates by policy and value together."""
+        return (await self.propose(trajectory, observation, 1))[0]
+
+    async def propose(
+        self, trajectory: Trajectory, observation: Observation, n: int
+    ) -> Sequence[Decision]:
+        """The candidates, best first. A clear favourite is taken without asking the value."""
+        width = max(n, self.gate.candidates)
+        decisions = await self.policy.propose(trajectory, observation, width)
+        scores = [_log_prob(decision) for decision in decisions]
+        if len(decisions) < 2 or scores[0] - scores[1] >= self.gate.margin:
+            return decisions[:n]
+        values = await self.value(trajectory, observation, decisions)
+        weighed = [
+            score + self.gate.trust * _log_odds(value)
+            for score, (value, _) in zip(scores, values, strict=True)
+        ]
+        seen = tuple(
+            Candidate(format_action(d.action), score, value, expected)
+            for d, score, (value, expected) in zip(decisions, scores, values, strict=True)
+        )
+        order = sorted(range(len(decisions)), key=lambda i: -weighed[i])
+        return [replace(decisions[i], source=self.source, candidates=seen) for i in order[:n]]
+
+
+@dataclass(frozen=True, slots=True)
+class Imagination:
+    """The world model's value of an action: the success it expects, `depth` steps ahead.
+
+    At depth 1 that is the model's own P(success) after the action, which it learnt from how
+    episodes went on. Deeper, the expected page is written out and the policy goes on in it.
+    """
+
+    world: WorldModel
+    policy: Policy
+    depth: int = 1
+
+    async def __call__(
+        self, trajectory: Trajectory, observation: Observation, decisions: Sequence[Decision]
+    ) -> list[tuple[float, str]]:
+        """P(success) of each candidate, with the change the model expects."""
+        situations = [Situation(observation, trajectory.steps, d.action) for d in decisions]
+        values = []
+        for situation, outcome in zip(situations, self.world.outcomes(situations), strict=True):
+            said = f"ends {outcome.ends:.2f}, no change {outcome.nothing:.2f}"
+            value = outcome.succeeds
+            if self.depth > 1 and outcome.ends < 0.5:
+                value = await self._continued(trajectory, situation, self.depth - 1, value)
+            values.append((value, said))
+        return values
+
+    async def _continued(
+        self, trajectory: Trajectory, situation: Situation, depth: int, value: float
+    ) -> float:
+        """P(success) `depth` imagined steps later; `value` where the imagined page has ended."""
+        [(page, _)] = self.world.imagine([situation], [None])
+        if page.over:
+            return value
+        steps = (*situation.steps, Step(situation.observation, Decision(situation.action)))
+        decision = await self.policy.act(replace(trajectory, steps=steps), page)
+        following = Situation(page, steps, decision.action)
+        outcome = self.world.outcomes([following])[0]
+        if depth > 1 and outcome.ends < 0.5:
+            return await self._continued(trajectory, following, depth - 1, outcome.succeeds)
+        return outcome.succeeds
+
+
+@dataclass(frozen=True, slots=True)
+class Direct:
+    """Rerank without the world model: the reward model's verdict on stopping after the action."""
+
+    reward: RewardModel
+
+    async def __call__(
+        self, trajectory: Trajectory, observation: Observation, decisions: Sequence[Decision]
+    ) -> list[tuple[float, str]]:
+        """P(success) of each candidate if it were the last action."""
+        ends = [
+            replace(trajectory, steps=(*trajectory.steps, Step(observation, decision)))
+            for decision in decisions
+        ]
+        return [(value, "") for value in self.reward.probabilities(ends)]
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """Best-of-k at equal cost: how often the policy itself, sampled again, would do the same."""
+
+    sampler: Policy
+    """The policy with sampling switched on."""
+    draws: int = 3
+
+    async def __call__(
+        self, trajectory: Trajectory, observation: Observation, decisions: Sequence[Decision]
+    ) -> list[tuple[float, str]]:
+        """The share of votes of each candidate."""
+        votes = []
+        for draw in range(self.draws):
+            place = replace(trajectory.provenance, phase=f"{trajectory.provenance.phase}/{draw}")
+            drawn = await self.sampler.act(replace(trajectory, provenance=place), observation)
+            votes.append(drawn.action)
+        share = [(votes.count(d.action) + 0.5) / (self.draws + 1) for d in decisions]
+        return [(value, "") for value in share]
+
+
+def _log_prob(decision: Decision) -> float:
+    """Of the action; an endpoint that returns no log-probabilities gives its share of samples."""
+    return decision.candidates[0].log_prob if decision.candidates else sum(decision.log_probs)
+
+
+def _log_odds(value: float) -> float:
+    clipped = min(max(value, 1e-3), 1 - 1e-3)
+    return math.log(clipped / (1 - clipped))
