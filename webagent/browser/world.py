@@ -2,8 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Coroutine, Mapping
-from contextlib import AsyncExitStack, suppress
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from contextlib import AsyncExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -17,6 +17,8 @@ from webagent.records import Observation
 
 KeepImage = Callable[[bytes], str]
 """Stores a PNG and answers with the reference to it."""
+_LULL_SECONDS = 0.002
+"""A policy that has been silent for so long is thinking; then there is time for other work."""
 
 
 class TabSource(Protocol):
@@ -59,6 +61,8 @@ class BrowserWorld:
         self._task: Task | None = None
         self._next: _Prepared | None = None
         self._background: set[asyncio.Task[None]] = set()
+        self._may_open = asyncio.Event()
+        self._lull: asyncio.TimerHandle | None = None
         self._next_mark = 1
         self._goal = ""
         self._seen: Observation | None = None
@@ -66,24 +70,26 @@ class BrowserWorld:
     async def reset(self, task: Task) -> Observation:
         """Start the task in a fresh context. Raises `WorldError`."""
         self._leave()
-        tabs = self._tabs = await self._take_prepared(task)
-        self._task, self._next_mark, self._seen = task, 1, None
-        if task.hooks.start:
-            await tabs.first.evaluate(f"(() => {{ {task.hooks.start} }})()")
-        notes = await tabs.settle(task.settle_ms)
-        self._goal = task.goal
-        if task.hooks.goal:
-            self._goal = str(await tabs.first.evaluate(task.hooks.goal))
-        self._seen = await self._observe(task, tabs, notes)
+        with self._at_work():
+            tabs = self._tabs = await self._take_prepared(task)
+            self._task, self._next_mark, self._seen = task, 1, None
+            if task.hooks.start:
+                await tabs.first.evaluate(f"(() => {{ {task.hooks.start} }})()")
+            notes = await tabs.settle(task.settle_ms)
+            self._goal = task.goal
+            if task.hooks.goal:
+                self._goal = str(await tabs.first.evaluate(task.hooks.goal))
+            self._seen = await self._observe(task, tabs, notes)
         self._make_ready(task, "")
         return self._seen
 
     async def step(self, action: Action) -> Observation:
         """Do the action, let the page come to rest and look at it. Raises `WorldError`."""
         tabs, task, before = self._playing()
-        reason = await perform(action, tabs)
-        notes = [reason] if reason else await tabs.settle(task.settle_ms)
-        after = await self._observe(task, tabs, notes)
+        with self._at_work():
+            reason = await perform(action, tabs)
+            notes = [reason] if reason else await tabs.settle(task.settle_ms)
+            after = await self._observe(task, tabs, notes)
         if not after.outcome and replace(after, outcome=before.outcome) == before:
             after = replace(after, outcome="no effect")
         self._seen = after
@@ -121,10 +127,28 @@ class BrowserWorld:
             self._next = _Prepared(task, url, asyncio.create_task(self._load(ready.tabs, url)))
             return
         self._forget_prepared()
-        opening = asyncio.create_task(self._source.open_tabs(task))
+        opening = asyncio.create_task(self._open(task))
         if url:
             opening = asyncio.create_task(self._load(opening, url))
         self._next = _Prepared(task, url, opening)
+
+    async def _open(self, task: Task) -> Tabs:
+        """Pages for an episode to come. A new page costs as much as several steps, so it is opened
+        while the policy thinks, or once it is wanted."""
+        await self._may_open.wait()
+        return await self._source.open_tabs(task)
+
+    @contextmanager
+    def _at_work(self) -> Iterator[None]:
+        """The processor belongs to the episode being played."""
+        if self._lull is not None:
+            self._lull.cancel()
+        self._may_open.clear()
+        try:
+            yield
+        finally:
+            loop = asyncio.get_running_loop()
+            self._lull = loop.call_later(_LULL_SECONDS, self._may_open.set)
 
     async def _take_prepared(self, task: Task) -> Tabs:
         """The prepared pages; where they fail, the browser may have died since, so fresh ones."""
@@ -138,6 +162,7 @@ class BrowserWorld:
 
     async def _take(self, task: Task) -> Tabs:
         self._make_ready(task, task.start_url)
+        self._may_open.set()
         ready, self._next = self._next, None
         if ready is None:
             raise WorldError("the world was closed while an episode began")
@@ -153,6 +178,7 @@ class BrowserWorld:
 
     def _forget_prepared(self) -> None:
         if self._next is not None:
+            self._may_open.set()
             self._in_background(self._close_when_open(self._next.tabs))
             self._next = None
 

@@ -24,8 +24,7 @@ MakeTask = Callable[..., Task]
 def chromiums_below(pid: int) -> set[psutil.Process]:
     """The browser processes among the descendants of a process."""
     descendants = psutil.Process(pid).children(recursive=True)
-    mains = {process for process in descendants if "--headless" in process.cmdline()}
-    return mains | {child for main in mains for child in main.children(recursive=True)}
+    return {process for process in descendants if "chrom" in "".join(command_of(process)[:1])}
 
 
 def newest_main(pid: int) -> psutil.Process:
@@ -36,12 +35,20 @@ def newest_main(pid: int) -> psutil.Process:
     """
     zygotes = [process for process in chromiums_below(pid) if is_of_type(process, "zygote")]
     mains = {zygote.parent() for zygote in zygotes} - set(zygotes)
-    return max(filter(None, mains), key=lambda process: process.create_time())
+    return max(filter(None, mains), key=lambda main: main.create_time())
 
 
 def is_of_type(process: psutil.Process, kind: str) -> bool:
     """Whether the browser started this process for such work."""
-    return f"--type={kind}" in process.cmdline()
+    return f"--type={kind}" in command_of(process)
+
+
+def command_of(process: psutil.Process) -> list[str]:
+    """Its command line; empty for one that has just ended."""
+    try:
+        return list(process.cmdline())
+    except psutil.NoSuchProcess:
+        return []
 
 
 def all_gone(processes: set[psutil.Process], seconds: float) -> bool:
