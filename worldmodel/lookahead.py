@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from evaluators.reward_model import RewardModel
 from webagent.action import format_action
@@ -25,13 +25,24 @@ class Gate:
     """Weight of the value's log-odds against the policy's log-probability."""
 
 
+class Valued(NamedTuple):
+    """What a value says of a candidate."""
+
+    value: float
+    """How good it is, in [0, 1]."""
+    expected: str = ""
+    """What is expected to happen."""
+    imagined_steps: int = 0
+    """Steps that the world model imagined for the answer."""
+
+
 class Value(Protocol):
-    """Says how good each candidate is, in [0, 1], with what is expected to happen."""
+    """Says how good each candidate is."""
 
     async def __call__(
         self, trajectory: Trajectory, observation: Observation, decisions: Sequence[Decision]
-    ) -> list[tuple[float, str]]:
-        """One value and one expectation for each decision."""
+    ) -> list[Valued]:
+        """One answer for each decision."""
         ...
 
 
@@ -57,17 +68,26 @@ class Reranked:
         scores = [_log_prob(decision) for decision in decisions]
         if len(decisions) < 2 or scores[0] - scores[1] >= self.gate.margin:
             return decisions[:n]
-        values = await self.value(trajectory, observation, decisions)
+        said = await self.value(trajectory, observation, decisions)
         weighed = [
-            score + self.gate.trust * _log_odds(value)
-            for score, (value, _) in zip(scores, values, strict=True)
+            score + self.gate.trust * _log_odds(each.value)
+            for score, each in zip(scores, said, strict=True)
         ]
         seen = tuple(
-            Candidate(format_action(d.action), score, value, expected)
-            for d, score, (value, expected) in zip(decisions, scores, values, strict=True)
+            Candidate(format_action(d.action), score, each.value, each.expected)
+            for d, score, each in zip(decisions, scores, said, strict=True)
         )
-        order = sorted(range(len(decisions)), key=lambda i: -weighed[i])
-        return [replace(decisions[i], source=self.source, candidates=seen) for i in order[:n]]
+        order = sorted(range(len(decisions)), key=lambda i: -weighed[i])[:n]
+        imagined = {"imagined_steps": sum(each.imagined_steps for each in said)}
+        return [
+            replace(
+                decisions[i],
+                source=self.source,
+                candidates=seen,
+                usage={**decisions[i].usage, **imagined},
+            )
+            for i in order
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,32 +104,34 @@ class Imagination:
 
     async def __call__(
         self, trajectory: Trajectory, observation: Observation, decisions: Sequence[Decision]
-    ) -> list[tuple[float, str]]:
+    ) -> list[Valued]:
         """P(success) of each candidate, with the change the model expects."""
         situations = [Situation(observation, trajectory.steps, d.action) for d in decisions]
         values = []
         for situation, outcome in zip(situations, self.world.outcomes(situations), strict=True):
-            said = f"ends {outcome.ends:.2f}, no change {outcome.nothing:.2f}"
-            value = outcome.succeeds
+            expected = f"ends {outcome.ends:.2f}, no change {outcome.nothing:.2f}"
+            value, further = outcome.succeeds, 0
             if self.depth > 1 and outcome.ends < 0.5:
-                value = await self._continued(trajectory, situation, self.depth - 1, value)
-            values.append((value, said))
+                value, further = await self._continued(trajectory, situation, self.depth - 1, value)
+            values.append(Valued(value, expected, 1 + further))
         return values
 
     async def _continued(
         self, trajectory: Trajectory, situation: Situation, depth: int, value: float
-    ) -> float:
-        """P(success) `depth` imagined steps later; `value` where the imagined page has ended."""
+    ) -> tuple[float, int]:
+        """P(success) and how many steps further it was looked, at most `depth`; `value` where the
+        imagined page has ended."""
         [(page, _)] = self.world.imagine([situation], [None])
         if page.over:
-            return value
+            return value, 0
         steps = (*situation.steps, Step(situation.observation, Decision(situation.action)))
         decision = await self.policy.act(replace(trajectory, steps=steps), page)
         following = Situation(page, steps, decision.action)
         outcome = self.world.outcomes([following])[0]
-        if depth > 1 and outcome.ends < 0.5:
-            return await self._continued(trajectory, following, depth - 1, outcome.succeeds)
-        return outcome.succeeds
+        if depth == 1 or outcome.ends >= 0.5:
+            return outcome.succeeds, 1
+        value, further = await self._continued(trajectory, following, depth - 1, outcome.succeeds)
+        return value, 1 + further
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +142,13 @@ class Direct:
 
     async def __call__(
         self, trajectory: Trajectory, observation: Observation, decisions: Sequence[Decision]
-    ) -> list[tuple[float, str]]:
+    ) -> list[Valued]:
         """P(success) of each candidate if it were the last action."""
         ends = [
             replace(trajectory, steps=(*trajectory.steps, Step(observation, decision)))
             for decision in decisions
         ]
-        return [(value, "") for value in self.reward.probabilities(ends)]
+        return [Valued(value) for value in self.reward.probabilities(ends)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +161,7 @@ class Vote:
 
     async def __call__(
         self, trajectory: Trajectory, observation: Observation, decisions: Sequence[Decision]
-    ) -> list[tuple[float, str]]:
+    ) -> list[Valued]:
         """The share of votes of each candidate."""
         votes = []
         for draw in range(self.draws):
@@ -147,7 +169,7 @@ class Vote:
             drawn = await self.sampler.act(replace(trajectory, provenance=place), observation)
             votes.append(drawn.action)
         share = [(votes.count(d.action) + 0.5) / (self.draws + 1) for d in decisions]
-        return [(value, "") for value in share]
+        return [Valued(value) for value in share]
 
 
 def _log_prob(decision: Decision) -> float:

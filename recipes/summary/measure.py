@@ -169,11 +169,23 @@ def _real_steps(store: Store, arm: str, repeat: int, number: int) -> int:
 
 
 def _imagined_steps(store: Store, arm: str, repeat: int, number: int) -> int:
-    """Imagined steps offered to the training of the weights measured here."""
+    """Imagined steps offered to the training of the weights measured here, and those looked ahead
+    in the measurement itself."""
     dreams = store.entries(
         arm=_trainer(arm), repeat=repeat, round=range(1, number + 1), world="imagined"
     )
-    return sum(dream.steps for dream in dreams)
+    return sum(dream.steps for dream in dreams) + _looked_ahead(store, arm, repeat, number)
+
+
+def _looked_ahead(store: Store, arm: str, repeat: int, number: int) -> int:
+    if arm not in ARMS or ARMS[arm].acts_by != "lookahead":
+        return 0
+    episodes = store.trajectories(arm=arm, repeat=repeat, round=number, phase="evaluate")
+    return sum(
+        step.decision.usage.get("imagined_steps", 0)
+        for episode in episodes
+        for step in episode.steps
+    )
 
 
 def _trainer(arm: str) -> str:

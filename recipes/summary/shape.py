@@ -54,7 +54,7 @@ class RoundRow(Rate):
     real_steps: float
     """Taken in real pages to learn from, up to this round; mean over repeats."""
     imagined_steps: float
-    """The same in the world model."""
+    """The same in the world model, and what look-ahead imagined while it was measured."""
     seconds: float
     """Wall time of this round; mean over repeats."""
     costs: dict[str, float]

@@ -97,6 +97,20 @@ def test_an_arm_that_only_acts_counts_the_steps_of_the_weights_it_uses(store: St
     assert (row["round"], row["real_steps"]) == (2, 16)
 
 
+def test_looking_ahead_while_measured_counts_as_imagined_steps(store: Store) -> None:
+    fill(store, {("self", 1): 1.0}, repeats=1)
+    for arm_name in ("lookahead", "rerank"):
+        whole = episode(Provenance(arm=arm_name, round=1, phase="evaluate"), "click-link", 0, True)
+        torn, clear = whole.steps
+        looked = replace(torn, decision=replace(torn.decision, usage={"imagined_steps": 3}))
+        store.add(replace(whole, steps=(looked, clear)))
+        store.score(whole.id, Score("success", 1.0, "", JUDGE))
+    summary = summarize(store, META)
+    imagined = [arm(summary, name)["rounds"][-1]["imagined_steps"] for name in ("self", "rerank")]
+    assert imagined == [1, 1]
+    assert arm(summary, "lookahead")["rounds"][0]["imagined_steps"] == 4
+
+
 def test_every_learning_arm_starts_where_none_was_measured(store: Store) -> None:
     fill(store, RATES)
     summary = summarize(store, META)

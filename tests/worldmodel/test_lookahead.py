@@ -11,7 +11,7 @@ from tests.fakes.toy import BOXES, SUBMIT, toy_page, toy_world
 from webagent.action import Action
 from webagent.action.actions import Click
 from webagent.records import Decision, Observation, Trajectory
-from worldmodel.lookahead import Gate, Imagination, Reranked, Vote
+from worldmodel.lookahead import Gate, Imagination, Reranked, Valued, Vote
 
 SEEN = toy_page(random.Random("new"))
 RIGHT = next(n.mark for n in SEEN.nodes if n.name == SEEN.goal.split('"')[1])
@@ -46,10 +46,10 @@ class Told:
 
     async def __call__(
         self, trajectory: Trajectory, observation: Observation, decisions: Sequence[Decision]
-    ) -> list[tuple[float, str]]:
+    ) -> list[Valued]:
         """The values."""
         self.calls += 1
-        return [(self.values[d.action], f"told {d.action}") for d in decisions]
+        return [Valued(self.values[d.action], f"told {d.action}", 2) for d in decisions]
 
 
 CLOSE = Torn((Click(WRONG), -0.7), (Click(RIGHT), -0.9), (Click(SUBMIT), -3.0))
@@ -77,6 +77,7 @@ async def test_where_the_policy_is_torn_the_value_decides_and_is_recorded() -> N
         *((-0.7, 0.1), (-0.9, 0.9), (-3.0, 0.5))
     ]
     assert all(c.expected.startswith("told") for c in decision.candidates)
+    assert decision.usage == {"imagined_steps": 6}
 
 
 async def test_a_value_that_is_not_trusted_changes_nothing() -> None:
@@ -122,7 +123,8 @@ async def test_at_depth_two_the_policy_goes_on_in_the_imagined_page() -> None:
     found = await value(START, SEEN, [Decision(Click(RIGHT)), Decision(Click(SUBMIT))])
     [(steps, page)] = seen
     assert steps == 1 and "checked" in page.nodes[RIGHT - 1].states
-    assert found[0][0] > 0.7 and "ends" in found[0][1]
+    assert found[0].value > 0.7 and "ends" in found[0].expected
+    assert [each.imagined_steps for each in found] == [2, 1]
 
 
 async def test_votes_are_counted_over_different_draws() -> None:
@@ -136,5 +138,5 @@ async def test_votes_are_counted_over_different_draws() -> None:
     decisions = [Decision(Click(mark)) for mark in (WRONG, RIGHT, SUBMIT)]
     start = replace(START, provenance=replace(START.provenance, phase="evaluate"))
     found = await Vote(Sampler(), draws=3)(start, SEEN, decisions)
-    assert [value for value, _ in found] == [1.5 / 4, 2.5 / 4, 0.5 / 4]
+    assert [each.value for each in found] == [1.5 / 4, 2.5 / 4, 0.5 / 4]
     assert len(set(phases)) == 3 and all(p.startswith("evaluate/") for p in phases)
