@@ -91,7 +91,7 @@ async def recall(session: Session, round: int) -> Learner:
 
 
 def propose(session: Session, learner: Learner, round: int) -> list[Task]:
-    """The tasks of a round: worth learning, on fresh training seeds, some made from failures."""
+    """The tasks of a round: worth learning, on fresh training seeds, some made from old ones."""
     suite = miniwob.load()
     records: dict[str, Record] = {}
     attempts: dict[str, Attempt] = {}
@@ -106,10 +106,10 @@ def propose(session: Session, learner: Learner, round: int) -> list[Task]:
             old, tries=old.tries + 1, successes=old.successes + success
         )
     rng = np.random.default_rng([session.repeat, round])
-    failures = [attempt for attempt in attempts.values() if not attempt.successes]
     curriculum = Curriculum(suite, session.names)
     proposer = Variation(suite, Retry())
-    return curriculum.draw(session.config.steps, records, used, failures, proposer, rng)
+    tried = list(attempts.values())
+    return curriculum.draw(session.config.steps, records, used, tried, proposer, rng)
 
 
 async def collect_real(

@@ -33,21 +33,21 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Curriculum:
-    """Draws tasks: by worth, with a floor under all of them, some made from failures."""
+    """Draws tasks: by worth, with a floor under all of them, some made by a proposer."""
 
     suite: Suite
     names: tuple[str, ...]
     floor: float = 0.15
     """Least worth of a task, so that solved ones are revisited and hopeless ones kept in view."""
     proposed_share: float = 0.25
-    """Share of the draws that go to tasks a proposer made from failures."""
+    """Share of the draws that may go to tasks a proposer made."""
 
     def draw(
         self,
         count: int,
         records: Mapping[str, Record],
         used: Mapping[str, int],
-        failures: Sequence[Attempt],
+        attempts: Sequence[Attempt],
         proposer: Proposer,
         rng: np.random.Generator,
     ) -> list[Task]:
@@ -57,7 +57,7 @@ class Curriculum:
         """
         weights = np.array([max(records.get(n, Record()).worth, self.floor) for n in self.names])
         following = dict(used)
-        proposed = list(proposer.propose(failures, int(count * self.proposed_share), rng))
+        proposed = list(proposer.propose(attempts, int(count * self.proposed_share), rng))
         chosen = rng.choice(len(self.names), count - len(proposed), p=weights / weights.sum())
         fresh = []
         for choice in chosen:

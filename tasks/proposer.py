@@ -1,8 +1,9 @@
-"""Proposers: new tasks out of what went wrong."""
+"""Proposers: new tasks out of how the old ones went."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -20,10 +21,10 @@ class Attempt:
 
 
 class Proposer(Protocol):
-    """Makes tasks out of attempts that failed."""
+    """Makes tasks out of attempts."""
 
     def propose(
-        self, failures: Sequence[Attempt], count: int, rng: np.random.Generator
+        self, attempts: Sequence[Attempt], count: int, rng: np.random.Generator
     ) -> list[Task]:
         """At most `count` new tasks; each names in `parent` the task it was made from."""
         ...
@@ -40,33 +41,62 @@ class Retry:
     patience: int = 3
 
     def propose(
-        self, failures: Sequence[Attempt], count: int, rng: np.random.Generator
+        self, attempts: Sequence[Attempt], count: int, rng: np.random.Generator
     ) -> list[Task]:
         """Failed tasks that were not yet tried too often, drawn without replacement."""
-        open_ = [f for f in failures if not f.successes and f.tries < self.patience]
+        open_ = [f for f in attempts if not f.successes and f.tries < self.patience]
         order = rng.permutation(len(open_))[:count]
         return [_child(open_[int(i)].task) for i in order]
 
 
+_Settings = Callable[[str], Mapping[str, Any]]
+
+
 @dataclass(frozen=True, slots=True)
 class Variation:
-    """The failed task with its generator set to easier pages, where the benchmark has such
-    settings; and elsewhere another proposer's idea."""
+    """Tasks under other settings of their generators, where the benchmark has such: what failed
+    made easier, what is mastered made harder; and elsewhere another proposer's idea."""
 
     suite: Suite
     otherwise: Proposer
+    mastered: float = 0.9
+    """Success rate from which a task is made harder, after at least `enough` tries."""
+    enough: int = 5
+    easier_share: float = 0.5
+    """Share of the proposals that may be easier variants."""
+    harder_share: float = 0.1
 
     def propose(
-        self, failures: Sequence[Attempt], count: int, rng: np.random.Generator
+        self, attempts: Sequence[Attempt], count: int, rng: np.random.Generator
     ) -> list[Task]:
-        """Easier variants of failed tasks first, then what the other proposer makes of the rest."""
-        easier: list[Task] = []
-        for attempt in failures:
-            settings = self.suite.easier(attempt.task.name)
-            if settings and not attempt.successes and len(easier) < count // 2:
+        """Variants that were not tried before, then what the other proposer makes of the rest."""
+        names = self._mastered(attempts)
+        failed = [a for a in attempts if not a.successes]
+        solved = [a for a in attempts if a.successes and a.task.name in names]
+        tried = {(a.task.id, a.task.seed) for a in attempts}
+        made = self._variants(failed, self.suite.easier, tried)[: int(count * self.easier_share)]
+        made += self._variants(solved, self.suite.harder, tried)[: int(count * self.harder_share)]
+        return [*made, *self.otherwise.propose(attempts, count - len(made), rng)]
+
+    def _mastered(self, attempts: Sequence[Attempt]) -> set[str]:
+        tries, successes = Counter[str](), Counter[str]()
+        for attempt in attempts:
+            tries[attempt.task.name] += attempt.tries
+            successes[attempt.task.name] += attempt.successes
+        rates = {name: successes[name] / n for name, n in tries.items() if n >= self.enough}
+        return {name for name, rate in rates.items() if rate >= self.mastered}
+
+    def _variants(
+        self, attempts: Sequence[Attempt], settings_of: _Settings, tried: set[tuple[str, int]]
+    ) -> list[Task]:
+        variants = []
+        for attempt in attempts:
+            settings = settings_of(attempt.task.name)
+            if settings:
                 made = self.suite.make(attempt.task.name, attempt.task.seed, settings)
-                easier.append(replace(made, parent=attempt.task.id))
-        return [*easier, *self.otherwise.propose(failures, count - len(easier), rng)]
+                if (made.id, made.seed) not in tried:
+                    variants.append(replace(made, parent=attempt.task.id))
+        return variants
 
 
 def _child(task: Task) -> Task:

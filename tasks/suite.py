@@ -51,6 +51,8 @@ class Suite:
     """Name, seed and generator settings to task; raises `UnknownTask`."""
     easier_settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
     """By task name: settings under which its generator makes easier pages."""
+    harder_settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
+    """By task name: settings under which its generator makes harder pages."""
 
     def task(
         self, name: str, index: int, split: str = "train", settings: Mapping[str, Any] | None = None
@@ -67,3 +69,7 @@ class Suite:
     def easier(self, name: str) -> Mapping[str, Any]:
         """Settings that make this task easier; empty where the benchmark knows none."""
         return self.easier_settings.get(name, {})
+
+    def harder(self, name: str) -> Mapping[str, Any]:
+        """Settings that make this task harder; empty where the benchmark knows none."""
+        return self.harder_settings.get(name, {})

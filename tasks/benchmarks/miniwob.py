@@ -136,6 +136,25 @@ _EASIER: dict[str, dict[str, int]] = {
     "tic-tac-toe": {"RANDOM_CHANCE": 100},
     "use-slider-2": {"SLIDERS": 2},
 }
+_HARDER: dict[str, dict[str, int]] = {
+    # More things on the page, as far as it stays usable.
+    "ascending-numbers": {"TOTAL_RECTS": 7},
+    "book-flight": {"MAX_FLIGHTS": 8},
+    "book-flight-nodelay": {"MAX_FLIGHTS": 8},
+    "buy-ticket": {"MAX_TRIPS": 6},
+    "click-color": {"MAX_COLORS": 6},
+    "click-widget": {"NUM_ELEMENTS": 8},
+    "drag-shapes": {"TOTAL_SHAPES": 6},
+    "email-inbox": {"MAX_EMAILS": 20},
+    "email-inbox-forward-nl-turk": {"MAX_EMAILS": 20},
+    "email-inbox-nl-turk": {"MAX_EMAILS": 20},
+    "find-greatest": {"TOTAL_CARDS": 5},
+    "navigate-tree": {"MAX_FILES": 14},
+    "odd-or-even": {"RANDOM_NUMBERS": 5},
+    "phone-book": {"TOTAL_RESULTS": 9},
+    "search-engine": {"TOTAL_RESULTS": 15},
+    "terminal": {"MAX_FILES": 9},
+}
 _SETTLE_MS = {
     # Prices tick every 100 ms: an action lets one go by.
     "stock-market": 100,
@@ -145,7 +164,7 @@ _SETTLE_MS = {
 @cache
 def load() -> Suite:
     """All tasks as a suite."""
-    return Suite(f"miniwob@{VERSION}", NAMES, _make, _EASIER)
+    return Suite(f"miniwob@{VERSION}", NAMES, _make, _EASIER, _HARDER)
 
 
 def select(names: Sequence[str]) -> tuple[str, ...]:

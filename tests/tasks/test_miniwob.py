@@ -3,14 +3,15 @@
 import pytest
 
 from evaluators.rules import checks_hold
+from recipes.contestant import Oracles
 from tasks.benchmarks import miniwob
 from tasks.suite import SPLITS, UnknownTask, seed_of, split_of
 from webagent.action import actions as act
 from webagent.browser import Browser, BrowserWorld
 from webagent.observation import render
 from webagent.policy import ScriptedPolicy, listed
-from webagent.records import Ending
-from webagent.rollout import run_episode
+from webagent.records import Ending, Provenance
+from webagent.rollout import collect, planned, run_episode
 
 STRIDE = 5
 """Of the 125 tasks this many go into one test, so that a failure names a small group."""
@@ -69,10 +70,11 @@ async def test_another_seed_gives_another_page(world: BrowserWorld) -> None:
     assert len(goals) > 1
 
 
-def test_easier_settings_are_known_for_some_tasks_only() -> None:
+def test_other_settings_are_known_for_some_tasks_only() -> None:
     suite = miniwob.load()
-    assert set(suite.easier_settings) < set(suite.names)
-    assert suite.easier("click-test") == {}
+    for settings in (suite.easier_settings, suite.harder_settings):
+        assert set(settings) < set(suite.names)
+    assert suite.easier("click-test") == suite.harder("click-test") == {}
 
 
 @pytest.mark.browser
@@ -83,6 +85,19 @@ async def test_easier_settings_reach_the_generator(world: BrowserWorld, name: st
     easier = await world.reset(suite.task(name, 3, settings=suite.easier(name)))
     assert len(easier.goal) > 8
     assert len(easier.nodes) <= len(usual.nodes)
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", miniwob.load().harder_settings)
+async def test_harder_pages_hold_more_and_can_be_solved(browser: Browser, name: str) -> None:
+    suite = miniwob.load()
+    seeds = range(3)
+    usual = [suite.task(name, seed) for seed in seeds]
+    harder = [suite.task(name, seed, settings=suite.harder(name)) for seed in seeds]
+    played = await collect(planned([*usual, *harder], Provenance()), Oracles(), browser.world)
+    texts = [sum(len(t.steps[0].observation.nodes) for t in played[i : i + 3]) for i in (0, 3)]
+    assert texts[0] <= texts[1]
+    assert any([(await checks_hold()(t)).value == 1 for t in played[3:]])
 
 
 @pytest.mark.browser

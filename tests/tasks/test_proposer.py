@@ -1,4 +1,4 @@
-"""Proposers make new tasks out of failures and say which."""
+"""Proposers make new tasks out of old ones and say which."""
 
 from collections.abc import Mapping
 
@@ -11,10 +11,10 @@ from tasks.task import Task
 
 def make(name: str, seed: int, settings: Mapping[str, object]) -> Task:
     """A task whose id tells its settings."""
-    return Task(f"fake/{name}@1{'+easy' if settings else ''}", "", seed=seed)
+    return Task(f"fake/{name}@1{''.join(f'+{setting}' for setting in settings)}", "", seed=seed)
 
 
-SUITE = Suite("fake@1", ("hard", "plain"), make, {"hard": {"rows": 1}})
+SUITE = Suite("fake@1", ("hard", "plain"), make, {"hard": {"easy": 1}}, {"hard": {"long": 9}})
 
 
 def failed(name: str, seed: int, tries: int = 1, successes: int = 0) -> Attempt:
@@ -69,3 +69,24 @@ def test_at_most_half_are_made_easier_and_never_more_than_asked_for() -> None:
 def test_what_once_succeeded_is_not_made_easier() -> None:
     attempts = [failed("hard", 1, tries=4, successes=1)]
     assert Variation(SUITE, Retry()).propose(attempts, 4, rng()) == []
+
+
+def test_mastered_tasks_are_made_harder_a_few_at_a_time() -> None:
+    attempts = [failed("hard", seed, tries=1, successes=1) for seed in range(30)]
+    made = Variation(SUITE, Retry()).propose(attempts, 20, rng())
+    assert [task.id for task in made] == ["fake/hard@1+long"] * 2
+    assert all(task.parent == "fake/hard@1" for task in made)
+
+
+def test_a_task_that_still_fails_or_was_hardly_tried_is_not_made_harder() -> None:
+    solved = [failed("hard", seed, successes=1) for seed in range(30)]
+    assert Variation(SUITE, Retry()).propose(solved[:4], 20, rng()) == []
+    shaky = [*solved, *(failed("hard", 50 + seed) for seed in range(10))]
+    made = Variation(SUITE, Retry()).propose(shaky, 20, rng())
+    assert {task.id for task in made} == {"fake/hard@1+easy", "fake/hard@1"}
+
+
+def test_a_variant_is_made_once() -> None:
+    attempts = [failed("hard", 3), Attempt(make("hard", 3, {"easy": 1}), 1, 1)]
+    made = Variation(SUITE, Retry()).propose(attempts, 4, rng())
+    assert [task.id for task in made] == ["fake/hard@1"]
