@@ -1,0 +1,75 @@
+"""One warm browser for all environments of a process, on a thread of its own.
+
+Gymnasium calls one environment after another and waits; the browser side is asynchronous.
+"""
+
+import asyncio
+import atexit
+import os
+import threading
+from collections.abc import Coroutine
+from typing import Any, ClassVar, TypeVar
+
+from webagent.browser import Browser
+
+_Result = TypeVar("_Result")
+
+
+class Supply:
+    """The browser and the event loop that environments of this process share."""
+
+    _shared: ClassVar["Supply | None"] = None
+    _lock: ClassVar[threading.Lock] = threading.Lock()
+
+    def __init__(self) -> None:
+        self._process = os.getpid()
+        self._users = 0
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+        self.browser = Browser()
+
+    @classmethod
+    def lease(cls) -> "Supply":
+        """The supply of this process; give it back with `release`. A forked child gets its own."""
+        with cls._lock:
+            if cls._shared is None or cls._shared._process != os.getpid():
+                cls._shared = cls()
+                atexit.register(cls._shared._end)
+            cls._shared._users += 1
+            return cls._shared
+
+    def release(self) -> None:
+        """One user less; the last one closes the browser."""
+        with self._lock:
+            self._users -= 1
+            if self._users == 0:
+                self._end()
+
+    def run(self, work: Coroutine[Any, Any, _Result]) -> _Result:
+        """Wait for work on the browser's thread; stopped with it on Ctrl-C."""
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result()
+        except KeyboardInterrupt:
+            future.cancel()
+            raise
+
+    def _end(self) -> None:
+        if self._process != os.getpid() or self._loop.is_closed():
+            return
+        if Supply._shared is self:
+            Supply._shared = None
+        self.run(self._wind_up())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+        atexit.unregister(self._end)
+
+    async def _wind_up(self) -> None:
+        """End the browser, then the episodes of environments that were never closed."""
+        await self.browser.close()
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)

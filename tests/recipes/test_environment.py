@@ -1,0 +1,150 @@
+"""The platform as Gymnasium environments, one by one and many at once."""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode
+
+import recipes.environment  # noqa: F401 - makes the ids known
+from recipes.environment.env import WebEnv
+from recipes.environment.supply import Supply
+from recipes.environment.vector import WebVectorEnv
+from tasks.benchmarks import miniwob
+
+pytestmark = pytest.mark.browser
+TASK = "webagent/miniwob.click-test-2-v1"
+
+
+@pytest.fixture
+def env() -> Iterator[WebEnv]:
+    made = gymnasium.make(TASK).unwrapped
+    assert isinstance(made, WebEnv)
+    yield made
+    made.close()
+
+
+def mark_of(info: dict[str, Any], name: str) -> int:
+    """The mark of the element with this name."""
+    return int(next(node.mark for node in info["observation"].nodes if node.name == name))
+
+
+def test_every_task_of_the_benchmark_has_an_id() -> None:
+    known = {name for name in gymnasium.registry if name.startswith("webagent/miniwob.")}
+    assert known == {f"webagent/miniwob.{name}-v{miniwob.VERSION}" for name in miniwob.NAMES}
+    with pytest.raises(gymnasium.error.NameNotFound, match="click-test-2"):
+        gymnasium.make("webagent/miniwob.click-tset-2")
+
+
+def test_gymnasium_finds_nothing_wrong() -> None:
+    made = gymnasium.make(TASK, screenshot=True, render_mode="rgb_array")
+    check_env(made.unwrapped)
+    made.close()
+
+
+def test_the_reward_comes_with_the_end(env: WebEnv) -> None:
+    for name, reward in (("ONE", 1.0), ("TWO", 0.0)):
+        seen, info = env.reset(seed=1)
+        assert (seen["goal"], info["seed"]) == ("Click button ONE.", info["observation"] and 473188)
+        _, got, terminated, truncated, info = env.step(f"click({mark_of(info, name)})")
+        assert (got, terminated, truncated) == (reward, True, False)
+        assert (info["ending"], info["success"]) == ("task over", reward == 1.0)
+
+
+def test_a_seed_names_an_episode_and_so_do_options(env: WebEnv) -> None:
+    seeds = [env.reset(seed=seed)[1]["seed"] for seed in (5, 6, 5)]
+    assert seeds[0] == seeds[2] != seeds[1]
+    assert env.reset()[1]["seed"] != seeds[0]
+    _, info = env.reset(options={"index": 3, "split": "test"})
+    assert info["seed"] == miniwob.task("click-test-2", 3, "test").seed
+
+
+def test_text_that_is_no_action_costs_a_step_and_says_why(env: WebEnv) -> None:
+    env.reset(seed=0)
+    seen, reward, terminated, _, _ = env.step("please press ONE")
+    assert "please press ONE" in seen["outcome"] and (reward, terminated) == (0.0, False)
+
+
+def test_giving_up_terminates_and_the_step_limit_truncates(env: WebEnv) -> None:
+    env.reset(seed=0)
+    assert env.step('give_up("too hard")')[1:4] == (0.0, True, False)
+    env.reset(seed=0)
+    turns = [env.step("wait(1)") for _ in range(10)]
+    assert [turn[3] for turn in turns] == [False] * 9 + [True]
+    assert turns[-1][1:3] == (0.0, False) and turns[-1][4]["ending"] == "step limit"
+    with pytest.raises(RuntimeError, match="call reset first"):
+        env.step("wait(1)")
+
+
+def test_a_failure_of_the_browser_is_no_reward_and_the_next_episode_starts(env: WebEnv) -> None:
+    env.reset(seed=0)
+    _, reward, terminated, truncated, info = env.step('goto("chrome://crash")')
+    assert math.isnan(reward) and (terminated, truncated) == (False, True)
+    assert info["ending"] == "world failed" and "crashed" in info["reason"]
+    assert env.reset(seed=0)[0]["outcome"] == ""
+
+
+def test_the_last_environment_to_close_ends_the_browser() -> None:
+    one, other = gymnasium.make(TASK), gymnasium.make(TASK)
+    one.reset(seed=0)
+    one.close()
+    one.close()
+    assert other.reset(seed=0)[0]["goal"]
+    other.close()
+    assert Supply._shared is None
+    with pytest.raises(RuntimeError, match="closed"):
+        one.unwrapped.reset()
+
+
+@pytest.fixture
+def envs() -> Iterator[WebVectorEnv]:
+    made = gymnasium.make_vec(TASK, num_envs=3, screenshot=True)
+    assert isinstance(made, WebVectorEnv)
+    yield made
+    made.close()
+
+
+def test_many_step_together_and_start_again_by_themselves(envs: WebVectorEnv) -> None:
+    assert envs.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
+    seen, infos = envs.reset(seed=7)
+    assert seen in envs.observation_space
+    assert seen["screenshot"].shape == (3, 280, 320, 3)
+    assert len(set(infos["seed"])) == 3
+    names = ("ONE", "TWO", "ONE")
+    marks = [
+        mark_of({"observation": page}, name)
+        for page, name in zip(infos["observation"], names, strict=True)
+    ]
+    actions = [f"click({marks[0]})", f"click({marks[1]})", "wait(1)"]
+    _, rewards, terminated, truncated, infos = envs.step(actions)
+    assert rewards.tolist() == [1.0, 0.0, 0.0]
+    assert terminated.tolist() == [True, True, False] and not truncated.any()
+    assert infos["ending"].tolist() == ["task over", "task over", None]
+    seen, rewards, terminated, *_ = envs.step(["give_up('')"] * 3)
+    assert rewards.tolist() == [0.0] * 3 and terminated.tolist() == [False, False, True]
+    assert seen["goal"] == ("Click button ONE.",) * 3
+
+
+def test_the_ith_environment_is_drawn_by_its_own_seed(envs: WebVectorEnv) -> None:
+    _, by_first = envs.reset(seed=7)
+    _, by_list = envs.reset(seed=[7, 8, 9])
+    assert np.array_equal(by_first["seed"], by_list["seed"])
+    with pytest.raises(ValueError, match="as many seeds"):
+        envs.reset(seed=[1])
+    with pytest.raises(ValueError, match="as many actions"):
+        envs.step(["wait(1)"])
+
+
+def test_different_tasks_fit_into_one_vector() -> None:
+    made = WebVectorEnv(2, ["click-button", "enter-text"])
+    try:
+        seen, _ = made.reset(seed=0)
+        assert len(set(seen["goal"])) == 2
+    finally:
+        made.close()
+    with pytest.raises(ValueError, match="as many tasks"):
+        WebVectorEnv(3, ["click-button"])
