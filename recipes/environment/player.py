@@ -99,6 +99,7 @@ class Player:
     async def reset(self, task: Task) -> Turn:
         """Start the task on a fresh page. Raises `WorldError` when it fails time and again."""
         await self._leave_episode()
+        self._page = self._image = None
         reason = ""
         for _ in range(_TRIES):
             self._world = self._world or await self._browser.world()
@@ -171,10 +172,16 @@ class Player:
             "outcome": page.outcome,
         }
         if self._wants_image:
-            if self._world is not None:
-                self._image = await self.screenshot()
-            seen["screenshot"] = self._image
+            seen["screenshot"] = self._image = await self._newest_image()
         return Turn(seen, {"observation": page, **info})
+
+    async def _newest_image(self) -> Image:
+        try:
+            return await self.screenshot()
+        except WorldError:
+            if self._image is None:
+                raise
+            return self._image
 
     async def _leave_episode(self) -> None:
         if self._episode is not None:

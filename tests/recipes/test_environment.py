@@ -100,6 +100,14 @@ def test_the_last_environment_to_close_ends_the_browser() -> None:
         one.unwrapped.reset()
 
 
+def test_after_a_crash_the_last_picture_stands() -> None:
+    made = gymnasium.make(TASK, screenshot=True).unwrapped
+    before, _ = made.reset(seed=0)
+    after, *_ = made.step('goto("chrome://crash")')
+    assert np.array_equal(before["screenshot"], after["screenshot"])
+    made.close()
+
+
 @pytest.fixture
 def envs() -> Iterator[WebVectorEnv]:
     made = gymnasium.make_vec(TASK, num_envs=3, screenshot=True)
