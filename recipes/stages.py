@@ -56,7 +56,7 @@ async def begin(session: Session) -> Learner:
 async def _demonstrate(session: Session) -> list[Trajectory]:
     """As many successful demonstrations a task as asked for, on training seeds of this repeat."""
     wanted = session.config.demonstrations
-    spare = 2 + wanted // 4
+    spare = 2 + wanted // 10
     plan, found = [], list[Trajectory]()
     for name in session.names:
         if name in ORACLES and wanted:
