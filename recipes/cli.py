@@ -32,6 +32,7 @@ RECIPES = {
     ),
     "benchmark": Recipe("recipes.benchmark:main", "measure one policy on a suite of tasks"),
     "report": Recipe("recipes.report:main", "write a run's page again and print its tables"),
+    "publish": Recipe("recipes.publish:main", "put a run's figures among the published ones"),
     "doctor": Recipe("recipes.doctor:main", "say what is present, what is missing, how to get it"),
 }
 

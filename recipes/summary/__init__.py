@@ -1,5 +1,6 @@
 """A run in numbers: success by arm, round and task, with intervals, costs and origin."""
 
+from recipes.summary.markdown import as_markdown
 from recipes.summary.measure import summarize
 from recipes.summary.shape import (
     ArmRow,
@@ -9,6 +10,7 @@ from recipes.summary.shape import (
     RunMeta,
     Summary,
     read_summary,
+    read_summary_file,
     write_summary,
 )
 from recipes.summary.tables import print_summary
@@ -21,10 +23,12 @@ __all__ = [
     "RoundRow",
     "RunMeta",
     "Summary",
+    "as_markdown",
     "compared",
     "headline",
     "print_summary",
     "read_summary",
+    "read_summary_file",
     "summarize",
     "write_summary",
 ]

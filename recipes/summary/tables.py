@@ -7,7 +7,14 @@ from rich.markup import escape
 from rich.table import Table
 
 from recipes.summary.shape import ArmRow, Rate, RoundRow, Summary
-from recipes.summary.words import compared, compared_here, headline, kind_of_seeds
+from recipes.summary.words import (
+    compared,
+    compared_here,
+    headline,
+    hundredths,
+    interval,
+    kind_of_seeds,
+)
 
 
 def print_summary(summary: Summary, console: Console | None = None) -> None:
@@ -37,9 +44,9 @@ def _rounds(summary: Summary) -> Table:
 def _round(row: RoundRow) -> tuple[str, ...]:
     return (
         str(row["round"]),
-        f"[bold]{_hundredths(row['success'])}[/bold]",
-        _interval(row),
-        _hundredths(row["raw_positive"]),
+        f"[bold]{hundredths(row['success'])}[/bold]",
+        interval(row),
+        hundredths(row["raw_positive"]),
         f"{row['episodes']:,}",
         f"{row['real_steps']:,.0f}",
         f"{row['imagined_steps']:,.0f}",
@@ -65,15 +72,15 @@ def _tasks(summary: Summary) -> Table:
 
 def _cells(rates: Sequence[Rate | None]) -> list[str]:
     if len(rates) > 1:
-        return [_hundredths(rate["success"]) if rate else "–" for rate in rates]
+        return [hundredths(rate["success"]) if rate else "–" for rate in rates]
     return [
         cell
         for rate in rates
         if rate is not None
         for cell in (
-            _hundredths(rate["success"]),
-            _interval(rate),
-            _hundredths(rate["raw_positive"]),
+            hundredths(rate["success"]),
+            interval(rate),
+            hundredths(rate["raw_positive"]),
             f"{rate['episodes']:,}",
         )
     ]
@@ -86,11 +93,3 @@ def _last(arm: ArmRow) -> Rate:
 def _failures(summary: Summary) -> str:
     counts = [f"{count} {name}" for name, count in summary["failures"].items() if count]
     return f"set aside, never scored: {', '.join(counts) or 'nothing'}"
-
-
-def _interval(rate: Rate) -> str:
-    return f"{_hundredths(rate['low'])}–{_hundredths(rate['high'])}"
-
-
-def _hundredths(rate: float) -> str:
-    return f"{100 * rate:.1f}"

@@ -1,6 +1,6 @@
 """Differences put into sentences that claim no more than their intervals show."""
 
-from recipes.summary.shape import ArmRow, Comparison, Summary
+from recipes.summary.shape import ArmRow, Comparison, Rate, Summary
 
 MINUS = "−"
 
@@ -15,6 +15,16 @@ def points(value: float, *, signed: bool = False) -> str:
 def percent(rate: float) -> str:
     """A rate with one decimal."""
     return f"{100 * rate:.1f} %"
+
+
+def hundredths(rate: float) -> str:
+    """A rate in hundredths, with one decimal, for columns whose head says so."""
+    return f"{100 * rate:.1f}"
+
+
+def interval(rate: Rate) -> str:
+    """The 95 % interval of a rate, in hundredths."""
+    return f"{hundredths(rate['low'])}–{hundredths(rate['high'])}"
 
 
 def shows_difference(comparison: Comparison) -> bool:

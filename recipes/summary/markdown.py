@@ -1,0 +1,79 @@
+"""A summary as Markdown, for figures that are published."""
+
+from collections.abc import Sequence
+
+from recipes.summary.shape import Rate, RoundRow, Summary
+from recipes.summary.words import (
+    compared,
+    compared_here,
+    headline,
+    hundredths,
+    interval,
+    kind_of_seeds,
+)
+
+_ROUND_HEAD = (
+    *("arm", "round", "success %", "95 %", "by repeat %", "raw > 0 %"),
+    *("episodes", "real steps", "imagined steps"),
+)
+
+
+def as_markdown(summary: Summary, title: str) -> str:
+    """A section: what was found, how to find it again, arms by round, and tasks by arm."""
+    repeats = f"{summary['repeats']} repeat{'s' * (summary['repeats'] != 1)}"
+    changed = ", with changes that were not committed" if summary["modified"] else ""
+    versions = ", ".join(f"{name} {version}" for name, version in summary["versions"].items())
+    origin = (
+        f"`{summary['command']}` at commit `{summary['commit'][:12]}`{changed}; "
+        f"{len(summary['tasks'])} tasks, {len(summary['seeds'])} {kind_of_seeds(summary)} seeds "
+        f"each, {repeats}; {versions}."
+    )
+    claims = [f"- {compared(row)}; {compared_here(row)}" for row in summary["comparisons"]]
+    parts = [f"## {title}", headline(summary), origin, _rounds(summary)]
+    parts += ["\n".join(claims)] * bool(claims)
+    return "\n\n".join([*parts, _tasks(summary)]) + "\n"
+
+
+def _rounds(summary: Summary) -> str:
+    rows = [(arm["name"], *_round(row)) for arm in summary["arms"] for row in arm["rounds"]]
+    return _table(_ROUND_HEAD, rows)
+
+
+def _round(row: RoundRow) -> tuple[str, ...]:
+    return (
+        str(row["round"]),
+        hundredths(row["success"]),
+        interval(row),
+        ", ".join(hundredths(one["success"]) for one in row["by_repeat"]),
+        hundredths(row["raw_positive"]),
+        f"{row['episodes']:,}",
+        f"{row['real_steps']:,.0f}",
+        f"{row['imagined_steps']:,.0f}",
+    )
+
+
+def _tasks(summary: Summary) -> str:
+    """Success by task at the last round; the lenient rule beside it where there is one arm."""
+    arms = summary["arms"]
+    alone = arms[0]["name"] if len(arms) == 1 else ""
+    names = [alone, "95 %", "raw > 0", "n"] if alone else [arm["name"] for arm in arms]
+    rows = [
+        (task, *(cell for rate in rates for cell in _cells(rate, bool(alone))))
+        for task in summary["tasks"]
+        if any(rates := [arm["by_task"].get(task) for arm in arms])
+    ]
+    return _table(("task, success %", *names), rows)
+
+
+def _cells(rate: Rate | None, is_alone: bool) -> list[str]:
+    if rate is None:
+        return ["–"]
+    if not is_alone:
+        return [hundredths(rate["success"])]
+    lenient = hundredths(rate["raw_positive"])
+    return [hundredths(rate["success"]), interval(rate), lenient, str(rate["episodes"])]
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    rules = ["---", *(["---:"] * (len(head) - 1))]
+    return "\n".join(f"| {' | '.join(row)} |" for row in (head, rules, *rows))

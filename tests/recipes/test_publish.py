@@ -1,0 +1,55 @@
+"""Published figures: a page that says what the summaries beside it say."""
+
+from pathlib import Path
+
+import pytest
+
+from recipes.publish import main, page_of
+from recipes.summary import RunMeta, summarize, write_summary
+from tests.fakes.run import TASKS, fill
+from webagent.errors import StoreError
+from webagent.store import Store
+
+RESULTS = Path(__file__).parents[2] / "docs" / "results"
+
+
+def made_run(folder: Path) -> Path:
+    """A run folder with a summary of three arms."""
+    with Store.open(folder, create=True) as store:
+        fill(store, {("none", 0): 0.2, ("control", 1): 0.3, ("self", 1): 0.95})
+        write_summary(summarize(store, RunMeta("miniwob@1", TASKS, "webagent improve")), folder)
+    return folder
+
+
+def test_the_page_is_what_the_published_summaries_say() -> None:
+    assert (RESULTS / "README.md").read_text(encoding="utf-8") == page_of(RESULTS)
+
+
+def test_a_run_is_published_under_a_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run, results = made_run(tmp_path / "run"), tmp_path / "results"
+    results.mkdir()
+    assert main([str(run), "--name", "three", "--folder", str(results)]) == 0
+    assert (results / "three.json").read_bytes() == (run / "summary.json").read_bytes()
+    page = (results / "README.md").read_text(encoding="utf-8")
+    assert "## three" in page and "`webagent improve` at commit" in page
+    assert "| self | 1 |" in page and "| click-link |" in page
+    assert str(results / "three.json") in capsys.readouterr().out
+
+
+def test_one_arm_alone_shows_its_intervals(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "run", create=True) as store:
+        fill(store, {("oracle", 0): 1.0}, repeats=1, seeds=2)
+        meta = RunMeta("miniwob@1", TASKS, "webagent benchmark")
+        write_summary(summarize(store, meta), tmp_path)
+    (tmp_path / "summary.json").rename(tmp_path / "one.json")
+    assert "| click-link | 100.0 | 34.2–100.0 | 100.0 | 2 |" in page_of(tmp_path)
+
+
+def test_what_is_no_run_or_no_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=r"summary\.json cannot be read"):
+        main([str(tmp_path), "--folder", str(tmp_path)])
+    with pytest.raises(StoreError, match="is no folder"):
+        main(["--folder", str(tmp_path / "nowhere")])
+    assert not (tmp_path / "README.md").exists()
