@@ -5,6 +5,7 @@ import shlex
 import signal
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from recipes.arms import ARMS, Arm
@@ -73,7 +74,7 @@ def main(argv: Sequence[str]) -> int:
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         with Board(folder.path) as board:
-            run_jobs(_jobs(config, folder), work, config.workers, board.show)
+            run_jobs(_unfinished(_jobs(config, folder), folder), work, config.workers, board.show)
     except KeyboardInterrupt:
         print(f"\nstopped; finished steps are safe. Go on with:\n  {_resume_command(folder)}")
         return 130
@@ -105,6 +106,7 @@ async def _work(say: Say, config: ImproveConfig, folder: RunFolder, arm: Arm, re
         async with Browser() as browser:
             session = Session(config, folder, store, browser, arm, repeat, say)
             await (measure(session) if arm.weights_of else improve(session))
+        store.put_state(_done(_job_name(arm.name, repeat)), True)
     say("done", 1.0, "")
 
 
@@ -116,10 +118,31 @@ def _jobs(config: ImproveConfig, folder: RunFolder) -> list[Job]:
     for repeat in range(config.seed, config.seed + config.repeats):
         for name in names:
             before = ARMS[name].weights_of or ("none" if name != "none" else "")
-            after = f"{before} {repeat}" if before else ""
-            jobs.append(Job(f"{name} {repeat}", after, (config, folder.path, name, repeat)))
+            after = _job_name(before, repeat) if before else ""
+            arguments = (config, folder.path, name, repeat)
+            jobs.append(Job(_job_name(name, repeat), after, arguments))
     order = list(ARMS)
     return sorted(jobs, key=lambda job: (bool(job.after), order.index(job.name.split()[0])))
+
+
+def _unfinished(jobs: Sequence[Job], folder: RunFolder) -> list[Job]:
+    """The jobs that a resumed run still has to do, none waiting for one that is done."""
+    with folder.store() as store:
+        done = {job.name for job in jobs if store.get_state(_done(job.name))}
+    return [
+        replace(job, after="" if job.after in done else job.after)
+        for job in jobs
+        if job.name not in done
+    ]
+
+
+def _job_name(arm: str, repeat: int) -> str:
+    return f"{arm} {repeat}"
+
+
+def _done(job: str) -> str:
+    """Under which name the store remembers that a job was finished."""
+    return f"done:{job}"
 
 
 def _arm_names(config: ImproveConfig) -> list[str]:

@@ -16,10 +16,12 @@ from recipes.summary.words import (
     kind_of_seeds,
 )
 
+_WIDTH = 120
+
 
 def print_summary(summary: Summary, console: Console | None = None) -> None:
     """Success by arm and round, by task, and each arm beside what it must beat."""
-    console = console or Console()
+    console = console or _console()
     if summary["arms"]:
         console.print(_rounds(summary), _tasks(summary), sep="\n")
     for comparison in summary["comparisons"]:
@@ -27,6 +29,12 @@ def print_summary(summary: Summary, console: Console | None = None) -> None:
         console.print(escape(f"• {sentence}"), highlight=False)
     console.print(_failures(summary), highlight=False)
     console.print(f"[bold]{escape(headline(summary))}[/bold]", highlight=False)
+
+
+def _console() -> Console:
+    """The terminal; where there is none, wide enough for all arms side by side."""
+    found = Console()
+    return found if found.is_terminal else Console(width=_WIDTH)
 
 
 def _rounds(summary: Summary) -> Table:

@@ -108,6 +108,8 @@ def test_ten_kills_lose_nothing_and_change_nothing(tmp_path: Path) -> None:
             command = improve("--resume", str(run))
     subprocess.run(improve("--resume", str(run)), check=True, stdout=subprocess.DEVNULL)
     assert played(finished(run)) == played(finished(calm))
+    again = subprocess.run(improve("--resume", str(run)), check=True, capture_output=True)
+    assert b"measure" not in again.stdout and b"report:" in again.stdout
 
 
 def assert_all_gone(processes: list[psutil.Process]) -> None:
