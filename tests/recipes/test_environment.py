@@ -1,7 +1,7 @@
 """The platform as Gymnasium environments, one by one and many at once."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import gymnasium
@@ -15,6 +15,7 @@ from recipes.environment.env import WebEnv
 from recipes.environment.supply import Supply
 from recipes.environment.vector import WebVectorEnv
 from tasks.benchmarks import miniwob
+from tasks.task import Check, Task
 
 pytestmark = pytest.mark.browser
 TASK = "webagent/miniwob.click-test-2-v1"
@@ -98,6 +99,17 @@ def test_the_last_environment_to_close_ends_the_browser() -> None:
     assert Supply._shared is None
     with pytest.raises(RuntimeError, match="closed"):
         one.unwrapped.reset()
+
+
+def test_a_task_of_ones_own_is_an_environment_too(page_task: Callable[..., Task]) -> None:
+    task = page_task("form", goal="Answer 42.", checks=(Check("episode.answer", "equals", "42"),))
+    made = gymnasium.make("webagent/Task-v1", task=task)
+    seen, info = made.reset(seed=3)
+    assert (seen["goal"], info["task"]) == ("Answer 42.", task.id)
+    assert made.step('answer("42")')[1:4] == (1.0, True, False)
+    made.reset()
+    assert made.step('answer("41")')[1:4] == (0.0, True, False)
+    made.close()
 
 
 def test_after_a_crash_the_last_picture_stands() -> None:
