@@ -130,8 +130,9 @@ class BuiltinPolicy:
 
 
 def episode_rng(trajectory: Trajectory) -> np.random.Generator:
-    """Random numbers that depend on which episode and step this is, and on nothing else."""
+    """Random numbers that depend on which episode and step this is, and on nothing else: an episode
+    that a kill cut off is played again as it would have been."""
     key = f"{trajectory.provenance}|{trajectory.task.id}|{trajectory.task.seed}"
-    key += f"|{trajectory.attempt}|{len(trajectory.steps)}"
+    key += f"|{len(trajectory.steps)}"
     digest = hashlib.blake2b(key.encode(), digest_size=8).digest()
     return np.random.default_rng(int.from_bytes(digest))
