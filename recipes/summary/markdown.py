@@ -6,6 +6,7 @@ from recipes.summary.shape import Rate, RoundRow, Summary
 from recipes.summary.words import (
     compared,
     compared_here,
+    costs,
     headline,
     hundredths,
     interval,
@@ -45,10 +46,7 @@ def _round(row: RoundRow) -> tuple[str, ...]:
         hundredths(row["success"]),
         interval(row),
         ", ".join(hundredths(one["success"]) for one in row["by_repeat"]),
-        hundredths(row["raw_positive"]),
-        f"{row['episodes']:,}",
-        f"{row['real_steps']:,.0f}",
-        f"{row['imagined_steps']:,.0f}",
+        *costs(row),
     )
 
 

@@ -10,6 +10,7 @@ from recipes.summary.shape import ArmRow, Rate, RoundRow, Summary
 from recipes.summary.words import (
     compared,
     compared_here,
+    costs,
     headline,
     hundredths,
     interval,
@@ -54,10 +55,7 @@ def _round(row: RoundRow) -> tuple[str, ...]:
         str(row["round"]),
         f"[bold]{hundredths(row['success'])}[/bold]",
         interval(row),
-        hundredths(row["raw_positive"]),
-        f"{row['episodes']:,}",
-        f"{row['real_steps']:,.0f}",
-        f"{row['imagined_steps']:,.0f}",
+        *costs(row),
     )
 
 

@@ -1,6 +1,6 @@
 """Differences put into sentences that claim no more than their intervals show."""
 
-from recipes.summary.shape import ArmRow, Comparison, Rate, Summary
+from recipes.summary.shape import ArmRow, Comparison, Rate, RoundRow, Summary
 
 MINUS = "−"
 
@@ -25,6 +25,17 @@ def hundredths(rate: float) -> str:
 def interval(rate: Rate) -> str:
     """The 95 % interval of a rate, in hundredths."""
     return f"{hundredths(rate['low'])}–{hundredths(rate['high'])}"
+
+
+def costs(row: RoundRow) -> tuple[str, ...]:
+    """What stands after a success in a row of a table: the lenient rule's rate in hundredths, and
+    the episodes, real and imagined steps behind it."""
+    return (
+        hundredths(row["raw_positive"]),
+        f"{row['episodes']:,}",
+        f"{row['real_steps']:,.0f}",
+        f"{row['imagined_steps']:,.0f}",
+    )
 
 
 def shows_difference(comparison: Comparison) -> bool:
