@@ -183,7 +183,9 @@ def _resumed(asked: BenchmarkConfig) -> BenchmarkConfig:
 
 def _folder(config: BenchmarkConfig, argv: Sequence[str]) -> RunFolder:
     if config.resume is not None:
-        return RunFolder.open(config.resume)
+        folder = RunFolder.open(config.resume)
+        folder.note_origin()
+        return folder
     name = config.name or time.strftime("benchmark-%Y%m%d-%H%M%S")
     return RunFolder.create(config.runs / name, config, ["webagent", "benchmark", *argv])
 
@@ -191,7 +193,8 @@ def _folder(config: BenchmarkConfig, argv: Sequence[str]) -> RunFolder:
 def _meta(config: BenchmarkConfig, folder: RunFolder) -> RunMeta:
     suite = BENCHMARKS[config.benchmark]
     command = shlex.join(folder.settings()["command"])
-    return RunMeta(suite.load().id, suite.select(config.tasks), command, HEADLINE.id, config.split)
+    names, origins = suite.select(config.tasks), folder.note_origin()
+    return RunMeta(suite.load().id, names, command, origins, HEADLINE.id, config.split)
 
 
 def _preview(config: BenchmarkConfig) -> str:

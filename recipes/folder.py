@@ -9,14 +9,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from recipes.summary.origin import commit, versions
+from recipes.summary.origin import Origin, origin
 from webagent.errors import StoreError
 from webagent.models.builtin.model import BuiltinModel
 from webagent.store import Store
 
 Config = TypeVar("Config")
 
-VERSION = 1
+VERSION = 2
 """Version of the folder's layout; raised when an older run can no longer be resumed."""
 
 
@@ -37,8 +37,7 @@ class RunFolder:
             "version": VERSION,
             "command": list(command),
             "config": asdict(config),
-            "commit": commit()[0],
-            "versions": versions(),
+            "origins": [origin()],
         }
         folder.write_json("run.json", settings)
         return folder
@@ -53,7 +52,7 @@ class RunFolder:
         return folder
 
     def settings(self) -> dict[str, Any]:
-        """What `run.json` holds: version, command, resolved config, commit and versions."""
+        """What `run.json` holds: version, command, resolved config and origins."""
         file = self.path / "run.json"
         try:
             found = json.loads(file.read_text(encoding="utf-8"))
@@ -62,6 +61,19 @@ class RunFolder:
         if not isinstance(found, dict):
             raise StoreError(f"{file} does not hold the settings of a run")
         return found
+
+    def note_origin(self) -> tuple[Origin, ...]:
+        """What the run was made with so far, the program as it is now included.
+
+        To be asked when a run is taken up again and when it is summed up, so that a source that
+        changed in between, even while the run was under way, is named beside its figures.
+        """
+        settings, now = self.settings(), origin()
+        known: list[Origin] = settings["origins"]
+        if known[-1] != now:
+            known.append(now)
+            self.write_json("run.json", settings)
+        return tuple(known)
 
     def config(self, cls: type[Config]) -> Config:
         """The settings the run was begun with. Raises `StoreError` when they do not fit."""

@@ -159,6 +159,7 @@ def _open(config: ImproveConfig, argv: Sequence[str]) -> tuple[RunFolder, Improv
     """The run's folder and settings: those it was begun with, when it is resumed."""
     if config.resume is not None:
         folder = RunFolder.open(config.resume)
+        folder.note_origin()
         return folder, folder.config(ImproveConfig)
     try:
         miniwob.select(config.tasks)
@@ -174,7 +175,8 @@ def _meta(config: ImproveConfig, folder: RunFolder) -> RunMeta:
     """What the store does not know of the run."""
     command = shlex.join(folder.settings()["command"])
     names = miniwob.select(config.tasks)
-    return RunMeta(miniwob.load().id, names, command, HEADLINE.id, config.split)
+    origins = folder.note_origin()
+    return RunMeta(miniwob.load().id, names, command, origins, HEADLINE.id, config.split)
 
 
 def _resume_command(folder: RunFolder) -> str:

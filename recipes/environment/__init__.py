@@ -1,4 +1,4 @@
-"""Gymnasium environments: `import recipes.environment`, then
+"""Gymnasium environments: `gymnasium.register_envs(recipes.environment)`, then
 `gymnasium.make("webagent/miniwob.click-test-2-v1")`.
 
 Importing this module makes the environments known to Gymnasium: one for each MiniWoB++ task,

@@ -10,7 +10,7 @@ from recipes.report.chart import curves, has_curve
 from recipes.report.episodes import examples
 from recipes.report.markup import Child, Markup, joined, tag
 from recipes.summary import Summary, headline
-from recipes.summary.words import kind_of_seeds
+from recipes.summary.words import kind_of_seeds, sources
 from webagent.errors import StoreError
 from webagent.store import Store
 
@@ -102,10 +102,9 @@ def _episodes(summary: Summary, store: Store) -> list[Markup]:
 def _origin(summary: Summary) -> list[Markup]:
     failures = ", ".join(f"{count:,} {name}" for name, count in summary["failures"].items())
     versions = ", ".join(f"{name} {value or '–'}" for name, value in summary["versions"].items())
-    commit = summary["commit"] or "not from a git tree"
     rows: dict[str, Child] = {
         "command": tag("code", summary["command"]),
-        "commit": [tag("code", commit), " with changes" if summary["modified"] else ""],
+        "commit": ", gone on with at ".join(sources(summary)),
         "versions": versions,
         "judge": f"{', '.join(summary['judge']) or '–'}, frozen: the loop never trains it",
         "seeds": f"{summary['split']}: {_spans(summary['seeds']) or '–'}",

@@ -11,6 +11,7 @@ from recipes.summary.words import (
     hundredths,
     interval,
     kind_of_seeds,
+    sources,
 )
 
 _ROUND_HEAD = (
@@ -22,10 +23,9 @@ _ROUND_HEAD = (
 def as_markdown(summary: Summary, title: str) -> str:
     """A section: what was found, how to find it again, arms by round, and tasks by arm."""
     repeats = f"{summary['repeats']} repeat{'s' * (summary['repeats'] != 1)}"
-    changed = ", with changes that were not committed" if summary["modified"] else ""
     versions = ", ".join(f"{name} {version}" for name, version in summary["versions"].items())
     origin = (
-        f"`{summary['command']}` at commit `{summary['commit'][:12]}`{changed}; "
+        f"`{summary['command']}` at commit {', gone on with at '.join(sources(summary))}; "
         f"{len(summary['tasks'])} tasks, {len(summary['seeds'])} {kind_of_seeds(summary)} seeds "
         f"each, {repeats}; {versions}."
     )

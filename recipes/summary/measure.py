@@ -8,7 +8,6 @@ from typing import TypeVar
 
 from evaluators.statistics import Outcomes, difference, mean_interval, wilson
 from recipes.arms import ARMS
-from recipes.summary.origin import commit, versions
 from recipes.summary.shape import (
     ArmRow,
     Comparison,
@@ -54,7 +53,7 @@ def summarize(store: Store, meta: RunMeta) -> Summary:
     scores = store.scores(phase="evaluate")
     measured, judges = _scored(entries, scores, meta.judge)
     arms = [_arm(store, name, measured, meta.tasks) for name in _in_order(measured)]
-    head, is_modified = commit()
+    begun, *continued = meta.origins
     failures = _failures(store, entries)
     failures["unscored"] = len(entries) - len(measured)
     return Summary(
@@ -64,9 +63,10 @@ def summarize(store: Store, meta: RunMeta) -> Summary:
         repeats=len({one.entry.repeat for one in measured}),
         seeds=sorted({one.entry.seed for one in measured}),
         split=meta.split,
-        versions=versions(),
-        commit=head,
-        modified=is_modified,
+        versions=begun["versions"],
+        commit=begun["commit"],
+        modified=begun["modified"],
+        continued=continued,
         command=meta.command,
         judge=sorted(judges),
         comparisons=[row for a, b in PAIRS if (row := _compared(measured, a, b))],

@@ -5,6 +5,7 @@ import subprocess
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import TypedDict
 
 from webagent.errors import SetupError
 
@@ -18,9 +19,26 @@ _PACKAGES = {
 }
 
 
-@cache
-def versions() -> dict[str, str]:
+class Origin(TypedDict):
+    """What a run, or a part of it, was made with."""
+
+    commit: str
+    """Of the source tree; empty outside of one."""
+    modified: bool
+    """Whether files differed from the commit."""
+    versions: dict[str, str]
     """Name to version; empty where it is not installed."""
+
+
+def origin() -> Origin:
+    """What this program is at the moment."""
+    head = _git("rev-parse", "HEAD")
+    is_modified = bool(head and _git("status", "--porcelain", "--untracked-files=no"))
+    return Origin(commit=head, modified=is_modified, versions=_versions())
+
+
+@cache
+def _versions() -> dict[str, str]:
     found = {"python": platform.python_version()}
     for name, package in _PACKAGES.items():
         try:
@@ -29,12 +47,6 @@ def versions() -> dict[str, str]:
             found[name] = ""
     found["chromium"] = _chromium()
     return found
-
-
-def commit() -> tuple[str, bool]:
-    """The commit of the source tree, empty without one, and whether files differ from it."""
-    head = _git("rev-parse", "HEAD")
-    return head, bool(head and _git("status", "--porcelain", "--untracked-files=no"))
 
 
 def _chromium() -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict, cast
 
+from recipes.summary.origin import Origin
 from webagent.errors import StoreError
 
 FILE = "summary.json"
@@ -20,6 +21,8 @@ class RunMeta:
     tasks: tuple[str, ...]
     """Names, in the order they are to be shown in."""
     command: str
+    origins: tuple[Origin, ...]
+    """What the run was begun with, then what it was gone on with where that differs."""
     judge: str = "checks_hold"
     """How the id of the frozen judge begins; scores of others are not read."""
     split: str = "test"
@@ -104,9 +107,12 @@ class Summary(TypedDict):
     seeds: list[int]
     split: str
     versions: dict[str, str]
+    """Of what the run was begun with, as are commit and modified."""
     commit: str
     modified: bool
     """Whether the source differed from the commit."""
+    continued: list[Origin]
+    """What the run was gone on with, where that differs from what it was begun with."""
     command: str
     judge: list[str]
     """Ids of the evaluators whose scores these are."""

@@ -1,5 +1,6 @@
 """Differences put into sentences that claim no more than their intervals show."""
 
+from recipes.summary.origin import Origin
 from recipes.summary.shape import ArmRow, Comparison, Rate, RoundRow, Summary
 
 MINUS = "−"
@@ -85,3 +86,24 @@ def headline(summary: Summary) -> str:
         claim = f"95 % interval {percent(last['low'])} to {percent(last['high'])}"
     episodes = f"{count} {kind_of_seeds(summary)} episodes"
     return f"{arm['name']} succeeds in {success} of {episodes}; {claim}."
+
+
+def sources(summary: Summary) -> list[str]:
+    """The commits a run was made with, as it was begun and as it was gone on with."""
+    begun = _source(summary["commit"], is_modified=summary["modified"])
+    return [begun, *(_continued(summary, origin) for origin in summary["continued"])]
+
+
+def _continued(summary: Summary, origin: Origin) -> str:
+    others = {
+        f"{name} {version or '–'}"
+        for name, version in origin["versions"].items()
+        if version != summary["versions"].get(name)
+    }
+    source = _source(origin["commit"], is_modified=origin["modified"])
+    return f"{source} ({', '.join(sorted(others))})" if others else source
+
+
+def _source(commit: str, *, is_modified: bool) -> str:
+    changed = " with changes that were not committed" if is_modified else ""
+    return (commit[:12] or "none (not from a git tree)") + changed

@@ -10,13 +10,14 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 
-import recipes.environment  # noqa: F401 - makes the ids known
+import recipes.environment
 from recipes.environment.env import WebEnv
 from recipes.environment.supply import Supply
 from recipes.environment.vector import WebVectorEnv
 from tasks.benchmarks import miniwob
 from tasks.task import Check, Task
 
+gymnasium.register_envs(recipes.environment)
 pytestmark = pytest.mark.browser
 TASK = "webagent/miniwob.click-test-2-v1"
 

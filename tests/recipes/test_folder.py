@@ -24,7 +24,19 @@ def test_a_run_is_found_again_with_its_settings_commit_and_versions(tmp_path: Pa
     assert folder.config(ImproveConfig) == CONFIG
     settings = folder.settings()
     assert settings["command"] == ["webagent", "improve", "--rounds", "7"]
-    assert settings["versions"]["torch"]
+    (origin,) = settings["origins"]
+    assert origin["versions"]["torch"]
+
+
+def test_a_source_that_changed_is_named_once_beside_the_one_it_began_with(tmp_path: Path) -> None:
+    folder = begun(tmp_path)
+    (first,) = folder.note_origin()
+    settings = folder.settings()
+    settings["origins"] = [first | {"commit": "0" * 40}]
+    folder.write_json("run.json", settings)
+    assert [origin["commit"] for origin in folder.note_origin()] == ["0" * 40, first["commit"]]
+    assert folder.note_origin() == folder.note_origin()
+    assert len(folder.settings()["origins"]) == 2
 
 
 def test_a_run_is_not_begun_over_another(tmp_path: Path) -> None:

@@ -14,11 +14,13 @@ from recipes.report.chart import has_curve
 from recipes.report.markup import Markup, joined, tag
 from recipes.report.page import page
 from recipes.summary import RunMeta, compared, headline, summarize, write_summary
+from recipes.summary.origin import origin
 from tests.fakes.run import TASKS, episode, fill
 from webagent.records import Ending, Provenance, Score
 from webagent.store import Store
 
-META = RunMeta("miniwob@1", TASKS, "webagent improve --name '<script>alert(1)</script>'")
+COMMAND = "webagent improve --name '<script>alert(1)</script>'"
+META = RunMeta("miniwob@1", TASKS, COMMAND, (origin(),))
 RATES = {
     ("none", 0): 0.3,
     ("control", 1): 0.35,

@@ -22,13 +22,14 @@ from recipes.summary import (
     summarize,
     write_summary,
 )
-from recipes.summary.words import percent, points
+from recipes.summary.origin import Origin, origin
+from recipes.summary.words import percent, points, sources
 from tests.fakes.run import JUDGE, TASKS, episode, fill, measure
 from webagent.errors import StoreError
 from webagent.records import Ending, Provenance, Score
 from webagent.store import Store
 
-META = RunMeta("miniwob@1", TASKS, "webagent improve --preset demo")
+META = RunMeta("miniwob@1", TASKS, "webagent improve --preset demo", (origin(),))
 RATES = {
     ("none", 0): 0.3,
     ("control", 1): 0.35,
@@ -192,8 +193,19 @@ def test_the_summary_names_where_it_came_from(store: Store) -> None:
     assert summary["judge"] == [JUDGE]
     assert summary["seeds"] == [2_000_000 + seed for seed in range(5)]
     needed = {"python", "torch", "transformers", "playwright", "chromium", "webagent"}
+    assert summary["commit"] == META.origins[0]["commit"]
     assert needed <= summary["versions"].keys()
     assert summary["versions"]["torch"]
+
+
+def test_a_run_gone_on_with_elsewhere_names_both_sources(store: Store) -> None:
+    fill(store, {("none", 0): 0.5})
+    now = META.origins[0]
+    earlier = Origin(commit="ab" * 20, modified=True, versions=now["versions"] | {"torch": "2.0"})
+    begun, continued = sources(summarize(store, replace(META, origins=(earlier, now))))
+    assert begun == "abababababab with changes that were not committed"
+    assert continued.startswith(now["commit"][:12])
+    assert continued.endswith(f"(torch {now['versions']['torch']})")
 
 
 def test_a_written_summary_reads_back_and_leaves_no_draft(store: Store, tmp_path: Path) -> None:
