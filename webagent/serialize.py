@@ -101,7 +101,8 @@ def _record_encoder(cls: Any) -> _Convert:
 
 def _encode_action(action: Action) -> list[Json]:
     values = (getattr(action, field.name) for field in dataclasses.fields(action))
-    return [_ACTION_NAMES[type(action)], *values]
+    plain = (list(value) if isinstance(value, tuple) else value for value in values)
+    return [_ACTION_NAMES[type(action)], *plain]
 
 
 @cache
@@ -187,9 +188,13 @@ def _decode_action(data: Any) -> Action:
         raise StoreError(f"no such action here, written by a newer version? found {data!r:.80}")
     cls = ACTIONS[data[0]]
     try:
-        return cls(*data[1:])
+        return cls(*map(_argument, data[1:]))
     except TypeError as error:
         raise StoreError(f"{error}, found {data!r:.80}") from error
+
+
+def _argument(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
 
 
 def _decode_ending(value: Any) -> Ending:

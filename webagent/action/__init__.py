@@ -1,10 +1,11 @@
 """What an agent can do to a page, as plain values with one text form."""
 
-from webagent.action.actions import ACTIONS, Action, Answer, GiveUp, Wait, is_final
+from webagent.action.actions import ACTIONS, ESSENTIAL, Action, Answer, GiveUp, Wait, is_final
 from webagent.action.grammar import describe, format_action, parse_action
 
 __all__ = [
     "ACTIONS",
+    "ESSENTIAL",
     "Action",
     "Answer",
     "GiveUp",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, Union
 
 Button: TypeAlias = Literal["left", "middle", "right"]
+Reply: TypeAlias = Literal["accept", "dismiss"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,16 @@ class DoubleClick:
     """Double-click an element."""
 
     mark: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClickWith:
+    """Click an element, once or more, while keys such as `Control+Shift` are held."""
+
+    mark: int
+    keys: str
+    count: int = 1
+    button: Button = "left"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +59,40 @@ class Fill:
 
 
 @dataclass(frozen=True, slots=True)
+class Clear:
+    """Empty a field."""
+
+    mark: int
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Tick a checkbox, radio button or switch; one that is ticked stays so."""
+
+    mark: int
+
+
+@dataclass(frozen=True, slots=True)
+class Uncheck:
+    """Take the tick from a checkbox or switch."""
+
+    mark: int
+
+
+@dataclass(frozen=True, slots=True)
 class SelectOption:
     """Choose an option of a drop-down list by its label."""
 
     mark: int
     option: str
+
+
+@dataclass(frozen=True, slots=True)
+class SelectOptions:
+    """Choose exactly these options of a list that takes several, by their labels."""
+
+    mark: int
+    options: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,11 +140,109 @@ class MouseDrag:
 
 
 @dataclass(frozen=True, slots=True)
+class MouseMove:
+    """Move the mouse to a point of the viewport."""
+
+    x: int
+    y: int
+
+
+@dataclass(frozen=True, slots=True)
+class MouseDoubleClick:
+    """Double-click at a point."""
+
+    x: int
+    y: int
+    button: Button = "left"
+
+
+@dataclass(frozen=True, slots=True)
+class MouseDown:
+    """Move to a point, press a mouse button and hold it."""
+
+    x: int
+    y: int
+    button: Button = "left"
+
+
+@dataclass(frozen=True, slots=True)
+class MouseUp:
+    """Move to a point and let go of a mouse button."""
+
+    x: int
+    y: int
+    button: Button = "left"
+
+
+@dataclass(frozen=True, slots=True)
+class ScrollAt:
+    """Turn the mouse wheel over a point by so many pixels right and down."""
+
+    x: int
+    y: int
+    dx: int
+    dy: int
+
+
+@dataclass(frozen=True, slots=True)
+class KeyboardDown:
+    """Press a key where the keyboard focus is, and hold it."""
+
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeyboardUp:
+    """Let go of a key."""
+
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeyboardType:
+    """Type where the keyboard focus is, key by key."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeyboardInsertText:
+    """Put text in at the keyboard focus at once, as pasting does."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class UploadFile:
-    """Put a file into a file field."""
+    """Put a file into a file field, or into what asks for one when clicked or, with mark 0, did."""
 
     mark: int
     path: str
+
+
+@dataclass(frozen=True, slots=True)
+class UploadFiles:
+    """Put several files into a file field, as with `upload_file`."""
+
+    mark: int
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MouseUploadFile:
+    """Click at a point that asks for a file, and choose this one."""
+
+    x: int
+    y: int
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerDialog:
+    """Answer the page's open dialog with `accept` or `dismiss`; a prompt takes the text."""
+
+    reply: Reply
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,16 +303,33 @@ class GiveUp:
 Action: TypeAlias = Union[
     Click,
     DoubleClick,
+    ClickWith,
     Hover,
     Focus,
     Fill,
+    Clear,
+    Check,
+    Uncheck,
     SelectOption,
+    SelectOptions,
     Press,
     Scroll,
     DragAndDrop,
     MouseClick,
     MouseDrag,
+    MouseMove,
+    MouseDoubleClick,
+    MouseDown,
+    MouseUp,
+    ScrollAt,
+    KeyboardDown,
+    KeyboardUp,
+    KeyboardType,
+    KeyboardInsertText,
     UploadFile,
+    UploadFiles,
+    MouseUploadFile,
+    AnswerDialog,
     Goto,
     GoBack,
     GoForward,
@@ -189,16 +344,33 @@ Action: TypeAlias = Union[
 ACTIONS: dict[str, type[Action]] = {
     "click": Click,
     "dblclick": DoubleClick,
+    "click_with": ClickWith,
     "hover": Hover,
     "focus": Focus,
     "fill": Fill,
+    "clear": Clear,
+    "check": Check,
+    "uncheck": Uncheck,
     "select_option": SelectOption,
+    "select_options": SelectOptions,
     "press": Press,
     "scroll": Scroll,
     "drag_and_drop": DragAndDrop,
     "mouse_click": MouseClick,
     "mouse_drag": MouseDrag,
+    "mouse_move": MouseMove,
+    "mouse_dblclick": MouseDoubleClick,
+    "mouse_down": MouseDown,
+    "mouse_up": MouseUp,
+    "scroll_at": ScrollAt,
+    "keyboard_down": KeyboardDown,
+    "keyboard_up": KeyboardUp,
+    "keyboard_type": KeyboardType,
+    "keyboard_insert_text": KeyboardInsertText,
     "upload_file": UploadFile,
+    "upload_files": UploadFiles,
+    "mouse_upload_file": MouseUploadFile,
+    "dialog": AnswerDialog,
     "goto": Goto,
     "go_back": GoBack,
     "go_forward": GoForward,
@@ -209,6 +381,14 @@ ACTIONS: dict[str, type[Action]] = {
     "answer": Answer,
     "give_up": GiveUp,
 }
+
+ESSENTIAL: tuple[str, ...] = (
+    *("click", "dblclick", "hover", "focus", "fill", "select_option", "select_options", "press"),
+    *("scroll", "drag_and_drop", "mouse_click", "mouse_drag", "upload_file", "upload_files"),
+    *("dialog", "goto", "go_back", "go_forward", "new_tab", "tab_focus", "tab_close", "wait"),
+    *("answer", "give_up"),
+)
+"""What a model is offered unless it is told otherwise; the rest are finer parts of these."""
 
 
 def is_final(action: Action) -> bool:

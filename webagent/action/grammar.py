@@ -3,9 +3,9 @@
 import ast
 import dataclasses
 import json
-from typing import Any, get_args, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from webagent.action.actions import ACTIONS, Action, Button
+from webagent.action.actions import ACTIONS, Action
 from webagent.errors import ActionError
 
 _NAMES = {cls: name for name, cls in ACTIONS.items()}
@@ -15,8 +15,8 @@ _LIMIT = 20_000
 def parse_action(text: str) -> Action:
     """Read one action call.
 
-    Positional and keyword arguments, string and integer literals (floats are rounded), nothing
-    else: no names, no expressions. Raises `ActionError` naming what was wrong.
+    Positional and keyword arguments, literals of strings, integers (floats are rounded) and lists
+    of strings, nothing else: no names, no expressions. Raises `ActionError` naming what was wrong.
     """
     call = _parse_call(text)
     if not isinstance(call.func, ast.Name) or call.func.id not in ACTIONS:
@@ -98,9 +98,12 @@ def _build(name: str, given: dict[str, Any]) -> Action:
 def _coerce(name: str, key: str, value: Any, wanted: Any) -> Any:
     if wanted is str and isinstance(value, str):
         return value
-    if wanted == Button:
-        if value in get_args(Button):
+    if get_origin(wanted) is Literal:
+        if isinstance(value, str) and value in get_args(wanted):
             return value
+    elif get_origin(wanted) is tuple:
+        if isinstance(value, list | tuple) and all(isinstance(each, str) for each in value):
+            return tuple(value)
     elif wanted is int and not isinstance(value, bool):
         number = _whole_number(value)
         if number is not None:

@@ -14,6 +14,7 @@ from playwright.async_api import Error as PlaywrightError
 from tasks.task import Task
 from webagent.browser.chromium import Chromium, can_sandbox, find_chromium
 from webagent.browser.clock import clock_named
+from webagent.browser.profile import Profile
 from webagent.browser.tab import world_failures
 from webagent.browser.tabs import Tabs
 from webagent.browser.world import BrowserWorld, KeepImage
@@ -65,10 +66,13 @@ class Browser:
     ) -> None:
         await self.close()
 
-    async def world(self, keep_image: KeepImage | None = None) -> BrowserWorld:
-        """A world of its own; any number of them can be played at the same time."""
+    async def world(
+        self, keep_image: KeepImage | None = None, profile: Profile | None = None
+    ) -> BrowserWorld:
+        """A world of its own; any number of them can be played at the same time. The profile says
+        how its browser presents itself and what it keeps."""
         await self._running()
-        world = BrowserWorld(self, keep_image)
+        world = BrowserWorld(self, keep_image, profile)
         self._worlds.add(world)
         return world
 

@@ -3,6 +3,7 @@
 import asyncio
 
 from webagent.action.actions import Button
+from webagent.browser.keys import press
 from webagent.browser.tab import Tab, world_failures
 
 Point = tuple[float, float]
@@ -13,8 +14,9 @@ _LONGEST_TYPED = 100
 
 
 async def move(tab: Tab, point: Point) -> None:
-    """Move the mouse."""
-    await _mouse(tab, "mouseMoved", point)
+    """Move the mouse, with the button down that is held. A native drag hears of its end only."""
+    if not (tab.pressed and tab.has_drag):
+        await _mouse(tab, "mouseMoved", point, tab.pressed)
 
 
 async def click(tab: Tab, point: Point, button: Button = "left", count: int = 1) -> None:
@@ -32,14 +34,40 @@ async def drag(tab: Tab, start: Point, end: Point) -> None:
     Where the press starts the browser's native drag and drop, the page gets its events instead.
     """
     await move(tab, start)
-    await _mouse(tab, "mousePressed", start, "left", 1)
+    await hold_button(tab, start)
     for number in range(1, _DRAG_MOVES + 1):
         share = number / _DRAG_MOVES
         point = (start[0] + (end[0] - start[0]) * share, start[1] + (end[1] - start[1]) * share)
-        await _mouse(tab, "mouseMoved", point, "left")
-    if await tab.ask("dragHasStarted"):
-        await _drop(tab, end)
-    await _mouse(tab, "mouseReleased", end, "left", 1)
+        await move(tab, point)
+    await let_go(tab, end)
+
+
+async def hold_button(tab: Tab, point: Point, button: Button = "left") -> None:
+    """Press a button at a point; it stays down until `let_go`."""
+    tab.forget_drag()
+    await _mouse(tab, "mousePressed", point, button, 1)
+    tab.pressed = button
+
+
+async def let_go(tab: Tab, point: Point, button: Button = "left") -> None:
+    """Let go of a button; what was dragged natively is dropped."""
+    dragged = tab.pressed == "left" and await tab.ask("dragHasStarted")
+    tab.pressed = None
+    if not (dragged and await _drop(tab, point)):
+        await _mouse(tab, "mouseReleased", point, button, 1)
+
+
+async def turn_wheel(tab: Tab, point: Point, dx: int, dy: int) -> None:
+    """Turn the wheel over a point, by CSS pixels right and down."""
+    await tab.send(
+        "Input.dispatchMouseEvent",
+        type="mouseWheel",
+        x=point[0],
+        y=point[1],
+        deltaX=dx,
+        deltaY=dy,
+        modifiers=tab.modifiers,
+    )
 
 
 async def type_text(tab: Tab, text: str) -> None:
@@ -49,11 +77,13 @@ async def type_text(tab: Tab, text: str) -> None:
     the whole text in place.
     """
     if not text:
-        return await press(tab, "Delete")
+        return await press(tab, ("Delete",))
     if len(text) > _LONGEST_TYPED:
         await tab.send("Input.insertText", text=text[:-1])
         text = text[-1]
-    if all(character.isascii() and (character.isalnum() or character == " ") for character in text):
+    if not tab.modifiers and all(
+        character.isascii() and (character.isalnum() or character == " ") for character in text
+    ):
         await asyncio.gather(*(_key(tab, kind, c) for c in text for kind in ("keyDown", "keyUp")))
         return
     async with world_failures():
@@ -76,16 +106,16 @@ async def _key(tab: Tab, kind: str, character: str) -> None:
     )
 
 
-async def press(tab: Tab, key: str) -> None:
-    """Press a key or a combination, in Playwright's names. Raises `WorldError`."""
-    async with world_failures():
-        await tab.alive(tab.page.keyboard.press(key))
+async def _drop(tab: Tab, end: Point) -> bool:
+    """Drop what is dragged natively, which also lets go of the button; False when nothing is.
 
-
-async def _drop(tab: Tab, end: Point) -> None:
+    The page is told twice where the thing is: it may have moved elements under it the first time,
+    and drops only where the last telling was welcome.
+    """
     data = await tab.dragged_data()
-    for kind in ("dragEnter", "dragOver", "drop") if data else ():
+    for kind in ("dragEnter", "dragOver", "dragOver", "drop") if data else ():
         await tab.send("Input.dispatchDragEvent", type=kind, x=end[0], y=end[1], data=data)
+    return data is not None
 
 
 async def _mouse(
@@ -99,4 +129,5 @@ async def _mouse(
         button=button or "none",
         buttons=_BUTTON_BITS[button] if button and kind != "mouseReleased" else 0,
         clickCount=count,
+        modifiers=tab.modifiers,
     )

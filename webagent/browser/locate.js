@@ -5,7 +5,7 @@ function locate(mark) {
   const element = byMark(mark);
   if (!element) return { error: `no element ${mark} on this page` };
   if (!element.isConnected) return { error: `element ${mark} is gone from the page` };
-  if (element.disabled) return { error: `element ${mark} is disabled` };
+  if (element.matches(":disabled")) return { error: `element ${mark} is disabled` };
   if (tagOf(element) === "option") return { option: element.label };
   if (!canBeSeen(element)) return { error: `element ${mark} is hidden` };
   if (!isInView(element)) element.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
@@ -189,11 +189,6 @@ function scrolls(element, dx, dy) {
   const before = [element.scrollLeft, element.scrollTop];
   element.scrollBy({ left: dx, top: dy, behavior: "instant" });
   return before[0] !== element.scrollLeft || before[1] !== element.scrollTop;
-}
-
-function fileField(mark) {
-  const element = byMark(mark);
-  return element && element.isConnected && element.type === "file" ? element : null;
 }
 
 function titleOf() {

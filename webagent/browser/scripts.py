@@ -10,19 +10,24 @@ ISOLATED_WORLD = "webagent"
 """Name of the JavaScript world that shares the page's document and nothing else."""
 
 _SIGNAL = f"webagent-{token_hex(8)}"
-_PARTS = ("locate.js", "quiet.js")
+_PARTS = ("locate.js", "operate.js", "quiet.js")
 _FUNCTIONS = (
     "choose",
+    "chooseExactly",
     "dragHasStarted",
     "fileField",
+    "fileFieldOf",
     "focusOn",
     "isAnimating",
+    "labelsOf",
     "locate",
     "middleOf",
     "nextFrame",
+    "optionNamed",
     "quiet",
     "readyToFill",
     "scrollOn",
+    "tickOf",
     "titleOf",
 )
 

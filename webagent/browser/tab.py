@@ -3,14 +3,16 @@
 import asyncio
 import base64
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from pathlib import Path
 from typing import Any, TypeVar
 
 from playwright.async_api import CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
 
+from webagent.action.actions import Button
+from webagent.browser.choosers import Chooser
+from webagent.browser.dialogs import Dialogs, DialogWaits
 from webagent.browser.scripts import ISOLATED_WORLD, isolated_script, reporting_script
 from webagent.errors import WorldError
 
@@ -45,6 +47,13 @@ class Tab:
         self.loading = False
         self.loading_changed = asyncio.Event()
         self.popups_announced = 0
+        self.dialogs = Dialogs(page)
+        self.chooser: Chooser | None = None
+        """What the page's request for files is answered through."""
+        self.modifiers = 0
+        """Bits of the modifier keys that are held: 1 Alt, 2 Control, 4 Meta, 8 Shift."""
+        self.pressed: Button | None = None
+        """The mouse button that is held."""
         self._expired = asyncio.Event()
         self._drags: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
         self._cdp = cdp
@@ -116,15 +125,29 @@ class Tab:
         await self.send("Page.navigateToHistoryEntry", entryId=history["entries"][index]["id"])
         return ""
 
-    async def upload(self, mark: int, path: Path) -> str:
-        """Put a file into a file field; the reason when it is not one."""
+    async def upload(self, mark: int, paths: Sequence[str]) -> str:
+        """Put files into a file field; the reason when it is not one."""
         answer = await self.send(
             "Runtime.evaluate", expression=f"webagent.fileField({mark})", contextId=self._isolated
         )
         field = answer["result"].get("objectId")
         if field is None:
             return f"element {mark} is not a file field"
-        await self.send("DOM.setFileInputFiles", files=[str(path.resolve())], objectId=field)
+        await self.send("DOM.setFileInputFiles", files=list(paths), objectId=field)
+        return ""
+
+    async def answer_chooser(self, paths: Sequence[str]) -> str:
+        """Give files to the page that has asked for them; the reason when it no longer does."""
+        chooser, self.chooser = self.chooser, None
+        if chooser is None:
+            return "nothing on the page asks for a file"
+        self.notes = [note for note in self.notes if note != chooser.said()]
+        try:
+            await self.send("DOM.setFileInputFiles", files=list(paths), backendNodeId=chooser.field)
+        except WorldError:
+            if self.page.is_closed():
+                raise
+            return "the field that asked for a file is gone"
         return ""
 
     async def dragged_data(self) -> dict[str, Any] | None:
@@ -134,6 +157,16 @@ class Tab:
                 return await self.alive(self._drags.get())
         except TimeoutError:
             return None
+
+    @property
+    def has_drag(self) -> bool:
+        """Whether the browser has taken a native drag out of the mouse's hand."""
+        return not self._drags.empty()
+
+    def forget_drag(self) -> None:
+        """What was dragged before and never dropped is no part of the next drag."""
+        while not self._drags.empty():
+            self._drags.get_nowait()
 
     async def next_frame(self) -> None:
         """Wait until the page has heard of scrolling and of ended animations; not for long."""
@@ -206,13 +239,15 @@ class Tab:
     async def alive(self, work: Awaitable[_Result]) -> _Result:
         """The result of the work, unless the page dies or hangs first."""
         task = asyncio.ensure_future(work)
-        both: set[asyncio.Future[Any]] = {task, self._dead}
+        both: set[asyncio.Future[Any]] = {task, self._dead, self.dialogs.waiting}
         try:
             await asyncio.wait(both, timeout=ANSWER_SECONDS, return_when=asyncio.FIRST_COMPLETED)
             if task.done():
                 return task.result()
             if self._dead.done():
                 raise WorldError(self._dead.result())
+            if self.dialogs.open is not None:
+                raise DialogWaits(self.dialogs.said())
             raise WorldError(f"the page at {self.page.url} gave no answer in {ANSWER_SECONDS:g} s")
         finally:
             task.cancel()
@@ -226,6 +261,8 @@ class Tab:
         self.on("Emulation.virtualTimeBudgetExpired", lambda _: self._expired.set())
         self.on("Input.dragIntercepted", lambda event: self._drags.put_nowait(event["data"]))
         self.on("Page.javascriptDialogOpening", self._dialog_opened)
+        self.on("Page.javascriptDialogClosed", lambda _: self.dialogs.closed())
+        self.on("Page.fileChooserOpened", self._chooser_opened)
         self.on("Page.windowOpen", self._window_opened)
         for event in ("frameRequestedNavigation", "frameStartedNavigating", "frameStartedLoading"):
             self.on(f"Page.{event}", self._navigation_started)
@@ -237,6 +274,7 @@ class Tab:
             self.send("Page.enable"),
             self.send("Runtime.enable"),
             self.send("Input.setInterceptDrags", enabled=True),
+            self.send("Page.setInterceptFileChooserDialog", enabled=True),
             self.send(
                 "Page.addScriptToEvaluateOnNewDocument",
                 source=isolated_script(),
@@ -261,10 +299,17 @@ class Tab:
             self._isolated_ready.set()
 
     def _dialog_opened(self, event: dict[str, Any]) -> None:
-        if event["type"] != "beforeunload":
+        if event["type"] != "beforeunload" and not self.dialogs.are_held:
             self.notes.append(
                 f"the page opened a dialog ({event['type']}), dismissed: {event['message']}"
             )
+
+    def _chooser_opened(self, event: dict[str, Any]) -> None:
+        self.chooser = Chooser.of(event)
+        if self.chooser:
+            self.notes.append(self.chooser.said())
+        else:
+            self.notes.append("the page asks for a file in a way that cannot be answered")
 
     def _window_opened(self, _event: dict[str, Any]) -> None:
         self.popups_announced += 1

@@ -23,6 +23,7 @@ class Tabs:
         self._arrived = asyncio.Event()
         self._arrivals: list[Page] = []
         self._expects_own = False
+        self._holds_dialogs = False
 
     @classmethod
     async def open(cls, context: BrowserContext, clock: Clock, init: str) -> "Tabs":
@@ -63,18 +64,22 @@ class Tabs:
         """Open an empty tab in front."""
         await self._adopt(await self._blank_page())
         await self.clock.start(self.active)
+        if self._holds_dialogs:
+            self.active.dialogs.hold()
 
     async def goto(self, url: str) -> str:
         """Open an address in the tab in front; the reason when the browser cannot."""
         tab = self.active
         going = asyncio.ensure_future(tab.goto(url))
         loads = True
-        while loads and not going.done():
-            loads = await self.clock.load(tab)
-            await asyncio.sleep(0)
-        if going.done():
-            return await going
-        going.cancel()
+        try:
+            while loads and not going.done():
+                loads = await self.clock.load(tab)
+                await asyncio.sleep(0)
+            if going.done():
+                return await going
+        finally:
+            going.cancel()
         await tab.stop_loading()
         return f"cannot open {url}: no answer in {LOAD_SECONDS:g} s"
 
@@ -113,11 +118,23 @@ class Tabs:
     async def titles(self, front: str) -> tuple[str, ...]:
         """Titles of all tabs in order, or addresses; the one in front is known already."""
         return tuple(
-            [
-                front if tab is self.active else await tab.ask("titleOf") or tab.page.url
-                for tab in self._tabs
-            ]
+            [front if tab is self.active else await self._title(tab) for tab in self._tabs]
         )
+
+    def hold_dialogs(self) -> None:
+        """From here on the dialogs of all tabs stay open until they are answered."""
+        self._holds_dialogs = True
+        for tab in self._tabs:
+            tab.dialogs.hold()
+
+    async def close_dialogs(self) -> None:
+        """Dismiss what is open, so that the pages answer."""
+        for tab in self._tabs:
+            if tab.dialogs.open is not None:
+                await tab.dialogs.answer(accept=False)
+
+    async def _title(self, tab: Tab) -> str:
+        return tab.dialogs.said() or await tab.ask("titleOf") or tab.page.url
 
     async def _blank_page(self) -> Page:
         self._expects_own = True
@@ -154,6 +171,8 @@ class Tabs:
                 if not await RealClock().load(self.active):
                     await self.active.stop_loading()
                 await self.clock.start(self.active)
+                if self._holds_dialogs:
+                    self.active.dialogs.hold()
 
     async def _drop_closed(self) -> None:
         front = self.active

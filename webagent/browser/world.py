@@ -9,11 +9,13 @@ from typing import Any, Protocol
 
 from tasks.task import Json, Task
 from webagent.action import Action
+from webagent.browser.dialogs import DialogWaits
 from webagent.browser.perform import perform
+from webagent.browser.profile import Profile
 from webagent.browser.tabs import Tabs
 from webagent.errors import WorldError
 from webagent.observation import PageView, read_view
-from webagent.records import Observation
+from webagent.records import Node, Observation
 
 KeepImage = Callable[[bytes], str]
 """Stores a PNG and answers with the reference to it."""
@@ -54,9 +56,15 @@ def _surroundings(task: Task) -> tuple[object, ...]:
 class BrowserWorld:
     """Plays episodes in real pages, one at a time; get one from `Browser.world`."""
 
-    def __init__(self, source: TabSource, keep_image: KeepImage | None = None) -> None:
+    def __init__(
+        self,
+        source: TabSource,
+        keep_image: KeepImage | None = None,
+        profile: Profile | None = None,
+    ) -> None:
         self._source = source
         self._keep_image = keep_image
+        self._profile = profile or Profile()
         self._tabs: Tabs | None = None
         self._task: Task | None = None
         self._next: _Prepared | None = None
@@ -75,6 +83,8 @@ class BrowserWorld:
             self._task, self._next_mark, self._seen = task, 1, None
             if task.hooks.start:
                 await tabs.first.evaluate(f"(() => {{ {task.hooks.start} }})()")
+            if self._profile.dialogs == "ask":
+                tabs.hold_dialogs()
             notes = await tabs.settle(task.settle_ms)
             self._goal = task.goal
             if task.hooks.goal:
@@ -87,9 +97,12 @@ class BrowserWorld:
         """Do the action, let the page come to rest and look at it. Raises `WorldError`."""
         tabs, task, before = self._playing()
         with self._at_work():
-            reason = await perform(action, tabs)
-            notes = [reason] if reason else await tabs.settle(task.settle_ms)
-            after = await self._observe(task, tabs, notes)
+            try:
+                reason = await perform(action, tabs)
+                notes = [reason] if reason else await tabs.settle(task.settle_ms)
+                after = await self._observe(task, tabs, notes)
+            except DialogWaits:
+                after = _facing_dialog(tabs, before)
         if not after.outcome and replace(after, outcome=before.outcome) == before:
             after = replace(after, outcome="no effect")
         self._seen = after
@@ -100,6 +113,7 @@ class BrowserWorld:
         tabs, _, _ = self._playing()
         if not task.evidence:
             return {}
+        await tabs.close_dialogs()
         values: dict[str, Json] = await tabs.first.evaluate(_all_of(task.evidence))
         return values
 
@@ -226,6 +240,20 @@ class BrowserWorld:
         view = read_view(answer)
         self._next_mark = view.next_mark
         return view, over == [True]
+
+
+def _facing_dialog(tabs: Tabs, before: Observation) -> Observation:
+    """What there is to see while a dialog is open: the dialog and nothing else. The page behind it
+    stands still and cannot be asked."""
+    said = tabs.active.dialogs.said()
+    return replace(
+        before,
+        nodes=(Node(0, "text", said),),
+        focus=0,
+        outcome='a dialog is open; answer it with dialog("accept") or dialog("dismiss")',
+        scroll=(0, 0),
+        screenshot="",
+    )
 
 
 def _all_of(evidence: Mapping[str, str]) -> str:

@@ -9,8 +9,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from webagent.action import ACTIONS, Action, describe, format_action
-from webagent.action.actions import Press, Scroll
+from webagent.action import ESSENTIAL, Action, describe, format_action
+from webagent.action.actions import Press, Scroll, UploadFile, UploadFiles
 from webagent.errors import ActionError, PolicyError
 from webagent.models.model import Completion, Message, Model, Reply
 from webagent.models.prompt import Prompt, fence, load_prompt
@@ -21,6 +21,7 @@ from webagent.records import Candidate, Decision, Observation, Step, Trajectory
 PROMPT = Path(__file__).parent / "prompts" / "act.md"
 _HISTORY = 40
 """Steps of history in the prompt; what went before is only counted."""
+_MAY_MEAN_THE_PAGE = Press | Scroll | UploadFile | UploadFiles
 _LEAST_DIVERSE = 0.7
 """Temperature below which samples for `propose` would be copies of each other."""
 
@@ -50,7 +51,7 @@ class LanguagePolicy:
     """Looks a screenshot up by its reference; used when the model looks at images."""
     temperature: float = 0.0
     max_tokens: int = 1024
-    actions: tuple[str, ...] = tuple(ACTIONS)
+    actions: tuple[str, ...] = ESSENTIAL
     """Names of the actions that may be chosen."""
     seed: int = 0
     prompt: Prompt = field(default_factory=lambda: load_prompt(PROMPT))
@@ -208,7 +209,7 @@ def _marks_of(action: Action) -> tuple[int, ...]:
     """The marks an action names; 0 is the page where the action allows it."""
     named = [getattr(action, field, None) for field in ("mark", "source", "target")]
     marks = tuple(mark for mark in named if mark is not None)
-    return () if isinstance(action, Press | Scroll) and marks == (0,) else marks
+    return () if isinstance(action, _MAY_MEAN_THE_PAGE) and marks == (0,) else marks
 
 
 def _marks(observation: Observation) -> str:

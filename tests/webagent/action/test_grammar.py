@@ -1,27 +1,31 @@
 """The text form of actions: what is written is read back, and nothing else is."""
 
 import dataclasses
-from typing import Any, get_args, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
 from webagent.action import ACTIONS, Action, describe, format_action, parse_action
-from webagent.action.actions import Button, Click, Fill, Wait
+from webagent.action.actions import Click, Fill, SelectOptions, Wait
 from webagent.action.grammar import usage
 from webagent.errors import ActionError
 
 
 def arguments(cls: type[Action]) -> some.SearchStrategy[dict[str, Any]]:
     """Values for every field of an action class."""
-    kinds = {int: some.integers(-(10**9), 10**9), str: some.text(max_size=200)}
-    return some.fixed_dictionaries(
-        {
-            name: some.sampled_from(get_args(Button)) if kind == Button else kinds[kind]
-            for name, kind in get_type_hints(cls).items()
-        }
-    )
+    hints = get_type_hints(cls).items()
+    return some.fixed_dictionaries({name: values(kind) for name, kind in hints})
+
+
+def values(kind: Any) -> some.SearchStrategy[Any]:
+    """Values of the type of a field."""
+    if get_origin(kind) is Literal:
+        return some.sampled_from(get_args(kind))
+    if get_origin(kind) is tuple:
+        return some.lists(some.text(max_size=20), max_size=4).map(tuple)
+    return {int: some.integers(-(10**9), 10**9), str: some.text(max_size=200)}[kind]
 
 
 ANY_ACTION = some.sampled_from(list(ACTIONS.values())).flatmap(
@@ -66,6 +70,10 @@ def test_a_mark_may_be_written_as_models_do(mark: str) -> None:
         ("click(1, 'sideways')", "button cannot be 'sideways'"),
         ("fill(1, name)", "arguments are plain strings and numbers, found name"),
         ("fill(1, f())", "arguments are plain strings and numbers, found f()"),
+        ("select_options(1, 'Red')", "options cannot be 'Red'"),
+        ("select_options(1, [2])", "options cannot be [2]"),
+        ("dialog('maybe')", "reply cannot be 'maybe'"),
+        ("dialog([])", "reply cannot be []"),
         ("click(**{'mark': 1})", "takes no ** arguments"),
         ("click(1); click(2)", "not an action call"),
         ("12", "expected one call"),
@@ -83,6 +91,13 @@ def test_defaults_may_be_left_out() -> None:
     assert parse_action("wait()") == Wait(1000)
     assert format_action(Click(3)) == "click(3)"
     assert format_action(Fill(3, 'say "hi"\n')) == r'fill(3, "say \"hi\"\n")'
+
+
+def test_a_list_of_texts_may_be_written_as_a_list_or_a_tuple() -> None:
+    both = SelectOptions(3, ("Red", "Blue"))
+    assert parse_action('select_options(3, ["Red", "Blue"])') == both
+    assert parse_action("select_options(3, ('Red', 'Blue'))") == both
+    assert format_action(both) == 'select_options(3, ["Red", "Blue"])'
 
 
 def test_the_help_describes_every_action_in_one_line() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from evaluators.rules import checks_hold
 from tasks.task import Check, Json, Task
-from webagent.action import ACTIONS, Action, Answer
+from webagent.action import ACTIONS, ESSENTIAL, Action, Answer
 from webagent.action.actions import Click, Fill
 from webagent.errors import ModelError, PolicyError
 from webagent.models.canned import CannedModel
@@ -76,7 +76,8 @@ async def test_the_prompt_holds_task_actions_history_and_the_page_but_no_old_pag
     await LanguagePolicy(model, render).act(past, replace(PAGE, outcome="no effect"))
 
     system, user = (message.text for message in model.requests[0].messages)
-    assert all(f"{name}(" in system for name in ACTIONS)
+    assert all(f"\n{name}(" in system for name in ESSENTIAL)
+    assert not any(f"\n{name}(" in system for name in set(ACTIONS) - set(ESSENTIAL))
     assert TASK.goal in user
     assert "1. Thought: follow the link\n   Action: click(9)\n   Outcome: no effect" in user
     assert "[2] button Send" in user

@@ -1,0 +1,82 @@
+"""Files that a page asks for, however it hides the field."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tasks.task import Task
+from webagent.action import actions as act
+from webagent.browser import BrowserWorld
+from webagent.observation import render
+from webagent.records import Observation
+
+pytestmark = pytest.mark.browser
+MakeTask = Callable[..., Task]
+
+
+def mark_of(observation: Observation, name: str) -> int:
+    """The mark of the element with this name."""
+    return next(node.mark for node in observation.nodes if node.mark and node.name == name)
+
+
+@pytest.fixture
+def letters(tmp_path: Path) -> tuple[str, str]:
+    """Two files of 3 and 5 bytes."""
+    paths = (tmp_path / "a.txt", tmp_path / "b.txt")
+    paths[0].write_text("abc")
+    paths[1].write_text("abcde")
+    return str(paths[0]), str(paths[1])
+
+
+async def test_a_click_that_asks_for_a_file_says_so_and_is_answered(
+    world: BrowserWorld, page_task: MakeTask, letters: tuple[str, str]
+) -> None:
+    page = await world.reset(page_task("uploads"))
+    asked = await world.step(act.Click(mark_of(page, "Choose a picture")))
+    assert asked.outcome == "the page asks for a file; give a file with upload_file(0, path)"
+    given = await world.step(act.UploadFile(0, letters[0]))
+    assert "hidden: a.txt 3" in render(given)
+    again = await world.step(act.UploadFile(0, letters[0]))
+    assert again.outcome == "nothing on the page asks for a file"
+
+
+@pytest.mark.parametrize(
+    ("name", "field"),
+    [("Choose a picture", "hidden"), ("Attach", "styled"), ("From nowhere", "made")],
+)
+async def test_a_file_is_given_to_what_stands_for_a_hidden_field(
+    world: BrowserWorld, page_task: MakeTask, letters: tuple[str, str], name: str, field: str
+) -> None:
+    page = await world.reset(page_task("uploads"))
+    given = await world.step(act.UploadFile(mark_of(page, name), letters[0]))
+    assert f"{field}: a.txt 3" in render(given)
+    assert given.outcome == ""
+
+
+async def test_several_files_go_where_several_are_taken(
+    world: BrowserWorld, page_task: MakeTask, letters: tuple[str, str]
+) -> None:
+    page = await world.reset(page_task("uploads"))
+    given = await world.step(act.UploadFiles(mark_of(page, "Many"), letters))
+    assert "many: a.txt 3, b.txt 5" in render(given)
+    refused = await world.step(act.UploadFiles(mark_of(page, "Choose a picture"), letters))
+    assert refused.outcome == "only one file is taken, not 2"
+
+
+async def test_a_file_is_chosen_at_a_point(
+    world: BrowserWorld, page_task: MakeTask, letters: tuple[str, str]
+) -> None:
+    page = await world.reset(page_task("uploads"))
+    left, top, width, height = next(n.box for n in page.nodes if n.name == "From nowhere")
+    point = (left + width // 2, top + height // 2)
+    assert "made: a.txt 3" in render(await world.step(act.MouseUploadFile(*point, letters[0])))
+
+
+async def test_what_asks_for_no_file_is_said(
+    world: BrowserWorld, page_task: MakeTask, letters: tuple[str, str]
+) -> None:
+    page = await world.reset(page_task("uploads"))
+    nothing = mark_of(page, "Nothing")
+    refused = await world.step(act.UploadFile(nothing, letters[0]))
+    assert refused.outcome == f"element {nothing} asks for no file"
