@@ -18,6 +18,7 @@ from webagent.browser.tab import world_failures
 from webagent.browser.tabs import Tabs
 from webagent.browser.world import BrowserWorld, KeepImage
 from webagent.errors import SetupError, WorldError
+from webagent.observation.variants import Variant
 
 logger = logging.getLogger(__name__)
 
@@ -65,10 +66,12 @@ class Browser:
     ) -> None:
         await self.close()
 
-    async def world(self, keep_image: KeepImage | None = None) -> BrowserWorld:
+    async def world(
+        self, keep_image: KeepImage | None = None, variant: Variant | None = None
+    ) -> BrowserWorld:
         """A world of its own; any number of them can be played at the same time."""
         await self._running()
-        world = BrowserWorld(self, keep_image)
+        world = BrowserWorld(self, keep_image, variant)
         self._worlds.add(world)
         return world
 

@@ -119,6 +119,10 @@ class Tabs:
             ]
         )
 
+    def urls(self) -> tuple[str, ...]:
+        """Addresses of all tabs in order."""
+        return tuple(tab.page.url for tab in self._tabs)
+
     async def _blank_page(self) -> Page:
         self._expects_own = True
         try:

@@ -9,10 +9,12 @@ from typing import Any, Protocol
 
 from tasks.task import Json, Task
 from webagent.action import Action
+from webagent.browser.capture import Members, PageSource
 from webagent.browser.perform import perform
 from webagent.browser.tabs import Tabs
 from webagent.errors import WorldError
 from webagent.observation import PageView, read_view
+from webagent.observation.variants import Variant
 from webagent.records import Observation
 
 KeepImage = Callable[[bytes], str]
@@ -54,9 +56,16 @@ def _surroundings(task: Task) -> tuple[object, ...]:
 class BrowserWorld:
     """Plays episodes in real pages, one at a time; get one from `Browser.world`."""
 
-    def __init__(self, source: TabSource, keep_image: KeepImage | None = None) -> None:
+    def __init__(
+        self,
+        source: TabSource,
+        keep_image: KeepImage | None = None,
+        variant: Variant | None = None,
+    ) -> None:
+        """Screenshots are taken where they can be kept; `variant` says what else is captured."""
         self._source = source
         self._keep_image = keep_image
+        self._variant = variant
         self._tabs: Tabs | None = None
         self._task: Task | None = None
         self._next: _Prepared | None = None
@@ -102,6 +111,21 @@ class BrowserWorld:
             return {}
         values: dict[str, Json] = await tabs.first.evaluate(_all_of(task.evidence))
         return values
+
+    async def mark_all(self) -> Members:
+        """Gives every element of the tab in front a mark, so that any can be acted on."""
+        members = await self.source().members(mark_all=True)
+        self._next_mark = max(self._next_mark, members.next_mark)
+        return members
+
+    def source(self) -> PageSource:
+        """The tab in front, for those who want more of it than its lines."""
+        tabs, task, _ = self._playing()
+        return PageSource(tabs.active, task.hooks.ignore, self._next_mark)
+
+    def urls(self) -> tuple[str, ...]:
+        """Addresses of the open tabs, in order."""
+        return self._playing()[0].urls()
 
     async def screenshot(self) -> bytes:
         """The viewport of the tab in front, as PNG."""
@@ -215,7 +239,14 @@ class BrowserWorld:
             over=over,
             scroll=view.scroll,
             screenshot=self._keep_image(await tabs.active.screenshot()) if self._keep_image else "",
+            captured=await self._capture(task, tabs),
         )
+
+    async def _capture(self, task: Task, tabs: Tabs) -> str:
+        if self._variant is None or self._variant.capture is None:
+            return ""
+        source = PageSource(tabs.active, task.hooks.ignore, self._next_mark)
+        return await self._variant.capture(source)
 
     async def _look(self, tabs: Tabs, task: Task) -> tuple[PageView, bool]:
         options = {"ignore": task.hooks.ignore, "firstMark": self._next_mark}
