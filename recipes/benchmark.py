@@ -20,6 +20,7 @@ from recipes.summary import RunMeta, Summary, print_summary, summarize, write_su
 from tasks.benchmarks import miniwob
 from tasks.suite import SEEDS_PER_SPLIT, SPLITS, UnknownTask
 from webagent.errors import SetupError, StoreError, unknown_name
+from webagent.observation.variants import variant_named
 from webagent.records import Provenance, Trajectory
 from webagent.rollout import Planned, collect, planned
 from webagent.store import Store
@@ -45,8 +46,11 @@ class BenchmarkConfig:
     """`oracle`, `model:FOLDER` for saved built-in weights, or `endpoint` (OPENAI_BASE_URL)."""
     model: str = ""
     """Name of the model behind the endpoint."""
+    observation: str = "text"
+    """What the model behind the endpoint is shown: `text`, `screenshot`, `set-of-marks`, `pruned`,
+    `accessibility`, `html` or `markdown`."""
     images: bool = False
-    """Show screenshots to the model behind the endpoint."""
+    """Show screenshots to the model behind the endpoint, beside whatever text it is shown."""
     concurrency: int = 4
     """Browser contexts at once."""
     name: str = ""
@@ -102,16 +106,17 @@ async def _measure(config: BenchmarkConfig, store: Store) -> None:
             clock.steps += len(trajectory.steps) if is_new else 0
             meter.count(trajectory, headline.value, is_new=is_new)
 
-        images = store.images if config.images else None
+        variant = variant_named(config.observation)
+        images = store.images if config.images or variant.image else None
         async with (
-            contestant(config.policy, config.model, images) as policy,
+            contestant(config.policy, config.model, images, variant) as policy,
             Browser() as browser,
         ):
             try:
                 await collect(
                     plan,
                     policy,
-                    partial(browser.world, store.images.add if config.images else None),
+                    partial(browser.world, images.add if images else None, variant=variant),
                     concurrency=config.concurrency,
                     recorder=store,
                     on_episode=lambda t: scoring.append(asyncio.ensure_future(score(t))),
@@ -163,7 +168,7 @@ def _check(config: BenchmarkConfig) -> None:
         raise SetupError(
             f"--seeds {config.seeds} --concurrency {config.concurrency}: both must be at least 1"
         )
-    check(config.policy, config.model)
+    check(config.policy, config.model, config.observation)
     try:
         BENCHMARKS[config.benchmark].select(config.tasks)
     except UnknownTask as error:

@@ -2,18 +2,22 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 from webagent.errors import PolicyError, SetupError, unknown_name
+from webagent.observation.variants import VARIANTS, Variant, variant_named
 from webagent.policy.oracles import ORACLES, OraclePolicy
 from webagent.policy.policy import Policy
 from webagent.records import Decision, Observation, Trajectory
 from webagent.store import ImageFolder
 
 KINDS = ("oracle", "model:FOLDER", "endpoint")
+MAX_TOKENS = 2000
+"""Of a page's text in a prompt, at most; estimated."""
 
 
-def check(policy: str, model: str) -> None:
+def check(policy: str, model: str, observation: str = "text") -> None:
     """Whether such a policy can be made, without making it. Raises `SetupError`."""
     kind, _, folder = policy.partition(":")
     if kind not in {name.partition(":")[0] for name in KINDS}:
@@ -25,6 +29,10 @@ def check(policy: str, model: str) -> None:
         )
     if kind == "endpoint" and not model:
         raise SetupError("--policy endpoint asks a server for a model by name; give it as --model")
+    if variant_named(observation) is not VARIANTS["text"] and kind != "endpoint":
+        raise SetupError(
+            f"--observation {observation} is for --policy endpoint: {policy} reads the lines alone"
+        )
 
 
 def label(policy: str, model: str) -> str:
@@ -34,13 +42,18 @@ def label(policy: str, model: str) -> str:
 
 
 @asynccontextmanager
-async def contestant(policy: str, model: str, images: ImageFolder | None) -> AsyncIterator[Policy]:
+async def contestant(
+    policy: str,
+    model: str,
+    images: ImageFolder | None,
+    variant: Variant = VARIANTS["text"],
+) -> AsyncIterator[Policy]:
     """The policy, ready to act; what it holds is given back at the end.
 
-    `images` holds the screenshots that an endpoint's model is to look at, if any. Raises
-    `SetupError` or `ModelError`.
+    `images` holds the screenshots that an endpoint's model is to look at, if any, and `variant` is
+    the form in which it is shown pages. Raises `SetupError` or `ModelError`.
     """
-    check(policy, model)
+    check(policy, model, variant.name)
     kind, _, folder = policy.partition(":")
     if kind == "oracle":
         yield Oracles()
@@ -52,9 +65,18 @@ async def contestant(policy: str, model: str, images: ImageFolder | None) -> Asy
 
         served = EndpointModel(Endpoint(model, images=images is not None))
         try:
-            yield LanguagePolicy(served, images=images.get if images else None)
+            yield LanguagePolicy(
+                served,
+                partial(_write, variant),
+                images=images.get if images else None,
+                variant=variant,
+            )
         finally:
             await served.close()
+
+
+def _write(variant: Variant, page: Observation) -> str:
+    return variant.write(page, MAX_TOKENS)
 
 
 def _builtin(folder: Path) -> Policy:

@@ -70,6 +70,8 @@ class Observation:
     """CSS pixels of the page above and below the viewport."""
     screenshot: str = ""
     """Reference into the content-addressed image store; empty when none was asked for."""
+    captured: str = ""
+    """The page in another form, as HTML or an accessibility tree; empty when none was asked for."""
 
     def node(self, mark: int) -> Node | None:
         """The element with this mark, if it is on the page."""

@@ -13,6 +13,7 @@ from recipes.environment.supply import Supply
 from tasks.benchmarks import miniwob
 from tasks.suite import SEEDS_PER_SPLIT
 from tasks.task import Task
+from webagent.observation.variants import variant_named
 
 
 class Drawing:
@@ -61,16 +62,22 @@ class WebEnv(gymnasium.Env[dict[str, Any], str]):
         split: str = "train",
         settings: Mapping[str, Any] | None = None,
         screenshot: bool = False,
+        observation: str = "text",
         max_tokens: int = 2000,
         render_mode: str | None = None,
     ) -> None:
-        """`max_tokens` bounds the text of a page. The browser starts with the first reset."""
+        """`observation` is the form of `page`: `text`, `screenshot`, `set-of-marks`, `pruned`,
+        `accessibility`, `html` or `markdown`, and `max_tokens` bounds it. The browser starts with
+        the first reset. Raises `SetupError` for an unknown form."""
+        variant = variant_named(observation)
         self._drawing = Drawing(task, split, settings)
-        self.observation_space = observation_space(self._drawing.example, screenshot)
+        self.observation_space = observation_space(
+            self._drawing.example, screenshot or bool(variant.image)
+        )
         self.action_space = ActionText()
         self.render_mode = render_mode
         self._supply: Supply | None = Supply.lease()
-        self._player = Player(self._supply.browser, screenshot, max_tokens)
+        self._player = Player(self._supply.browser, screenshot, max_tokens, variant)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None

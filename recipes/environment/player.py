@@ -15,7 +15,7 @@ from tasks.task import Task
 from webagent.action import Action, Wait, parse_action
 from webagent.browser import Browser, BrowserWorld
 from webagent.errors import ActionError, PolicyError, WorldError
-from webagent.observation import render
+from webagent.observation.variants import VARIANTS, Variant
 from webagent.records import Decision, Ending, Observation, Trajectory
 from webagent.rollout import run_episode
 
@@ -23,6 +23,12 @@ Image: TypeAlias = npt.NDArray[np.uint8]
 """Of shape (height, width, 3), red, green and blue."""
 
 _TRIES = 3
+
+
+def pixels(png: bytes) -> Image:
+    """A PNG as an array."""
+    with open_image(io.BytesIO(png)) as image:
+        return np.asarray(image.convert("RGB"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +92,16 @@ class Episode:
 class Player:
     """Plays one episode after another in a context of the browser."""
 
-    def __init__(self, browser: Browser, screenshot: bool = False, max_tokens: int = 2000) -> None:
+    def __init__(
+        self,
+        browser: Browser,
+        screenshot: bool = False,
+        max_tokens: int = 2000,
+        variant: Variant = VARIANTS["text"],
+    ) -> None:
         self._browser = browser
-        self._wants_image = screenshot
+        self._wants_image = screenshot or bool(variant.image)
+        self._variant = variant
         self._max_tokens = max_tokens
         self._score = checks_hold()
         self._world: BrowserWorld | None = None
@@ -102,7 +115,7 @@ class Player:
         self._page = self._image = None
         reason = ""
         for _ in range(_TRIES):
-            self._world = self._world or await self._browser.world()
+            self._world = self._world or await self._browser.world(variant=self._variant)
             self._episode = Episode(task, self._world)
             first = await self._episode.next()
             if isinstance(first, Observation):
@@ -130,10 +143,7 @@ class Player:
 
     async def screenshot(self) -> Image:
         """The page as it looks. Raises `WorldError` when there is none."""
-        if self._world is None:
-            raise WorldError("there is no page to look at; call reset first")
-        with open_image(io.BytesIO(await self._world.screenshot())) as image:
-            return np.asarray(image.convert("RGB"))
+        return pixels(await self._photograph())
 
     async def close(self) -> None:
         """Leave the browser; it stays open for others."""
@@ -167,17 +177,22 @@ class Player:
             raise RuntimeError("an episode ends before its first page was seen")
         seen: dict[str, Any] = {
             "goal": page.goal,
-            "page": render(page, self._max_tokens),
+            "page": self._variant.write(page, self._max_tokens),
             "url": page.url,
             "outcome": page.outcome,
         }
         if self._wants_image:
-            seen["screenshot"] = self._image = await self._newest_image()
+            seen["screenshot"] = self._image = await self._newest_image(page)
         return Turn(seen, {"observation": page, **info})
 
-    async def _newest_image(self) -> Image:
+    async def _photograph(self) -> bytes:
+        if self._world is None:
+            raise WorldError("there is no page to look at; call reset first")
+        return await self._world.screenshot()
+
+    async def _newest_image(self, page: Observation) -> Image:
         try:
-            return await self.screenshot()
+            return pixels(self._variant.picture(await self._photograph(), page))
         except WorldError:
             if self._image is None:
                 raise

@@ -14,6 +14,7 @@ from recipes.environment.player import Player, Turn
 from recipes.environment.spaces import ActionText, observation_space
 from recipes.environment.supply import Supply
 from tasks.task import Task
+from webagent.observation.variants import variant_named
 
 _Flags = npt.NDArray[np.bool_]
 _Step = tuple[dict[str, Any], npt.NDArray[np.float64], _Flags, _Flags, dict[str, Any]]
@@ -28,7 +29,7 @@ class WebVectorEnv(VectorEnv[dict[str, Any], Sequence[str], npt.NDArray[Any]]):
 
     metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is a setting of its own
         self,
         num_envs: int,
         task: str | Task | Sequence[str | Task],
@@ -36,10 +37,13 @@ class WebVectorEnv(VectorEnv[dict[str, Any], Sequence[str], npt.NDArray[Any]]):
         split: str = "train",
         settings: Mapping[str, Any] | None = None,
         screenshot: bool = False,
+        observation: str = "text",
         max_tokens: int = 2000,
     ) -> None:
         """Raises `ValueError` where there is not one task for each environment, or where they
         differ in size and screenshots are asked for."""
+        variant = variant_named(observation)
+        screenshot = screenshot or bool(variant.image)
         tasks = [task] * num_envs if isinstance(task, str | Task) else list(task)
         if len(tasks) != num_envs:
             raise ValueError(f"{num_envs} environments need as many tasks, found {len(tasks)}")
@@ -54,7 +58,7 @@ class WebVectorEnv(VectorEnv[dict[str, Any], Sequence[str], npt.NDArray[Any]]):
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._supply = Supply.lease()
         browser = self._supply.browser
-        self._players = [Player(browser, screenshot, max_tokens) for _ in range(num_envs)]
+        self._players = [Player(browser, screenshot, max_tokens, variant) for _ in range(num_envs)]
         self._rngs: list[np.random.Generator] = []
         self._ended = [True] * num_envs
 

@@ -49,6 +49,15 @@ def played(run: Path) -> int:
         return int(database.execute("SELECT count(*) FROM steps").fetchone()[0])
 
 
+def test_another_form_of_page_is_for_models_that_read_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert cli.main(["benchmark", *TWO, "--observation", "html"]) != 0
+    assert "--observation html is for --policy endpoint" in capsys.readouterr().err
+    assert cli.main(["benchmark", *TWO, "--observation", "htm"]) != 0
+    assert "did you mean html?" in capsys.readouterr().err
+
+
 @pytest.mark.browser
 def test_the_oracle_solves_two_tasks_and_resuming_plays_nothing_again(
     folder: Path, capsys: pytest.CaptureFixture[str]

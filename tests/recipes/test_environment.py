@@ -16,6 +16,7 @@ from recipes.environment.supply import Supply
 from recipes.environment.vector import WebVectorEnv
 from tasks.benchmarks import miniwob
 from tasks.task import Check, Task
+from webagent.errors import SetupError
 
 gymnasium.register_envs(recipes.environment)
 pytestmark = pytest.mark.browser
@@ -119,6 +120,21 @@ def test_after_a_crash_the_last_picture_stands() -> None:
     after, *_ = made.step('goto("chrome://crash")')
     assert np.array_equal(before["screenshot"], after["screenshot"])
     made.close()
+
+
+def test_a_page_can_be_seen_in_another_form() -> None:
+    made = gymnasium.make(TASK, observation="set-of-marks").unwrapped
+    plain = gymnasium.make(TASK, screenshot=True).unwrapped
+    marked, _ = made.reset(seed=0)
+    assert marked in made.observation_space
+    assert not np.array_equal(marked["screenshot"], plain.reset(seed=0)[0]["screenshot"])
+    made.close()
+    plain.close()
+    made = gymnasium.make(TASK, observation="html").unwrapped
+    assert "<button mark=" in made.reset(seed=0)[0]["page"]
+    made.close()
+    with pytest.raises(SetupError, match="did you mean html"):
+        gymnasium.make(TASK, observation="htm")
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ from webagent.browser.tab import world_failures
 from webagent.browser.tabs import Tabs
 from webagent.browser.world import BrowserWorld, KeepImage
 from webagent.errors import SetupError, WorldError
+from webagent.observation.variants import Variant
 
 logger = logging.getLogger(__name__)
 
@@ -67,12 +68,15 @@ class Browser:
         await self.close()
 
     async def world(
-        self, keep_image: KeepImage | None = None, profile: Profile | None = None
+        self,
+        keep_image: KeepImage | None = None,
+        profile: Profile | None = None,
+        variant: Variant | None = None,
     ) -> BrowserWorld:
         """A world of its own; any number of them can be played at the same time. The profile says
         how its browser presents itself and what it keeps."""
         await self._running()
-        world = BrowserWorld(self, keep_image, profile)
+        world = BrowserWorld(self, keep_image, profile, variant)
         self._worlds.add(world)
         return world
 

@@ -5,6 +5,7 @@ from importlib.resources import files
 from secrets import token_hex
 
 from webagent.observation import listener_script, page_script
+from webagent.observation.variants import PAGE_FUNCTIONS, variant_script
 
 ISOLATED_WORLD = "webagent"
 """Name of the JavaScript world that shares the page's document and nothing else."""
@@ -37,7 +38,7 @@ def isolated_script() -> str:
     """For the isolated world: looking at the page and finding the way to its elements."""
     folder = files(__package__)
     acting = "\n".join(folder.joinpath(name).read_text(encoding="utf-8") for name in _PARTS)
-    return page_script(_SIGNAL, acting, _FUNCTIONS)
+    return page_script(_SIGNAL, acting + variant_script(), (*_FUNCTIONS, *PAGE_FUNCTIONS))
 
 
 @cache

@@ -31,6 +31,12 @@ _LOST_CONTEXT = (
     "Inspected target navigated or closed",
     "uniqueContextId not found",
 )
+_NODES_BY_NUMBER = {
+    "serialization": "deep",
+    "maxDepth": 1,
+    "additionalParameters": {"maxNodeDepth": 0, "includeShadowTree": "none"},
+}
+"""Elements are answered with their backend node ids, and without what is in them."""
 _Result = TypeVar("_Result")
 
 
@@ -91,16 +97,14 @@ class Tab:
 
     async def ask(self, function: str, *arguments: Any) -> Any:
         """Call one of our own functions in the page's isolated world; waits out navigations."""
-        call = f"webagent.{function}({', '.join(json.dumps(each) for each in arguments)})"
-        try:
-            async with asyncio.timeout(ANSWER_SECONDS):
-                while True:
-                    await self.alive(self._isolated_ready.wait())
-                    answer = await self._try_isolated(call)
-                    if answer is not None:
-                        return answer.get("value")
-        except TimeoutError as error:
-            raise WorldError(f"the page at {self.page.url} does not answer") from error
+        return (await self._ask(_call(function, arguments), returnByValue=True)).get("value")
+
+    async def ask_for_elements(self, function: str, *arguments: Any) -> tuple[str, list[int]]:
+        """As `ask`, of a function that answers with a text and elements after it: the text, and the
+        browser's own numbers for the elements (backend node ids)."""
+        answer = await self._ask(_call(function, arguments), serializationOptions=_NODES_BY_NUMBER)
+        text, *nodes = answer["deepSerializedValue"]["value"]
+        return text["value"], [node["value"]["backendNodeId"] for node in nodes]
 
     async def goto(self, url: str) -> str:
         """Begin to open an address; the reason when the browser cannot."""
@@ -181,7 +185,7 @@ class Tab:
 
     async def ask_now(self, function: str) -> Any:
         """As `ask` without arguments, but None where the page is just being replaced."""
-        answer = await self._try_isolated(f"webagent.{function}()")
+        answer = await self._try_isolated(_call(function, ()), returnByValue=True)
         return answer.get("value") if answer is not None else None
 
     def take_notes(self) -> list[str]:
@@ -211,18 +215,24 @@ class Tab:
             return False
         return True
 
-    async def _try_isolated(self, call: str) -> dict[str, Any] | None:
+    async def _ask(self, call: str, **how: Any) -> dict[str, Any]:
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                while True:
+                    await self.alive(self._isolated_ready.wait())
+                    answer = await self._try_isolated(call, **how)
+                    if answer is not None:
+                        return answer
+        except TimeoutError as error:
+            raise WorldError(f"the page at {self.page.url} does not answer") from error
+
+    async def _try_isolated(self, call: str, **how: Any) -> dict[str, Any] | None:
         context = self._isolated
         try:
             answer = await self.alive(
                 self._cdp.send(
                     "Runtime.evaluate",
-                    {
-                        "expression": call,
-                        "contextId": context,
-                        "returnByValue": True,
-                        "awaitPromise": True,
-                    },
+                    {"expression": call, "contextId": context, "awaitPromise": True, **how},
                 )
             )
         except PlaywrightError as error:
@@ -325,6 +335,10 @@ class Tab:
     def _set_loading(self, loading: bool) -> None:
         self.loading = loading
         self.loading_changed.set()
+
+
+def _call(function: str, arguments: tuple[Any, ...]) -> str:
+    return f"webagent.{function}({', '.join(json.dumps(each) for each in arguments)})"
 
 
 @asynccontextmanager

@@ -121,6 +121,10 @@ class Tabs:
             [front if tab is self.active else await self._title(tab) for tab in self._tabs]
         )
 
+    def urls(self) -> tuple[str, ...]:
+        """Addresses of all tabs in order."""
+        return tuple(tab.page.url for tab in self._tabs)
+
     def hold_dialogs(self) -> None:
         """From here on the dialogs of all tabs stay open until they are answered."""
         self._holds_dialogs = True

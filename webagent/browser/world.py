@@ -9,12 +9,14 @@ from typing import Any, Protocol
 
 from tasks.task import Json, Task
 from webagent.action import Action
+from webagent.browser.capture import Members, PageSource
 from webagent.browser.dialogs import DialogWaits
 from webagent.browser.perform import perform
 from webagent.browser.profile import Profile
 from webagent.browser.tabs import Tabs
 from webagent.errors import WorldError
 from webagent.observation import PageView, read_view
+from webagent.observation.variants import Variant
 from webagent.records import Node, Observation
 
 KeepImage = Callable[[bytes], str]
@@ -61,10 +63,13 @@ class BrowserWorld:
         source: TabSource,
         keep_image: KeepImage | None = None,
         profile: Profile | None = None,
+        variant: Variant | None = None,
     ) -> None:
+        """Screenshots are taken where they can be kept; `variant` says what else is captured."""
         self._source = source
         self._keep_image = keep_image
         self._profile = profile or Profile()
+        self._variant = variant
         self._tabs: Tabs | None = None
         self._task: Task | None = None
         self._next: _Prepared | None = None
@@ -116,6 +121,21 @@ class BrowserWorld:
         await tabs.close_dialogs()
         values: dict[str, Json] = await tabs.first.evaluate(_all_of(task.evidence))
         return values
+
+    async def mark_all(self) -> Members:
+        """Gives every element of the tab in front a mark, so that any can be acted on."""
+        members = await self.source().members(mark_all=True)
+        self._next_mark = max(self._next_mark, members.next_mark)
+        return members
+
+    def source(self) -> PageSource:
+        """The tab in front, for those who want more of it than its lines."""
+        tabs, task, _ = self._playing()
+        return PageSource(tabs.active, task.hooks.ignore, self._next_mark)
+
+    def urls(self) -> tuple[str, ...]:
+        """Addresses of the open tabs, in order."""
+        return self._playing()[0].urls()
 
     async def screenshot(self) -> bytes:
         """The viewport of the tab in front, as PNG."""
@@ -229,7 +249,14 @@ class BrowserWorld:
             over=over,
             scroll=view.scroll,
             screenshot=self._keep_image(await tabs.active.screenshot()) if self._keep_image else "",
+            captured=await self._capture(task, tabs),
         )
+
+    async def _capture(self, task: Task, tabs: Tabs) -> str:
+        if self._variant is None or self._variant.capture is None:
+            return ""
+        source = PageSource(tabs.active, task.hooks.ignore, self._next_mark)
+        return await self._variant.capture(source)
 
     async def _look(self, tabs: Tabs, task: Task) -> tuple[PageView, bool]:
         options = {"ignore": task.hooks.ignore, "firstMark": self._next_mark}

@@ -15,6 +15,7 @@ from webagent.errors import ActionError, PolicyError
 from webagent.models.model import Completion, Message, Model, Reply
 from webagent.models.prompt import Prompt, fence, load_prompt
 from webagent.observation import render as render_page
+from webagent.observation.variants import VARIANTS, Variant
 from webagent.policy.reply import read_reply
 from webagent.records import Candidate, Decision, Observation, Step, Trajectory
 
@@ -22,6 +23,7 @@ PROMPT = Path(__file__).parent / "prompts" / "act.md"
 _HISTORY = 40
 """Steps of history in the prompt; what went before is only counted."""
 _MAY_MEAN_THE_PAGE = Press | Scroll | UploadFile | UploadFiles
+_ATTACHED = ", also as the attached screenshot"
 _LEAST_DIVERSE = 0.7
 """Temperature below which samples for `propose` would be copies of each other."""
 
@@ -49,6 +51,9 @@ class LanguagePolicy:
     """Writes a page out for the prompt."""
     images: Callable[[str], bytes] | None = None
     """Looks a screenshot up by its reference; used when the model looks at images."""
+    variant: Variant = VARIANTS["text"]
+    """The form in which pages are shown, beyond what `render` writes: how the screenshot is drawn
+    on, and what is repeated of earlier pages."""
     temperature: float = 0.0
     max_tokens: int = 1024
     actions: tuple[str, ...] = ESSENTIAL
@@ -113,9 +118,9 @@ class LanguagePolicy:
         user = self.prompt.fill(
             "user",
             goal=observation.goal or trajectory.goal or trajectory.task.goal,
-            history=_history(trajectory, observation),
+            history=self._history(trajectory, observation),
             page=fence("page", self._page(observation)),
-            images=", also as the attached screenshot" if screenshots else "",
+            images=self.variant.words + (_ATTACHED if screenshots else ""),
         )
         system = self.prompt.fill("system", actions=describe(self.actions))
         messages = (Message("system", system), Message("user", user, screenshots))
@@ -129,7 +134,31 @@ class LanguagePolicy:
     def _screenshots(self, observation: Observation) -> tuple[bytes, ...]:
         if self.images is None or not observation.screenshot:
             return ()
-        return (self.images(observation.screenshot),) if self.model.capabilities.images else ()
+        if not self.model.capabilities.images:
+            return ()
+        image = self.images(observation.screenshot)
+        return (self.variant.picture(image, observation),)
+
+    def _history(self, trajectory: Trajectory, now: Observation) -> str:
+        """Thoughts, actions and what came of them, and of the pages what is to be recalled."""
+        if not trajectory.steps:
+            return "Nothing yet."
+        seen_after = [*(step.observation for step in trajectory.steps[1:]), now]
+        turns = list(enumerate(zip(trajectory.steps, seen_after, strict=True), start=1))
+        lines = [
+            self._past_turn(number, step, after) for number, (step, after) in turns[-_HISTORY:]
+        ]
+        left_out = len(turns) - len(lines)
+        return "\n".join([f"({left_out} earlier turns left out)"] * bool(left_out) + lines)
+
+    def _past_turn(self, number: int, step: Step, after: Observation) -> str:
+        decision = step.decision
+        outcome = f"\n   Outcome: {_line(after.outcome)}" if after.outcome else ""
+        thought = f"Thought: {_line(decision.thought)}\n   " if decision.thought else ""
+        recall = self.variant.recall
+        there = recall(step.observation, _marks_of(decision.action)) if recall else ""
+        seen = f"\n   Seen there:\n{fence('page', there)}" if there else ""
+        return f"{number}. {thought}Action: {format_action(decision.action)}{outcome}{seen}"
 
     async def _ask(self, turn: _Turn, trajectory: Trajectory, n: int, temperature: float) -> _Turn:
         place = f"{trajectory.id}:{trajectory.attempt}:{len(trajectory.steps)}:{self.seed}"
@@ -180,24 +209,6 @@ class LanguagePolicy:
             seconds=time.monotonic() - turn.start,
             usage=dict(usage),
         )
-
-
-def _history(trajectory: Trajectory, now: Observation) -> str:
-    """Thoughts, actions and what came of them; the pages they saw are left out."""
-    if not trajectory.steps:
-        return "Nothing yet."
-    seen_after = [*(step.observation for step in trajectory.steps[1:]), now]
-    turns = list(enumerate(zip(trajectory.steps, seen_after, strict=True), start=1))
-    lines = [_past_turn(number, step, after) for number, (step, after) in turns[-_HISTORY:]]
-    left_out = len(turns) - len(lines)
-    return "\n".join([f"({left_out} earlier turns left out)"] * bool(left_out) + lines)
-
-
-def _past_turn(number: int, step: Step, after: Observation) -> str:
-    decision = step.decision
-    outcome = f"\n   Outcome: {_line(after.outcome)}" if after.outcome else ""
-    thought = f"Thought: {_line(decision.thought)}\n   " if decision.thought else ""
-    return f"{number}. {thought}Action: {format_action(decision.action)}{outcome}"
 
 
 def _line(text: str, limit: int = 400) -> str:

@@ -14,6 +14,7 @@ from webagent.errors import ModelError, PolicyError
 from webagent.models.canned import CannedModel
 from webagent.models.endpoint import Endpoint, EndpointModel
 from webagent.models.model import Reply
+from webagent.observation.variants import VARIANTS
 from webagent.policy.language import LanguagePolicy
 from webagent.records import Decision, Ending, Node, Observation, Step, Trajectory
 from webagent.rollout import run_episode
@@ -284,3 +285,14 @@ async def test_replies_that_stay_unreadable_end_the_episode_and_are_scored(chat_
 
     assert episode.ending is Ending.POLICY_UNREADABLE
     assert (await checks_hold()(episode)).value == 0.0
+
+
+async def test_a_variant_says_how_the_page_is_written_and_what_was_seen_before():
+    trajectory = under_way(Decision(Click(2)))
+    model = CannedModel(["Thought: x\nAction: click(2)"])
+    await LanguagePolicy(model, render, variant=VARIANTS["pruned"]).act(trajectory, PAGE)
+    user = model.requests[0].messages[1].text
+    assert "Seen there:\n<<<page" in user and '[2] button "Send"' in user
+    model = CannedModel(["Thought: x\nAction: click(2)"])
+    await LanguagePolicy(model, render, variant=VARIANTS["html"]).act(START, PAGE)
+    assert "The page now as HTML, where the attribute `mark`" in model.requests[0].messages[1].text

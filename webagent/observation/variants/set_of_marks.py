@@ -1,0 +1,138 @@
+"""A screenshot with a numbered box around everything in view that can be acted on."""
+
+import io
+import math
+from collections.abc import Iterator, Sequence
+from itertools import cycle
+
+from PIL import Image, ImageDraw, ImageFont
+
+from webagent.observation.render import render_node
+from webagent.observation.variants.bounded import bounded
+from webagent.records import Node, Observation
+
+_COLOURS = (
+    *((214, 39, 40), (31, 119, 180), (44, 120, 44), (148, 66, 189), (170, 85, 0)),
+    *((200, 30, 130), (0, 110, 120), (90, 90, 20)),
+)
+"""Dark enough for white figures; neighbours differ."""
+_WHITE = (255, 255, 255)
+_FONT_SIZE = 11
+_PADDING = 2
+_ROOMY = 8
+"""An element so many times as large as its label may have it inside."""
+_COVERING_A_LABEL = 100.0
+"""What a covered pixel of another label costs against one of an element."""
+_Box = tuple[float, float, float, float]
+"""Left, top, right, bottom in pixels."""
+
+
+def draw_marks(image: bytes, observation: Observation) -> bytes:
+    """The PNG with boxes and numbers. Labels stand where they hide least: beside their element
+    where there is room, inside only of large ones."""
+    with Image.open(io.BytesIO(image)) as opened:
+        picture = opened.convert("RGB")
+    draw = ImageDraw.Draw(picture)
+    font = ImageFont.load_default(_FONT_SIZE)
+    nodes = in_view(observation, picture.size)
+    boxes = [_within(node, picture.size) for node in nodes]
+    labels: list[_Box] = []
+    for node, box, colour in zip(nodes, boxes, cycle(_COLOURS), strict=False):
+        draw.rectangle(_grown(box, 1), outline=_WHITE)
+        draw.rectangle(box, outline=colour)
+        size = draw.textbbox((0, 0), str(node.mark), font=font)
+        label = _placed((size[2], size[3]), box, boxes, labels, picture.size)
+        labels.append(label)
+        draw.rectangle(label, fill=colour, outline=_WHITE)
+        draw.text((label[0] + _PADDING, label[1] + _PADDING - 1), str(node.mark), _WHITE, font)
+    written = io.BytesIO()
+    picture.save(written, "PNG")
+    return written.getvalue()
+
+
+def list_marks(observation: Observation, max_tokens: int = 2000) -> str:
+    """The numbered elements as lines, without the text that the picture shows."""
+    return bounded(
+        [render_node(node).strip() for node in observation.nodes if node.mark], max_tokens
+    )
+
+
+def in_view(observation: Observation, size: tuple[int, int]) -> list[Node]:
+    """The elements with a place of their own in a viewport of this width and height.
+
+    Where the observation has captured which marks are in view, only those: a box does not tell
+    whether a scrolled container cuts it off.
+    """
+    known = {int(mark) for mark in observation.captured.split()}
+    return [
+        node
+        for node in observation.nodes
+        if node.mark and node.kind != "option" and _area(_within(node, size)) > 0
+        if not known or node.mark in known
+    ]
+
+
+def _within(node: Node, size: tuple[int, int]) -> _Box:
+    left, top, width, height = node.box
+    return (
+        max(0, left),
+        max(0, top),
+        min(size[0] - 1, left + width),
+        min(size[1] - 1, top + height),
+    )
+
+
+def _placed(
+    text: tuple[float, float],
+    box: _Box,
+    boxes: Sequence[_Box],
+    labels: Sequence[_Box],
+    size: tuple[int, int],
+) -> _Box:
+    """The cheapest place for a label; the first of equals, nearest to the element's corner."""
+    width, height = text[0] + 2 * _PADDING, text[1] + _PADDING
+    places = [place for place in _candidates(box, width, height) if _is_inside(place, size)]
+    inside = (box[0], box[1], box[0] + width, box[1] + height)
+    if _area(box) >= _ROOMY * width * height or not places:
+        places.append(_pushed(inside, size))
+
+    def cost(place: _Box) -> float:
+        hidden = sum(_shared(place, other) / math.sqrt(max(1.0, _area(other))) for other in boxes)
+        return hidden + _COVERING_A_LABEL * sum(_shared(place, other) for other in labels)
+
+    return min(places, key=cost)
+
+
+def _candidates(box: _Box, width: float, height: float) -> Iterator[_Box]:
+    """Above, before, after and below the element, at its ends and its middle."""
+    left, top, right, bottom = box
+    middle = (top + bottom - height) / 2
+    corners = (
+        *((left, top - height), (right - width, top - height), (left - width, top)),
+        *((left - width, middle), (right, top), (right, middle)),
+        *((left, bottom), (right - width, bottom)),
+    )
+    for x, y in corners:
+        yield (x, y, x + width, y + height)
+
+
+def _pushed(box: _Box, size: tuple[int, int]) -> _Box:
+    dx = min(0.0, size[0] - 1 - box[2]) - min(0.0, box[0])
+    dy = min(0.0, size[1] - 1 - box[3]) - min(0.0, box[1])
+    return (box[0] + dx, box[1] + dy, box[2] + dx, box[3] + dy)
+
+
+def _is_inside(box: _Box, size: tuple[int, int]) -> bool:
+    return box[0] >= 0 and box[1] >= 0 and box[2] < size[0] and box[3] < size[1]
+
+
+def _grown(box: _Box, by: float) -> _Box:
+    return (box[0] - by, box[1] - by, box[2] + by, box[3] + by)
+
+
+def _area(box: _Box) -> float:
+    return max(0.0, box[2] - box[0]) * max(0.0, box[3] - box[1])
+
+
+def _shared(a: _Box, b: _Box) -> float:
+    return _area((max(a[0], b[0]), max(a[1], b[1]), min(a[2], b[2]), min(a[3], b[3])))
