@@ -55,7 +55,7 @@ class WebEnv(gymnasium.Env[dict[str, Any], str]):
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 4}  # noqa: RUF012 - Gymnasium's own
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is a setting of its own
         self,
         task: str | Task,
         *,

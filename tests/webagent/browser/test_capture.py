@@ -48,7 +48,7 @@ def page_with(tmp_path: Path) -> Callable[..., Task]:
 async def shown(browser: Browser, task: Task, name: str) -> tuple[str, BrowserWorld]:
     """The page as a variant writes it, and the world it is open in."""
     variant = VARIANTS[name]
-    world = await browser.world(None, variant)
+    world = await browser.world(variant=variant)
     return variant.write(await world.reset(task), 5000), world
 
 
@@ -63,7 +63,7 @@ async def test_markup_shows_the_page_as_it_is_now(browser: Browser, task: Task):
 async def test_marks_in_every_form_are_those_that_actions_take(browser: Browser, task: Task):
     for name in ("html", "accessibility", "markdown"):
         variant = VARIANTS[name]
-        world = await browser.world(None, variant)
+        world = await browser.world(variant=variant)
         page = await world.reset(task)
         mark = next(node.mark for node in page.nodes if node.name == "Deep")
         text = variant.write(page, 5000)
@@ -119,7 +119,7 @@ async def test_what_is_no_part_of_the_task_is_told_apart(browser: Browser, page_
 
 async def test_only_what_is_not_cut_off_counts_as_in_view(browser: Browser, task: Task):
     variant = VARIANTS["set-of-marks"]
-    world = await browser.world(None, variant)
+    world = await browser.world(variant=variant)
     page = await world.reset(task)
     names = {node.name for node in page.nodes if str(node.mark) in page.captured.split()}
     assert "In view" in names and "Cut off" not in names
