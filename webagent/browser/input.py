@@ -37,7 +37,7 @@ async def drag(tab: Tab, start: Point, end: Point) -> None:
         share = number / _DRAG_MOVES
         point = (start[0] + (end[0] - start[0]) * share, start[1] + (end[1] - start[1]) * share)
         await _mouse(tab, "mouseMoved", point, "left")
-    if await tab.ask("dragHasStarted"):
+    if await tab.drag_has_started():
         await _drop(tab, end)
     await _mouse(tab, "mouseReleased", end, "left", 1)
 

@@ -48,7 +48,7 @@ async def _(action: act.Focus, tabs: Tabs) -> str:
 
 @perform.register
 async def _(action: act.Fill, tabs: Tabs) -> str:
-    ready = await tabs.active.ask("readyToFill", action.mark, action.text)
+    ready = await tabs.active.ask_about(action.mark, "readyToFill", action.text)
     if ready.get("typing") and (action.text or not ready["empty"]):
         await hand.type_text(tabs.active, action.text)
     return _reason(ready)
@@ -84,7 +84,7 @@ async def _(action: act.Scroll, tabs: Tabs) -> str:
 @perform.register
 async def _(action: act.DragAndDrop, tabs: Tabs) -> str:
     start = await _place(tabs, action.source)
-    end = await tabs.active.ask("middleOf", action.target)
+    end = await tabs.active.ask_about(action.target, "middleOf")
     if "error" in start or "error" in end:
         return _reason(start) or _reason(end)
     await hand.drag(tabs.active, (start["x"], start["y"]), (end["x"], end["y"]))
@@ -158,7 +158,7 @@ async def _(action: Answer | GiveUp, tabs: Tabs) -> str:
 
 
 async def _click(tabs: Tabs, mark: int, button: act.Button = "left", count: int = 1) -> str:
-    place = await tabs.active.ask("locate", mark)
+    place = await tabs.active.ask_about(mark, "locate")
     if "option" in place:
         return await _ask(tabs, "choose", mark, place["option"])
     if place.get("isPicture"):
@@ -172,22 +172,22 @@ async def _hovered(tabs: Tabs, mark: int, before: dict[str, Any]) -> dict[str, A
     """Where a picture is once the mouse is over it: a hovered style may load another one, and until
     that has come there is nothing to click."""
     await hand.move(tabs.active, (before["x"], before["y"]))
-    place: dict[str, Any] = await tabs.active.ask("locate", mark)
+    place: dict[str, Any] = await tabs.active.ask_about(mark, "locate")
     if place != before:
         await tabs.settle(_HOVER_MS)
-        place = await tabs.active.ask("locate", mark)
+        place = await tabs.active.ask_about(mark, "locate")
     return place
 
 
 async def _place(tabs: Tabs, mark: int) -> dict[str, Any]:
-    place: dict[str, Any] = await tabs.active.ask("locate", mark)
+    place: dict[str, Any] = await tabs.active.ask_about(mark, "locate")
     if "option" in place:
         return {"error": f"element {mark} is an option of a list; choose it or act on the list"}
     return place
 
 
-async def _ask(tabs: Tabs, function: str, *arguments: Any) -> str:
-    return _reason(await tabs.active.ask(function, *arguments))
+async def _ask(tabs: Tabs, function: str, mark: int, *arguments: Any) -> str:
+    return _reason(await tabs.active.ask_about(mark, function, *arguments))
 
 
 def _reason(answer: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ ISOLATED_WORLD = "webagent"
 """Name of the JavaScript world that shares the page's document and nothing else."""
 
 _SIGNAL = f"webagent-{token_hex(8)}"
-_PARTS = ("locate.js", "quiet.js")
+_PARTS = ("locate.js", "through.js", "quiet.js")
 _FUNCTIONS = (
     "choose",
     "dragHasStarted",
@@ -23,6 +23,7 @@ _FUNCTIONS = (
     "quiet",
     "readyToFill",
     "scrollOn",
+    "throughFrame",
     "titleOf",
 )
 

@@ -3,15 +3,30 @@
 const MARKS = new WeakMap();
 const BY_MARK = new Map();
 let nextMark = 1;
+let provisional = 0;
 
+// Frames are read at the same time, so in them new elements get negative numbers at first.
 function markOf(element) {
   let mark = MARKS.get(element);
   if (!mark) {
-    mark = nextMark++;
-    MARKS.set(element, mark);
-    BY_MARK.set(mark, new WeakRef(element));
+    mark = provisional ? provisional-- : nextMark++;
+    setMark(mark, element);
   }
   return mark;
+}
+
+function setMark(mark, element) {
+  MARKS.set(element, mark);
+  BY_MARK.set(mark, new WeakRef(element));
+}
+
+// The numbers that were given out for the negative ones since this document was last spoken to.
+function adopt(numbers) {
+  for (const [before, mark] of numbers) {
+    const element = byMark(before);
+    BY_MARK.delete(before);
+    if (element) setMark(mark, element);
+  }
 }
 
 function byMark(mark) {
