@@ -11,6 +11,7 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Frame as PlaywrightFrame
 
 from webagent.browser.scripts import ISOLATED_WORLD, isolated_script
+from webagent.browser.shadows import open_closed
 from webagent.observation import FramePath, PageView, numbered, read_view, splice
 
 FRAME_SECONDS = 1.0
@@ -154,7 +155,19 @@ class Frames:
 
     async def _look(self, realm: Realm, options: Mapping[str, Any]) -> PageView | None:
         answer = await self._call(realm, "observe", options)
-        return read_view(answer) if isinstance(answer, str) else None
+        view = read_view(answer) if isinstance(answer, str) else None
+        if view is not None and view.hollow and await self._opened(realm):
+            answer = await self._call(realm, "observe", options)
+            view = read_view(answer) if isinstance(answer, str) else None
+        return view
+
+    async def _opened(self, realm: Realm) -> bool:
+        """Whether there were closed shadow trees in a frame that its next look goes into."""
+        try:
+            async with asyncio.timeout(FRAME_SECONDS):
+                return await open_closed(realm.session, realm.context)
+        except (PlaywrightError, TimeoutError):
+            return False
 
     async def _call(self, realm: Realm, function: str, *arguments: Any) -> Any:
         """The answer of a frame; an error that says so where there is none."""

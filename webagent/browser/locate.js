@@ -41,7 +41,7 @@ function middleOf(mark) {
 function isInView(element) {
   const box = element.getBoundingClientRect();
   if (box.top < 0 || box.left < 0 || box.bottom > innerHeight || box.right > innerWidth) return false;
-  for (let parent = element.parentElement; parent; parent = parent.parentElement) {
+  for (let parent = flatParent(element); parent; parent = flatParent(parent)) {
     if (parent.scrollHeight <= parent.clientHeight || parent === document.body) continue;
     const frame = parent.getBoundingClientRect();
     if (box.top < frame.top || box.bottom > frame.bottom) return false;
@@ -96,8 +96,8 @@ function* outlineOf(shape) {
 
 function elementAt(x, y) {
   let found = document.elementFromPoint(x, y);
-  while (found && found.shadowRoot) {
-    const inner = found.shadowRoot.elementFromPoint(x, y);
+  while (found && shadowOf(found)) {
+    const inner = shadowOf(found).elementFromPoint(x, y);
     if (!inner || inner === found) break;
     found = inner;
   }
@@ -106,7 +106,7 @@ function elementAt(x, y) {
 
 function reaches(element, found) {
   if (!found) return false;
-  for (let node = found; node; node = node.parentElement || (node.getRootNode().host ?? null)) {
+  for (let node = found; node; node = flatParent(node)) {
     if (node === element) return true;
     if (tagOf(node) === "label" && node.control === element) return true;
   }
@@ -188,7 +188,7 @@ function scrollOn(mark, dx, dy) {
   const element = mark ? byMark(mark) : document.scrollingElement;
   if (!element || !element.isConnected) return { error: `element ${mark} is gone from the page` };
   let moved = element;
-  while (moved && !scrolls(moved, dx, dy)) moved = moved.parentElement;
+  while (moved && !scrolls(moved, dx, dy)) moved = flatParent(moved);
   return moved ? {} : { error: "there is nothing left to scroll that way" };
 }
 

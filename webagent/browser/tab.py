@@ -13,6 +13,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from webagent.browser.frames import Frames
 from webagent.browser.scripts import ISOLATED_WORLD, isolated_script, reporting_script
+from webagent.browser.shadows import open_closed
 from webagent.errors import WorldError
 from webagent.observation import PageView, read_view
 
@@ -103,6 +104,10 @@ class Tab:
     async def look(self, **options: Any) -> PageView:
         """What the page and its frames show. The options are those of `observe` in observe.js."""
         view = read_view(await self.ask("observe", options))
+        if view.hollow and self._isolated is not None:
+            async with world_failures():
+                opened = await self.alive(open_closed(self._cdp, self._isolated))
+            view = read_view(await self.ask("observe", options)) if opened else view
         return await self._frames.fill(view, options) if view.holes else view
 
     async def goto(self, url: str) -> str:

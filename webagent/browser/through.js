@@ -21,7 +21,7 @@ function outward(frame, point) {
 
 // Scrolls everything around the frame until the point of it can be seen.
 function reveal(frame, point) {
-  for (let holder = parentOf(frame); holder; holder = parentOf(holder)) {
+  for (let holder = flatParent(frame); holder; holder = flatParent(holder)) {
     const box = viewOf(holder);
     const { x, y } = outward(frame, point);
     const left = x < box.left || x >= box.right ? x - (box.left + box.right) / 2 : 0;
@@ -37,8 +37,4 @@ function canScroll(holder) {
 function viewOf(holder) {
   if (holder === document.scrollingElement) return { left: 0, top: 0, right: innerWidth, bottom: innerHeight };
   return holder.getBoundingClientRect();
-}
-
-function parentOf(element) {
-  return element.assignedSlot || element.parentElement || element.getRootNode().host || null;
 }

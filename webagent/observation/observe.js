@@ -17,7 +17,7 @@ class Walk {
   }
 
   children(element, depth, muted) {
-    const shadow = element.shadowRoot;
+    const shadow = shadowOf(element);
     const nodes = shadow ? shadow.childNodes : element.childNodes;
     for (const node of tagOf(element) === "slot" ? slotted(element) : nodes) {
       if (node.nodeType === Node.TEXT_NODE) this.addText(node, element, depth, muted);
@@ -43,6 +43,7 @@ class Walk {
     const shown = style.visibility === "visible" && hasSize(element);
     if (isFrame(element)) return shown && this.frame(element, depth);
     if (shown && this.isOwnLine(element, style)) return this.line(element, style, depth);
+    if (shown) noteHollow(element, style);
     this.block(element, style, depth, muted);
   }
 
@@ -251,8 +252,8 @@ function slotted(slot) {
 
 function focusedElement() {
   let element = document.activeElement;
-  while (element && element.shadowRoot && element.shadowRoot.activeElement) {
-    element = element.shadowRoot.activeElement;
+  while (element && shadowOf(element) && shadowOf(element).activeElement) {
+    element = shadowOf(element).activeElement;
   }
   return element;
 }
@@ -277,7 +278,7 @@ function observe({ ignore, firstMark, within }) {
   return JSON.stringify({
     title: document.title, url: location.href, focus, nextMark,
     scroll: [Math.round(scrollY), Math.max(0, Math.round(page.scrollHeight - innerHeight - scrollY))],
-    rows, path,
+    rows, path, hollow: HOLLOW.size,
     holes: walk.rows.flatMap((row, index) => (row.hole ? [{ ...row.hole, row: index }] : [])),
   });
 }

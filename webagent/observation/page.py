@@ -7,7 +7,16 @@ from typing import Any
 
 from webagent.records import Node
 
-_PARTS = ("reports.js", "boxes.js", "elements.js", "drawings.js", "frames.js", "observe.js")
+_PARTS = (
+    "reports.js",
+    "shadows.js",
+    "boxes.js",
+    "elements.js",
+    "names.js",
+    "drawings.js",
+    "frames.js",
+    "observe.js",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +63,8 @@ class PageView:
     """The way from the top document, as places among each document's frames."""
     holes: tuple[Hole, ...] = ()
     """Frames whose rows are not among the nodes, in their order."""
+    hollow: int = 0
+    """Elements that may hold a shadow tree which the page's source closed."""
 
 
 def page_script(signal: str, more: str, exports: tuple[str, ...]) -> str:
@@ -63,7 +74,7 @@ def page_script(signal: str, more: str, exports: tuple[str, ...]) -> str:
     `signal` is the secret event name on which `listener_script` reports elements.
     """
     source = "\n".join(_read(part) for part in _PARTS)
-    names = ", ".join(("adopt", "observe", *exports))
+    names = ", ".join(("adopt", "called", "keepShadow", "observe", "takeHollow", *exports))
     return (
         f"(() => {{\n{source}\n{more}\n"
         f"hearListeners({json.dumps(signal)});\n"
@@ -111,6 +122,7 @@ def read_view(answer: str) -> PageView:
         next_mark=seen["nextMark"],
         path=tuple(seen["path"]),
         holes=tuple(_hole(said) for said in seen["holes"]),
+        hollow=seen["hollow"],
     )
 
 
