@@ -51,7 +51,7 @@ async def hold_button(tab: Tab, point: Point, button: Button = "left") -> None:
 
 async def let_go(tab: Tab, point: Point, button: Button = "left") -> None:
     """Let go of a button; what was dragged natively is dropped."""
-    dragged = tab.pressed == "left" and await tab.ask("dragHasStarted")
+    dragged = tab.pressed == "left" and await tab.drag_has_started()
     tab.pressed = None
     if not (dragged and await _drop(tab, point)):
         await _mouse(tab, "mouseReleased", point, button, 1)

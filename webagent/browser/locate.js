@@ -1,7 +1,8 @@
 // Finding the point of an element that a mouse would hit, and preparing elements for input. An
 // option of a drop-down list has no point of its own: it answers with its label.
 
-function locate(mark) {
+// `most` is how many points to answer with, for a frame of which something outside may cover a part.
+function locate(mark, most = 1) {
   const element = byMark(mark);
   if (!element) return { error: `no element ${mark} on this page` };
   if (!element.isConnected) return { error: `element ${mark} is gone from the page` };
@@ -9,16 +10,23 @@ function locate(mark) {
   if (tagOf(element) === "option") return { option: element.label };
   if (!canBeSeen(element)) return { error: `element ${mark} is hidden` };
   if (!isInView(element)) element.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
+  const { points, hit } = reachable(element, most);
+  if (points.length) return { ...points[0], ...(most > 1 ? { points } : {}) };
+  return { error: hit ? `element ${mark} is covered by ${calling(hit)}` : `element ${mark} is outside the page` };
+}
+
+// The first points of an element that reach it, and what lies over it where one does not.
+function reachable(element, most) {
+  const points = [];
   let hit = null;
   for (const [x, y] of pointsOf(element)) {
-    const found = elementAt(x, y, element.ownerDocument);
+    const found = elementAt(x, y);
     if (reaches(element, found)) {
-      const [left, top] = offsetOf(element);
-      return { x: x + left, y: y + top, isPicture: getComputedStyle(found).content.includes("url(") };
-    }
-    hit = hit || found;
+      points.push({ x, y, isPicture: getComputedStyle(found).content.includes("url(") });
+      if (points.length === most) break;
+    } else hit = hit || found;
   }
-  return { error: hit ? `element ${mark} is covered by ${calling(hit)}` : `element ${mark} is outside the page` };
+  return { points, hit };
 }
 
 // Where to let go of what is dragged onto an element: its middle, whatever lies there.
@@ -32,9 +40,8 @@ function middleOf(mark) {
 
 function isInView(element) {
   const box = element.getBoundingClientRect();
-  const view = element.ownerDocument.defaultView;
-  if (box.top < 0 || box.left < 0 || box.bottom > view.innerHeight || box.right > view.innerWidth) return false;
-  for (let parent = element.parentElement; parent; parent = parent.parentElement) {
+  if (box.top < 0 || box.left < 0 || box.bottom > innerHeight || box.right > innerWidth) return false;
+  for (let parent = flatParent(element); parent; parent = flatParent(parent)) {
     if (parent.scrollHeight <= parent.clientHeight || parent === document.body) continue;
     const frame = parent.getBoundingClientRect();
     if (box.top < frame.top || box.bottom > frame.bottom) return false;
@@ -48,7 +55,7 @@ function* pointsOf(element) {
   const points = [...gridOf(element)];
   const inner = [];
   for (const point of points) {
-    const found = elementAt(...point, element.ownerDocument);
+    const found = elementAt(...point);
     if (found && found !== element && element.contains(found) && hasOwnMark(found, element)) inner.push(point);
     else yield point;
   }
@@ -87,10 +94,10 @@ function* outlineOf(shape) {
   }
 }
 
-function elementAt(x, y, root) {
-  let found = root.elementFromPoint(x, y);
-  while (found && found.shadowRoot) {
-    const inner = found.shadowRoot.elementFromPoint(x, y);
+function elementAt(x, y) {
+  let found = document.elementFromPoint(x, y);
+  while (found && shadowOf(found)) {
+    const inner = shadowOf(found).elementFromPoint(x, y);
     if (!inner || inner === found) break;
     found = inner;
   }
@@ -99,7 +106,7 @@ function elementAt(x, y, root) {
 
 function reaches(element, found) {
   if (!found) return false;
-  for (let node = found; node; node = node.parentElement || (node.getRootNode().host ?? null)) {
+  for (let node = found; node; node = flatParent(node)) {
     if (node === element) return true;
     if (tagOf(node) === "label" && node.control === element) return true;
   }
@@ -181,7 +188,7 @@ function scrollOn(mark, dx, dy) {
   const element = mark ? byMark(mark) : document.scrollingElement;
   if (!element || !element.isConnected) return { error: `element ${mark} is gone from the page` };
   let moved = element;
-  while (moved && !scrolls(moved, dx, dy)) moved = moved.parentElement;
+  while (moved && !scrolls(moved, dx, dy)) moved = flatParent(moved);
   return moved ? {} : { error: "there is nothing left to scroll that way" };
 }
 

@@ -11,7 +11,7 @@ ISOLATED_WORLD = "webagent"
 """Name of the JavaScript world that shares the page's document and nothing else."""
 
 _SIGNAL = f"webagent-{token_hex(8)}"
-_PARTS = ("locate.js", "operate.js", "quiet.js")
+_PARTS = ("locate.js", "operate.js", "through.js", "quiet.js")
 _FUNCTIONS = (
     "choose",
     "chooseExactly",
@@ -29,6 +29,7 @@ _FUNCTIONS = (
     "readyToFill",
     "scrollOn",
     "tickOf",
+    "throughFrame",
     "titleOf",
 )
 

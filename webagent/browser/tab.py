@@ -13,8 +13,11 @@ from playwright.async_api import Error as PlaywrightError
 from webagent.action.actions import Button
 from webagent.browser.choosers import Chooser
 from webagent.browser.dialogs import Dialogs, DialogWaits
+from webagent.browser.frames import Frames
 from webagent.browser.scripts import ISOLATED_WORLD, isolated_script, reporting_script
+from webagent.browser.shadows import open_closed
 from webagent.errors import WorldError
+from webagent.observation import PageView, read_view
 
 DATA_SECONDS = 10.0
 """How long a page may wait for its data before the episode goes on without it."""
@@ -64,6 +67,7 @@ class Tab:
         self._drags: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
         self._cdp = cdp
         self._frame = ""
+        self._frames = Frames(self)
         self._isolated: int | None = None
         self._isolated_ready = asyncio.Event()
         self._dead: asyncio.Future[str] = asyncio.get_running_loop().create_future()
@@ -106,6 +110,19 @@ class Tab:
         text, *nodes = answer["deepSerializedValue"]["value"]
         return text["value"], [node["value"]["backendNodeId"] for node in nodes]
 
+    async def ask_about(self, mark: int, function: str, *arguments: Any) -> Any:
+        """As `ask`, of the element with this mark, in whatever frame it is."""
+        return await self._frames.ask(mark, function, *arguments)
+
+    async def look(self, **options: Any) -> PageView:
+        """What the page and its frames show. The options are those of `observe` in observe.js."""
+        view = read_view(await self.ask("observe", options))
+        if view.hollow and self._isolated is not None:
+            async with world_failures():
+                opened = await self.alive(open_closed(self._cdp, self._isolated))
+            view = read_view(await self.ask("observe", options)) if opened else view
+        return await self._frames.fill(view, options) if view.holes else view
+
     async def goto(self, url: str) -> str:
         """Begin to open an address; the reason when the browser cannot."""
         self._set_loading(True)
@@ -131,13 +148,15 @@ class Tab:
 
     async def upload(self, mark: int, paths: Sequence[str]) -> str:
         """Put files into a file field; the reason when it is not one."""
-        answer = await self.send(
-            "Runtime.evaluate", expression=f"webagent.fileField({mark})", contextId=self._isolated
-        )
-        field = answer["result"].get("objectId")
-        if field is None:
-            return f"element {mark} is not a file field"
-        await self.send("DOM.setFileInputFiles", files=list(paths), objectId=field)
+        session, context = self._frames.place_of(mark) or (self._cdp, self._isolated)
+        field = {"expression": f"webagent.fileField({mark})", "contextId": context}
+        async with world_failures():
+            answer = await self.alive(session.send("Runtime.evaluate", field))
+            found = answer["result"].get("objectId")
+            if found is None:
+                return f"element {mark} is not a file field"
+            files = {"files": list(paths), "objectId": found}
+            await self.alive(session.send("DOM.setFileInputFiles", files))
         return ""
 
     async def answer_chooser(self, paths: Sequence[str]) -> str:
@@ -153,6 +172,11 @@ class Tab:
                 raise
             return "the field that asked for a file is gone"
         return ""
+
+    async def drag_has_started(self) -> bool:
+        """Whether the page or one of its frames began a native drag and let it go on."""
+        answers = [await self.ask("dragHasStarted"), *await self._frames.ask_all("dragHasStarted")]
+        return any(answer is True for answer in answers)
 
     async def dragged_data(self) -> dict[str, Any] | None:
         """What the native drag that has just begun carries; None when the browser says nothing."""
@@ -267,7 +291,8 @@ class Tab:
         self.page.on("close", lambda _: self._die("the page was closed"))
         self._frame = (await self.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
         self.on("Runtime.executionContextCreated", self._context_created)
-        self.on("Runtime.executionContextsCleared", lambda _: self._isolated_ready.clear())
+        self.on("Runtime.executionContextDestroyed", self._context_destroyed)
+        self.on("Runtime.executionContextsCleared", self._contexts_cleared)
         self.on("Emulation.virtualTimeBudgetExpired", lambda _: self._expired.set())
         self.on("Input.dragIntercepted", lambda event: self._drags.put_nowait(event["data"]))
         self.on("Page.javascriptDialogOpening", self._dialog_opened)
@@ -304,9 +329,18 @@ class Tab:
 
     def _context_created(self, event: dict[str, Any]) -> None:
         context = event["context"]
-        if context["name"] == ISOLATED_WORLD and context["auxData"]["frameId"] == self._frame:
+        if context["auxData"]["frameId"] != self._frame:
+            self._frames.created(self._cdp, context)
+        elif context["name"] == ISOLATED_WORLD:
             self._isolated = context["id"]
             self._isolated_ready.set()
+
+    def _context_destroyed(self, event: dict[str, Any]) -> None:
+        self._frames.destroyed(self._cdp, event["executionContextId"])
+
+    def _contexts_cleared(self, _event: dict[str, Any]) -> None:
+        self._isolated_ready.clear()
+        self._frames.cleared(self._cdp)
 
     def _dialog_opened(self, event: dict[str, Any]) -> None:
         if event["type"] != "beforeunload" and not self.dialogs.are_held:

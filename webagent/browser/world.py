@@ -15,7 +15,7 @@ from webagent.browser.perform import perform
 from webagent.browser.profile import Profile
 from webagent.browser.tabs import Tabs
 from webagent.errors import WorldError
-from webagent.observation import PageView, read_view
+from webagent.observation import PageView
 from webagent.observation.variants import Variant
 from webagent.records import Node, Observation
 
@@ -259,14 +259,16 @@ class BrowserWorld:
         return await self._variant.capture(source)
 
     async def _look(self, tabs: Tabs, task: Task) -> tuple[PageView, bool]:
-        options = {"ignore": task.hooks.ignore, "firstMark": self._next_mark}
-        looking = [tabs.active.ask("observe", options)]
-        if task.hooks.over:
-            looking.append(tabs.first.evaluate(_or(f"Boolean({task.hooks.over})", "false")))
-        answer, *over = await asyncio.gather(*looking)
-        view = read_view(answer)
+        view, over = await asyncio.gather(
+            tabs.active.look(ignore=task.hooks.ignore, firstMark=self._next_mark),
+            self._is_over(tabs, task),
+        )
         self._next_mark = view.next_mark
-        return view, over == [True]
+        return view, over
+
+    async def _is_over(self, tabs: Tabs, task: Task) -> bool:
+        over = task.hooks.over and _or(f"Boolean({task.hooks.over})", "false")
+        return bool(over) and await tabs.first.evaluate(over) is True
 
 
 def _facing_dialog(tabs: Tabs, before: Observation) -> Observation:

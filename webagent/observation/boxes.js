@@ -24,32 +24,20 @@ function isCutAway(element, style) {
   return !(element instanceof SVGElement) && !isNative(element) && (box.width <= 1 || box.height <= 1);
 }
 
-// Boxes are in the viewport of the top document, also for elements in frames.
-function offsetOf(node) {
-  let [left, top] = [0, 0];
-  let frame = node.ownerDocument.defaultView && node.ownerDocument.defaultView.frameElement;
-  while (frame) {
-    const box = frame.getBoundingClientRect();
-    [left, top] = [left + box.left + frame.clientLeft, top + box.top + frame.clientTop];
-    frame = frame.ownerDocument.defaultView.frameElement;
-  }
-  return [left, top];
-}
-
-function toBox(rect, node) {
-  const [left, top] = offsetOf(node);
-  return [rect.left + left, rect.top + top, rect.width, rect.height].map(Math.round);
+// Boxes are in the viewport of their own document.
+function toBox(rect) {
+  return [rect.left, rect.top, rect.width, rect.height].map(Math.round);
 }
 
 function boxOf(element) {
-  return toBox(element.getBoundingClientRect(), element);
+  return toBox(element.getBoundingClientRect());
 }
 
 function boxOfText(node) {
-  const range = node.ownerDocument.createRange();
+  const range = document.createRange();
   range.selectNodeContents(node);
   const rect = range.getBoundingClientRect();
-  return rect.width > 0 && rect.height > 0 ? toBox(rect, node) : null;
+  return rect.width > 0 && rect.height > 0 ? toBox(rect) : null;
 }
 
 function union(a, b) {

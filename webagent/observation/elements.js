@@ -3,15 +3,30 @@
 const MARKS = new WeakMap();
 const BY_MARK = new Map();
 let nextMark = 1;
+let provisional = 0;
 
+// Frames are read at the same time, so in them new elements get negative numbers at first.
 function markOf(element) {
   let mark = MARKS.get(element);
   if (!mark) {
-    mark = nextMark++;
-    MARKS.set(element, mark);
-    BY_MARK.set(mark, new WeakRef(element));
+    mark = provisional ? provisional-- : nextMark++;
+    setMark(mark, element);
   }
   return mark;
+}
+
+function setMark(mark, element) {
+  MARKS.set(element, mark);
+  BY_MARK.set(mark, new WeakRef(element));
+}
+
+// The numbers that were given out for the negative ones since this document was last spoken to.
+function adopt(numbers) {
+  for (const [before, mark] of numbers) {
+    const element = byMark(before);
+    BY_MARK.delete(before);
+    if (element) setMark(mark, element);
+  }
 }
 
 function byMark(mark) {
@@ -42,6 +57,15 @@ const INPUT_ROLES = {
   number: "spinbutton", radio: "radio", range: "slider", reset: "button", search: "searchbox",
   submit: "button",
 };
+const KNOWN_ROLES = new Set(
+  ("alert alertdialog application article banner blockquote button caption cell checkbox code columnheader " +
+  "combobox complementary contentinfo definition deletion dialog directory document emphasis feed figure form " +
+  "generic grid gridcell group heading img image insertion link list listbox listitem log main mark marquee " +
+  "math menu menubar menuitem menuitemcheckbox menuitemradio meter navigation none note option paragraph " +
+  "presentation progressbar radio radiogroup region row rowgroup rowheader scrollbar search searchbox " +
+  "separator slider spinbutton status strong subscript superscript switch tab table tablist tabpanel term " +
+  "textbox time timer toolbar tooltip tree treegrid treeitem").split(" "),
+);
 const ACTIVE_ROLES = new Set([
   "button", "checkbox", "combobox", "link", "listbox", "menuitem", "menuitemcheckbox",
   "menuitemradio", "option", "radio", "scrollbar", "searchbox", "slider", "spinbutton", "switch",
@@ -77,7 +101,7 @@ function isNative(element) {
 function isInteractive(element, style) {
   if (isNative(element)) return true;
   if (tagOf(element) === "label" && element.control) return false;
-  if (ACTIVE_ROLES.has(element.getAttribute("role"))) return true;
+  if (ACTIVE_ROLES.has(writtenRole(element))) return true;
   return isSensitive(element, style) && !isBlank(element, style);
 }
 
@@ -99,8 +123,8 @@ function isHandle(element) {
 }
 
 function roleOf(element) {
-  const explicit = clean(element.getAttribute("role")).split(" ")[0];
-  if (explicit && explicit !== "presentation" && explicit !== "none") return explicit;
+  const explicit = writtenRole(element);
+  if (explicit) return explicit;
   const tag = tagOf(element);
   if (isHandle(element)) return "slider";
   if (tag === "input") return INPUT_ROLES[element.type] || "textbox";
@@ -109,6 +133,15 @@ function roleOf(element) {
   if (isEditable(element)) return "textbox";
   if (element instanceof SVGElement) return "graphic";
   return "generic";
+}
+
+// The first role the author wrote that there is. `none` counts only where nothing shows that the element
+// is more than decoration, and then it is what a generic element is.
+function writtenRole(element) {
+  const words = clean(element.getAttribute("role")).toLowerCase();
+  if (!words) return "";
+  const role = words.split(" ").find((word) => KNOWN_ROLES.has(word)) || "";
+  return role === "presentation" || role === "none" ? "" : role;
 }
 
 function kindOf(element) {
@@ -157,8 +190,12 @@ function picture(element, style) {
 }
 
 function nameOf(element, style) {
-  const label = labelText(element);
-  if (label) return label;
+  const name = HAS_NAMES.has(roleOf(element)) ? accessibleName(element) : labelText(element);
+  return name || likelyName(element, style);
+}
+
+// What a reader would call an element to which the standards give no name.
+function likelyName(element, style) {
   const tag = tagOf(element);
   if (tag === "input" && ["button", "submit", "reset"].includes(element.type)) {
     return element.value || { submit: "Submit", reset: "Reset" }[element.type] || "";
@@ -242,4 +279,10 @@ function menuIcon(item) {
     if (name && !clean(part.textContent) && !/^(caret|triangle|check|blank)/.test(name[1])) return [`icon:${name[1]}`];
   }
   return [];
+}
+
+// Role, name and description of a marked element by the standards alone.
+function called(mark) {
+  const element = byMark(mark);
+  return element ? [roleOf(element), accessibleName(element), accessibleDescription(element)] : null;
 }

@@ -1,16 +1,35 @@
-// Runs in the page's own world before its scripts: reports which elements listen for the mouse.
-// The isolated world cannot see listeners, so each element is handed over as the relatedTarget of
-// an event with a secret name. Nothing is written into the DOM.
+// Runs in the page's own world before its scripts: reports which elements listen for the mouse, and
+// closed shadow trees. The isolated world cannot see either, so each element is handed over as the
+// relatedTarget of an event with a secret name. Events hide what is in a shadow tree; that travels in
+// a highlight of the same name, which is there for as long as the event. Nothing is written into the DOM.
 (signal) => {
   const MOUSE = new Set([
     "click", "dblclick", "mousedown", "mouseup", "pointerdown", "pointerup", "touchstart",
   ]);
   const dispatch = EventTarget.prototype.dispatchEvent;
+  const highlights = CSS.highlights;
+  const [Range, Mark] = [StaticRange, Highlight];
+  const { set, delete: remove } = HighlightRegistry.prototype;
+
+  const reportHidden = (node) => {
+    const [at, to] = [{ startContainer: node, startOffset: 0 }, { endContainer: node, endOffset: 0 }];
+    set.call(highlights, signal, new Mark(new Range({ ...at, ...to })));
+    dispatch.call(document, new Event(signal));
+    remove.call(highlights, signal);
+  };
 
   const report = (target, type) => {
     if (!MOUSE.has(type) || !(target instanceof Element)) return;
     if (target === document.documentElement || target === document.body) return;
-    dispatch.call(document, new FocusEvent(signal, { relatedTarget: target }));
+    if (target.getRootNode() instanceof ShadowRoot) reportHidden(target);
+    else dispatch.call(document, new FocusEvent(signal, { relatedTarget: target }));
+  };
+
+  const attach = Element.prototype.attachShadow;
+  Element.prototype.attachShadow = function attachShadow(init) {
+    const root = attach.call(this, init);
+    if (root.mode === "closed") reportHidden(root);
+    return root;
   };
 
   const listen = EventTarget.prototype.addEventListener;

@@ -17,9 +17,8 @@ class Walk {
   }
 
   children(element, depth, muted) {
-    const shadow = element.shadowRoot;
-    const frame = tagOf(element) === "iframe" ? frameBody(element) : null;
-    const nodes = frame ? [frame] : shadow ? shadow.childNodes : element.childNodes;
+    const shadow = shadowOf(element);
+    const nodes = shadow ? shadow.childNodes : element.childNodes;
     for (const node of tagOf(element) === "slot" ? slotted(element) : nodes) {
       if (node.nodeType === Node.TEXT_NODE) this.addText(node, element, depth, muted);
       else if (node.nodeType === Node.ELEMENT_NODE) this.element(node, depth, muted);
@@ -42,13 +41,25 @@ class Walk {
       return;
     }
     const shown = style.visibility === "visible" && hasSize(element);
+    if (isFrame(element)) return shown && this.frame(element, depth);
     if (shown && this.isOwnLine(element, style)) return this.line(element, style, depth);
+    if (shown) noteHollow(element, style);
     this.block(element, style, depth, muted);
   }
 
   isOwnLine(element, style) {
     if (tagOf(element) === "label" && element.control) return true;
     return isInteractive(element, style) || isDrawn(element, style);
+  }
+
+  // A frame's rows are put in once its document has been asked for them.
+  frame(element, depth) {
+    this.flush(depth);
+    const hole = holeOf(element, element === this.focused);
+    this.rows.push({
+      mark: false, role: "frame", name: hole.title, value: "", states: [], box: boxOf(element), depth,
+      kind: kindOf(element), element, hole,
+    });
   }
 
   // An element without a line of its own: only its content, set apart where it is a block.
@@ -124,14 +135,14 @@ class Walk {
     this.children(element, depth + 1, false);
     this.flush(depth + 1);
     const inner = this.rows.splice(start);
-    if (!inner.some((other) => other.mark) || isWhole(row, inner)) return;
+    if (!inner.some((other) => other.mark || other.hole) || isWhole(row, inner)) return;
     this.container(row, inner);
   }
 
   // An element with controls of its own in it is named by the text around them; without any such
   // text it is only a wrapper, and its mark would be noise.
   container(row, inner) {
-    const texts = inner.filter((other) => !other.mark && other.depth === row.depth + 1);
+    const texts = inner.filter((other) => !other.mark && !other.hole && other.depth === row.depth + 1);
     const name = texts.map((other) => other.name).join(" | ");
     const keeps = row.kind === "svg" || (name && name.length <= 160 && texts.length <= 8);
     if (!keeps) {
@@ -181,7 +192,7 @@ class Walk {
 
   take(text, holder) {
     const last = this.rows[this.rows.length - 1];
-    if (last && !last.mark && holder.contains(last.element)) return this.rows.pop().name;
+    if (last && !last.mark && !last.hole && holder.contains(last.element)) return this.rows.pop().name;
     for (const node of textNodes(holder)) this.consumed.add(node);
     return text;
   }
@@ -234,14 +245,6 @@ function isColouredBox(element, style) {
     style.backgroundColor !== getComputedStyle(element.parentElement).backgroundColor;
 }
 
-function frameBody(frame) {
-  try {
-    return frame.contentDocument ? frame.contentDocument.body : null;
-  } catch (error) {
-    return null;
-  }
-}
-
 function slotted(slot) {
   const nodes = slot.assignedNodes();
   return nodes.length ? nodes : slot.childNodes;
@@ -249,15 +252,20 @@ function slotted(slot) {
 
 function focusedElement() {
   let element = document.activeElement;
-  while (element && element.shadowRoot && element.shadowRoot.activeElement) {
-    element = element.shadowRoot.activeElement;
+  while (element && shadowOf(element) && shadowOf(element).activeElement) {
+    element = shadowOf(element).activeElement;
   }
   return element;
 }
 
-// Marks continue after those of earlier documents, so that a number never changes its meaning.
-function observe({ ignore, firstMark }) {
-  nextMark = Math.max(nextMark, firstMark);
+// Marks continue after those of earlier documents, so that a number never changes its meaning. In a
+// frame, for which `firstMark` is 0, they are to be replaced by other numbers later; `within` names the
+// frames of the top document that are shown.
+function observe({ ignore, firstMark, within }) {
+  const path = pathFromTop();
+  if (within && !within.includes(path[0])) return null;
+  if (firstMark) nextMark = Math.max(nextMark, firstMark);
+  else provisional = provisional || -1;
   const walk = new Walk(ignore);
   if (document.body) walk.element(document.body, 0, false);
   walk.flush(0);
@@ -270,6 +278,7 @@ function observe({ ignore, firstMark }) {
   return JSON.stringify({
     title: document.title, url: location.href, focus, nextMark,
     scroll: [Math.round(scrollY), Math.max(0, Math.round(page.scrollHeight - innerHeight - scrollY))],
-    rows,
+    rows, path, hollow: HOLLOW.size,
+    holes: walk.rows.flatMap((row, index) => (row.hole ? [{ ...row.hole, row: index }] : [])),
   });
 }

@@ -3,10 +3,49 @@
 import json
 from dataclasses import dataclass
 from importlib.resources import files
+from typing import Any
 
 from webagent.records import Node
 
-_PARTS = ("reports.js", "boxes.js", "elements.js", "drawings.js", "observe.js")
+_PARTS = (
+    "reports.js",
+    "shadows.js",
+    "boxes.js",
+    "elements.js",
+    "names.js",
+    "drawings.js",
+    "frames.js",
+    "observe.js",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Hole:
+    """Where the rows of a frame belong among those of the document around it."""
+
+    row: int
+    """Index of the node that stands for the frame."""
+    index: int
+    """Place among the document's frames; -1 for one in a shadow tree."""
+    key: int
+    """The frame's number in its document, to find the way to its points by."""
+    left: float
+    top: float
+    """Where its viewport begins, in CSS pixels of the viewport around it."""
+    scale_x: float
+    scale_y: float
+    """How many of those pixels one of its own takes."""
+    is_focused: bool
+
+    def outward(self, box: tuple[int, int, int, int]) -> tuple[int, int, int, int]:
+        """A box of the frame in the viewport around it."""
+        left, top, width, height = box
+        return (
+            round(self.left + left * self.scale_x),
+            round(self.top + top * self.scale_y),
+            round(width * self.scale_x),
+            round(height * self.scale_y),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +59,12 @@ class PageView:
     scroll: tuple[int, int]
     next_mark: int
     """The first number free for an element not seen yet."""
+    path: tuple[int, ...] = ()
+    """The way from the top document, as places among each document's frames."""
+    holes: tuple[Hole, ...] = ()
+    """Frames whose rows are not among the nodes, in their order."""
+    hollow: int = 0
+    """Elements that may hold a shadow tree which the page's source closed."""
 
 
 def page_script(signal: str, more: str, exports: tuple[str, ...]) -> str:
@@ -29,7 +74,7 @@ def page_script(signal: str, more: str, exports: tuple[str, ...]) -> str:
     `signal` is the secret event name on which `listener_script` reports elements.
     """
     source = "\n".join(_read(part) for part in _PARTS)
-    names = ", ".join(("observe", *exports))
+    names = ", ".join(("adopt", "called", "keepShadow", "observe", "takeHollow", *exports))
     return (
         f"(() => {{\n{source}\n{more}\n"
         f"hearListeners({json.dumps(signal)});\n"
@@ -75,6 +120,22 @@ def read_view(answer: str) -> PageView:
         focus=seen["focus"],
         scroll=(seen["scroll"][0], seen["scroll"][1]),
         next_mark=seen["nextMark"],
+        path=tuple(seen["path"]),
+        holes=tuple(_hole(said) for said in seen["holes"]),
+        hollow=seen["hollow"],
+    )
+
+
+def _hole(said: dict[str, Any]) -> Hole:
+    return Hole(
+        row=said["row"],
+        index=said["index"],
+        key=said["key"],
+        left=said["left"],
+        top=said["top"],
+        scale_x=said["scaleX"],
+        scale_y=said["scaleY"],
+        is_focused=said["isFocused"],
     )
 
 

@@ -7,7 +7,13 @@ function hearListeners(signal) {
   document.addEventListener(signal, (event) => {
     event.stopImmediatePropagation();
     if (event.relatedTarget) LISTENING.add(event.relatedTarget);
+    for (const range of CSS.highlights.get(signal) || []) hearOf(range.startContainer);
   }, true);
+}
+
+function hearOf(node) {
+  if (node instanceof ShadowRoot) keepShadow(node);
+  else LISTENING.add(node);
 }
 
 function hearCanvases(signal) {

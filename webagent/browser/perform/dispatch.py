@@ -22,14 +22,14 @@ def reason_of(answer: dict[str, Any]) -> str:
     return str(answer.get("error", ""))
 
 
-async def ask(tabs: Tabs, function: str, *arguments: Any) -> str:
+async def ask(tabs: Tabs, function: str, mark: int, *arguments: Any) -> str:
     """Have the page's side do something; the reason when it cannot."""
-    return reason_of(await tabs.active.ask(function, *arguments))
+    return reason_of(await tabs.active.ask_about(mark, function, *arguments))
 
 
 async def place_of(tabs: Tabs, mark: int) -> dict[str, Any]:
     """The point of an element that a mouse would hit."""
-    place: dict[str, Any] = await tabs.active.ask("locate", mark)
+    place: dict[str, Any] = await tabs.active.ask_about(mark, "locate")
     if "option" in place:
         return {"error": f"element {mark} is an option of a list; choose it or act on the list"}
     return place
@@ -37,7 +37,7 @@ async def place_of(tabs: Tabs, mark: int) -> dict[str, Any]:
 
 async def click_on(tabs: Tabs, mark: int, button: Button = "left", count: int = 1) -> str:
     """Click an element; an option of a drop-down list is chosen."""
-    place = await tabs.active.ask("locate", mark)
+    place = await tabs.active.ask_about(mark, "locate")
     if "option" in place:
         return await ask(tabs, "choose", mark, place["option"])
     if place.get("isPicture"):
@@ -51,10 +51,10 @@ async def _hovered(tabs: Tabs, mark: int, before: dict[str, Any]) -> dict[str, A
     """Where a picture is once the mouse is over it: a hovered style may load another one, and until
     that has come there is nothing to click."""
     await hand.move(tabs.active, (before["x"], before["y"]))
-    place: dict[str, Any] = await tabs.active.ask("locate", mark)
+    place: dict[str, Any] = await tabs.active.ask_about(mark, "locate")
     if place != before:
         await tabs.settle(_HOVER_MS)
-        place = await tabs.active.ask("locate", mark)
+        place = await tabs.active.ask_about(mark, "locate")
     return place
 
 

@@ -74,7 +74,7 @@ async def _(action: act.Scroll, tabs: Tabs) -> str:
 @perform.register
 async def _(action: act.DragAndDrop, tabs: Tabs) -> str:
     start = await place_of(tabs, action.source)
-    end = await tabs.active.ask("middleOf", action.target)
+    end = await tabs.active.ask_about(action.target, "middleOf")
     if "error" in start or "error" in end:
         return reason_of(start) or reason_of(end)
     await hand.drag(tabs.active, (start["x"], start["y"]), (end["x"], end["y"]))
@@ -83,14 +83,14 @@ async def _(action: act.DragAndDrop, tabs: Tabs) -> str:
 
 async def fill(tabs: Tabs, mark: int, text: str) -> str:
     """Replace the text of a field; the reason when it takes none."""
-    ready = await tabs.active.ask("readyToFill", mark, text)
+    ready = await tabs.active.ask_about(mark, "readyToFill", text)
     if ready.get("typing") and (text or not ready["empty"]):
         await hand.type_text(tabs.active, text)
     return reason_of(ready)
 
 
 async def _tick(tabs: Tabs, mark: int, wanted: bool) -> str:
-    tick = await tabs.active.ask("tickOf", mark)
+    tick = await tabs.active.ask_about(mark, "tickOf")
     if "error" in tick:
         return reason_of(tick)
     if tick["ticked"] == wanted:

@@ -36,7 +36,7 @@ async def _upload(tabs: Tabs, mark: int, paths: tuple[str, ...]) -> str:
         return reason
     if mark == 0:
         return await _give(tabs, paths)
-    field = await tabs.active.ask("fileFieldOf", mark)
+    field = await tabs.active.ask_about(mark, "fileFieldOf")
     if "error" in field:
         return reason_of(field)
     if field["takes"]:

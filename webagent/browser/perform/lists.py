@@ -24,7 +24,7 @@ async def _(action: act.SelectOption, tabs: Tabs) -> str:
 
 @perform.register
 async def _(action: act.SelectOptions, tabs: Tabs) -> str:
-    answer = await tabs.active.ask("chooseExactly", action.mark, action.options)
+    answer = await tabs.active.ask_about(action.mark, "chooseExactly", action.options)
     if "missing" in answer:
         return reason_of(answer) + await _hint(tabs, action.mark, answer["missing"])
     return reason_of(answer)
@@ -32,7 +32,7 @@ async def _(action: act.SelectOptions, tabs: Tabs) -> str:
 
 async def _choose_built(tabs: Tabs, mark: int, label: str) -> str:
     """Choose from a list that a page builds: open it, look for the label, click what bears it."""
-    found = await tabs.active.ask("optionNamed", mark, label)
+    found = await tabs.active.ask_about(mark, "optionNamed", label)
     if "error" in found:
         return reason_of(found)
     if "mark" not in found and not found["open"]:
@@ -44,21 +44,28 @@ async def _choose_built(tabs: Tabs, mark: int, label: str) -> str:
         await fill(tabs, mark, label)
         found = await _after_settling(tabs, mark, label)
     if "mark" in found:
-        return await click_on(tabs, found["mark"])
+        return await _click_option(tabs, mark, found["mark"])
     return reason_of(found) or f"element {mark} has no option {label!r}" + await _hint(
         tabs, mark, label
     )
 
 
+async def _click_option(tabs: Tabs, mark: int, option: int) -> str:
+    """In a frame a new element has no number of its own before the next observation."""
+    if option < 0:
+        return f"the list of element {mark} has opened; click the option in it"
+    return await click_on(tabs, option)
+
+
 async def _after_settling(tabs: Tabs, mark: int, label: str) -> dict[str, Any]:
     await tabs.settle(_OPEN_MS)
-    found: dict[str, Any] = await tabs.active.ask("optionNamed", mark, label)
+    found: dict[str, Any] = await tabs.active.ask_about(mark, "optionNamed", label)
     return found
 
 
 async def _hint(tabs: Tabs, mark: int, label: str) -> str:
     """What a wrong label comes near to, or why it cannot be had."""
-    labels = await tabs.active.ask("labelsOf", mark)
+    labels = await tabs.active.ask_about(mark, "labelsOf")
     if label in labels["disabled"]:
         return " that can be chosen: it is disabled"
     lower = {each.lower(): each for each in labels["enabled"]}

@@ -1,0 +1,51 @@
+// Frames: where the rows of another document belong, and how its points lie in this one.
+
+const FRAME_KEYS = new WeakMap();
+const FRAMES = new Map();
+
+function isFrame(element) {
+  return /^(iframe|frame|object)$/.test(tagOf(element)) && Boolean(element.contentWindow);
+}
+
+function keyOfFrame(frame) {
+  if (!FRAME_KEYS.has(frame)) {
+    FRAME_KEYS.set(frame, FRAMES.size + 1);
+    FRAMES.set(FRAMES.size + 1, new WeakRef(frame));
+  }
+  return FRAME_KEYS.get(frame);
+}
+
+// The fields of `Hole` in frames.py. Windows can be told apart across origins, documents cannot.
+function holeOf(frame, isFocused) {
+  const [[left, top], [scaleX, scaleY]] = [innerCorner(frame), scaleOf(frame)];
+  return {
+    left, top, scaleX, scaleY, isFocused,
+    key: keyOfFrame(frame), index: indexOf(window, frame.contentWindow),
+    title: clean(frame.getAttribute("title") || frame.getAttribute("aria-label") || frame.name),
+  };
+}
+
+function indexOf(parent, child) {
+  for (let index = 0; index < parent.length; index++) if (parent[index] === child) return index;
+  return -1;
+}
+
+// The way from the top to this document, as places among each parent's frames.
+function pathFromTop() {
+  const path = [];
+  for (let view = window; view !== view.parent; view = view.parent) path.unshift(indexOf(view.parent, view));
+  return path;
+}
+
+function scaleOf(frame) {
+  const box = frame.getBoundingClientRect();
+  return [box.width / (frame.offsetWidth || 1) || 1, box.height / (frame.offsetHeight || 1) || 1];
+}
+
+function innerCorner(frame) {
+  const [box, style, [scaleX, scaleY]] = [frame.getBoundingClientRect(), getComputedStyle(frame), scaleOf(frame)];
+  return [
+    box.left + (frame.clientLeft + parseFloat(style.paddingLeft)) * scaleX,
+    box.top + (frame.clientTop + parseFloat(style.paddingTop)) * scaleY,
+  ];
+}

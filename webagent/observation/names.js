@@ -1,0 +1,189 @@
+// Accessible names: Accessible Name and Description Computation 1.2 with the HTML and SVG mappings.
+// The step names in comments are the standard's.
+
+const FROM_CONTENT = new Set([
+  "button", "cell", "checkbox", "columnheader", "gridcell", "heading", "link", "menuitem",
+  "menuitemcheckbox", "menuitemradio", "option", "radio", "row", "rowheader", "switch", "tab",
+  "tooltip", "treeitem",
+]);
+// Roles of elements to act on, whose names the standards settle.
+const HAS_NAMES = new Set([...ACTIVE_ROLES, "colorpicker", "file", "image"]);
+const LABELLABLE = /^(button|input|meter|output|progress|select|textarea)$/;
+const NEVER_TEXT = /^(script|style|template|noscript|head|meta|link|datalist)$/;
+// Letters of icon fonts, which nobody can read.
+const ICON_LETTERS = /[\ue000-\uf8ff]|[\udb80-\udbff][\udc00-\udfff]/g;
+
+function accessibleName(element) {
+  return readable(nameStep(element, { seen: new Set(), isRoot: true }));
+}
+
+function accessibleDescription(element) {
+  const described = referred(element, "aria-describedby");
+  if (described.length) return readable(described.map((part) => ofReferred(part, new Set())).join(" "));
+  const said = clean(element.getAttribute("aria-description"));
+  if (said) return said;
+  const title = clean(element.getAttribute("title"));
+  return title && title !== accessibleName(element) ? title : "";
+}
+
+const readable = (text) => clean(text.replace(ICON_LETTERS, ""));
+
+// `way` says how the computation came here: `seen` what it has been at, `isRoot` at the element itself,
+// `isReferred` by aria-labelledby, `showsHidden` from something hidden that was referred to.
+function nameStep(element, way) {
+  if (way.seen.has(element) || (!way.showsHidden && isUnsaid(element, way))) return "";
+  way.seen.add(element);
+  if (!way.isReferred) {
+    const parts = referred(element, "aria-labelledby"); // 2B
+    const text = parts.map((part) => ofReferred(part, way.seen)).join(" ");
+    if (clean(text)) return text;
+  }
+  if (!way.isRoot && !way.isDirect) {
+    const value = embeddedValue(element); // 2C
+    if (value !== null) return value;
+  }
+  const label = clean(element.getAttribute("aria-label")); // 2D
+  if (label) return label;
+  const native = nativeName(element, way); // 2E
+  if (native !== null) return native;
+  if (readsContent(element, way)) { // 2F
+    const content = contentText(element, { ...way, isRoot: false, isDirect: false, isReferred: way.isReferred });
+    if (readable(content)) return content;
+  }
+  return tooltip(element); // 2I
+}
+
+function ofReferred(element, seen) {
+  const isHidden = !isOnScreen(element);
+  return nameStep(element, { seen: new Set(isHidden ? [] : [...seen].filter((each) => each !== element)), isReferred: true, isDirect: true, showsHidden: isHidden });
+}
+
+function referred(element, attribute) {
+  const ids = clean(element.getAttribute(attribute));
+  if (!ids) return [];
+  const root = element.getRootNode();
+  return ids.split(" ").map((id) => root.getElementById && root.getElementById(id)).filter(Boolean);
+}
+
+function isUnsaid(element, way) {
+  return element.getAttribute("aria-hidden") === "true" && !way.isRoot ? true : !way.isRoot && !isOnScreen(element);
+}
+
+function isOnScreen(element) {
+  const style = getComputedStyle(element);
+  if (style.display === "" || style.visibility !== "visible") return false;
+  return style.display === "contents" || element.getClientRects().length > 0 || isDisplayed(element);
+}
+
+function isDisplayed(element) {
+  return element.checkVisibility ? element.checkVisibility() : getComputedStyle(element).display !== "none";
+}
+
+function embeddedValue(element) {
+  const role = roleOf(element);
+  if (isTextField(element) || role === "textbox" || role === "searchbox") {
+    return "value" in element ? element.value : element.textContent;
+  }
+  if (tagOf(element) === "select") return [...element.selectedOptions].map((option) => option.label).join(" ");
+  if (role === "combobox" || role === "listbox") {
+    const chosen = [...element.querySelectorAll("[role=option][aria-selected=true]")];
+    return chosen.map((option) => option.textContent).join(" ");
+  }
+  if (/^(slider|spinbutton|progressbar|meter|scrollbar)$/.test(role)) {
+    const said = element.getAttribute("aria-valuetext") || element.getAttribute("aria-valuenow");
+    return said || (element.value !== undefined ? String(element.value) : "");
+  }
+  return null;
+}
+
+// Null where the markup language says nothing of it.
+function nativeName(element, way) {
+  const tag = tagOf(element);
+  if (LABELLABLE.test(tag)) {
+    const labels = [...(element.labels || [])].map((label) => nameStep(label, { seen: new Set([...way.seen]), isLabel: true, isDirect: true, ...(isOnScreen(label) ? {} : { showsHidden: false }) }));
+    const text = labels.join(" ");
+    if (clean(text)) return text;
+  }
+  if (tag === "input") return inputName(element);
+  if (tag === "textarea" || tag === "select") return fieldName(element);
+  if (tag === "img" || tag === "area") return imageName(element);
+  const part = { fieldset: "legend", table: "caption", figure: "figcaption" }[tag];
+  const caption = part && [...element.children].find((child) => tagOf(child) === part);
+  if (caption) return nameStep(caption, { seen: way.seen, isLabel: true, isDirect: true });
+  if (tag === "optgroup") return element.label;
+  if (tag === "option") return element.label;
+  if (element instanceof SVGElement) return svgName(element);
+  return null;
+}
+
+function inputName(input) {
+  switch (input.type) {
+    case "submit":
+    case "reset":
+    case "button": {
+      const value = clean(input.value) || { submit: "Submit", reset: "Reset" }[input.type];
+      return input.hasAttribute("value") && clean(input.value) ? value : tooltip(input) || value || "";
+    }
+    case "image":
+      return clean(input.alt) || clean(input.getAttribute("value")) || tooltip(input) || "Submit";
+    default:
+      return fieldName(input);
+  }
+}
+
+function fieldName(field) {
+  return tooltip(field) || clean(field.getAttribute("placeholder")) || clean(field.getAttribute("aria-placeholder"));
+}
+
+function imageName(image) {
+  return image.hasAttribute("alt") && clean(image.alt) ? clean(image.alt) : tooltip(image);
+}
+
+function svgName(element) {
+  const title = [...element.children].find((child) => tagOf(child) === "title");
+  if (title && clean(title.textContent)) return title.textContent;
+  return tagOf(element) === "a" ? clean(element.getAttribute("xlink:title")) || null : null;
+}
+
+function tooltip(element) {
+  return clean(element.getAttribute("title"));
+}
+
+function readsContent(element, way) {
+  return !way.isRoot || FROM_CONTENT.has(roleOf(element)) || tagOf(element) === "summary";
+}
+
+function contentText(element, way) {
+  const parts = [pseudoText(element, "::before")];
+  const shadow = shadowOf(element);
+  const nodes = shadow ? shadow.childNodes : tagOf(element) === "slot" ? slotted(element) : element.childNodes;
+  for (const node of nodes) {
+    if (node.nodeType === Node.TEXT_NODE) parts.push(node.data);
+    else if (node.nodeType === Node.ELEMENT_NODE) parts.push(childText(node, way));
+  }
+  parts.push(pseudoText(element, "::after"));
+  return parts.join("");
+}
+
+function childText(child, way) {
+  if (NEVER_TEXT.test(tagOf(child))) return "";
+  if (tagOf(child) === "br") return " ";
+  const text = nameStep(child, way);
+  const display = getComputedStyle(child).display;
+  return display.startsWith("inline") && display === "inline" || display === "contents" ? text : ` ${text} `;
+}
+
+function pseudoText(element, part) {
+  const style = getComputedStyle(element, part);
+  if (style.content === "none" || style.content === "normal" || style.display === "none") return "";
+  const text = generated(style.content, element);
+  return style.display === "inline" ? text : ` ${text} `;
+}
+
+// The text of a `content` value: strings, attributes are resolved already; what stands after a slash
+// is said instead of it.
+function generated(content) {
+  const said = /\/\s*("(?:[^"\\]|\\.)*")\s*$/.exec(content);
+  const strings = (said ? said[1] : content).match(/"(?:[^"\\]|\\.)*"/g) || [];
+  return strings.map((text) => text.slice(1, -1).replace(/\\(.)/g, "$1")).join("");
+}
