@@ -79,6 +79,8 @@ class BrowserWorld:
         self._next_mark = 1
         self._goal = ""
         self._seen: Observation | None = None
+        self.refusal = ""
+        """Why the last action could not be done; empty when it was done, whatever came of it."""
 
     async def reset(self, task: Task) -> Observation:
         """Start the task in a fresh context. Raises `WorldError`."""
@@ -103,7 +105,8 @@ class BrowserWorld:
         tabs, task, before = self._playing()
         with self._at_work():
             try:
-                reason = await perform(action, tabs)
+                self.refusal = ""
+                self.refusal = reason = await perform(action, tabs)
                 notes = [reason] if reason else await tabs.settle(task.settle_ms)
                 after = await self._observe(task, tabs, notes)
             except DialogWaits:
