@@ -28,12 +28,11 @@ function markup(ignore, most) {
   return parts.join("");
 }
 
-// The children that are shown: of a frame its body, of a host what its shadow holds.
+// The children that are shown: of a host what its shadow holds.
 function contentOf(element) {
-  const tag = tagOf(element);
-  if (tag === "iframe") return [frameBody(element)].filter(Boolean);
-  if (element.shadowRoot) return element.shadowRoot.childNodes;
-  return tag === "slot" ? slotted(element) : element.childNodes;
+  const shadow = shadowOf(element);
+  if (shadow) return shadow.childNodes;
+  return tagOf(element) === "slot" ? slotted(element) : element.childNodes;
 }
 
 function isLeftOut(element, ignore) {

@@ -23,7 +23,7 @@ function members(ignore, firstMark, all) {
     }
   };
   visit(document.documentElement, [0, 0, innerWidth, innerHeight], false);
-  const focus = deepestFocus();
+  const focus = focusedElement();
   return [JSON.stringify({ facts, nextMark, focus: (focus && MARKS.get(focus)) || 0 }), ...elements];
 }
 
@@ -56,13 +56,3 @@ function answersClicks(element) {
   return isNative(element) && !element.disabled ? 1 : 0;
 }
 
-function deepestFocus() {
-  let element = document.activeElement;
-  while (element) {
-    const frame = tagOf(element) === "iframe" ? frameBody(element) : null;
-    const inside = element.shadowRoot || (frame && frame.ownerDocument);
-    if (!inside || !inside.activeElement) return element;
-    element = inside.activeElement;
-  }
-  return element;
-}
