@@ -59,6 +59,7 @@ class PageSource:
 
     async def members(self, mark_all: bool = False) -> Members:
         """All elements, in one command; with `mark_all` those without a mark get one."""
+        await self.tab.tell_frames()
         said, nodes = await self.tab.ask_for_elements(
             "members", self.ignore, self.first_mark, mark_all
         )
@@ -73,6 +74,7 @@ class PageSource:
 
     async def markup(self) -> str:
         """What is shown of the page as HTML, with marks."""
+        await self.tab.tell_frames()
         html = await self.tab.ask("markup", self.ignore, _MOST_CHARACTERS)
         if not isinstance(html, str):
             raise WorldError(f"expected the page as HTML, found {type(html).__name__}")

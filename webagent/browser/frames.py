@@ -59,6 +59,8 @@ class Frames:
         self._tab = tab
         self._realms: dict[tuple[CDPSession, int], Realm] = {}
         self._holders: dict[int, Realm] = {}
+        self.next_mark = 1
+        """The first number that no element of a frame has."""
         self._sessions: dict[PlaywrightFrame, CDPSession] = {}
         self._without_own: dict[PlaywrightFrame, str] = {}
         """Frames of the page's own process, by what they showed when that was found out."""
@@ -84,7 +86,13 @@ class Frames:
         options = {**options, "firstMark": 0, "within": [hole.index for hole in page.holes]}
         next_mark = await self._read(page, options, seen, realms)
         self._join(page, None, seen, realms)
+        self.next_mark = next_mark
         return replace(splice(page, seen), next_mark=next_mark)
+
+    async def tell(self) -> None:
+        """Have the frames know the numbers of their elements, as they are before the next look."""
+        untold = [realm for realm in self._realms.values() if realm.untold]
+        await asyncio.gather(*(self._call(realm, "titleOf") for realm in untold))
 
     async def ask(self, mark: int, function: str, *arguments: Any) -> Any:
         """Call one of our functions on the element of this mark, in the document it is in."""
@@ -93,6 +101,8 @@ class Frames:
             return await self._tab.ask(function, mark, *arguments)
         more = (_POINTS,) if function == "locate" else arguments
         answer = await self._call(realm, function, mark, *more)
+        if isinstance(answer, dict) and answer.get("mark", 0) < 0:
+            return {**answer, "mark": self._give_mark(realm, answer["mark"])}
         if function in ("locate", "middleOf"):
             return await self._outward(mark, realm, answer, is_anywhere=function == "middleOf")
         return answer
@@ -106,6 +116,13 @@ class Frames:
         """Session and context of the frame that holds an element; None for the top document."""
         realm = self._holder(mark)
         return (realm.session, realm.context) if realm is not None else None
+
+    def _give_mark(self, realm: Realm, provisional: int) -> int:
+        """The number of an element that was found between two looks."""
+        mark, self.next_mark = self.next_mark, self.next_mark + 1
+        realm.untold[provisional] = mark
+        self._holders[mark] = realm
+        return mark
 
     def _holder(self, mark: int) -> Realm | None:
         realm = self._holders.get(mark)

@@ -114,8 +114,13 @@ class Tab:
         """As `ask`, of the element with this mark, in whatever frame it is."""
         return await self._frames.ask(mark, function, *arguments)
 
+    async def tell_frames(self) -> None:
+        """Have frames know their marks, for a function that looks into several documents."""
+        await self._frames.tell()
+
     async def look(self, **options: Any) -> PageView:
         """What the page and its frames show. The options are those of `observe` in observe.js."""
+        options["firstMark"] = max(options["firstMark"], self._frames.next_mark)
         view = read_view(await self.ask("observe", options))
         if view.hollow and self._isolated is not None:
             async with world_failures():

@@ -127,12 +127,16 @@ function roleOf(element) {
   if (explicit) return explicit;
   const tag = tagOf(element);
   if (isHandle(element)) return "slider";
-  if (tag === "input") return INPUT_ROLES[element.type] || "textbox";
+  if (tag === "input") return isListed(element) ? "combobox" : INPUT_ROLES[element.type] || "textbox";
   if (tag === "select" && (element.multiple || element.size > 1)) return "listbox";
   if (ROLES[tag]) return ROLES[tag];
   if (isEditable(element)) return "textbox";
   if (element instanceof SVGElement) return "graphic";
   return "generic";
+}
+
+function isListed(input) {
+  return Boolean(input.list) && /^(text|search|tel|url|email)$/.test(input.type);
 }
 
 // The first role the author wrote that there is. `none` counts only where nothing shows that the element
@@ -281,8 +285,10 @@ function menuIcon(item) {
   return [];
 }
 
-// Role, name and description of a marked element by the standards alone.
-function called(mark) {
-  const element = byMark(mark);
-  return element ? [roleOf(element), accessibleName(element), accessibleDescription(element)] : null;
+// Role, name and description, by the standards alone, of every marked element, and the elements.
+function called() {
+  const marks = [...BY_MARK.keys()].sort((a, b) => a - b);
+  const elements = marks.map(byMark).filter((element) => element && element.isConnected);
+  const said = elements.map((each) => [roleOf(each), accessibleName(each), accessibleDescription(each)]);
+  return [JSON.stringify(said), ...elements];
 }

@@ -49,3 +49,27 @@ function innerCorner(frame) {
     box.top + (frame.clientTop + parseFloat(style.paddingTop)) * scaleY,
   ];
 }
+
+// For those who look at several documents at once: what a frame of the same origin shows, and what is
+// known in it.
+function frameBody(frame) {
+  return frame.contentDocument ? frame.contentDocument.body : null;
+}
+
+function knownMark(element) {
+  if (element.ownerDocument === document) return MARKS.get(element) || 0;
+  const there = element.ownerDocument.defaultView && element.ownerDocument.defaultView.webagent;
+  return there ? Math.max(0, there.knownMark(element)) : 0;
+}
+
+// Its box in the viewport of this document.
+function boxOnPage(element) {
+  const { left, top, width, height } = element.getBoundingClientRect();
+  let [x, y] = [left, top];
+  let view = element.ownerDocument.defaultView;
+  for (; view && view !== window && view.frameElement; view = view.parent) {
+    const [corner, scale] = [innerCorner(view.frameElement), scaleOf(view.frameElement)];
+    [x, y] = [corner[0] + x * scale[0], corner[1] + y * scale[1]];
+  }
+  return [x, y, width, height].map(Math.round);
+}

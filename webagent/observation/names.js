@@ -28,8 +28,9 @@ function accessibleDescription(element) {
 
 const readable = (text) => clean(text.replace(ICON_LETTERS, ""));
 
-// `way` says how the computation came here: `seen` what it has been at, `isRoot` at the element itself,
-// `isReferred` by aria-labelledby, `showsHidden` from something hidden that was referred to.
+// `way` says how the computation came here: `seen` what it has been at, `isRoot` to begin with,
+// `isDirect` by a label or a reference, `isReferred` by aria-labelledby, `showsHidden` by a reference to
+// something hidden.
 function nameStep(element, way) {
   if (way.seen.has(element) || (!way.showsHidden && isUnsaid(element, way))) return "";
   way.seen.add(element);
@@ -47,15 +48,16 @@ function nameStep(element, way) {
   const native = nativeName(element, way); // 2E
   if (native !== null) return native;
   if (readsContent(element, way)) { // 2F
-    const content = contentText(element, { ...way, isRoot: false, isDirect: false, isReferred: way.isReferred });
+    const content = contentText(element, { ...way, isRoot: false, isDirect: false });
     if (readable(content)) return content;
   }
   return tooltip(element); // 2I
 }
 
+// A label may refer to the element itself, to put its own name among others.
 function ofReferred(element, seen) {
-  const isHidden = !isOnScreen(element);
-  return nameStep(element, { seen: new Set(isHidden ? [] : [...seen].filter((each) => each !== element)), isReferred: true, isDirect: true, showsHidden: isHidden });
+  const others = new Set([...seen].filter((each) => each !== element));
+  return nameStep(element, { seen: others, isReferred: true, isDirect: true, showsHidden: !isOnScreen(element) });
 }
 
 function referred(element, attribute) {
@@ -66,17 +68,13 @@ function referred(element, attribute) {
 }
 
 function isUnsaid(element, way) {
-  return element.getAttribute("aria-hidden") === "true" && !way.isRoot ? true : !way.isRoot && !isOnScreen(element);
+  return !way.isRoot && (element.getAttribute("aria-hidden") === "true" || !isOnScreen(element));
 }
 
 function isOnScreen(element) {
   const style = getComputedStyle(element);
   if (style.display === "" || style.visibility !== "visible") return false;
-  return style.display === "contents" || element.getClientRects().length > 0 || isDisplayed(element);
-}
-
-function isDisplayed(element) {
-  return element.checkVisibility ? element.checkVisibility() : getComputedStyle(element).display !== "none";
+  return style.display === "contents" || element.checkVisibility();
 }
 
 function embeddedValue(element) {
@@ -100,8 +98,8 @@ function embeddedValue(element) {
 function nativeName(element, way) {
   const tag = tagOf(element);
   if (LABELLABLE.test(tag)) {
-    const labels = [...(element.labels || [])].map((label) => nameStep(label, { seen: new Set([...way.seen]), isLabel: true, isDirect: true, ...(isOnScreen(label) ? {} : { showsHidden: false }) }));
-    const text = labels.join(" ");
+    const labels = [...(element.labels || [])];
+    const text = labels.map((label) => nameStep(label, { seen: new Set(way.seen), isDirect: true })).join(" ");
     if (clean(text)) return text;
   }
   if (tag === "input") return inputName(element);
@@ -109,9 +107,8 @@ function nativeName(element, way) {
   if (tag === "img" || tag === "area") return imageName(element);
   const part = { fieldset: "legend", table: "caption", figure: "figcaption" }[tag];
   const caption = part && [...element.children].find((child) => tagOf(child) === part);
-  if (caption) return nameStep(caption, { seen: way.seen, isLabel: true, isDirect: true });
-  if (tag === "optgroup") return element.label;
-  if (tag === "option") return element.label;
+  if (caption) return nameStep(caption, { seen: way.seen, isDirect: true });
+  if (tag === "optgroup" || tag === "option") return element.label;
   if (element instanceof SVGElement) return svgName(element);
   return null;
 }
@@ -158,11 +155,19 @@ function contentText(element, way) {
   const shadow = shadowOf(element);
   const nodes = shadow ? shadow.childNodes : tagOf(element) === "slot" ? slotted(element) : element.childNodes;
   for (const node of nodes) {
-    if (node.nodeType === Node.TEXT_NODE) parts.push(node.data);
+    if (node.nodeType === Node.TEXT_NODE) parts.push(asDrawn(node));
     else if (node.nodeType === Node.ELEMENT_NODE) parts.push(childText(node, way));
   }
   parts.push(pseudoText(element, "::after"));
   return parts.join("");
+}
+
+// Small caps and the like are read as they are drawn.
+function asDrawn(text) {
+  const style = text.parentElement ? getComputedStyle(text.parentElement).textTransform : "none";
+  if (style === "uppercase") return text.data.toUpperCase();
+  if (style === "lowercase") return text.data.toLowerCase();
+  return style === "capitalize" ? text.data.replace(/(^|\s)\p{L}/gu, (start) => start.toUpperCase()) : text.data;
 }
 
 function childText(child, way) {
@@ -170,13 +175,13 @@ function childText(child, way) {
   if (tagOf(child) === "br") return " ";
   const text = nameStep(child, way);
   const display = getComputedStyle(child).display;
-  return display.startsWith("inline") && display === "inline" || display === "contents" ? text : ` ${text} `;
+  return display === "inline" || display === "contents" ? text : ` ${text} `;
 }
 
 function pseudoText(element, part) {
   const style = getComputedStyle(element, part);
   if (style.content === "none" || style.content === "normal" || style.display === "none") return "";
-  const text = generated(style.content, element);
+  const text = generated(style.content);
   return style.display === "inline" ? text : ` ${text} `;
 }
 

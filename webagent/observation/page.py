@@ -74,7 +74,9 @@ def page_script(signal: str, more: str, exports: tuple[str, ...]) -> str:
     `signal` is the secret event name on which `listener_script` reports elements.
     """
     source = "\n".join(_read(part) for part in _PARTS)
-    names = ", ".join(("adopt", "called", "keepShadow", "observe", "takeHollow", *exports))
+    names = ", ".join(
+        ("adopt", "called", "keepShadow", "knownMark", "observe", "takeHollow", *exports)
+    )
     return (
         f"(() => {{\n{source}\n{more}\n"
         f"hearListeners({json.dumps(signal)});\n"

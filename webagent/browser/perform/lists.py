@@ -44,17 +44,10 @@ async def _choose_built(tabs: Tabs, mark: int, label: str) -> str:
         await fill(tabs, mark, label)
         found = await _after_settling(tabs, mark, label)
     if "mark" in found:
-        return await _click_option(tabs, mark, found["mark"])
+        return await click_on(tabs, found["mark"])
     return reason_of(found) or f"element {mark} has no option {label!r}" + await _hint(
         tabs, mark, label
     )
-
-
-async def _click_option(tabs: Tabs, mark: int, option: int) -> str:
-    """In a frame a new element has no number of its own before the next observation."""
-    if option < 0:
-        return f"the list of element {mark} has opened; click the option in it"
-    return await click_on(tabs, option)
 
 
 async def _after_settling(tabs: Tabs, mark: int, label: str) -> dict[str, Any]:

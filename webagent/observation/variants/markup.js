@@ -28,11 +28,12 @@ function markup(ignore, most) {
   return parts.join("");
 }
 
-// The children that are shown: of a host what its shadow holds.
+// The children that are shown: of a frame its body, of a host what its shadow holds.
 function contentOf(element) {
-  const shadow = shadowOf(element);
-  if (shadow) return shadow.childNodes;
-  return tagOf(element) === "slot" ? slotted(element) : element.childNodes;
+  const tag = tagOf(element);
+  if (tag === "iframe") return [frameBody(element)].filter(Boolean);
+  if (shadowOf(element)) return shadowOf(element).childNodes;
+  return tag === "slot" ? slotted(element) : element.childNodes;
 }
 
 function isLeftOut(element, ignore) {
@@ -41,7 +42,7 @@ function isLeftOut(element, ignore) {
 }
 
 function attributesOf(element) {
-  const mark = MARKS.get(element);
+  const mark = knownMark(element);
   const now = mark ? [["mark", String(mark)]] : [];
   if (tagOf(element) === "input" && element.type !== "file") now.push(["value", fieldText(element)]);
   if (element.checked) now.push(["checked", ""]);

@@ -14,7 +14,7 @@ function members(ignore, firstMark, all) {
   const visit = (element, clip, isOut) => {
     if (elements.length >= MOST_ELEMENTS) return;
     isOut = isOut || Boolean(ignore && element.matches(ignore));
-    const box = boxOf(element);
+    const box = boxOnPage(element);
     elements.push(element);
     facts.push([markFor(element, all && !isOut), ...box, shareIn(clip, box), answersClicks(element), Number(isOut)]);
     const inner = clipsContent(element) ? overlap(clip, box) : clip;
@@ -23,12 +23,13 @@ function members(ignore, firstMark, all) {
     }
   };
   visit(document.documentElement, [0, 0, innerWidth, innerHeight], false);
-  const focus = focusedElement();
-  return [JSON.stringify({ facts, nextMark, focus: (focus && MARKS.get(focus)) || 0 }), ...elements];
+  const focus = deepestFocus();
+  return [JSON.stringify({ facts, nextMark, focus: focus ? knownMark(focus) : 0 }), ...elements];
 }
 
+// What is in a frame has the marks that were given there.
 function markFor(element, all) {
-  return all ? markOf(element) : MARKS.get(element) || 0;
+  return all && element.ownerDocument === document ? markOf(element) : knownMark(element);
 }
 
 function clipsContent(element) {
@@ -56,3 +57,13 @@ function answersClicks(element) {
   return isNative(element) && !element.disabled ? 1 : 0;
 }
 
+function deepestFocus() {
+  let element = document.activeElement;
+  while (element) {
+    const frame = tagOf(element) === "iframe" ? frameBody(element) : null;
+    const inside = shadowOf(element) || (frame && frame.ownerDocument);
+    if (!inside || !inside.activeElement) return element;
+    element = inside.activeElement;
+  }
+  return element;
+}

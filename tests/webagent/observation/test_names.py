@@ -1,0 +1,137 @@
+"""Roles and names are those of the standards, and Chromium's own accessibility tree agrees."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tasks.task import Task
+from webagent.browser import Browser
+from webagent.browser.tab import Tab
+
+pytestmark = pytest.mark.browser
+
+# Source, role and name.
+CASES = (
+    ("<button>Save <b>all</b></button>", "button", "Save all"),
+    ("<button aria-label='Close'>X</button>", "button", "Close"),
+    ("<button><img alt='Print' src='x.png'></button>", "button", "Print"),
+    ("<button>Go<span aria-hidden=true> ✓</span></button>", "button", "Go"),
+    ("<button>Show<span style='display: none'> hidden</span></button>", "button", "Show"),
+    ("<button title='Bold'></button>", "button", "Bold"),
+    ("<button class=marked>Next</button>", "button", "» Next"),
+    ("<button style='text-transform: uppercase'>Loud</button>", "button", "LOUD"),
+    ("<span id=l1>Billing</span><input aria-labelledby='l1 l2'>", "textbox", "Billing Name"),
+    ("<i id=l2 hidden>Name</i><input aria-labelledby='l2'>", "textbox", "Name"),
+    (
+        "<button id=self aria-label=Remove aria-labelledby='self l2'>-</button>",
+        "button",
+        "Remove Name",
+    ),
+    ("<label>Town <input></label>", "textbox", "Town"),
+    ("<label for=t2>Street</label><input id=t2 placeholder=x>", "textbox", "Street"),
+    ("<input title=Titled placeholder=Held>", "textbox", "Titled"),
+    ("<input placeholder=Held>", "textbox", "Held"),
+    ("<label>Wait <input type=number aria-label=Number> minutes</label>", "spinbutton", "Number"),
+    (
+        "<label><input type=checkbox> Flash <input value=7 aria-hidden=false> times</label>",
+        "checkbox",
+        "Flash 7 times",
+    ),
+    ("<input type=submit>", "button", "Submit"),
+    ("<input type=reset value=Again>", "button", "Again"),
+    ("<input type=image alt=Search src=x.png>", "button", "Search"),
+    ("<select aria-label=Size><option>Big</select>", "combobox", "Size"),
+    ("<select multiple aria-label=Many><option>A</select>", "listbox", "Many"),
+    ("<input list=d aria-label=Listed><datalist id=d></datalist>", "combobox", "Listed"),
+    ("<textarea aria-label=Notes></textarea>", "textbox", "Notes"),
+    ("<a href=#>Read <i>more</i></a>", "link", "Read more"),
+    ("<a href=#><div>One</div><div>Two</div></a>", "link", "One Two"),
+    ("<a href=#><svg width=20 height=20><title>Home</title></svg></a>", "link", "Home"),
+    ("<div role='nonsense button' tabindex=0>Falls back</div>", "button", "Falls back"),
+    ("<button role=presentation>Still a button</button>", "button", "Still a button"),
+    ("<div role=checkbox aria-checked=true tabindex=0>Ticked</div>", "checkbox", "Ticked"),
+    ("<div role=slider tabindex=0 aria-valuenow=3 aria-label=Volume></div>", "slider", "Volume"),
+    ("<div role=tab tabindex=0>First</div>", "tab", "First"),
+    ("<div role=switch aria-checked=false tabindex=0>Wifi</div>", "switch", "Wifi"),
+    ("<div contenteditable role=textbox aria-label=Body>text</div>", "textbox", "Body"),
+    ("<details><summary>More</summary>text</details>", "button", "More"),
+    (
+        "<div role=button tabindex=0><slot-like>In <em>custom</em></slot-like></div>",
+        "button",
+        "In custom",
+    ),
+)
+STYLE = (
+    "<style>.marked::before { content: '» ' } [role=slider] { width: 50px; height: 9px }</style>"
+)
+CHROMIUMS = {"DisclosureTriangle": "button", "TextFieldWithComboBox": "combobox"}
+CHROMIUMS |= {"ComboBoxSelect": "combobox", "ComboBoxMenuButton": "combobox"}
+
+
+@pytest.fixture(scope="module")
+async def compared(
+    browser: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> list[tuple[tuple[str, str], tuple[str, str]]]:
+    """Ours and Chromium's role and name of the last element of each case that has any."""
+    path = tmp_path_factory.mktemp("names") / "names.html"
+    lines = (f"<section>{source}</section>" for source, _, _ in CASES)
+    path.write_text(f"<meta charset=utf-8>{STYLE}{''.join(lines)}", encoding="utf-8")
+    tabs = await browser.open_tabs(Task(id="page/names@1", start_url=path.as_uri()))
+    await tabs.start(path.as_uri())
+    await tabs.first.look(ignore="", firstMark=1)
+    pairs = await both_sides(tabs.first)
+    await browser.close_tabs(tabs)
+    return pairs
+
+
+async def both_sides(tab: Tab) -> list[tuple[tuple[str, str], tuple[str, str]]]:
+    """What is said of every marked element, by us and by Chromium, in the order of the marks."""
+    answer, numbers = await tab.ask_for_elements("called")
+    said = [(role, name) for role, name, _ in json.loads(answer)]
+    await tab.send("Accessibility.enable")
+    tree = {
+        node["backendDOMNodeId"]: (role_of(node), " ".join(node["name"]["value"].split()))
+        for node in (await tab.send("Accessibility.getFullAXTree"))["nodes"]
+        if "name" in node and "backendDOMNodeId" in node
+    }
+    theirs = [tree.get(number, ("none", "")) for number in numbers]
+    return list(zip(said, theirs, strict=True))
+
+
+def role_of(node: dict[str, Any]) -> str:
+    """Chromium's role, in the standards' words."""
+    return CHROMIUMS.get(node["role"]["value"], node["role"]["value"])
+
+
+@pytest.mark.parametrize(("source", "role", "name"), CASES, ids=[case[0] for case in CASES])
+async def test_an_element_is_called_what_the_standards_call_it(
+    compared: list[tuple[tuple[str, str], tuple[str, str]]], source: str, role: str, name: str
+) -> None:
+    assert (role, name) in [mine for mine, _ in compared]
+
+
+async def test_chromium_calls_them_the_same(
+    compared: list[tuple[tuple[str, str], tuple[str, str]]],
+) -> None:
+    differing = [
+        (mine, theirs) for mine, theirs in compared if mine != theirs and mine[0] != "option"
+    ]
+    assert len(compared) >= len(CASES)
+    assert differing == []
+
+
+async def test_descriptions_come_from_references_and_titles(
+    browser: Browser, tmp_path: Path
+) -> None:
+    path = tmp_path / "described.html"
+    path.write_text("""<p id=help>At least 8 signs</p>
+      <input aria-label=Secret aria-describedby=help><button title="Saves it">Save</button>
+      <button title=Same>Same</button>""")
+    tabs = await browser.open_tabs(Task(id="page/described@1", start_url=path.as_uri()))
+    await tabs.start(path.as_uri())
+    await tabs.first.look(ignore="", firstMark=1)
+    said = json.loads((await tabs.first.ask_for_elements("called"))[0])
+    await browser.close_tabs(tabs)
+    assert [description for _, _, description in said] == ["At least 8 signs", "Saves it", ""]
