@@ -8,14 +8,14 @@ from typing import Self
 from weakref import WeakSet
 
 from playwright.async_api import Browser as Chrome
-from playwright.async_api import BrowserContext, Playwright, async_playwright
 from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Playwright, async_playwright
 
 from tasks.task import Task
 from webagent.browser.chromium import Chromium, can_sandbox, find_chromium
-from webagent.browser.clock import clock_named
+from webagent.browser.contexts import open_context
 from webagent.browser.profile import Profile
-from webagent.browser.tab import world_failures
+from webagent.browser.recording import need_video_encoder
 from webagent.browser.tabs import Tabs
 from webagent.browser.world import BrowserWorld, KeepImage
 from webagent.errors import SetupError, WorldError
@@ -42,8 +42,13 @@ class Browser:
     new process. Playwright's driver ends the browser when this process goes, however it goes.
     """
 
-    def __init__(self, headless: bool = True, chromium: Chromium | None = None) -> None:
+    def __init__(
+        self, headless: bool = True, chromium: Chromium | None = None, connect: str = ""
+    ) -> None:
+        """`connect` is the DevTools address of a browser that runs already, such as
+        `http://127.0.0.1:9222`: worlds get contexts of their own in it, and it stays open."""
         self.headless = headless
+        self.connect = connect
         self._chromium = chromium
         self._playwright: Playwright | None = None
         self._chrome: Chrome | None = None
@@ -75,28 +80,20 @@ class Browser:
     ) -> BrowserWorld:
         """A world of its own; any number of them can be played at the same time. The profile says
         how its browser presents itself and what it keeps."""
+        if profile is not None:
+            self._check(profile)
         await self._running()
         world = BrowserWorld(self, keep_image, profile, variant)
         self._worlds.add(world)
         return world
 
-    async def open_tabs(self, task: Task) -> Tabs:
+    async def open_tabs(self, task: Task, profile: Profile) -> Tabs:
         """A fresh context for the task, with one empty tab. Raises `WorldError`."""
-        chrome = await self._running()
-        async with world_failures():
-            context = await chrome.new_context(
-                viewport={"width": task.viewport[0], "height": task.viewport[1]},
-                accept_downloads=False,
-            )
-        async with AsyncExitStack() as undo:
-            undo.push_async_callback(_close_context, context)
-            tabs = await Tabs.open(context, clock_named(task.clock), task.hooks.init)
-            undo.pop_all()
-        return tabs
+        return await open_context(await self._running(), task, profile)
 
     async def close_tabs(self, tabs: Tabs) -> None:
         """Close a context and all its pages."""
-        await _close_context(tabs.context)
+        await tabs.leave()
 
     async def close(self) -> None:
         """Close the worlds and end the browser. Safe to call twice."""
@@ -109,6 +106,12 @@ class Browser:
         if playwright is not None:
             await playwright.stop()
 
+    def _check(self, profile: Profile) -> None:
+        if profile.headed and self.headless:
+            raise SetupError("the profile asks for a window; start the browser with headless=False")
+        if profile.video:
+            need_video_encoder()
+
     async def _running(self) -> Chrome:
         async with self._launching:
             if self._chrome is None or not self._chrome.is_connected():
@@ -118,10 +121,14 @@ class Browser:
             return self._chrome
 
     async def _launch(self) -> Chrome:
-        if self._chromium is None:
-            self._chromium = find_chromium(self.headless)
         if self._playwright is None:
             self._playwright = await async_playwright().start()
+        if self.connect:
+            chrome = await _join(self._playwright, self.connect)
+            self.launches += 1
+            return chrome
+        if self._chromium is None:
+            self._chromium = find_chromium(self.headless)
         try:
             chrome = await self._playwright.chromium.launch(
                 executable_path=self._chromium.path,
@@ -142,6 +149,12 @@ class Browser:
         return chrome
 
 
-async def _close_context(context: BrowserContext) -> None:
-    with suppress(PlaywrightError):
-        await context.close()
+async def _join(playwright: Playwright, address: str) -> Chrome:
+    try:
+        return await playwright.chromium.connect_over_cdp(address, timeout=_LAUNCH_SECONDS * 1000)
+    except PlaywrightError as error:
+        reason = error.message.splitlines()[0]
+        raise SetupError(
+            f"no browser to join at {address} ({reason}); start one with "
+            "--remote-debugging-port=9222 --user-data-dir=FOLDER"
+        ) from error

@@ -1,10 +1,14 @@
 """The tabs of one episode: which are open, which is in front, and pop-ups as they come."""
 
 import asyncio
+from contextlib import AsyncExitStack
 
-from playwright.async_api import BrowserContext, Page
+from playwright.async_api import BrowserContext, Download, Page
 
+from tasks.task import Task
 from webagent.browser.clock import LOAD_SECONDS, Clock, RealClock
+from webagent.browser.downloads import Downloads, safe_name
+from webagent.browser.recording import Recording
 from webagent.browser.tab import Tab, world_failures
 from webagent.errors import WorldError
 
@@ -17,6 +21,12 @@ class Tabs:
     def __init__(self, context: BrowserContext, clock: Clock, init: str) -> None:
         self.context = context
         self.clock = clock
+        self.downloads: Downloads | None = None
+        """Where files go that pages hand out; None refuses them."""
+        self.recording: Recording | None = None
+        self.leaving = AsyncExitStack()
+        """What is to be undone when the pages are left, their context first of all."""
+        self._refused: list[str] = []
         self._init = init
         self._tabs: list[Tab] = []
         self._active = 0
@@ -24,6 +34,7 @@ class Tabs:
         self._arrivals: list[Page] = []
         self._expects_own = False
         self._holds_dialogs = False
+        self._downloads_begun = 0
 
     @classmethod
     async def open(cls, context: BrowserContext, clock: Clock, init: str) -> "Tabs":
@@ -32,6 +43,18 @@ class Tabs:
         context.on("page", tabs._page_opened)
         await tabs._adopt(await tabs._blank_page())
         return tabs
+
+    def begin(self, task: Task) -> None:
+        """What these pages keep belongs to an episode of the task from here on."""
+        episode = safe_name(f"{task.name}-{task.seed}")
+        if self.downloads:
+            self.downloads.begin(episode)
+        if self.recording:
+            self.recording.episode = episode
+
+    async def leave(self) -> None:
+        """Close the context with all its pages, and put in place what is kept. Never raises."""
+        await self.leaving.aclose()
 
     async def start(self, url: str) -> None:
         """Load the first page and take its clock in hand. Raises `WorldError`."""
@@ -102,17 +125,21 @@ class Tabs:
     async def settle(self, milliseconds: int) -> list[str]:
         """Let the last action take its effect everywhere; what there is to say about it."""
         tab = self.active
-        notes = []
+        notes: list[str] = []
         try:
             notes.append(await self.clock.settle(tab, milliseconds))
         except WorldError:
             if not tab.page.is_closed():
                 raise
         await self._welcome_popups(tab)
+        self._downloads_begun = 0
         await self._drop_closed()
+        if self.downloads:
+            await self.downloads.settle()
         if self.active is not tab:
             notes.append(await self.clock.settle(self.active, milliseconds))
         notes.extend(note for each in self._tabs for note in each.take_notes())
+        notes.extend(self._take_download_notes())
         return [note for note in notes if note]
 
     async def titles(self, front: str) -> tuple[str, ...]:
@@ -148,7 +175,17 @@ class Tabs:
         finally:
             self._expects_own = False
 
+    def _take_download_notes(self) -> list[str]:
+        refused, self._refused = self._refused, []
+        return self.downloads.take_notes() if self.downloads else refused
+
+    def _offered(self, download: Download) -> None:
+        self._downloads_begun += 1
+        name = safe_name(download.suggested_filename)
+        self._refused.append(f"the page offered a file ({name}), refused: none are kept here")
+
     async def _adopt(self, page: Page) -> None:
+        page.on("download", self._offered)
         tab = await Tab.open(page, self.clock.script + self._init)
         self._tabs.append(tab)
         self._active = len(self._tabs) - 1
@@ -170,6 +207,8 @@ class Tabs:
                     return
             opener.popups_announced = max(0, opener.popups_announced - 1)
             page = self._arrivals.pop(0)
+            if page.url == "" and self._downloads_begun:
+                await page.close()
             if not page.is_closed():
                 await self._adopt(page)
                 if not await RealClock().load(self.active):

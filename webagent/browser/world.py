@@ -28,8 +28,8 @@ _LULL_SECONDS = 0.002
 class TabSource(Protocol):
     """Where a world gets its pages from: a browser that stays warm."""
 
-    async def open_tabs(self, task: Task) -> Tabs:
-        """A fresh context with the task's viewport, clock and scripts, and one empty tab in it."""
+    async def open_tabs(self, task: Task, profile: Profile) -> Tabs:
+        """A fresh context for the task, as the profile asks, with one empty tab in it."""
         ...
 
     async def close_tabs(self, tabs: Tabs) -> None:
@@ -90,6 +90,7 @@ class BrowserWorld:
             self._task, self._next_mark, self._seen = task, 1, None
             if task.hooks.start:
                 await tabs.first.evaluate(f"(() => {{ {task.hooks.start} }})()")
+            tabs.begin(task)
             if self._profile.dialogs == "ask":
                 tabs.hold_dialogs()
             notes = await tabs.settle(task.settle_ms)
@@ -173,7 +174,7 @@ class BrowserWorld:
         """Pages for an episode to come. A new page costs as much as several steps, so it is opened
         while the policy thinks, or once it is wanted."""
         await self._may_open.wait()
-        return await self._source.open_tabs(task)
+        return await self._source.open_tabs(task, self._profile)
 
     @contextmanager
     def _at_work(self) -> Iterator[None]:

@@ -1,0 +1,87 @@
+"""`webagent login`: a person logs in once, and agents stay logged in."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from recipes.config import resolve
+from webagent.browser.login import PASSPHRASE_VARIABLE, Login, LoginStore, StorageState
+from webagent.browser.profile import Profile, read_profile
+from webagent.errors import SetupError
+
+Person = Callable[[], Awaitable[None]]
+"""Returns once the person has logged in."""
+
+
+@dataclass(frozen=True)
+class LoginConfig:
+    """Open a browser at a site, let a person log in, and save that, encrypted, for agents."""
+
+    url: Annotated[str, tyro.conf.Positional] = ""
+    """Where to log in."""
+    site: str = ""
+    """Name to save the login under."""
+    profiles: str = ""
+    """TOML file whose table [sites.<site>] says how the browser is to present itself."""
+    headless: bool = False
+    """Show no window; for sites where opening the address is all there is to do."""
+    list: bool = False
+    """Say which logins are saved, and whether they have expired."""
+
+
+def main(argv: Sequence[str]) -> int:
+    """Save a login, or list them; 0 when that worked."""
+    config = resolve(LoginConfig, "login", argv)
+    store = LoginStore.default()
+    if config.list:
+        _print_all(store)
+        return 0
+    if not config.url or not config.site:
+        raise SetupError("expected an address and a name: webagent login URL --site NAME")
+    profile = read_profile(Path(config.profiles), config.site) if config.profiles else Profile()
+    storage = asyncio.run(_log_in(config, profile, _until_enter))
+    path = store.save(Login(config.site, config.url, storage, time.time()))
+    print(f"saved {_counted(storage)} in {path}, encrypted with {_key(store)}")
+    return 0
+
+
+async def _log_in(config: LoginConfig, profile: Profile, person: Person) -> StorageState:
+    from webagent.browser.person import opened_for_person
+
+    async with opened_for_person(config.url, profile, config.headless) as context:
+        await person()
+        state: StorageState = await context.storage_state(indexed_db=True)
+    if not state["cookies"] and not state["origins"]:
+        raise SetupError(f"{config.url} has left nothing in the browser, so nobody is logged in")
+    return state
+
+
+async def _until_enter() -> None:
+    print("Log in in the browser's window, then press Enter here.", flush=True)
+    try:
+        await asyncio.to_thread(input)
+    except EOFError as error:
+        raise SetupError("logging in needs a terminal to press Enter in") from error
+
+
+def _print_all(store: LoginStore) -> None:
+    for site in store.sites():
+        login = store.load(site)
+        print(f"{site}  {login.url}  {login.expiry(time.time()) or 'good as far as dates say'}")
+    if not store.sites():
+        print(f"no logins in {store.folder}")
+
+
+def _counted(storage: StorageState) -> str:
+    return f"{len(storage['cookies'])} cookies and {len(storage['origins'])} sites' storage"
+
+
+def _key(store: LoginStore) -> str:
+    if store.passphrase:
+        return f"the passphrase in {PASSPHRASE_VARIABLE}"
+    return f"the key in {store.folder / 'key'}; set {PASSPHRASE_VARIABLE} for a passphrase instead"
