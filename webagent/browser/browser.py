@@ -14,11 +14,13 @@ from playwright.async_api import Error as PlaywrightError
 from tasks.task import Task
 from webagent.browser.chromium import Chromium, can_sandbox, find_chromium
 from webagent.browser.clock import clock_named
+from webagent.browser.enforce import FLAGS, Enforcer
 from webagent.browser.profile import Profile
 from webagent.browser.tab import world_failures
 from webagent.browser.tabs import Tabs
 from webagent.browser.world import BrowserWorld, KeepImage
 from webagent.errors import SetupError, WorldError
+from webagent.guard import Guard
 from webagent.observation.variants import Variant
 
 logger = logging.getLogger(__name__)
@@ -42,8 +44,15 @@ class Browser:
     new process. Playwright's driver ends the browser when this process goes, however it goes.
     """
 
-    def __init__(self, headless: bool = True, chromium: Chromium | None = None) -> None:
+    def __init__(
+        self,
+        headless: bool = True,
+        chromium: Chromium | None = None,
+        guard: Guard | None = None,
+    ) -> None:
         self.headless = headless
+        self.guard = guard
+        """What every episode is held to; None for no limits."""
         self._chromium = chromium
         self._playwright: Playwright | None = None
         self._chrome: Chrome | None = None
@@ -83,20 +92,29 @@ class Browser:
     async def open_tabs(self, task: Task) -> Tabs:
         """A fresh context for the task, with one empty tab. Raises `WorldError`."""
         chrome = await self._running()
-        async with world_failures():
-            context = await chrome.new_context(
-                viewport={"width": task.viewport[0], "height": task.viewport[1]},
-                accept_downloads=False,
-            )
         async with AsyncExitStack() as undo:
+            guard = await Enforcer.open(self.guard) if self.guard else None
+            if guard:
+                undo.push_async_callback(guard.close)
+            async with world_failures():
+                context = await chrome.new_context(
+                    viewport={"width": task.viewport[0], "height": task.viewport[1]},
+                    accept_downloads=False,
+                    **(guard.context_options if guard else {}),
+                )
             undo.push_async_callback(_close_context, context)
+            if guard:
+                await guard.watch(context)
             tabs = await Tabs.open(context, clock_named(task.clock), task.hooks.init)
+            tabs.guard = guard
             undo.pop_all()
         return tabs
 
     async def close_tabs(self, tabs: Tabs) -> None:
         """Close a context and all its pages."""
         await _close_context(tabs.context)
+        if tabs.guard:
+            await tabs.guard.close()
 
     async def close(self) -> None:
         """Close the worlds and end the browser. Safe to call twice."""
@@ -126,7 +144,7 @@ class Browser:
             chrome = await self._playwright.chromium.launch(
                 executable_path=self._chromium.path,
                 headless=self.headless,
-                args=list(_QUIET_FLAGS),
+                args=[*_QUIET_FLAGS, *(FLAGS if self.guard else ())],
                 chromium_sandbox=can_sandbox(),
                 timeout=_LAUNCH_SECONDS * 1000,
                 handle_sigint=False,

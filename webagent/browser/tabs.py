@@ -1,12 +1,16 @@
 """The tabs of one episode: which are open, which is in front, and pop-ups as they come."""
 
 import asyncio
+from typing import TYPE_CHECKING
 
 from playwright.async_api import BrowserContext, Page
 
 from webagent.browser.clock import LOAD_SECONDS, Clock, RealClock
 from webagent.browser.tab import Tab, world_failures
 from webagent.errors import WorldError
+
+if TYPE_CHECKING:
+    from webagent.browser.enforce import Enforcer
 
 _POPUP_SECONDS = 5.0
 
@@ -17,6 +21,8 @@ class Tabs:
     def __init__(self, context: BrowserContext, clock: Clock, init: str) -> None:
         self.context = context
         self.clock = clock
+        self.guard: Enforcer | None = None
+        """What guards the pages, if anything does."""
         self._init = init
         self._tabs: list[Tab] = []
         self._active = 0
@@ -35,6 +41,8 @@ class Tabs:
 
     async def start(self, url: str) -> None:
         """Load the first page and take its clock in hand. Raises `WorldError`."""
+        if self.guard and not self.guard.begin(url):
+            return
         failure = await self.first.goto(url)
         if failure:
             raise WorldError(failure)
@@ -113,6 +121,7 @@ class Tabs:
         if self.active is not tab:
             notes.append(await self.clock.settle(self.active, milliseconds))
         notes.extend(note for each in self._tabs for note in each.take_notes())
+        notes.extend(self.guard.take_notes() if self.guard else ())
         return [note for note in notes if note]
 
     async def titles(self, front: str) -> tuple[str, ...]:

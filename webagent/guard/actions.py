@@ -18,6 +18,9 @@ from webagent.guard.sites import Site
 from webagent.guard.verdict import ALLOWED, Verdict, refused
 from webagent.records import Node, Observation
 
+_WHERE_THE_FOCUS_IS = (
+    act.Press | act.KeyboardDown | act.KeyboardUp | act.KeyboardType | act.KeyboardInsertText
+)
 _STRICTEST = ("deny", "ask", "allow")
 
 
@@ -41,14 +44,21 @@ def elements_of(action: Action, seen: Observation) -> tuple[Node, ...]:
     marks = [
         getattr(action, name) for name in ("mark", "source", "target") if hasattr(action, name)
     ]
-    if isinstance(action, act.Press) and not action.mark:
-        marks.append(seen.focus)
     points = _points(action)
+    if not any(marks) and isinstance(action, _WHERE_THE_FOCUS_IS):
+        marks.append(seen.focus)
     return tuple(
         node
         for node in seen.nodes
         if node.mark and (node.mark in marks or any(_holds(node.box, point) for point in points))
     )
+
+
+def texts_of(action: Action) -> tuple[str, ...]:
+    """Every text among the arguments."""
+    values = [getattr(action, field.name) for field in fields(action)]
+    nested = [value if isinstance(value, tuple) else (value,) for value in values]
+    return tuple(text for each in nested for text in each if isinstance(text, str))
 
 
 def decide_secret(policy: GuardPolicy, name: str, origins: Sequence[str]) -> Verdict:
@@ -86,8 +96,7 @@ def decide_upload(policy: GuardPolicy, path: Path) -> Verdict:
 def _decide_secrets_in(policy: GuardPolicy, action: Action) -> Verdict:
     if isinstance(action, act.Answer | act.GiveUp):
         return ALLOWED
-    texts = [getattr(action, field.name) for field in fields(action)]
-    names = {name for text in texts if isinstance(text, str) for name in names_in(text)}
+    names = {name for text in texts_of(action) for name in names_in(text)}
     for name in names:
         if name not in policy.secrets:
             return refused(str(unknown_name("secret", name, policy.secrets)), "secrets")
@@ -140,12 +149,9 @@ def _facts(call: str, action: Action, url: str, node: Node | None) -> dict[str, 
 
 
 def _points(action: Action) -> list[tuple[int, int]]:
-    match action:
-        case act.MouseClick(x, y):
-            return [(x, y)]
-        case act.MouseDrag(x, y, to_x, to_y):
-            return [(x, y), (to_x, to_y)]
-    return []
+    """The points of the viewport that an action by coordinates touches."""
+    pairs = (("x", "y"), ("to_x", "to_y"))
+    return [(getattr(action, x), getattr(action, y)) for x, y in pairs if hasattr(action, x)]
 
 
 def _holds(box: tuple[int, int, int, int], point: tuple[int, int]) -> bool:

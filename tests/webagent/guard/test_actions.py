@@ -48,6 +48,9 @@ BUYING = ActionRule("ask", when=named("(?i)buy"))
         act.MouseClick(50, 10),
         act.MouseDrag(50, 50, 50, 10),
         act.DragAndDrop(2, 1),
+        act.MouseDown(50, 10),
+        act.KeyboardDown("Enter"),
+        act.ClickWith(1, "Shift"),
     ],
 )
 def test_a_rule_about_an_element_holds_however_it_is_reached(action: act.Action) -> None:
