@@ -14,11 +14,13 @@ from playwright.async_api import Playwright, async_playwright
 from tasks.task import Task
 from webagent.browser.chromium import Chromium, can_sandbox, find_chromium
 from webagent.browser.contexts import open_context
+from webagent.browser.enforce import FLAGS
 from webagent.browser.profile import Profile
 from webagent.browser.recording import need_video_encoder
 from webagent.browser.tabs import Tabs
 from webagent.browser.world import BrowserWorld, KeepImage
 from webagent.errors import SetupError, WorldError
+from webagent.guard import Guard
 from webagent.observation.variants import Variant
 
 logger = logging.getLogger(__name__)
@@ -43,12 +45,21 @@ class Browser:
     """
 
     def __init__(
-        self, headless: bool = True, chromium: Chromium | None = None, connect: str = ""
+        self,
+        headless: bool = True,
+        chromium: Chromium | None = None,
+        connect: str = "",
+        guard: Guard | None = None,
     ) -> None:
         """`connect` is the DevTools address of a browser that runs already, such as
-        `http://127.0.0.1:9222`: worlds get contexts of their own in it, and it stays open."""
+        `http://127.0.0.1:9222`: worlds get contexts of their own in it, and it stays open. A guard
+        needs a browser of its own. Raises `SetupError`."""
+        if connect and guard:
+            raise SetupError("a guard cannot hold a browser that runs already; leave connect out")
         self.headless = headless
         self.connect = connect
+        self.guard = guard
+        """What every episode is held to; None for no limits."""
         self._chromium = chromium
         self._playwright: Playwright | None = None
         self._chrome: Chrome | None = None
@@ -89,7 +100,7 @@ class Browser:
 
     async def open_tabs(self, task: Task, profile: Profile) -> Tabs:
         """A fresh context for the task, with one empty tab. Raises `WorldError`."""
-        return await open_context(await self._running(), task, profile)
+        return await open_context(await self._running(), task, profile, self.guard)
 
     async def close_tabs(self, tabs: Tabs) -> None:
         """Close a context and all its pages."""
@@ -109,6 +120,8 @@ class Browser:
     def _check(self, profile: Profile) -> None:
         if profile.headed and self.headless:
             raise SetupError("the profile asks for a window; start the browser with headless=False")
+        if profile.proxy and self.guard:
+            raise SetupError("a guard is a proxy itself and does not go through another yet")
         if profile.video:
             need_video_encoder()
 
@@ -133,7 +146,7 @@ class Browser:
             chrome = await self._playwright.chromium.launch(
                 executable_path=self._chromium.path,
                 headless=self.headless,
-                args=list(_QUIET_FLAGS),
+                args=[*_QUIET_FLAGS, *(FLAGS if self.guard else ())],
                 chromium_sandbox=can_sandbox(),
                 timeout=_LAUNCH_SECONDS * 1000,
                 handle_sigint=False,

@@ -1,8 +1,6 @@
 """Browser contexts as a profile asks for them, with what they keep of their episode."""
 
-from collections.abc import Mapping
 from contextlib import AsyncExitStack, suppress
-from typing import Any
 
 from playwright.async_api import Browser as Chrome
 from playwright.async_api import BrowserContext
@@ -11,30 +9,38 @@ from playwright.async_api import Error as PlaywrightError
 from tasks.task import Task
 from webagent.browser.clock import clock_named
 from webagent.browser.downloads import Downloads
+from webagent.browser.enforce import Enforcer
 from webagent.browser.profile import Profile
 from webagent.browser.recording import Recording
 from webagent.browser.tab import world_failures
 from webagent.browser.tabs import Tabs
+from webagent.guard import Guard
 
 
 async def open_context(
-    chrome: Chrome, task: Task, profile: Profile, more: Mapping[str, Any] | None = None
+    chrome: Chrome, task: Task, profile: Profile, guard: Guard | None = None
 ) -> Tabs:
     """A fresh context for the task, with one empty tab; `Tabs.leave` gives all of it back.
 
-    `more` are further options for Playwright's context. Raises `WorldError`.
+    Raises `WorldError`.
     """
-    options = profile.context_options(task.viewport) | dict(more or {})
+    options = profile.context_options(task.viewport)
     recording = Recording(profile)
     async with AsyncExitStack() as undo:
+        enforcer = await Enforcer.open(guard) if guard else None
+        if enforcer:
+            undo.push_async_callback(enforcer.close)
+            options |= enforcer.context_options
         undo.push_async_callback(recording.sort)
         async with world_failures():
             context = await chrome.new_context(**options, **recording.options)
             undo.push_async_callback(_close, context)
             await recording.start(context)
         undo.push_async_callback(recording.stop, context)
+        if enforcer:
+            await enforcer.watch(context)
         tabs = await Tabs.open(context, clock_named(task.clock), task.hooks.init)
-        tabs.recording = recording
+        tabs.recording, tabs.guard = recording, enforcer
         if profile.downloads:
             tabs.downloads = await Downloads.open(
                 chrome, tabs.first, profile.downloads, profile.max_download_mb

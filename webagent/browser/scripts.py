@@ -11,7 +11,7 @@ ISOLATED_WORLD = "webagent"
 """Name of the JavaScript world that shares the page's document and nothing else."""
 
 _SIGNAL = f"webagent-{token_hex(8)}"
-_PARTS = ("locate.js", "operate.js", "through.js", "quiet.js")
+_PARTS = ("locate.js", "operate.js", "through.js", "quiet.js", "secrets.js")
 _FUNCTIONS = (
     "choose",
     "chooseExactly",
@@ -25,12 +25,14 @@ _FUNCTIONS = (
     "middleOf",
     "nextFrame",
     "optionNamed",
+    "originsOf",
     "quiet",
     "readyToFill",
     "scrollOn",
     "tickOf",
     "throughFrame",
     "titleOf",
+    "typeSecret",
 )
 
 

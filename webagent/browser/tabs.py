@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING
 
 from playwright.async_api import BrowserContext, Download, Page
 
@@ -11,6 +12,9 @@ from webagent.browser.downloads import Downloads, safe_name
 from webagent.browser.recording import Recording
 from webagent.browser.tab import Tab, world_failures
 from webagent.errors import WorldError
+
+if TYPE_CHECKING:
+    from webagent.browser.enforce import Enforcer
 
 _POPUP_SECONDS = 5.0
 
@@ -26,6 +30,8 @@ class Tabs:
         self.recording: Recording | None = None
         self.leaving = AsyncExitStack()
         """What is to be undone when the pages are left, their context first of all."""
+        self.guard: Enforcer | None = None
+        """What guards the pages, if anything does."""
         self._refused: list[str] = []
         self._init = init
         self._tabs: list[Tab] = []
@@ -58,6 +64,8 @@ class Tabs:
 
     async def start(self, url: str) -> None:
         """Load the first page and take its clock in hand. Raises `WorldError`."""
+        if self.guard and not self.guard.begin(url):
+            return
         failure = await self.first.goto(url)
         if failure:
             raise WorldError(failure)
@@ -140,6 +148,7 @@ class Tabs:
             notes.append(await self.clock.settle(self.active, milliseconds))
         notes.extend(note for each in self._tabs for note in each.take_notes())
         notes.extend(self._take_download_notes())
+        notes.extend(self.guard.take_notes() if self.guard else ())
         return [note for note in notes if note]
 
     async def titles(self, front: str) -> tuple[str, ...]:

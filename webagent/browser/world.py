@@ -88,6 +88,8 @@ class BrowserWorld:
         with self._at_work():
             tabs = self._tabs = await self._take_prepared(task)
             self._task, self._next_mark, self._seen = task, 1, None
+            if tabs.guard:
+                tabs.guard.check_start()
             if task.hooks.start:
                 await tabs.first.evaluate(f"(() => {{ {task.hooks.start} }})()")
             tabs.begin(task)
@@ -107,7 +109,7 @@ class BrowserWorld:
         with self._at_work():
             try:
                 self.refusal = ""
-                self.refusal = reason = await perform(action, tabs)
+                self.refusal = reason = await _perform(action, tabs, before)
                 notes = [reason] if reason else await tabs.settle(task.settle_ms)
                 after = await self._observe(task, tabs, notes)
             except DialogWaits:
@@ -119,12 +121,13 @@ class BrowserWorld:
 
     async def evidence(self, task: Task) -> Mapping[str, Json]:
         """The value of every evidence expression; None where the page threw."""
-        tabs, _, _ = self._playing()
-        if not task.evidence:
-            return {}
-        await tabs.close_dialogs()
-        values: dict[str, Json] = await tabs.first.evaluate(_all_of(task.evidence))
-        return values
+        if self._tabs is None:
+            raise WorldError("no episode is being played; call reset first")
+        values: dict[str, Json] = {}
+        if task.evidence:
+            await self._tabs.close_dialogs()
+            values = await self._tabs.first.evaluate(_all_of(task.evidence))
+        return self._tabs.guard.evidence(values) if self._tabs.guard else values
 
     async def mark_all(self) -> Members:
         """Gives every element of the tab in front a mark, so that any can be acted on."""
@@ -241,7 +244,7 @@ class BrowserWorld:
 
     async def _observe(self, task: Task, tabs: Tabs, notes: list[str]) -> Observation:
         view, over = await self._look(tabs, task)
-        return Observation(
+        page = Observation(
             goal=self._goal,
             url=view.url,
             title=view.title,
@@ -255,6 +258,7 @@ class BrowserWorld:
             screenshot=self._keep_image(await tabs.active.screenshot()) if self._keep_image else "",
             captured=await self._capture(task, tabs),
         )
+        return tabs.guard.masked(page) if tabs.guard else page
 
     async def _capture(self, task: Task, tabs: Tabs) -> str:
         if self._variant is None or self._variant.capture is None:
@@ -279,7 +283,7 @@ def _facing_dialog(tabs: Tabs, before: Observation) -> Observation:
     """What there is to see while a dialog is open: the dialog and nothing else. The page behind it
     stands still and cannot be asked."""
     said = tabs.active.dialogs.said()
-    return replace(
+    page = replace(
         before,
         nodes=(Node(0, "text", said),),
         focus=0,
@@ -287,6 +291,11 @@ def _facing_dialog(tabs: Tabs, before: Observation) -> Observation:
         scroll=(0, 0),
         screenshot="",
     )
+    return tabs.guard.masked(page) if tabs.guard else page
+
+
+async def _perform(action: Action, tabs: Tabs, seen: Observation) -> str:
+    return await (tabs.guard.perform(action, tabs, seen) if tabs.guard else perform(action, tabs))
 
 
 def _all_of(evidence: Mapping[str, str]) -> str:

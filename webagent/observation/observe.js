@@ -277,7 +277,7 @@ function observe({ ignore, firstMark, within }) {
   const page = document.scrollingElement || document.documentElement;
   return JSON.stringify({
     title: document.title, url: location.href, focus, nextMark,
-    scroll: [Math.round(scrollY), Math.max(0, Math.round(page.scrollHeight - innerHeight - scrollY))],
+    scroll: [Math.round(scrollY), Math.max(0, Math.round((page ? page.scrollHeight : 0) - innerHeight - scrollY))],
     rows, path, hollow: HOLLOW.size,
     holes: walk.rows.flatMap((row, index) => (row.hole ? [{ ...row.hole, row: index }] : [])),
   });

@@ -1,0 +1,116 @@
+"""A policy file is read whole, and every mistake in it is named."""
+
+from pathlib import Path
+
+import pytest
+
+from webagent.errors import SetupError
+from webagent.guard import Guard, GuardPolicy, read_policy
+from webagent.guard.policy import for_task
+from webagent.guard.sites import ANY_PORT
+
+EXAMPLE = Path(__file__).parents[3] / "docs" / "guard.md"
+
+
+def read(tmp_path: Path, text: str) -> GuardPolicy:
+    """The policy a file of this text holds."""
+    file = tmp_path / "guard.toml"
+    file.write_text(text)
+    return read_policy(file)
+
+
+def test_an_empty_file_is_the_built_in_policy(tmp_path: Path) -> None:
+    assert read(tmp_path, "") == GuardPolicy()
+
+
+def test_the_example_of_the_docs_is_a_policy(tmp_path: Path) -> None:
+    text = EXAMPLE.read_text(encoding="utf-8").split("```toml\n")[1].split("```")[0]
+    policy = read(tmp_path, text)
+    assert policy.secrets and policy.actions and policy.uploads.folders and policy.sites
+
+
+def test_values_arrive_as_they_are_meant(tmp_path: Path) -> None:
+    policy = read(
+        tmp_path,
+        """
+        [[sites]]
+        match = "http://*.Example.com:*/a"
+        methods = ["GET"]
+        [uploads]
+        folders = ["out"]
+        types = [".PDF"]
+        """,
+    )
+    site = policy.sites[0].match
+    assert (site.host, site.port, site.path) == ("*.example.com", ANY_PORT, "/a")
+    assert policy.uploads.folders == ((tmp_path / "out").resolve(),)
+    assert policy.uploads.types == (".pdf",)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("onrefusal = 'tell'", "did you mean on_refusal"),
+        ("on_refusal = 'shout'", "on_refusal: Input should be 'tell' or 'end'"),
+        ("[[sites]]\nmach = 'a.example'", "did you mean match"),
+        ("[[sites]]\nmatch = 'a b'", "names no site"),
+        ("[[sites]]\nmatch = 'a.example'\nmethods = ['get']", "'get' is no HTTP method"),
+        ("[uploads]\nfolder = []", "did you mean folders"),
+        ("[secrets.a]\nsites = ['a.example']", "either from `env` or from `file`"),
+        ("[secrets.a]\nenv = 'A'\nsites = []", "needs `sites`"),
+        ("[[actions]]\nverdict = 'deny'\nactions = ['clik']", "no action called 'clik'"),
+        ("[[actions]]\nverdict = 'deny'\nwhen = {type = 3}", "actions.0.when is no JSON Schema"),
+        ("open_networks = ['home']", "'home' is no network"),
+        ("[hosts]\n'a.example' = 'b.example'", "is not an IP address"),
+        ("on_refusal = ", "is not TOML"),
+    ],
+)
+def test_a_mistake_is_named_with_its_place(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(SetupError) as raised:
+        read(tmp_path, text)
+    assert said in str(raised.value)
+    assert "guard.toml" in str(raised.value)
+
+
+def test_a_file_that_is_not_there_is_said_to(tmp_path: Path) -> None:
+    with pytest.raises(SetupError, match=r"none\.toml cannot be read"):
+        read_policy(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize("value", [None, "abc"])
+def test_a_secret_that_is_missing_or_short_stops_before_the_first_page(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: str | None
+) -> None:
+    monkeypatch.delenv("SHOP_PASSWORD", raising=False)
+    if value:
+        monkeypatch.setenv("SHOP_PASSWORD", value)
+    file = tmp_path / "guard.toml"
+    file.write_text("[secrets.pw]\nenv = 'SHOP_PASSWORD'\nsites = ['a.example']")
+    with pytest.raises(SetupError, match="SHOP_PASSWORD holds") as raised:
+        Guard.read(file)
+    assert "abc" not in str(raised.value)
+
+
+def test_a_secret_never_shows_in_a_repr(tmp_path: Path) -> None:
+    (tmp_path / "pw").write_text("correct-horse\n")
+    file = tmp_path / "guard.toml"
+    file.write_text("[secrets.pw]\nfile = 'pw'\nsites = ['a.example']")
+    guard = Guard.read(file)
+    assert guard.secrets.revealed("<secret:pw>") == "correct-horse"
+    assert "correct-horse" not in repr(guard)
+
+
+def test_a_task_opens_its_own_origin_and_no_more() -> None:
+    policy = for_task(GuardPolicy(), "http://a.example:8080/start")
+    assert [str(rule.match) for rule in policy.sites] == ["http://a.example:8080"]
+    assert not policy.open_folders
+
+
+def test_a_rule_about_the_tasks_server_takes_the_place_of_that(tmp_path: Path) -> None:
+    policy = read(tmp_path, "[[sites]]\nmatch = 'a.example/shop'\nmethods = ['GET']")
+    assert for_task(policy, "https://a.example/") == policy
+
+
+def test_a_task_on_a_file_opens_its_folder(tmp_path: Path) -> None:
+    page = tmp_path / "a b" / "page.html"
+    assert for_task(GuardPolicy(), page.as_uri()).open_folders == (page.parent.resolve(),)

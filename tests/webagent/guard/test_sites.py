@@ -1,0 +1,87 @@
+"""A pattern names the sites it says, and no others."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.webagent.guard.test_address import HOST, LABEL
+from webagent.guard.address import read_address
+from webagent.guard.sites import read_site, site_of
+
+
+@given(HOST, LABEL)
+def test_a_wildcard_stands_for_whole_labels_below(host: str, label: str) -> None:
+    below = read_site(f"*.{host}x")
+    assert below.covers(read_address(f"https://{label}.{host}x/"))
+    assert below.covers(read_address(f"https://{label}.{label}.{host}x/"))
+    assert not below.covers(read_address(f"https://{host}x/"))
+    assert not below.covers(read_address(f"https://{label}{host}x/"))
+    assert not below.covers(read_address(f"https://{label}.{host}x.invalid/"))
+
+
+@given(HOST, st.integers(1, 65535))
+def test_without_a_port_only_the_default_one_is_meant(host: str, port: int) -> None:
+    site = read_site(f"{host}x")
+    assert site.covers(read_address(f"http://{host}x:{port}/")) == (port == 80)
+    assert site.covers(read_address(f"https://{host}x:{port}/")) == (port == 443)
+    assert read_site(f"{host}x:*").covers(read_address(f"https://{host}x:{port}/"))
+
+
+@given(HOST)
+def test_an_origin_covers_itself_in_any_spelling(host: str) -> None:
+    address = read_address(f"https://{host}x/a")
+    assert site_of(address).covers(read_address(f"HTTPS://{host.upper()}X.:443/b?c"))
+    assert not site_of(address).covers(read_address(f"http://{host}x/a"))
+    assert site_of(address).covers(read_address(f"wss://{host}x/a"))
+
+
+@pytest.mark.parametrize("path", ["/shop", "/shop/", "/shop/a", "/shop?x=/admin", "/shop/./a"])
+def test_a_path_covers_what_lies_below_it(path: str) -> None:
+    assert read_site("a.example/shop").covers(read_address(f"https://a.example{path}"))
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/shopping",
+        "/Shop",
+        "/shop/../admin",
+        "/shop/%2e%2e/admin",
+        "/shop/..%2fadmin",
+        "/shop/%252e%252e/admin",
+        "/shop/..\\admin",
+        "/x/../shop",
+    ],
+)
+def test_a_path_that_can_be_read_as_another_is_not_covered(path: str) -> None:
+    assert not read_site("a.example/shop").covers(read_address(f"https://a.example{path}"))
+
+
+@pytest.mark.parametrize(
+    "path", ["/admin", "/ADMIN/../admin/x", "//admin", "/x/%2e%2e/admin", "/%61dmin", "/admin;x/a"]
+)
+def test_a_path_that_can_be_read_as_a_closed_one_touches_it(path: str) -> None:
+    closed = read_site("a.example/admin")
+    assert closed.touches(read_address(f"https://a.example{path}")) == (path != "/admin;x/a")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "a b",
+        "http://",
+        "ftp://a.example",
+        "a.*.example",
+        "*a.example",
+        "a.example:99999",
+        "a.example/x?y",
+        "user@a.example",
+        "http://a.example#x",
+        "1.2.3.4.5",
+    ],
+)
+def test_what_names_no_site_is_said_to(text: str) -> None:
+    with pytest.raises(ValueError):
+        read_site(text)

@@ -1,0 +1,107 @@
+"""What one episode may reach, judged for its pages and its proxy alike, and what was refused."""
+
+import asyncio
+import socket
+from collections import Counter
+from collections.abc import Mapping
+
+from tasks.task import Json
+from webagent.errors import GuardError
+from webagent.guard.actions import is_on
+from webagent.guard.address import read_ip
+from webagent.guard.decide import decide_ip, decide_request, decide_server
+from webagent.guard.guard import Guard
+from webagent.guard.policy import GuardPolicy, for_task
+from webagent.guard.verdict import Refusal, Verdict, refused
+
+_KEPT = 200
+_SAID = 3
+_LONGEST = 200
+
+
+class EpisodeGate:
+    """The policy of one episode with the refusals so far. It opens nothing until `begin`."""
+
+    def __init__(self, guard: Guard) -> None:
+        self.policy = GuardPolicy()
+        """The limits, with what the task names opened."""
+        self.step = 0
+        self._guard = guard
+        self._refusals: list[Refusal] = []
+        self._count = 0
+        self._unsaid: Counter[str] = Counter()
+        self._final = ""
+
+    def begin(self, start_url: str) -> Verdict:
+        """Open what the policy and the task name; whether the task's own page is part of it."""
+        self.policy = for_task(self._guard.policy, start_url)
+        return decide_request(self.policy, start_url)
+
+    def request(self, url: str, method: str, text: str = "") -> Verdict:
+        """Whether a request may pass; `text` is what else it carries, as far as it can be read."""
+        verdict = decide_request(self.policy, url, method)
+        if verdict.is_allowed:
+            for name in self._guard.secrets.found_in(f"{url}\n{text}"):
+                if not is_on(url, self.policy.secrets[name].sites):
+                    rule = f"secrets.{name}.sites"
+                    return refused(f"it carries the secret {name} to another site", rule)
+        return verdict
+
+    def server(self, host: str, port: int, schemes: tuple[str, ...]) -> Verdict:
+        """Whether a connection may be made of which only host and port can be read."""
+        return decide_server(self.policy, host, port, schemes)
+
+    def ip(self, host: str, ip: str) -> Verdict:
+        """Whether the host may be reached at this address."""
+        address = read_ip(ip)
+        if address is None:
+            return refused(f"{host} has no IP address", "addresses")
+        return decide_ip(self.policy, host, address)
+
+    async def resolve(self, host: str, port: int) -> list[str]:
+        """IP addresses of a host, the policy's own first. Raises `OSError`."""
+        if host in self.policy.hosts:
+            return [self.policy.hosts[host]]
+        if self._guard.resolve is not None:
+            return await self._guard.resolve(host, port)
+        loop = asyncio.get_running_loop()
+        found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+    def note(self, what: str, verdict: Verdict, where: str = "proxy") -> None:
+        """Keep a refusal, and say it with the next observation."""
+        self.keep(what, verdict, where)
+        self._unsaid[self._guard.secrets.masked(verdict.reason)] += 1
+
+    def keep(self, what: str, verdict: Verdict, where: str) -> None:
+        """Keep a refusal that is said elsewhere."""
+        self._count += 1
+        if len(self._refusals) < _KEPT:
+            masked = self._guard.secrets.masked
+            what, reason = masked(what)[:_LONGEST], masked(verdict.reason)[:_LONGEST]
+            self._refusals.append(Refusal(what, reason, verdict.rule, where, self.step))
+
+    def must_end(self, reason: str) -> None:
+        """End the episode with the next observation, where the policy wants that."""
+        if self.policy.on_refusal == "end":
+            self._final = reason
+
+    def take_notes(self) -> list[str]:
+        """What was refused since the last call. Raises `GuardError` where that is the end."""
+        final, self._final = self._final, ""
+        said, self._unsaid = self._unsaid, Counter()
+        if final:
+            raise GuardError(final)
+        notes = [
+            f"refused: {reason}" if count == 1 else f"refused {count} requests: {reason}"
+            for reason, count in sorted(said.items())
+        ]
+        more = len(notes) - _SAID
+        return notes if more <= 0 else [*notes[:_SAID], f"{more} more refusals"]
+
+    def evidence(self) -> Mapping[str, Json]:
+        """For the episode's evidence: how many refusals, and what the first of them were."""
+        return {
+            "refused": self._count,
+            "refusals": [refusal.to_json() for refusal in self._refusals],
+        }

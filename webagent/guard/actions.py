@@ -1,0 +1,166 @@
+"""Whether the agent may do an action, from the policy, the action and the elements it is on."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, fields
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from webagent.action import Action, format_action
+from webagent.action import actions as act
+from webagent.errors import unknown_name
+from webagent.guard.address import read_address
+from webagent.guard.decide import decide_request
+from webagent.guard.policy import ActionRule, GuardPolicy
+from webagent.guard.secret import names_in
+from webagent.guard.sites import Site
+from webagent.guard.verdict import ALLOWED, Verdict, refused
+from webagent.records import Node, Observation
+
+_WHERE_THE_FOCUS_IS = (
+    act.Press | act.KeyboardDown | act.KeyboardUp | act.KeyboardType | act.KeyboardInsertText
+)
+_STRICTEST = ("deny", "ask", "allow")
+
+
+def decide_action(policy: GuardPolicy, action: Action, seen: Observation) -> Verdict:
+    """Whether an action may be done on the page as the agent saw it.
+
+    Rules are tried on every element that the action may reach; the strictest verdict holds.
+    """
+    verdict = _decide_secrets_in(policy, action)
+    if verdict.is_allowed and isinstance(action, act.Goto):
+        verdict = decide_request(policy, action.url)
+    if not verdict.is_allowed:
+        return verdict
+    nodes = elements_of(action, seen) or (None,)
+    verdicts = [_by_rules(policy, action, seen.url, node) for node in nodes]
+    return min(verdicts, key=lambda each: _STRICTEST.index(each.outcome))
+
+
+def elements_of(action: Action, seen: Observation) -> tuple[Node, ...]:
+    """The elements an action may reach: those it names, those at its points, the focused one."""
+    marks = [
+        getattr(action, name) for name in ("mark", "source", "target") if hasattr(action, name)
+    ]
+    points = _points(action)
+    if not any(marks) and isinstance(action, _WHERE_THE_FOCUS_IS):
+        marks.append(seen.focus)
+    return tuple(
+        node
+        for node in seen.nodes
+        if node.mark and (node.mark in marks or any(_holds(node.box, point) for point in points))
+    )
+
+
+def texts_of(action: Action) -> tuple[str, ...]:
+    """Every text among the arguments."""
+    values = [getattr(action, field.name) for field in fields(action)]
+    nested = [value if isinstance(value, tuple) else (value,) for value in values]
+    return tuple(text for each in nested for text in each if isinstance(text, str))
+
+
+def decide_secret(policy: GuardPolicy, name: str, origins: Sequence[str]) -> Verdict:
+    """Whether a secret may be typed into a document, given its origin and those around it."""
+    sites = policy.secrets[name].sites
+    for origin in origins:
+        if not is_on(origin, sites):
+            return refused(f"the secret {name} is not for {origin[:100]}", f"secrets.{name}.sites")
+    return ALLOWED if origins else refused("the page has no origin", f"secrets.{name}.sites")
+
+
+def is_on(url: str, sites: Iterable[Site]) -> bool:
+    """Whether an address or origin belongs to one of the sites; not one that cannot be read."""
+    try:
+        address = read_address(url)
+    except ValueError:
+        return False
+    return any(site.covers(address) for site in sites)
+
+
+def decide_upload(policy: GuardPolicy, path: Path) -> Verdict:
+    """Whether a file, its links already followed, may be handed to a page."""
+    terms = policy.uploads
+    if not any(path.is_relative_to(folder) for folder in terms.folders):
+        return refused("the file lies in no folder that is open for uploads", "uploads.folders")
+    if not path.is_file():
+        return refused("there is no such file", "uploads.folders")
+    if terms.types and path.suffix.lower() not in terms.types:
+        return refused(f"only {', '.join(terms.types)} may be uploaded", "uploads.types")
+    if path.stat().st_size > terms.max_bytes:
+        return refused(f"the file has {path.stat().st_size} bytes", "uploads.max_bytes")
+    return ALLOWED
+
+
+def _decide_secrets_in(policy: GuardPolicy, action: Action) -> Verdict:
+    if isinstance(action, act.Answer | act.GiveUp):
+        return ALLOWED
+    names = {name for text in texts_of(action) for name in names_in(text)}
+    for name in names:
+        if name not in policy.secrets:
+            return refused(str(unknown_name("secret", name, policy.secrets)), "secrets")
+    if names and not isinstance(action, act.Fill):
+        return refused("secrets are typed by fill only", "secrets")
+    return ALLOWED
+
+
+def _by_rules(policy: GuardPolicy, action: Action, url: str, node: Node | None) -> Verdict:
+    call = format_action(action).partition("(")[0]
+    facts = _facts(call, action, url, node)
+    for rule in sorted(policy.actions, key=lambda each: -each.priority):
+        if _applies(rule, call, facts):
+            named = f"actions: {call}" if rule.actions else "actions: all"
+            reason = rule.reason or f"the policy says {rule.verdict}"
+            return Verdict(rule.verdict, reason, named)
+    return ALLOWED
+
+
+def _applies(rule: ActionRule, call: str, facts: Mapping[str, Any]) -> bool:
+    if rule.actions and call not in rule.actions:
+        return False
+    if rule.sites and not is_on(facts["url"], rule.sites):
+        return False
+    return not rule.when or _validator(rule).is_valid(facts)
+
+
+@lru_cache(maxsize=256)
+def _compiled(schema: str) -> Any:
+    import json
+
+    from jsonschema import Draft202012Validator
+
+    return Draft202012Validator(json.loads(schema))
+
+
+def _validator(rule: ActionRule) -> Any:
+    import json
+
+    return _compiled(json.dumps(rule.when, sort_keys=True))
+
+
+def _facts(call: str, action: Action, url: str, node: Node | None) -> dict[str, Any]:
+    """What a condition can speak of."""
+    facts = {**asdict(action), "action": call, "url": url}
+    if node is not None:
+        about = {"role": node.role, "name": node.name, "value": node.value, "kind": node.kind}
+        facts |= about | {"states": list(node.states)}
+    return facts
+
+
+def _points(action: Action) -> list[tuple[int, int]]:
+    """The points of the viewport that an action by coordinates touches."""
+    pairs = (("x", "y"), ("to_x", "to_y"))
+    return [(getattr(action, x), getattr(action, y)) for x, y in pairs if hasattr(action, x)]
+
+
+def _holds(box: tuple[int, int, int, int], point: tuple[int, int]) -> bool:
+    left, top, width, height = box
+    return left <= point[0] <= left + width and top <= point[1] <= top + height
+
+
+def shown(text: str, longest: int = 60) -> str:
+    """Words of a page in a question to a person: one line, quoted, shortened, nothing hidden."""
+    plain = re.sub(r"\s+", " ", text).strip()
+    cut = plain if len(plain) <= longest else plain[: longest - 1] + "…"
+    return ascii(cut) if not cut.isprintable() else repr(cut)

@@ -1,0 +1,134 @@
+"""Whether a request may leave the browser, from the policy and the address alone."""
+
+from pathlib import Path
+from urllib.parse import unquote
+
+from webagent.guard.address import WEB_PORTS, Address, IpAddress, read_address, read_ip
+from webagent.guard.networks import is_opened, kind_of
+from webagent.guard.policy import GuardPolicy, SiteRule
+from webagent.guard.verdict import ALLOWED, Verdict, refused
+
+_INSIDE = ("data", "blob")
+"""Schemes whose content comes from the page itself and reaches nothing."""
+_BLANK = ("blank", "srcdoc")
+_WEB_SOCKETS = ("ws", "wss")
+
+
+def decide_request(policy: GuardPolicy, url: str, method: str = "GET") -> Verdict:
+    """Whether a request may be made, by whatever part of a page or by an action."""
+    try:
+        address = read_address(url)
+    except ValueError as error:
+        return refused(str(error), "addresses")
+    if address.scheme in WEB_PORTS:
+        return _decide_web(policy, address, method)
+    if address.scheme == "file":
+        return decide_file(policy, address)
+    is_blank = address.scheme == "about" and address.path.partition("#")[0] in _BLANK
+    if is_blank or address.scheme in _INSIDE:
+        return ALLOWED
+    return refused(f"addresses with {address.scheme}: are closed", "schemes")
+
+
+def decide_server(
+    policy: GuardPolicy, host: str, port: int, schemes: tuple[str, ...] = ("https", "wss")
+) -> Verdict:
+    """Whether a connection may be made of which only host and port are known.
+
+    Paths and methods are not: a rule for part of a server opens the connection to it.
+    """
+    rules = [rule for rule in policy.sites if rule.match.has_host(host, port, schemes)]
+    for rule in rules:
+        if rule.verdict == "deny" and rule.match.path == "/":
+            return _denied(rule)
+    if any(rule.verdict == "allow" for rule in rules) or policy.other_sites == "allow":
+        ip = read_ip(host)
+        return ALLOWED if ip is None else decide_ip(policy, host, ip)
+    return refused(f"no rule opens {host}:{port}", "other_sites")
+
+
+def decide_ip(policy: GuardPolicy, host: str, ip: IpAddress) -> Verdict:
+    """Whether a host that was allowed by name may be reached at this address.
+
+    An address written out in a rule, or given to the name in `hosts`, was opened by the user.
+    """
+    if policy.hosts.get(host) == str(ip) or is_opened(ip, policy.open_networks):
+        return ALLOWED
+    for rule in policy.sites:
+        names_it = rule.verdict == "allow" and rule.match.host == host
+        is_local = host == "localhost" and kind_of(ip) == "loopback"
+        if names_it and (is_local or host == str(ip)):
+            return ALLOWED
+    where = host if host == str(ip) else f"{host} at {ip}"
+    return refused(f"{where} is in a closed network ({kind_of(ip)})", "open_networks")
+
+
+def decide_file(policy: GuardPolicy, address: Address) -> Verdict:
+    """Whether a file may be opened as a page or as part of one; links are followed first."""
+    text = address.path.partition("#")[0].partition("?")[0].replace("\\", "/")
+    host, _, path = text.removeprefix("//").partition("/")
+    if not text.startswith("//"):
+        host, path = "", text.lstrip("/")
+    decoded = unquote(path)
+    if host not in ("", "localhost") or "\0" in decoded:
+        return refused("only files of this machine can be opened", "open_folders")
+    real = Path(f"/{decoded}").resolve()
+    if any(real.is_relative_to(folder) for folder in policy.open_folders):
+        return ALLOWED
+    return refused(f"{real} lies in no open folder", "open_folders")
+
+
+def decide_download(policy: GuardPolicy, name: str, size: int | None = None) -> Verdict:
+    """Whether a page may hand over a file of this name and, once known, size in bytes."""
+    terms = policy.downloads
+    if not terms.allowed:
+        return refused("downloads are closed", "downloads.allowed")
+    if terms.types and Path(name).suffix.lower() not in terms.types:
+        return refused(f"only {', '.join(terms.types)} may be downloaded", "downloads.types")
+    if size is not None and size > terms.max_bytes:
+        return refused(f"the file has {size} bytes", "downloads.max_bytes")
+    return ALLOWED
+
+
+def _decide_web(policy: GuardPolicy, address: Address, method: str) -> Verdict:
+    for rule in policy.sites:
+        if rule.verdict == "deny" and rule.match.touches(address):
+            return _denied(rule)
+    rules = [rule for rule in policy.sites if rule.verdict == "allow"]
+    verdict = _best([_by_rule(rule, address, method) for rule in rules if _speaks(rule, address)])
+    if verdict is None:
+        verdict = _decide_other(policy, address)
+    ip = read_ip(address.host)
+    return decide_ip(policy, address.host, ip) if verdict.is_allowed and ip else verdict
+
+
+def _speaks(rule: SiteRule, address: Address) -> bool:
+    return rule.match.touches(address)
+
+
+def _by_rule(rule: SiteRule, address: Address, method: str) -> Verdict:
+    name = f"sites: {rule.match}"
+    if not rule.match.covers(address):
+        return refused(f"{address.path[:80]} can be read as a path outside {rule.match}", name)
+    if address.scheme in _WEB_SOCKETS:
+        return ALLOWED if rule.web_sockets else refused("web sockets are closed there", name)
+    if rule.methods and method.upper() not in rule.methods:
+        return refused(f"{rule.match} is open for {', '.join(rule.methods)} only", name)
+    return ALLOWED
+
+
+def _decide_other(policy: GuardPolicy, address: Address) -> Verdict:
+    if policy.other_sites == "deny":
+        return refused(f"no rule opens {address.origin}", "other_sites")
+    if address.scheme in _WEB_SOCKETS:
+        return refused("web sockets are closed but where a rule opens them", "other_sites")
+    return ALLOWED
+
+
+def _best(verdicts: list[Verdict]) -> Verdict | None:
+    """An allowing one if there is one, else the first."""
+    return next((each for each in verdicts if each.is_allowed), verdicts[0] if verdicts else None)
+
+
+def _denied(rule: SiteRule) -> Verdict:
+    return refused(f"{rule.match} is closed", f"sites: {rule.match}")

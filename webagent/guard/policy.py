@@ -1,0 +1,149 @@
+"""What an episode may do: the limits that code enforces, as plain values."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import ClassVar, Literal
+from urllib.parse import unquote
+
+from webagent.action import ACTIONS
+from webagent.errors import SetupError
+from webagent.guard.address import WEB_PORTS, read_address, read_host, read_ip
+from webagent.guard.networks import check_network
+from webagent.guard.sites import Site, site_of
+
+Outcome = Literal["allow", "deny", "ask"]
+_STRICT: dict[str, str] = {"extra": "forbid"}
+
+
+@dataclass(frozen=True, slots=True)
+class SiteRule:
+    """Opens or closes a site."""
+
+    __pydantic_config__: ClassVar[dict[str, str]] = _STRICT
+    match: Site
+    verdict: Literal["allow", "deny"] = "allow"
+    """A site that any rule denies is closed, whatever the others say."""
+    methods: tuple[str, ...] = ()
+    """HTTP methods that are open; empty for every method."""
+    web_sockets: bool = False
+
+    def __post_init__(self) -> None:
+        for method in self.methods:
+            if not method.isalpha() or not method.isupper():
+                raise ValueError(f"{method!r} is no HTTP method; write GET, POST, ...")
+
+
+@dataclass(frozen=True, slots=True)
+class ActionRule:
+    """Says of actions that fulfil a condition whether they may be done."""
+
+    __pydantic_config__: ClassVar[dict[str, str]] = _STRICT
+    verdict: Outcome
+    actions: tuple[str, ...] = ()
+    """Names such as `click`; empty for every action."""
+    sites: tuple[Site, ...] = ()
+    """Pages the rule speaks of; empty for every page."""
+    when: Mapping[str, object] = field(default_factory=dict)
+    """JSON Schema (2020-12) on the action's arguments and its element; empty: always."""
+    priority: int = 0
+    """Rules with a higher one are looked at first; then the order of the file counts."""
+    reason: str = ""
+
+    def __post_init__(self) -> None:
+        for name in self.actions:
+            if name not in ACTIONS:
+                raise ValueError(f"no action called {name!r}; known: {', '.join(ACTIONS)}")
+
+
+@dataclass(frozen=True, slots=True)
+class Downloads:
+    """Which files a page may hand to the agent."""
+
+    __pydantic_config__: ClassVar[dict[str, str]] = _STRICT
+    allowed: bool = False
+    types: tuple[str, ...] = ()
+    """Endings such as `.pdf`; empty for every type."""
+    max_bytes: int = 50_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Uploads:
+    """Which files the agent may hand to a page."""
+
+    __pydantic_config__: ClassVar[dict[str, str]] = _STRICT
+    folders: tuple[Path, ...] = ()
+    """A file must lie in one of them once all links are followed; empty for no uploads."""
+    types: tuple[str, ...] = ()
+    """Endings such as `.pdf`; empty for every type."""
+    max_bytes: int = 50_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """Something the model writes as `<secret:name>` and never sees."""
+
+    __pydantic_config__: ClassVar[dict[str, str]] = _STRICT
+    sites: tuple[Site, ...]
+    """The only sites it is typed on."""
+    env: str = ""
+    """Environment variable that holds it."""
+    file: Path | None = None
+    """File that holds it; a line break at its end is dropped."""
+
+    def __post_init__(self) -> None:
+        if bool(self.env) == (self.file is not None):
+            raise ValueError("a secret comes either from `env` or from `file`")
+        if not self.sites:
+            raise ValueError("a secret needs `sites`, the only ones it is typed on")
+
+
+@dataclass(frozen=True, slots=True)
+class GuardPolicy:
+    """All limits of an episode; as it stands, it opens nothing but the site a task starts on."""
+
+    __pydantic_config__: ClassVar[dict[str, str]] = _STRICT
+    on_refusal: Literal["tell", "end"] = "tell"
+    """`tell` goes on and says so in the outcome; `end` ends the episode as *guard refused*."""
+    other_sites: Literal["allow", "deny"] = "deny"
+    """What holds for sites that no rule names."""
+    sites: tuple[SiteRule, ...] = ()
+    hosts: Mapping[str, str] = field(default_factory=dict)
+    """Name to IP address, in place of asking the name server; such addresses are open."""
+    open_networks: tuple[str, ...] = ()
+    """Networks open besides the public one: `loopback`, `private`, `10.1.0.0/16`, ..."""
+    open_folders: tuple[Path, ...] = ()
+    """Folders whose files may be opened as pages."""
+    downloads: Downloads = Downloads()
+    uploads: Uploads = Uploads()
+    actions: tuple[ActionRule, ...] = ()
+    secrets: Mapping[str, Secret] = field(default_factory=dict)
+    ask_seconds: float = 30.0
+    """How long a person may take to answer before the answer is no."""
+
+    def __post_init__(self) -> None:
+        for network in self.open_networks:
+            check_network(network)
+        for host, ip in self.hosts.items():
+            if read_host(host) != host:
+                raise ValueError(f"hosts: write {host!r} as {read_host(host)!r}")
+            if read_ip(ip) is None:
+                raise ValueError(f"hosts: {ip!r} is not an IP address")
+
+
+def for_task(policy: GuardPolicy, start_url: str) -> GuardPolicy:
+    """The policy with what the task itself names opened: its origin, or for a file its folder.
+
+    Rules that name the task's own server take the place of that opening. Raises `SetupError` for
+    an address that cannot be read.
+    """
+    try:
+        address = read_address(start_url)
+    except ValueError as error:
+        raise SetupError(f"the task starts at no address: {error}") from error
+    if address.scheme == "file":
+        folder = Path(unquote(address.path.partition("?")[0].removeprefix("//"))).resolve().parent
+        return replace(policy, open_folders=(*policy.open_folders, folder))
+    if address.scheme not in WEB_PORTS or any(r.match.has_server(address) for r in policy.sites):
+        return policy
+    return replace(policy, sites=(*policy.sites, SiteRule(site_of(address), web_sockets=True)))
