@@ -20,6 +20,7 @@ from recipes.summary import RunMeta, Summary, print_summary, summarize, write_su
 from tasks.benchmarks import miniwob
 from tasks.suite import SEEDS_PER_SPLIT, SPLITS, UnknownTask
 from webagent.errors import SetupError, StoreError, unknown_name
+from webagent.guard import Guard
 from webagent.observation.variants import variant_named
 from webagent.records import Provenance, Trajectory
 from webagent.rollout import Planned, collect, planned
@@ -51,6 +52,8 @@ class BenchmarkConfig:
     `accessibility`, `html` or `markdown`."""
     images: bool = False
     """Show screenshots to the model behind the endpoint, beside whatever text it is shown."""
+    guard: Path | None = None
+    """File with the limits that every episode is held to (docs/guard.md); none without it."""
     concurrency: int = 4
     """Browser contexts at once."""
     name: str = ""
@@ -110,7 +113,7 @@ async def _measure(config: BenchmarkConfig, store: Store) -> None:
         images = store.images if config.images or variant.image else None
         async with (
             contestant(config.policy, config.model, images, variant) as policy,
-            Browser() as browser,
+            Browser(guard=_guard(config)) as browser,
         ):
             try:
                 await collect(
@@ -123,6 +126,13 @@ async def _measure(config: BenchmarkConfig, store: Store) -> None:
                 )
             finally:
                 await asyncio.gather(*scoring)
+
+
+def _guard(config: BenchmarkConfig) -> Guard | None:
+    """The guard asked for, with the benchmark's own pages open. Raises `SetupError`."""
+    if config.guard is None:
+        return None
+    return Guard.read(config.guard).opening(BENCHMARKS[config.benchmark].pages().parent)
 
 
 class _Clock:
@@ -169,6 +179,7 @@ def _check(config: BenchmarkConfig) -> None:
             f"--seeds {config.seeds} --concurrency {config.concurrency}: both must be at least 1"
         )
     check(config.policy, config.model, config.observation)
+    _guard(config)
     try:
         BENCHMARKS[config.benchmark].select(config.tasks)
     except UnknownTask as error:

@@ -58,6 +58,28 @@ def test_another_form_of_page_is_for_models_that_read_it(
     assert "did you mean html?" in capsys.readouterr().err
 
 
+def test_a_mistake_in_a_guard_is_found_before_anything_is_played(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "guard.toml").write_text("other_site = 'deny'")
+    assert cli.main(["benchmark", *TWO, "--guard", "guard.toml"]) == 1
+    assert "did you mean other_sites" in capsys.readouterr().err
+    assert not (folder / "runs").exists()
+
+
+@pytest.mark.browser
+def test_a_guard_leaves_the_benchmarks_own_pages_open(folder: Path) -> None:
+    (folder / "guard.toml").write_text("")
+    assert cli.main(["benchmark", *TWO, "--guard", "guard.toml", "--name", "g"]) == 0
+    (arm,) = read_summary(folder / "runs" / "g")["arms"]
+    assert [rate["success"] for rate in arm["by_task"].values()] == [1.0, 1.0]
+    with Store.open(folder / "runs" / "g") as store:
+        kept = [store.load(name) for name in store.ids(phase="evaluate")]
+    assert [each and each.evidence["guard"] for each in kept] == [
+        {"refused": 0, "refusals": []}
+    ] * 4
+
+
 @pytest.mark.browser
 def test_the_oracle_solves_two_tasks_and_resuming_plays_nothing_again(
     folder: Path, capsys: pytest.CaptureFixture[str]
