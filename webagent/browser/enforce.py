@@ -1,7 +1,7 @@
 """The guard at work in a browser: what an episode's pages and actions cannot get around."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -109,13 +109,9 @@ class Enforcer:
         masked = {name: self._guard.secrets.masked_json(value) for name, value in values.items()}
         return {**masked, "guard": dict(self._gate.evidence())}
 
-    @contextmanager
-    def masked_errors(self) -> Iterator[None]:
-        """What the browser says when it fails may quote the page: without secrets, please."""
-        try:
-            yield
-        except (WorldError, GuardError) as error:
-            raise type(error)(self._guard.secrets.masked(str(error))) from None
+    def masked_error(self, error: WorldError) -> WorldError:
+        """The failure without secrets: it may quote the page."""
+        return WorldError(self._guard.secrets.masked(str(error)))
 
     async def _decide(
         self, action: Action, tabs: Tabs, seen: Observation

@@ -84,7 +84,7 @@ class EpisodeGate:
     def must_end(self, reason: str) -> None:
         """End the episode with the next observation, where the policy wants that."""
         if self.policy.on_refusal == "end":
-            self._final = reason
+            self._final = self._guard.secrets.masked(reason)
 
     def take_notes(self) -> list[str]:
         """What was refused since the last call. Raises `GuardError` where that is the end."""

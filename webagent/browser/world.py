@@ -187,6 +187,10 @@ class BrowserWorld:
         self._may_open.clear()
         try:
             yield
+        except WorldError as error:
+            if self._tabs is None or self._tabs.guard is None:
+                raise
+            raise self._tabs.guard.masked_error(error) from None
         finally:
             loop = asyncio.get_running_loop()
             self._lull = loop.call_later(_LULL_SECONDS, self._may_open.set)
