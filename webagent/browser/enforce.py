@@ -1,5 +1,6 @@
 """The guard at work in a browser: what an episode's pages and actions cannot get around."""
 
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -74,7 +75,7 @@ class Enforcer:
         """Judge every request of the context before the browser sends it. Raises `WorldError`."""
         async with world_failures():
             await context.add_init_script(_CLOSED)
-            await context.route("**/*", self._judge)
+            await context.route(_all_but(self._guard.own_folders), self._judge)
 
     def begin(self, start_url: str) -> bool:
         """Take up the task's limits; whether its first page may be opened at all."""
@@ -203,6 +204,14 @@ class Enforcer:
             if _is_of_whole_tab(request):
                 self._gate.must_end(f"{request.method} {request.url} was refused: {verdict.reason}")
             await route.abort("aborted" if _leaves_a_page(request) else "blockedbyclient")
+
+
+def _all_but(folders: Sequence[Path]) -> re.Pattern[str]:
+    """Every address but plainly written ones of files in these folders, which the browser's driver
+    lets pass by itself: a benchmark's page has a dozen of them."""
+    own = "|".join(re.escape(f"{folder.as_uri()}/") for folder in folders)
+    plain = r"(?![^?#]*\.\.)[\w./-]+(?:[?#]|$)"
+    return re.compile(rf"^(?!(?:{own}){plain})" if folders else "")
 
 
 def _carried(request: Request) -> str:

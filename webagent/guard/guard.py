@@ -24,6 +24,8 @@ class Guard:
     """Who is asked; nobody means no."""
     resolve: Resolve | None = None
     """In place of the machine's own name server."""
+    own_folders: tuple[Path, ...] = ()
+    """Folders of ours, such as a benchmark's pages, whose plainly named files need no judging."""
 
     @classmethod
     def of(cls, policy: GuardPolicy, approver: Approve | None = None) -> "Guard":
@@ -37,6 +39,7 @@ class Guard:
         return cls.of(read_policy(path), approver)
 
     def opening(self, *folders: Path) -> "Guard":
-        """The same guard with folders opened, such as those of a benchmark's own pages."""
-        opened = (*self.policy.open_folders, *(folder.resolve() for folder in folders))
-        return replace(self, policy=replace(self.policy, open_folders=opened))
+        """The same guard with folders of ours opened, such as a benchmark's own pages."""
+        own = tuple(folder.resolve() for folder in folders)
+        policy = replace(self.policy, open_folders=(*self.policy.open_folders, *own))
+        return replace(self, policy=policy, own_folders=(*self.own_folders, *own))
