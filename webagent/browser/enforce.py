@@ -75,7 +75,7 @@ class Enforcer:
         """Judge every request of the context before the browser sends it. Raises `WorldError`."""
         async with world_failures():
             await context.add_init_script(_CLOSED)
-            await context.route(_all_but(self._guard.own_folders), self._judge)
+            await context.route(all_but(self._guard.own_folders), self._judge)
 
     def begin(self, start_url: str) -> bool:
         """Take up the task's limits; whether its first page may be opened at all."""
@@ -206,7 +206,7 @@ class Enforcer:
             await route.abort("aborted" if _leaves_a_page(request) else "blockedbyclient")
 
 
-def _all_but(folders: Sequence[Path]) -> re.Pattern[str]:
+def all_but(folders: Sequence[Path]) -> re.Pattern[str]:
     """Every address but plainly written ones of files in these folders, which the browser's driver
     lets pass by itself: a benchmark's page has a dozen of them."""
     own = "|".join(re.escape(f"{folder.as_uri()}/") for folder in folders)

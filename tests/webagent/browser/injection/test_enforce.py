@@ -19,6 +19,7 @@ from webagent.action import GiveUp
 from webagent.action import actions as act
 from webagent.action.actions import Action
 from webagent.browser import Browser, BrowserWorld
+from webagent.browser.enforce import all_but
 from webagent.errors import WorldError
 from webagent.guard import Guard, GuardPolicy, SiteRule, Uploads, read_site
 from webagent.records import Ending, Observation, Trajectory
@@ -276,3 +277,24 @@ async def test_a_failure_of_the_page_is_told_without_its_secrets(
         await seen_after(guarded, task(sites, "<p>Shop", hooks=throws))
     assert "<secret:shop_password>" in str(raised.value)
     assert PASSWORD not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("tail", "is_judged"),
+    [
+        ("page.html", False),
+        ("a/b.js?x=..", False),
+        ("../key", True),
+        ("a/../../key", True),
+        ("%2e%2e/key", True),
+        ("a%2fb", True),
+    ],
+)
+def test_only_plain_files_of_our_own_folders_go_unjudged(
+    tmp_path: Path, tail: str, is_judged: bool
+) -> None:
+    judged = all_but([tmp_path])
+    assert bool(judged.search(f"{tmp_path.as_uri()}/{tail}")) == is_judged
+    assert judged.search(f"{tmp_path.as_uri()}-other/page.html")
+    assert judged.search(f"http://{EVIL}/?{tmp_path.as_uri()}/{tail}")
+    assert all_but([]).search(f"{tmp_path.as_uri()}/{tail}")
