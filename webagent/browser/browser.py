@@ -15,6 +15,7 @@ from tasks.task import Task
 from webagent.browser.chromium import Chromium, can_sandbox, find_chromium
 from webagent.browser.contexts import open_context
 from webagent.browser.enforce import FLAGS
+from webagent.browser.har import read_traffic
 from webagent.browser.profile import Profile
 from webagent.browser.recording import need_video_encoder
 from webagent.browser.tabs import Tabs
@@ -122,6 +123,8 @@ class Browser:
             raise SetupError("the profile asks for a window; start the browser with headless=False")
         if profile.proxy and self.guard:
             raise SetupError("a guard is a proxy itself and does not go through another yet")
+        if profile.har_replay:
+            read_traffic(profile.har_replay)
         if profile.video:
             need_video_encoder()
 

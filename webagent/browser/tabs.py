@@ -9,6 +9,7 @@ from playwright.async_api import BrowserContext, Download, Page
 from tasks.task import Task
 from webagent.browser.clock import LOAD_SECONDS, Clock, RealClock
 from webagent.browser.downloads import Downloads, safe_name
+from webagent.browser.har import Replay
 from webagent.browser.recording import Recording
 from webagent.browser.tab import Tab, world_failures
 from webagent.errors import WorldError
@@ -28,6 +29,8 @@ class Tabs:
         self.downloads: Downloads | None = None
         """Where files go that pages hand out; None refuses them."""
         self.recording: Recording | None = None
+        self.replay: Replay | None = None
+        """The recording that answers in place of the network."""
         self.leaving = AsyncExitStack()
         """What is to be undone when the pages are left, their context first of all."""
         self.guard: Enforcer | None = None
@@ -149,6 +152,7 @@ class Tabs:
         notes.extend(note for each in self._tabs for note in each.take_notes())
         notes.extend(self._take_download_notes())
         notes.extend(self.guard.take_notes() if self.guard else ())
+        notes.extend(self.replay.take_notes() if self.replay else ())
         return [note for note in notes if note]
 
     async def titles(self, front: str) -> tuple[str, ...]:
