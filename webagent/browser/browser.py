@@ -12,6 +12,7 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Playwright, async_playwright
 
 from tasks.task import Task
+from webagent.browser.captcha import Handover
 from webagent.browser.chromium import Chromium, can_sandbox, find_chromium
 from webagent.browser.contexts import open_context
 from webagent.browser.enforce import FLAGS
@@ -89,13 +90,15 @@ class Browser:
         keep_image: KeepImage | None = None,
         profile: Profile | None = None,
         variant: Variant | None = None,
+        handover: Handover | None = None,
     ) -> BrowserWorld:
         """A world of its own; any number of them can be played at the same time. The profile says
-        how its browser presents itself and what it keeps."""
+        how its browser presents itself and what it keeps; the handover is asked for help with
+        captchas."""
         if profile is not None:
             self._check(profile)
         await self._running()
-        world = BrowserWorld(self, keep_image, profile, variant)
+        world = BrowserWorld(self, keep_image, profile, variant, handover)
         self._worlds.add(world)
         return world
 

@@ -1,13 +1,15 @@
 """The tabs of one episode: which are open, which is in front, and pop-ups as they come."""
 
 import asyncio
+from collections.abc import Awaitable
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
 from playwright.async_api import BrowserContext, Download, Page
 
 from tasks.task import Task
-from webagent.browser.clock import LOAD_SECONDS, Clock, RealClock
+from webagent.browser.captcha import Captcha
+from webagent.browser.clock import LOAD_SECONDS, Clock, RealClock, VirtualClock
 from webagent.browser.downloads import Downloads, safe_name
 from webagent.browser.har import Replay
 from webagent.browser.recording import Recording
@@ -164,6 +166,23 @@ class Tabs:
     def urls(self) -> tuple[str, ...]:
         """Addresses of all tabs in order."""
         return tuple(tab.page.url for tab in self._tabs)
+
+    async def captcha(self) -> Captcha | None:
+        """The captcha that the tab in front shows. Pages from files are not asked: no site has put
+        them there."""
+        tab = self.active
+        if not tab.page.url.startswith("http"):
+            return None
+        return Captcha.of(await tab.ask("captchaOn"))
+
+    async def lend_to_person(self, until: Awaitable[None]) -> None:
+        """Let the page's time run while a person uses it, for as long as they like."""
+        tab, is_virtual = self.active, isinstance(self.clock, VirtualClock)
+        if is_virtual:
+            await tab.send("Emulation.setVirtualTimePolicy", policy="advance")
+        await until
+        if is_virtual:
+            await tab.send("Emulation.setVirtualTimePolicy", policy="pause")
 
     def hold_dialogs(self) -> None:
         """From here on the dialogs of all tabs stay open until they are answered."""
