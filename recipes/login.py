@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -10,12 +10,10 @@ from typing import Annotated
 import tyro
 
 from recipes.config import resolve
+from recipes.person import until_enter
 from webagent.browser.login import PASSPHRASE_VARIABLE, Login, LoginStore, StorageState
 from webagent.browser.profile import Profile, read_profile
 from webagent.errors import SetupError
-
-Person = Callable[[], Awaitable[None]]
-"""Returns once the person has logged in."""
 
 
 @dataclass(frozen=True)
@@ -44,29 +42,21 @@ def main(argv: Sequence[str]) -> int:
     if not config.url or not config.site:
         raise SetupError("expected an address and a name: webagent login URL --site NAME")
     profile = read_profile(Path(config.profiles), config.site) if config.profiles else Profile()
-    storage = asyncio.run(_log_in(config, profile, _until_enter))
+    storage = asyncio.run(_log_in(config, profile))
     path = store.save(Login(config.site, config.url, storage, time.time()))
     print(f"saved {_counted(storage)} in {path}, encrypted with {_key(store)}")
     return 0
 
 
-async def _log_in(config: LoginConfig, profile: Profile, person: Person) -> StorageState:
+async def _log_in(config: LoginConfig, profile: Profile) -> StorageState:
     from webagent.browser.person import opened_for_person
 
     async with opened_for_person(config.url, profile, config.headless) as context:
-        await person()
+        await until_enter("Log in in the browser's window, then press Enter here.")
         state: StorageState = await context.storage_state(indexed_db=True)
     if not state["cookies"] and not state["origins"]:
         raise SetupError(f"{config.url} has left nothing in the browser, so nobody is logged in")
     return state
-
-
-async def _until_enter() -> None:
-    print("Log in in the browser's window, then press Enter here.", flush=True)
-    try:
-        await asyncio.to_thread(input)
-    except EOFError as error:
-        raise SetupError("logging in needs a terminal to press Enter in") from error
 
 
 def _print_all(store: LoginStore) -> None:

@@ -6,6 +6,7 @@
     ├── GuardError      an action was refused by a limit set in code
     ├── ModelError      a model or its endpoint failed (infrastructure, never a reward)
     ├── WorldError      the world failed under the episode (infrastructure, never a reward)
+    │   └── CaptchaError    a site shows a captcha in place of its content
     ├── StoreError      a run folder cannot be read or written
     └── SetupError      something the user must install, name or configure
 
@@ -38,6 +39,10 @@ class ModelError(WebAgentError):
 
 class WorldError(WebAgentError):
     """The world (browser, page, imagination) failed; nothing was learnt about the agent."""
+
+
+class CaptchaError(WorldError):
+    """A site wants a person; nothing was learnt about the agent."""
 
 
 class StoreError(WebAgentError):

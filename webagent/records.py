@@ -20,11 +20,13 @@ class Ending(StrEnum):
     GUARD_REFUSED = "guard refused"
     WORLD_FAILED = "world failed"
     MODEL_FAILED = "model failed"
+    CAPTCHA = "captcha"
+    """The site wanted a person."""
 
     @property
     def is_infrastructure(self) -> bool:
         """Whether the failure says nothing about the agent: retried, counted, never scored."""
-        return self in (Ending.WORLD_FAILED, Ending.MODEL_FAILED)
+        return self in (Ending.WORLD_FAILED, Ending.MODEL_FAILED, Ending.CAPTCHA)
 
 
 @dataclass(frozen=True, slots=True)

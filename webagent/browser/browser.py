@@ -12,9 +12,11 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Playwright, async_playwright
 
 from tasks.task import Task
+from webagent.browser.captcha import Handover
 from webagent.browser.chromium import Chromium, can_sandbox, find_chromium
 from webagent.browser.contexts import open_context
 from webagent.browser.enforce import FLAGS
+from webagent.browser.har import read_traffic
 from webagent.browser.profile import Profile
 from webagent.browser.recording import need_video_encoder
 from webagent.browser.tabs import Tabs
@@ -88,13 +90,15 @@ class Browser:
         keep_image: KeepImage | None = None,
         profile: Profile | None = None,
         variant: Variant | None = None,
+        handover: Handover | None = None,
     ) -> BrowserWorld:
         """A world of its own; any number of them can be played at the same time. The profile says
-        how its browser presents itself and what it keeps."""
+        how its browser presents itself and what it keeps; the handover is asked for help with
+        captchas."""
         if profile is not None:
             self._check(profile)
         await self._running()
-        world = BrowserWorld(self, keep_image, profile, variant)
+        world = BrowserWorld(self, keep_image, profile, variant, handover)
         self._worlds.add(world)
         return world
 
@@ -122,6 +126,8 @@ class Browser:
             raise SetupError("the profile asks for a window; start the browser with headless=False")
         if profile.proxy and self.guard:
             raise SetupError("a guard is a proxy itself and does not go through another yet")
+        if profile.har_replay:
+            read_traffic(profile.har_replay)
         if profile.video:
             need_video_encoder()
 

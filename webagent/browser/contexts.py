@@ -10,6 +10,8 @@ from tasks.task import Task
 from webagent.browser.clock import clock_named
 from webagent.browser.downloads import Downloads
 from webagent.browser.enforce import Enforcer
+from webagent.browser.frozen import FrozenSite
+from webagent.browser.har import read_traffic
 from webagent.browser.profile import Profile
 from webagent.browser.recording import Recording
 from webagent.browser.tab import world_failures
@@ -32,6 +34,11 @@ async def open_context(
             undo.push_async_callback(enforcer.close)
             options |= enforcer.context_options
         undo.push_async_callback(recording.sort)
+        replay = read_traffic(profile.har_replay).replay() if profile.har_replay else None
+        if replay:
+            frozen = await FrozenSite.open(replay)
+            undo.push_async_callback(frozen.close)
+            options |= {"proxy": {"server": frozen.address}, "ignore_https_errors": True}
         async with world_failures():
             context = await chrome.new_context(**options, **recording.options)
             undo.push_async_callback(_close, context)
@@ -40,7 +47,7 @@ async def open_context(
         if enforcer:
             await enforcer.watch(context)
         tabs = await Tabs.open(context, clock_named(task.clock), task.hooks.init)
-        tabs.recording, tabs.guard = recording, enforcer
+        tabs.recording, tabs.replay, tabs.guard = recording, replay, enforcer
         if profile.downloads:
             tabs.downloads = await Downloads.open(
                 chrome, tabs.first, profile.downloads, profile.max_download_mb

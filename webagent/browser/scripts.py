@@ -11,8 +11,9 @@ ISOLATED_WORLD = "webagent"
 """Name of the JavaScript world that shares the page's document and nothing else."""
 
 _SIGNAL = f"webagent-{token_hex(8)}"
-_PARTS = ("locate.js", "operate.js", "through.js", "quiet.js", "secrets.js")
+_PARTS = ("captcha.js", "locate.js", "operate.js", "through.js", "quiet.js", "secrets.js")
 _FUNCTIONS = (
+    "captchaOn",
     "choose",
     "chooseExactly",
     "dragHasStarted",

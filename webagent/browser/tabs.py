@@ -1,14 +1,17 @@
 """The tabs of one episode: which are open, which is in front, and pop-ups as they come."""
 
 import asyncio
+from collections.abc import Awaitable
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
 from playwright.async_api import BrowserContext, Download, Page
 
 from tasks.task import Task
-from webagent.browser.clock import LOAD_SECONDS, Clock, RealClock
+from webagent.browser.captcha import Captcha
+from webagent.browser.clock import LOAD_SECONDS, Clock, RealClock, VirtualClock
 from webagent.browser.downloads import Downloads, safe_name
+from webagent.browser.har import Replay
 from webagent.browser.recording import Recording
 from webagent.browser.tab import Tab, world_failures
 from webagent.errors import WorldError
@@ -28,6 +31,8 @@ class Tabs:
         self.downloads: Downloads | None = None
         """Where files go that pages hand out; None refuses them."""
         self.recording: Recording | None = None
+        self.replay: Replay | None = None
+        """The recording that answers in place of the network."""
         self.leaving = AsyncExitStack()
         """What is to be undone when the pages are left, their context first of all."""
         self.guard: Enforcer | None = None
@@ -149,6 +154,7 @@ class Tabs:
         notes.extend(note for each in self._tabs for note in each.take_notes())
         notes.extend(self._take_download_notes())
         notes.extend(self.guard.take_notes() if self.guard else ())
+        notes.extend(self.replay.take_notes() if self.replay else ())
         return [note for note in notes if note]
 
     async def titles(self, front: str) -> tuple[str, ...]:
@@ -160,6 +166,23 @@ class Tabs:
     def urls(self) -> tuple[str, ...]:
         """Addresses of all tabs in order."""
         return tuple(tab.page.url for tab in self._tabs)
+
+    async def captcha(self) -> Captcha | None:
+        """The captcha that the tab in front shows. Pages from files are not asked: no site has put
+        them there."""
+        tab = self.active
+        if not tab.page.url.startswith("http"):
+            return None
+        return Captcha.of(await tab.ask("captchaOn"))
+
+    async def lend_to_person(self, until: Awaitable[None]) -> None:
+        """Let the page's time run while a person uses it, for as long as they like."""
+        tab, is_virtual = self.active, isinstance(self.clock, VirtualClock)
+        if is_virtual:
+            await tab.send("Emulation.setVirtualTimePolicy", policy="advance")
+        await until
+        if is_virtual:
+            await tab.send("Emulation.setVirtualTimePolicy", policy="pause")
 
     def hold_dialogs(self) -> None:
         """From here on the dialogs of all tabs stay open until they are answered."""

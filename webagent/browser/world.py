@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from tasks.task import Json, Task
 from webagent.action import Action
+from webagent.browser.captcha import Captcha, Handover
 from webagent.browser.capture import Members, PageSource
 from webagent.browser.dialogs import DialogWaits
 from webagent.browser.perform import perform
@@ -64,12 +65,15 @@ class BrowserWorld:
         keep_image: KeepImage | None = None,
         profile: Profile | None = None,
         variant: Variant | None = None,
+        handover: Handover | None = None,
     ) -> None:
-        """Screenshots are taken where they can be kept; `variant` says what else is captured."""
+        """Screenshots are taken where they can be kept; `variant` says what else is captured;
+        `handover` is asked for help with captchas."""
         self._source = source
         self._keep_image = keep_image
         self._profile = profile or Profile()
         self._variant = variant
+        self._handover = handover
         self._tabs: Tabs | None = None
         self._task: Task | None = None
         self._next: _Prepared | None = None
@@ -78,6 +82,7 @@ class BrowserWorld:
         self._lull: asyncio.TimerHandle | None = None
         self._next_mark = 1
         self._goal = ""
+        self._asked_about: set[str] = set()
         self._seen: Observation | None = None
         self.refusal = ""
         """Why the last action could not be done; empty when it was done, whatever came of it."""
@@ -90,6 +95,7 @@ class BrowserWorld:
             self._task, self._next_mark, self._seen = task, 1, None
             if tabs.guard:
                 tabs.guard.check_start()
+            self._asked_about.clear()
             if task.hooks.start:
                 await tabs.first.evaluate(f"(() => {{ {task.hooks.start} }})()")
             tabs.begin(task)
@@ -100,6 +106,7 @@ class BrowserWorld:
             if task.hooks.goal:
                 self._goal = str(await tabs.first.evaluate(task.hooks.goal))
             self._seen = await self._observe(task, tabs, notes)
+            self._seen = await self._past_captcha(task, tabs, self._seen)
         self._make_ready(task, "")
         return self._seen
 
@@ -112,6 +119,7 @@ class BrowserWorld:
                 self.refusal = reason = await _perform(action, tabs, before)
                 notes = [reason] if reason else await tabs.settle(task.settle_ms)
                 after = await self._observe(task, tabs, notes)
+                after = await self._past_captcha(task, tabs, after)
             except DialogWaits:
                 after = _facing_dialog(tabs, before)
         if not after.outcome and replace(after, outcome=before.outcome) == before:
@@ -264,6 +272,22 @@ class BrowserWorld:
         )
         return tabs.guard.masked(page) if tabs.guard else page
 
+    async def _past_captcha(self, task: Task, tabs: Tabs, seen: Observation) -> Observation:
+        """The page once a person has passed its captcha, where there is a person; else the page as
+        it is, with the captcha named. Raises `CaptchaError` when there is nothing besides."""
+        captcha = await tabs.captcha()
+        if captcha is None or (not captcha.blocks and seen.url in self._asked_about):
+            return _with_note(seen, captcha)
+        if self._handover is not None:
+            self._asked_about.add(seen.url)
+            await tabs.lend_to_person(self._handover.hand_over(captcha.said()))
+            seen = await self._observe(task, tabs, await tabs.settle(task.settle_ms))
+            captcha = await tabs.captcha()
+        if captcha is not None and captcha.blocks:
+            self._seen = seen
+            raise captcha.error(seen.url)
+        return _with_note(seen, captcha)
+
     async def _capture(self, task: Task, tabs: Tabs) -> str:
         if self._variant is None or self._variant.capture is None:
             return ""
@@ -283,6 +307,11 @@ class BrowserWorld:
         return bool(over) and await tabs.first.evaluate(over) is True
 
 
+def _with_note(seen: Observation, captcha: Captcha | None) -> Observation:
+    notes = [seen.outcome] if seen.outcome else []
+    return replace(seen, outcome="; ".join([*notes, captcha.said()])) if captcha else seen
+
+
 def _facing_dialog(tabs: Tabs, before: Observation) -> Observation:
     """What there is to see while a dialog is open: the dialog and nothing else. The page behind it
     stands still and cannot be asked."""
@@ -294,6 +323,7 @@ def _facing_dialog(tabs: Tabs, before: Observation) -> Observation:
         outcome='a dialog is open; answer it with dialog("accept") or dialog("dismiss")',
         scroll=(0, 0),
         screenshot="",
+        captured="",
     )
     return tabs.guard.masked(page) if tabs.guard else page
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from tasks.task import Task
 from webagent.action import Answer, GiveUp, is_final
-from webagent.errors import GuardError, ModelError, PolicyError, WorldError
+from webagent.errors import CaptchaError, GuardError, ModelError, PolicyError, WorldError
 from webagent.policy.policy import Policy
 from webagent.records import Decision, Ending, Observation, Provenance, Step, Trajectory
 from webagent.rollout.plan import episode_id
@@ -50,6 +50,8 @@ async def run_episode(  # noqa: PLR0913 - the one call everything goes through
         ending, error = Ending.POLICY_UNREADABLE, str(failure)
     except GuardError as failure:
         ending, error = Ending.GUARD_REFUSED, str(failure)
+    except CaptchaError as failure:
+        ending, error = Ending.CAPTCHA, str(failure)
     except WorldError as failure:
         ending, error = Ending.WORLD_FAILED, str(failure)
     except ModelError as failure:
