@@ -25,6 +25,8 @@ FRAME_SECONDS = 1.0
 """How long a page may take to draw its next frame; one that draws none has nothing to hear of."""
 DRAG_SECONDS = 2.0
 """How long the browser may take to hand over a native drag."""
+_STARVED_TASKS = 100
+"""So many tasks may run in one moment before virtual time goes on regardless."""
 ANSWER_SECONDS = 15.0
 """How long the browser may take over one question before the page counts as hung."""
 
@@ -226,18 +228,22 @@ class Tab:
         """Be told about an event of the DevTools protocol."""
         self._cdp.on(event, handler)
 
-    async def advance(self, milliseconds: int) -> bool:
+    async def advance(
+        self, milliseconds: int, *, waits: bool = True, within: float | None = None
+    ) -> bool:
         """Let virtual time run and stand still again; False when the page waits for data.
 
+        It waits so for `within` seconds, `DATA_SECONDS` unless told; not at all unless `waits`.
         While a navigation waits for its server the browser does not even take the command.
         """
         self._expired.clear()
         try:
-            async with asyncio.timeout(DATA_SECONDS):
+            async with asyncio.timeout(DATA_SECONDS if within is None else within):
                 await self.send(
                     "Emulation.setVirtualTimePolicy",
-                    policy="pauseIfNetworkFetchesPending",
+                    policy="pauseIfNetworkFetchesPending" if waits else "advance",
                     budget=max(1, milliseconds),
+                    maxVirtualTimeTaskStarvationCount=0 if waits else _STARVED_TASKS,
                 )
                 await self.alive(self._expired.wait())
         except TimeoutError:
