@@ -2,15 +2,17 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager, suppress
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
 from webagent.browser.requests import Requests
 from webagent.browser.scripts import connections_script, timers_script
 from webagent.browser.tab import DATA_SECONDS, Tab
 from webagent.errors import WorldError
+
+Answer = TypeVar("Answer")
 
 LOAD_SECONDS = 15.0
 """Real seconds a page may load before the episode goes on without it."""
@@ -93,7 +95,10 @@ class VirtualClock:
         if self._is_paced:
             async with _in_step(tab):
                 return await self._by_wall.settle(tab, milliseconds)
-        unrest, reason = await asyncio.gather(tab.ask_now("unrest"), self.wait(tab, milliseconds))
+        reason: str
+        unrest, reason = await asyncio.gather(
+            _unless_loading(tab, tab.ask_now("unrest")), self.wait(tab, milliseconds)
+        )
         if unrest and unrest["live"] and not self._is_paced:
             reason = await self._leave(tab, "the page holds a live connection")
         if self._is_paced:
@@ -170,12 +175,13 @@ class RealClock:
             if not await self.load(tab):
                 return await _give_up_loading(tab)
             left = max(0.001, deadline - time.monotonic())
-            unrest = await tab.ask("rest", _STILL_MS, int(left * 1000), _TIMERS_MS)
+            resting = tab.ask("rest", _STILL_MS, int(left * 1000), _TIMERS_MS)
+            unrest = await _unless_loading(tab, resting)
             requests = self._requests.get(tab)
-            if not unrest and requests and (url := requests.pending()):
+            if unrest == "" and requests and (url := requests.pending()):
                 await requests.change(tab, deadline - time.monotonic())
                 unrest = f"waiting for {url}"
-            elif not unrest and not tab.loading:
+            elif unrest == "" and not tab.loading:
                 self._patience[tab] = _SETTLE_SECONDS
                 return ""
             if time.monotonic() >= deadline:
@@ -217,6 +223,23 @@ async def _pace(tab: Tab) -> None:
         passed, granted = max(1, round((now - granted) * 1000)), now
         await tab.advance(passed, waits=False)
         await asyncio.sleep(_PACE_MS / 1000)
+
+
+async def _unless_loading(tab: Tab, question: Coroutine[Any, Any, Answer]) -> Answer | None:
+    """The answer of the page, or None where it is about to be replaced: on the way to another site
+    the browser passes on no question until that site has answered."""
+    asking = asyncio.ensure_future(question)
+    try:
+        while not tab.loading:
+            tab.loading_changed.clear()
+            changing = asyncio.ensure_future(tab.loading_changed.wait())
+            await asyncio.wait({asking, changing}, return_when=asyncio.FIRST_COMPLETED)
+            changing.cancel()
+            if asking.done():
+                return await asking
+        return None
+    finally:
+        asking.cancel()
 
 
 async def _changed_within(tab: Tab, seconds: float) -> None:

@@ -8,7 +8,8 @@ from typing import Any
 from webagent.browser.tab import Tab
 
 _ENDLESS = ("EventSource", "WebSocket", "Ping", "Media", "Prefetch", "CSPViolationReport")
-"""Kinds of requests that nobody waits for."""
+_ELSEWHERE = ("Document",)
+"""Whether a page has come is told by its loading; a frame's own process hears of the frame's end."""
 _LOCAL = ("data:", "blob:")
 _LONGEST_URL = 100
 
@@ -45,7 +46,7 @@ class Requests:
 
     def _begin(self, event: dict[str, Any]) -> None:
         url = event["request"]["url"]
-        if event.get("type") not in _ENDLESS and not url.startswith(_LOCAL):
+        if event.get("type") not in _ENDLESS + _ELSEWHERE and not url.startswith(_LOCAL):
             self._began[event["requestId"]] = (time.monotonic(), url[:_LONGEST_URL])
         self._changed.set()
 

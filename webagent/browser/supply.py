@@ -96,19 +96,27 @@ class Supply:
             self._rounds = asyncio.create_task(self._make_rounds())
 
     async def lend(self, open_tabs: Callable[[Chrome], Awaitable[Tabs]]) -> Tabs:
-        """Fresh pages in the browser that has the fewest. Raises `WorldError`."""
+        """Fresh pages in the browser that has the fewest; where it opens none, it is retired and
+        another one asked. Raises `WorldError`."""
+        tabs = await self._lend_once(open_tabs) or await self._lend_once(open_tabs)
+        if tabs is None:
+            raise WorldError(f"the browser opened no page in {_OPEN_SECONDS:g} s, nor did another")
+        return tabs
+
+    async def _lend_once(self, open_tabs: Callable[[Chrome], Awaitable[Tabs]]) -> Tabs | None:
         place = await self._place()
         place.opening += 1
         try:
             async with asyncio.timeout(_OPEN_SECONDS):
                 tabs = await open_tabs(place.engine.chrome)
-        except TimeoutError as error:
+            place.leases[tabs] = _Lease(tabs, time.monotonic())
+            place.served += 1
+        except TimeoutError:
             self._retire(place, "it opens no page")
-            raise WorldError(f"the browser opened no page in {_OPEN_SECONDS:g} s") from error
+            return None
         finally:
             place.opening -= 1
-        place.served += 1
-        place.leases[tabs] = _Lease(tabs, time.monotonic())
+            self._end_drained()
         return tabs
 
     def renew(self, tabs: Tabs) -> None:
@@ -121,7 +129,7 @@ class Supply:
 
     async def give_back(self, tabs: Tabs) -> None:
         """Close pages, by force where they are busy. Never raises."""
-        for place in self._places:
+        for place in list(self._places):
             if place.leases.pop(tabs, None) and not await _close(tabs):
                 self._retire(place, "a page of it cannot be closed")
         self._end_drained()

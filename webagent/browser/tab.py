@@ -42,6 +42,7 @@ _NODES_BY_NUMBER = {
     "additionalParameters": {"maxNodeDepth": 0, "includeShadowTree": "none"},
 }
 """Elements are answered with their backend node ids, and without what is in them."""
+_BETWEEN_PAGES = "Not attached to an active page"
 _Result = TypeVar("_Result")
 
 
@@ -141,7 +142,11 @@ class Tab:
 
     async def stop_loading(self) -> None:
         """Have the page as far as it has come, as with a browser's stop button."""
-        await self.send("Page.stopLoading")
+        try:
+            await self.send("Page.stopLoading")
+        except WorldError as error:
+            if _BETWEEN_PAGES not in str(error):
+                raise
         self._set_loading(False)
 
     async def go_in_history(self, offset: int) -> str:
@@ -150,7 +155,12 @@ class Tab:
         index = history["currentIndex"] + offset
         if not 0 <= index < len(history["entries"]):
             return "there is no page to go to in that direction"
-        await self.send("Page.navigateToHistoryEntry", entryId=history["entries"][index]["id"])
+        try:
+            await self.send("Page.navigateToHistoryEntry", entryId=history["entries"][index]["id"])
+        except WorldError as error:
+            if _BETWEEN_PAGES not in str(error):
+                raise
+            return "the page was just being replaced"
         return ""
 
     async def upload(self, mark: int, paths: Sequence[str]) -> str:
