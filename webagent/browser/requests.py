@@ -9,7 +9,7 @@ from webagent.browser.tab import Tab
 
 _ENDLESS = ("EventSource", "WebSocket", "Ping", "Media", "Prefetch", "CSPViolationReport")
 _ELSEWHERE = ("Document",)
-"""Whether a page has come is told by its loading; a frame's own process hears of the frame's end."""
+"""Pages are known by their loading; of a frame's end its own process hears, not its page."""
 _LOCAL = ("data:", "blob:")
 _LONGEST_URL = 100
 

@@ -17,6 +17,7 @@ from webagent.action import actions as act
 from webagent.browser import BrowserWorld, find_chromium
 from webagent.browser.chromium import can_sandbox
 from webagent.browser.clock import clock_named
+from webagent.browser.profile import Profile
 from webagent.browser.tabs import Tabs
 from webagent.observation import render
 from webagent.records import Observation
@@ -73,7 +74,7 @@ class Isolating:
     def __init__(self, chrome: Chrome) -> None:
         self.chrome = chrome
 
-    async def open_tabs(self, task: Task) -> Tabs:
+    async def open_tabs(self, task: Task, profile: Profile) -> Tabs:
         """A fresh context with one empty tab."""
         context = await self.chrome.new_context(viewport={"width": 900, "height": 600})
         return await Tabs.open(context, clock_named(task.clock), task.hooks.init)
