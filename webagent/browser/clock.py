@@ -2,11 +2,17 @@
 
 import asyncio
 import time
-from contextlib import suppress
-from typing import Protocol
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager, suppress
+from typing import Any, Protocol, TypeVar
+from weakref import WeakKeyDictionary
 
-from webagent.browser.tab import Tab
+from webagent.browser.requests import Requests
+from webagent.browser.scripts import connections_script, timers_script
+from webagent.browser.tab import DATA_SECONDS, Tab
 from webagent.errors import WorldError
+
+Answer = TypeVar("Answer")
 
 LOAD_SECONDS = 15.0
 """Real seconds a page may load before the episode goes on without it."""
@@ -15,7 +21,11 @@ START_OF_TIME = 1_767_268_800.5
 _ANIMATION_ROUNDS = 5
 _PORTION_MS = 10
 _STILL_MS = 100
+_TIMERS_MS = 1000
+"""So long after an action its short timers are waited for; what ticks longer is polling."""
 _SETTLE_SECONDS = 5.0
+_LEAST_SETTLE_SECONDS = 0.5
+_PACE_MS = 20
 
 ANIMATION_FRAMES_BY_TIMER = """
 (() => {
@@ -38,6 +48,10 @@ class Clock(Protocol):
     script: str
     """What the page's own world needs for this clock."""
 
+    async def follow(self, tab: Tab) -> None:
+        """Hear of what happens in a tab from its opening on."""
+        ...
+
     async def start(self, tab: Tab) -> None:
         """Take hold of a page that has loaded."""
         ...
@@ -56,20 +70,40 @@ class Clock(Protocol):
 
 
 class VirtualClock:
-    """Chromium's virtual time: it stands still between actions and runs at once after one."""
+    """Chromium's virtual time: it stands still between actions and runs at once after one.
 
-    script = ANIMATION_FRAMES_BY_TIMER
+    A page with live connections, or one that keeps it waiting for data, cannot be run ahead of the
+    world outside. From then on virtual time is let pass in step with the wall clock.
+    """
+
+    def __init__(self) -> None:
+        self.script = ANIMATION_FRAMES_BY_TIMER + connections_script()
+        self._by_wall = RealClock()
+        self._is_paced = False
+
+    async def follow(self, tab: Tab) -> None:
+        """Nothing to hear of: virtual time knows what is pending."""
 
     async def start(self, tab: Tab) -> None:
         await tab.send(
             "Emulation.setVirtualTimePolicy", policy="pause", initialVirtualTime=START_OF_TIME
         )
+        if self._is_paced:
+            await self._by_wall.follow(tab)
 
     async def settle(self, tab: Tab, milliseconds: int) -> str:
-        animating, reason = await asyncio.gather(
-            tab.ask_now("isAnimating"), self.wait(tab, milliseconds)
+        if self._is_paced:
+            async with _in_step(tab):
+                return await self._by_wall.settle(tab, milliseconds)
+        reason: str
+        unrest, reason = await asyncio.gather(
+            _unless_loading(tab, tab.ask_now("unrest")), self.wait(tab, milliseconds)
         )
-        if animating and not tab.loading:
+        if unrest and unrest["live"] and not self._is_paced:
+            reason = await self._leave(tab, "the page holds a live connection")
+        if self._is_paced:
+            return reason
+        if unrest and unrest["animating"] and not tab.loading:
             reason = await self._animate(tab, milliseconds)
         if not tab.loading:
             return reason
@@ -88,35 +122,71 @@ class VirtualClock:
         return await self.wait(tab, milliseconds)
 
     async def wait(self, tab: Tab, milliseconds: int) -> str:
-        return "" if await tab.advance(milliseconds) else "the page still waits for data"
+        if self._is_paced:
+            async with _in_step(tab):
+                return await self._by_wall.wait(tab, milliseconds)
+        if await tab.advance(milliseconds):
+            return ""
+        return await self._leave(tab, "the page still waits for data")
 
     async def load(self, tab: Tab) -> bool:
         """Time must run for a page to load, so it is granted in portions until it has."""
         deadline = time.monotonic() + LOAD_SECONDS
         while tab.loading:
-            if time.monotonic() > deadline:
+            left = deadline - time.monotonic()
+            if left <= 0:
                 return False
             tab.loading_changed.clear()
-            await tab.advance(_PORTION_MS)
+            await tab.advance(_PORTION_MS, within=min(left, DATA_SECONDS))
             if tab.loading:
                 await _changed_within(tab, _PORTION_MS / 1000)
         return True
 
+    async def _leave(self, tab: Tab, reason: str) -> str:
+        """Go over to the wall clock for the rest of the episode."""
+        if not tab.loading and not self._is_paced:
+            self._is_paced = True
+            await self._by_wall.follow(tab)
+            return f"{reason}; its time goes on with the wall clock"
+        return reason
+
 
 class RealClock:
-    """The wall clock: waits for loading and for changes of the document to end."""
+    """The wall clock: waits for what an action has set going, as events tell of its end."""
 
-    script = ""
+    def __init__(self) -> None:
+        self.script = timers_script()
+        self._requests: WeakKeyDictionary[Tab, Requests] = WeakKeyDictionary()
+        self._patience: WeakKeyDictionary[Tab, float] = WeakKeyDictionary()
+
+    async def follow(self, tab: Tab) -> None:
+        """Hear of requests."""
+        if tab not in self._requests:
+            self._requests[tab] = await Requests.of(tab, _SETTLE_SECONDS)
 
     async def start(self, tab: Tab) -> None:
         """Nothing to take hold of: the wall clock runs by itself."""
 
     async def settle(self, tab: Tab, milliseconds: int) -> str:
-        if not await self.load(tab):
-            return await _give_up_loading(tab)
-        if await tab.ask("quiet", _STILL_MS, int(_SETTLE_SECONDS * 1000)):
-            return ""
-        return f"the page is still changing after {_SETTLE_SECONDS:g} s"
+        """A page that did not come to rest in time gets half as much the next time."""
+        patience = self._patience.get(tab, _SETTLE_SECONDS)
+        deadline = time.monotonic() + patience
+        while True:
+            if not await self.load(tab):
+                return await _give_up_loading(tab)
+            left = max(0.001, deadline - time.monotonic())
+            resting = tab.ask("rest", _STILL_MS, int(left * 1000), _TIMERS_MS)
+            unrest = await _unless_loading(tab, resting)
+            requests = self._requests.get(tab)
+            if unrest == "" and requests and (url := requests.pending()):
+                await requests.change(tab, deadline - time.monotonic())
+                unrest = f"waiting for {url}"
+            elif unrest == "" and not tab.loading:
+                self._patience[tab] = _SETTLE_SECONDS
+                return ""
+            if time.monotonic() >= deadline:
+                self._patience[tab] = max(_LEAST_SETTLE_SECONDS, patience / 2)
+                return f"the page is still {unrest or 'loading'} after {patience:g} s"
 
     async def wait(self, tab: Tab, milliseconds: int) -> str:
         await asyncio.sleep(milliseconds / 1000)
@@ -132,6 +202,44 @@ class RealClock:
             tab.loading_changed.clear()
             await _changed_within(tab, left)
         return True
+
+
+@asynccontextmanager
+async def _in_step(tab: Tab) -> AsyncIterator[None]:
+    """Virtual time passes as the wall clock's does, whatever the page waits for."""
+    pacing = asyncio.create_task(_pace(tab))
+    try:
+        yield
+    finally:
+        pacing.cancel()
+        with suppress(asyncio.CancelledError, WorldError):
+            await pacing
+
+
+async def _pace(tab: Tab) -> None:
+    granted = time.monotonic()
+    while True:
+        now = time.monotonic()
+        passed, granted = max(1, round((now - granted) * 1000)), now
+        await tab.advance(passed, waits=False)
+        await asyncio.sleep(_PACE_MS / 1000)
+
+
+async def _unless_loading(tab: Tab, question: Coroutine[Any, Any, Answer]) -> Answer | None:
+    """The answer of the page, or None where it is about to be replaced: on the way to another site
+    the browser passes on no question until that site has answered."""
+    asking = asyncio.ensure_future(question)
+    try:
+        while not tab.loading:
+            tab.loading_changed.clear()
+            changing = asyncio.ensure_future(tab.loading_changed.wait())
+            await asyncio.wait({asking, changing}, return_when=asyncio.FIRST_COMPLETED)
+            changing.cancel()
+            if asking.done():
+                return await asking
+        return None
+    finally:
+        asking.cancel()
 
 
 async def _changed_within(tab: Tab, seconds: float) -> None:

@@ -1,21 +1,40 @@
-// Resolves once nothing in the document has changed for a while.
+// When the document has come to rest.
 
-function quiet(stillMs, limitMs) {
+// Resolves with nothing once no change, short timer or finite animation is left, else, when the time
+// is up, with what the page still is. Pages that poll always have a timer: those hold for a while.
+function rest(stillMs, limitMs, timersMs) {
+  const began = performance.now();
   return new Promise((resolve) => {
-    let timer = setTimeout(() => done(true), stillMs);
-    const limit = setTimeout(() => done(false), limitMs);
-    const observer = new MutationObserver(() => {
+    let timer = setTimeout(check, stillMs);
+    const limit = setTimeout(() => done(isAnimating() ? "moving" : "changing"), limitMs);
+    const observer = new MutationObserver(again);
+    function again() {
       clearTimeout(timer);
-      timer = setTimeout(() => done(true), stillMs);
-    });
-    function done(isQuiet) {
+      timer = setTimeout(check, stillMs);
+    }
+    function check() {
+      const isTicking = performance.now() - began < timersMs && pendingTimers() > 0;
+      if (isTicking || isAnimating()) again();
+      else done("");
+    }
+    function done(unrest) {
       observer.disconnect();
       clearTimeout(timer);
       clearTimeout(limit);
-      resolve(isQuiet);
+      resolve(unrest);
     }
     observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
   });
+}
+
+// How many short timers of the page are running; none where its own world does not count them.
+function pendingTimers() {
+  let count = 0;
+  const hear = (event) => { count = event.detail; };
+  document.addEventListener(TIMERS_ANSWER, hear, { once: true });
+  document.dispatchEvent(new Event(TIMERS_QUESTION));
+  document.removeEventListener(TIMERS_ANSWER, hear);
+  return count;
 }
 
 // Resolves with the next frame, before which the browser has told the page of scrolling and of
@@ -28,6 +47,27 @@ function nextFrame() {
 function isAnimating() {
   return document.getAnimations().some((animation) => {
     const timing = animation.effect && animation.effect.getComputedTiming();
-    return timing && Number.isFinite(timing.endTime);
+    return timing && Number.isFinite(timing.endTime) && animation.playState === "running";
   });
 }
+
+// Whether this is a page at all, and not the empty one that stands before the first.
+function hasArrived() {
+  return location.href !== "about:blank";
+}
+
+let isLive = false;
+
+// What a virtual clock has to know: whether something moves, whether a live connection was opened.
+function unrest() {
+  return { animating: isAnimating(), live: isLive };
+}
+
+function hearConnections() {
+  document.addEventListener(LIVE, (event) => {
+    event.stopImmediatePropagation();
+    isLive = true;
+  }, true);
+}
+
+hearConnections();

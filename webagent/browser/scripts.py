@@ -1,5 +1,6 @@
 """The scripts that every document carries: ours to look and act, and the page's own to report."""
 
+import json
 from functools import cache
 from importlib.resources import files
 from secrets import token_hex
@@ -11,6 +12,10 @@ ISOLATED_WORLD = "webagent"
 """Name of the JavaScript world that shares the page's document and nothing else."""
 
 _SIGNAL = f"webagent-{token_hex(8)}"
+_TIMERS_QUESTION, _TIMERS_ANSWER, _LIVE = (
+    f"{_SIGNAL}-{part}" for part in ("ask", "timers", "live")
+)
+_SHORT_TIMER_MS = 500
 _PARTS = ("captcha.js", "locate.js", "operate.js", "through.js", "quiet.js", "secrets.js")
 _FUNCTIONS = (
     "captchaOn",
@@ -20,6 +25,7 @@ _FUNCTIONS = (
     "fileField",
     "fileFieldOf",
     "focusOn",
+    "hasArrived",
     "isAnimating",
     "labelsOf",
     "locate",
@@ -27,13 +33,14 @@ _FUNCTIONS = (
     "nextFrame",
     "optionNamed",
     "originsOf",
-    "quiet",
     "readyToFill",
+    "rest",
     "scrollOn",
     "tickOf",
     "throughFrame",
     "titleOf",
     "typeSecret",
+    "unrest",
 )
 
 
@@ -41,7 +48,14 @@ _FUNCTIONS = (
 def isolated_script() -> str:
     """For the isolated world: looking at the page and finding the way to its elements."""
     folder = files(__package__)
-    acting = "\n".join(folder.joinpath(name).read_text(encoding="utf-8") for name in _PARTS)
+    names = {
+        "TIMERS_QUESTION": _TIMERS_QUESTION,
+        "TIMERS_ANSWER": _TIMERS_ANSWER,
+        "LIVE": _LIVE,
+    }
+    secrets = [f"const {name} = {json.dumps(value)};" for name, value in names.items()]
+    parts = [folder.joinpath(name).read_text(encoding="utf-8") for name in _PARTS]
+    acting = "\n".join([*secrets, *parts])
     return page_script(_SIGNAL, acting + variant_script(), (*_FUNCTIONS, *PAGE_FUNCTIONS))
 
 
@@ -49,3 +63,21 @@ def isolated_script() -> str:
 def reporting_script() -> str:
     """For the page's own world: telling the isolated one what only the page knows."""
     return listener_script(_SIGNAL)
+
+
+@cache
+def timers_script() -> str:
+    """For the page's own world: counting short timers, where they pass by the wall clock."""
+    return _call("timers.js", _TIMERS_QUESTION, _TIMERS_ANSWER, _SHORT_TIMER_MS)
+
+
+@cache
+def connections_script() -> str:
+    """For the page's own world: reporting connections that no virtual clock waits for."""
+    return _call("connections.js", _LIVE)
+
+
+def _call(name: str, *arguments: str | int) -> str:
+    source = files(__package__).joinpath(name).read_text(encoding="utf-8")
+    function = source[source.index("(", source.index("\n(")) :].rstrip()
+    return f"({function})({', '.join(map(json.dumps, arguments))});"

@@ -25,6 +25,8 @@ FRAME_SECONDS = 1.0
 """How long a page may take to draw its next frame; one that draws none has nothing to hear of."""
 DRAG_SECONDS = 2.0
 """How long the browser may take to hand over a native drag."""
+_STARVED_TASKS = 100
+"""So many tasks may run in one moment before virtual time goes on regardless."""
 ANSWER_SECONDS = 15.0
 """How long the browser may take over one question before the page counts as hung."""
 
@@ -40,6 +42,7 @@ _NODES_BY_NUMBER = {
     "additionalParameters": {"maxNodeDepth": 0, "includeShadowTree": "none"},
 }
 """Elements are answered with their backend node ids, and without what is in them."""
+_BETWEEN_PAGES = "Not attached to an active page"
 _Result = TypeVar("_Result")
 
 
@@ -139,7 +142,11 @@ class Tab:
 
     async def stop_loading(self) -> None:
         """Have the page as far as it has come, as with a browser's stop button."""
-        await self.send("Page.stopLoading")
+        try:
+            await self.send("Page.stopLoading")
+        except WorldError as error:
+            if _BETWEEN_PAGES not in str(error):
+                raise
         self._set_loading(False)
 
     async def go_in_history(self, offset: int) -> str:
@@ -148,7 +155,12 @@ class Tab:
         index = history["currentIndex"] + offset
         if not 0 <= index < len(history["entries"]):
             return "there is no page to go to in that direction"
-        await self.send("Page.navigateToHistoryEntry", entryId=history["entries"][index]["id"])
+        try:
+            await self.send("Page.navigateToHistoryEntry", entryId=history["entries"][index]["id"])
+        except WorldError as error:
+            if _BETWEEN_PAGES not in str(error):
+                raise
+            return "the page was just being replaced"
         return ""
 
     async def upload(self, mark: int, paths: Sequence[str]) -> str:
@@ -226,18 +238,22 @@ class Tab:
         """Be told about an event of the DevTools protocol."""
         self._cdp.on(event, handler)
 
-    async def advance(self, milliseconds: int) -> bool:
+    async def advance(
+        self, milliseconds: int, *, waits: bool = True, within: float | None = None
+    ) -> bool:
         """Let virtual time run and stand still again; False when the page waits for data.
 
+        It waits so for `within` seconds, `DATA_SECONDS` unless told; not at all unless `waits`.
         While a navigation waits for its server the browser does not even take the command.
         """
         self._expired.clear()
         try:
-            async with asyncio.timeout(DATA_SECONDS):
+            async with asyncio.timeout(DATA_SECONDS if within is None else within):
                 await self.send(
                     "Emulation.setVirtualTimePolicy",
-                    policy="pauseIfNetworkFetchesPending",
+                    policy="pauseIfNetworkFetchesPending" if waits else "advance",
                     budget=max(1, milliseconds),
+                    maxVirtualTimeTaskStarvationCount=0 if waits else _STARVED_TASKS,
                 )
                 await self.alive(self._expired.wait())
         except TimeoutError:

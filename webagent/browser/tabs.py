@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import Awaitable
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from typing import TYPE_CHECKING
 
 from playwright.async_api import BrowserContext, Download, Page
+from playwright.async_api import Error as PlaywrightError
 
 from tasks.task import Task
 from webagent.browser.captcha import Captcha
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from webagent.browser.enforce import Enforcer
 
 _POPUP_SECONDS = 5.0
+_STOP_SECONDS = 3.0
+_MOST_POPUPS = 8
+"""Windows a page may open in one step; of a storm the rest is closed."""
 
 
 class Tabs:
@@ -75,8 +79,19 @@ class Tabs:
         if failure:
             raise WorldError(failure)
         if not await RealClock().load(self.first):
-            raise WorldError(f"{url} is still loading after {LOAD_SECONDS:g} s")
+            await self._start_half_loaded(url)
         await self.clock.start(self.first)
+
+    async def _start_half_loaded(self, url: str) -> None:
+        """Use a page that does not finish loading as it is, if anything of it has come at all."""
+        has_arrived = False
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_STOP_SECONDS):
+                await self.first.stop_loading()
+                has_arrived = await self.first.ask("hasArrived")
+        if not has_arrived:
+            raise WorldError(f"{url} is still loading after {LOAD_SECONDS:g} s")
+        self.first.notes.append(f"the page was still loading after {LOAD_SECONDS:g} s, stopped")
 
     @property
     def active(self) -> Tab:
@@ -135,6 +150,10 @@ class Tabs:
             await tab.page.close()
         await self._drop_closed()
 
+    async def crash(self) -> None:
+        """Take the renderers away from pages that are too busy to be closed."""
+        await asyncio.gather(*(tab.send("Page.crash") for tab in self._tabs))
+
     async def settle(self, milliseconds: int) -> list[str]:
         """Let the last action take its effect everywhere; what there is to say about it."""
         tab = self.active
@@ -144,7 +163,7 @@ class Tabs:
         except WorldError:
             if not tab.page.is_closed():
                 raise
-        await self._welcome_popups(tab)
+        notes.append(await self._welcome_popups(tab))
         self._downloads_begun = 0
         await self._drop_closed()
         if self.downloads:
@@ -219,6 +238,7 @@ class Tabs:
     async def _adopt(self, page: Page) -> None:
         page.on("download", self._offered)
         tab = await Tab.open(page, self.clock.script + self._init)
+        await self.clock.follow(tab)
         self._tabs.append(tab)
         self._active = len(self._tabs) - 1
 
@@ -227,7 +247,8 @@ class Tabs:
             self._arrivals.append(page)
             self._arrived.set()
 
-    async def _welcome_popups(self, opener: Tab) -> None:
+    async def _welcome_popups(self, opener: Tab) -> str:
+        welcomed = 0
         while opener.popups_announced or self._arrivals:
             if not self._arrivals:
                 self._arrived.clear()
@@ -236,18 +257,34 @@ class Tabs:
                         await self._arrived.wait()
                 except TimeoutError:
                     opener.popups_announced = 0
-                    return
+                    return ""
+            if welcomed == _MOST_POPUPS:
+                return await self._stop_popups(opener)
             opener.popups_announced = max(0, opener.popups_announced - 1)
             page = self._arrivals.pop(0)
             if page.url == "" and self._downloads_begun:
                 await page.close()
             if not page.is_closed():
                 await self._adopt(page)
+                welcomed += 1
                 if not await RealClock().load(self.active):
                     await self.active.stop_loading()
                 await self.clock.start(self.active)
                 if self._holds_dialogs:
                     self.active.dialogs.hold()
+        return ""
+
+    async def _stop_popups(self, opener: Tab) -> str:
+        """Close what came too many, and have the page open nothing by itself any more."""
+        with suppress(WorldError, TimeoutError):
+            async with asyncio.timeout(_POPUP_SECONDS):
+                await opener.evaluate("void (window.open = () => null)")
+        pages, self._arrivals = self._arrivals, []
+        opener.popups_announced = 0
+        with suppress(PlaywrightError, TimeoutError):
+            async with asyncio.timeout(_POPUP_SECONDS):
+                await asyncio.gather(*(page.close() for page in pages))
+        return f"the page opened more than {_MOST_POPUPS} windows at once; the others were closed"
 
     async def _drop_closed(self) -> None:
         front = self.active

@@ -33,6 +33,10 @@ class TabSource(Protocol):
         """A fresh context for the task, as the profile asks, with one empty tab in it."""
         ...
 
+    def renew(self, tabs: Tabs) -> None:
+        """The tabs are in use. Raises `WorldError` when they were taken back or are lost."""
+        ...
+
     async def close_tabs(self, tabs: Tabs) -> None:
         """Close a context and all that is in it. Never raises."""
         ...
@@ -219,12 +223,15 @@ class BrowserWorld:
         ready, self._next = self._next, None
         if ready is None:
             raise WorldError("the world was closed while an episode began")
-        return await ready.tabs
+        tabs = await ready.tabs
+        self._source.renew(tabs)
+        return tabs
 
     async def _load(self, opening: asyncio.Task[Tabs], url: str) -> Tabs:
         tabs = await opening
         async with AsyncExitStack() as undo:
             undo.push_async_callback(self._source.close_tabs, tabs)
+            self._source.renew(tabs)
             await tabs.start(url)
             undo.pop_all()
         return tabs
@@ -252,6 +259,7 @@ class BrowserWorld:
     def _playing(self) -> tuple[Tabs, Task, Observation]:
         if self._tabs is None or self._task is None or self._seen is None:
             raise WorldError("no episode is being played; call reset first")
+        self._source.renew(self._tabs)
         return self._tabs, self._task, self._seen
 
     async def _observe(self, task: Task, tabs: Tabs, notes: list[str]) -> Observation:

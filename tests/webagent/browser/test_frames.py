@@ -79,6 +79,9 @@ class Isolating:
         context = await self.chrome.new_context(viewport={"width": 900, "height": 600})
         return await Tabs.open(context, clock_named(task.clock), task.hooks.init)
 
+    def renew(self, tabs: Tabs) -> None:
+        """They are never taken back."""
+
     async def close_tabs(self, tabs: Tabs) -> None:
         """Close the context."""
         await tabs.context.close()
