@@ -49,6 +49,8 @@ class Node:
     """Levels of indentation: nesting among the lines shown."""
     kind: str = ""
     """The widget kind behind the role: `input:password`, `span`, `svg:circle`."""
+    description: str = ""
+    """What is said of it beside its name, such as a hint under a field; only where it is short."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,8 @@ class Observation:
     """Whether the page has ended the episode. Says nothing about how well it went."""
     scroll: tuple[int, int] = (0, 0)
     """CSS pixels of the page above and below the viewport."""
+    viewport: tuple[int, int] = (0, 0)
+    """Width and height in CSS pixels; zeros where it is not known."""
     screenshot: str = ""
     """Reference into the content-addressed image store; empty when none was asked for."""
     captured: str = ""

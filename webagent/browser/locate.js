@@ -94,16 +94,6 @@ function* outlineOf(shape) {
   }
 }
 
-function elementAt(x, y) {
-  let found = document.elementFromPoint(x, y);
-  while (found && shadowOf(found)) {
-    const inner = shadowOf(found).elementFromPoint(x, y);
-    if (!inner || inner === found) break;
-    found = inner;
-  }
-  return found;
-}
-
 function reaches(element, found) {
   if (!found) return false;
   for (let node = found; node; node = flatParent(node)) {

@@ -275,6 +275,7 @@ class BrowserWorld:
             outcome="; ".join(notes),
             over=over,
             scroll=view.scroll,
+            viewport=task.viewport,
             screenshot=self._keep_image(await tabs.active.screenshot()) if self._keep_image else "",
             captured=await self._capture(task, tabs),
         )

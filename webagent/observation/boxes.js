@@ -19,9 +19,21 @@ function hasSize(element) {
 // Text for screen readers only and collapsed panels: cut down to nothing, or fully transparent.
 function isCutAway(element, style) {
   if (style.opacity === "0" && tagOf(element) !== "input") return true;
+  if (/^(inset\((50|100)%\)|circle\(0)/.test(style.clipPath)) return true;
   if (style.overflowX === "visible" && style.overflowY === "visible") return false;
   const box = element.getBoundingClientRect();
   return !(element instanceof SVGElement) && !isNative(element) && (box.width <= 1 || box.height <= 1);
+}
+
+// Put where no scrolling leads, as menus are that wait beside the page.
+function isOffCanvas(element) {
+  const box = element.getBoundingClientRect();
+  if (box.right + scrollX > 0 && box.bottom + scrollY > 0) return false;
+  if (getComputedStyle(document.documentElement).direction === "rtl") return false;
+  for (let holder = element.parentElement; holder; holder = holder.parentElement) {
+    if (holder.scrollLeft || (holder.scrollTop && holder !== document.scrollingElement)) return false;
+  }
+  return true;
 }
 
 // Boxes are in the viewport of their own document.

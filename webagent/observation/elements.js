@@ -49,8 +49,8 @@ const TEXT_INPUTS = new Set([
   "time", "url", "week",
 ]);
 const ROLES = {
-  a: "link", area: "link", button: "button", canvas: "graphic", details: "group", img: "image",
-  option: "option", select: "combobox", summary: "button", textarea: "textbox",
+  a: "link", area: "link", audio: "audio", button: "button", canvas: "graphic", details: "group", img: "image",
+  option: "option", select: "combobox", summary: "button", textarea: "textbox", video: "video",
 };
 const INPUT_ROLES = {
   button: "button", checkbox: "checkbox", color: "colorpicker", file: "file", image: "button",
@@ -86,6 +86,9 @@ function isNative(element) {
     case "a":
     case "area":
       return element.hasAttribute("href") || LISTENING.has(element);
+    case "audio":
+    case "video":
+      return element.controls;
     case "button":
     case "select":
     case "summary":
@@ -228,7 +231,17 @@ function valueOf(element) {
   if (tag === "input" && ["range", "color"].includes(element.type)) return element.value;
   if (tag === "input" && element.type === "file") return [...element.files].map((f) => f.name).join(", ");
   if (isHandle(element)) return element.style.left || element.style.bottom;
+  if (isMedia(element)) return `${clockTime(element.currentTime)} of ${clockTime(element.duration)}`;
   return element.getAttribute("aria-valuetext") || element.getAttribute("aria-valuenow") || "";
+}
+
+function isMedia(element) {
+  return tagOf(element) === "video" || tagOf(element) === "audio";
+}
+
+function clockTime(seconds) {
+  if (!Number.isFinite(seconds)) return "?";
+  return `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
 }
 
 const SELECTED = /(^|[\s_-])(active|current|selected)(\s|$)/;
@@ -255,6 +268,8 @@ function statesOf(element, role) {
   if (open === "false") states.push("collapsed");
   if (element.disabled || aria("disabled") === "true") states.push("disabled");
   if (element.readOnly) states.push("readonly");
+  if (aria("invalid") === "true") states.push("invalid");
+  if (isMedia(element)) states.push(element.paused ? "paused" : "playing");
   if (isTextField(element)) states.push(...fieldStates(element));
   if (role === "menuitem") states.push(...menuIcon(element));
   return states;

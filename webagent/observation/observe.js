@@ -1,5 +1,24 @@
 // One walk over the page, in reading order, that turns it into rows for `records.Node`.
 
+// Elements looked at, after which only what is in view is read; clocks may stand still here.
+const MOST_READ = 12000;
+const LONGEST_DESCRIPTION = 80;
+
+const count = (number, what) => `${number} ${what}${number === 1 ? "" : "s"}`;
+
+function isFarOff(element) {
+  const box = element.getBoundingClientRect();
+  return box.bottom < 0 || box.top > innerHeight || box.right < 0 || box.left > innerWidth;
+}
+
+function isDescribed(element) {
+  return ["aria-describedby", "aria-description"].some((name) => element.hasAttribute(name));
+}
+
+function shortly(description, name) {
+  return description.length <= LONGEST_DESCRIPTION && description !== name ? description : "";
+}
+
 class Walk {
   constructor(ignore) {
     this.ignore = ignore;
@@ -13,12 +32,16 @@ class Walk {
     this.consumed = new Set();
     this.focused = focusedElement();
     this.selection = getSelection().isCollapsed ? null : getSelection();
+    this.visited = 0;
+    this.unread = 0;
+    this.covered = 0;
+    this.unusable = 0;
     VARIED = new Map();
   }
 
   children(element, depth, muted) {
     const shadow = shadowOf(element);
-    const nodes = shadow ? shadow.childNodes : element.childNodes;
+    const nodes = shadow ? shadow.childNodes : shownChildren(element);
     for (const node of tagOf(element) === "slot" ? slotted(element) : nodes) {
       if (node.nodeType === Node.TEXT_NODE) this.addText(node, element, depth, muted);
       else if (node.nodeType === Node.ELEMENT_NODE) this.element(node, depth, muted);
@@ -28,8 +51,10 @@ class Walk {
   element(element, depth, muted) {
     if (SKIPPED.has(tagOf(element)) || this.consumed.has(element)) return;
     if (this.ignore && element.matches(this.ignore)) return;
+    if (this.visited++ > MOST_READ && isFarOff(element)) return this.leaveUnread(element);
     const style = getComputedStyle(element);
     if (style.display === "none" || isCutAway(element, style)) return;
+    if (element.inert) return this.leaveUnusable(element);
     if (tagOf(element) === "br") return this.flush(depth);
     const label = tagOf(element) === "label" && element.control;
     if (label && canBeSeen(label)) return this.children(element, depth, true);
@@ -42,7 +67,9 @@ class Walk {
     }
     const shown = style.visibility === "visible" && hasSize(element);
     if (isFrame(element)) return shown && this.frame(element, depth);
-    if (shown && this.isOwnLine(element, style)) return this.line(element, style, depth);
+    if (shown && this.isOwnLine(element, style)) {
+      return this.isHiddenBehind(element) ? undefined : this.line(element, style, depth);
+    }
     if (shown) noteHollow(element, style);
     this.block(element, style, depth, muted);
   }
@@ -62,6 +89,35 @@ class Walk {
     });
   }
 
+  // Drawings are left as they are: in them things may well lie over each other.
+  isHiddenBehind(element) {
+    if (element instanceof SVGElement) return false;
+    if (isOffCanvas(element)) return true;
+    if (!isPaintedOver(element, boxOf(element), this.ignore)) return false;
+    this.covered++;
+    return true;
+  }
+
+  leaveUnusable(element) {
+    this.unusable += element.querySelectorAll(CONTROLS).length;
+  }
+
+  leaveUnread(element) {
+    this.unread += 1 + element.getElementsByTagName("*").length;
+  }
+
+  // What was left out, said at the end.
+  sayWhatIsMissing(dialog) {
+    if (dialog) this.say(`behind the dialog: ${count(behindDialog(dialog), "element")} that cannot be used now`, dialog);
+    if (this.unusable) this.say(`inert: ${count(this.unusable, "element")} that cannot be used now`, document.body);
+    if (this.covered) this.say(`behind other content: ${count(this.covered, "element")}`, document.body);
+    if (this.unread) this.say(`out of view: ${count(this.unread, "more element")} not read`, document.body);
+  }
+
+  say(name, element) {
+    this.rows.push({ mark: false, role: "text", name, value: "", states: [], box: [0, 0, 0, 0], depth: 0, kind: "note", element });
+  }
+
   // An element without a line of its own: only its content, set apart where it is a block.
   block(element, style, depth, muted) {
     const isCell = style.display === "table-cell";
@@ -69,6 +125,7 @@ class Walk {
     if (style.display === "inline-block" && this.text) this.text += " ";
     if (isCell) this.startCell(element.parentElement);
     else if (apart) this.flush(depth);
+    if (style.contentVisibility === "hidden") return;
     const nested = /^(ul|ol)$/.test(tagOf(element)) && element.parentElement.closest("li,ul,ol");
     this.children(element, nested ? depth + 1 : depth, muted);
     if (isCell) this.text += " ";
@@ -99,7 +156,7 @@ class Walk {
 
   flush(depth) {
     const text = clean(this.text).replace(/^(\| )+|( \|)+$/g, "");
-    if (text) {
+    if (text && !this.isTextHidden()) {
       this.rows.push({
         mark: false, role: "text", name: text, value: "", states: this.textStates, box: this.textBox,
         depth: this.textDepth ?? depth, kind: this.textKind, element: this.textParent,
@@ -109,6 +166,11 @@ class Walk {
     this.textBox = this.textParent = null;
     this.textStates = [];
     this.cell = null;
+  }
+
+  isTextHidden() {
+    const parent = this.textParent;
+    return parent && !(parent instanceof SVGElement) && isPaintedOver(parent, this.textBox, this.ignore);
   }
 
   line(element, style, depth) {
@@ -123,6 +185,7 @@ class Walk {
       box: boxOf(element), depth, kind: kindOf(source), element,
     };
     if (source === this.focused) row.states.push("focused");
+    if (isDescribed(source)) row.description = shortly(accessibleDescription(source), name);
     this.rows.push(row);
     this.inside(row, element, depth);
   }
@@ -130,7 +193,7 @@ class Walk {
   inside(row, element, depth) {
     const tag = tagOf(element);
     if (tag === "select") return this.options(element, depth + 1);
-    if (isTextField(element) || tag === "input" || tag === "canvas") return;
+    if (isTextField(element) || /^(input|canvas|audio|video)$/.test(tag)) return;
     const start = this.rows.length;
     this.children(element, depth + 1, false);
     this.flush(depth + 1);
@@ -245,6 +308,12 @@ function isColouredBox(element, style) {
     style.backgroundColor !== getComputedStyle(element.parentElement).backgroundColor;
 }
 
+// A closed `details` shows its summary only.
+function shownChildren(element) {
+  if (tagOf(element) !== "details" || element.open) return element.childNodes;
+  return [...element.children].filter((child) => tagOf(child) === "summary").slice(0, 1);
+}
+
 function slotted(slot) {
   const nodes = slot.assignedNodes();
   return nodes.length ? nodes : slot.childNodes;
@@ -267,11 +336,15 @@ function observe({ ignore, firstMark, within }) {
   if (firstMark) nextMark = Math.max(nextMark, firstMark);
   else provisional = provisional || -1;
   const walk = new Walk(ignore);
-  if (document.body) walk.element(document.body, 0, false);
+  const dialog = modalDialog();
+  if (dialog) walk.element(dialog, 0, false);
+  else if (document.body) walk.element(document.body, 0, false);
   walk.flush(0);
+  walk.sayWhatIsMissing(dialog);
   const rows = walk.rows.map((row) => [
     row.mark ? markOf(row.element) : 0,
     row.role, row.name, row.value, row.states, row.box, row.depth, row.kind,
+    ...(row.description ? [row.description] : []),
   ]);
   const focus = walk.focused ? MARKS.get(walk.focused) || 0 : 0;
   const page = document.scrollingElement || document.documentElement;

@@ -11,6 +11,7 @@ _PARTS = (
     "reports.js",
     "shadows.js",
     "boxes.js",
+    "covers.js",
     "elements.js",
     "names.js",
     "drawings.js",
@@ -116,8 +117,9 @@ def read_view(answer: str) -> PageView:
                 (box[0], box[1], box[2], box[3]),
                 depth,
                 kind,
+                *said,
             )
-            for mark, role, name, value, states, box, depth, kind in seen["rows"]
+            for mark, role, name, value, states, box, depth, kind, *said in seen["rows"]
         ),
         focus=seen["focus"],
         scroll=(seen["scroll"][0], seen["scroll"][1]),

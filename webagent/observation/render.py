@@ -1,23 +1,40 @@
 """An observation as indented lines of text, within a bound."""
 
+from collections import Counter
+from collections.abc import Collection, Sequence
+
+from webagent.observation.changes import changed
 from webagent.records import Node, Observation
 
 _CHARACTERS_PER_TOKEN = 3.5
+_LONGEST_TEXT = 240
+"""Characters of a line of text on a page that does not fit as a whole."""
+_HEADING_KINDS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6", "note", "iframe"))
+_HEADINGS_TOLD = 3
 
 
-def render(observation: Observation, max_tokens: int = 2000, boxes: bool = False) -> str:
+def render(
+    observation: Observation,
+    max_tokens: int = 2000,
+    boxes: bool = False,
+    before: Observation | None = None,
+) -> str:
     """The page as a reader sees it: one line a node, `[12] button "Submit"`.
 
-    Tokens are estimated at 3.5 characters each; what does not fit is left out from the end, and a
-    last line says how much. `boxes` adds the place of every element; drawings always show theirs.
+    Tokens are estimated at 3.5 characters each. Where not all fits, long texts are shortened first;
+    then what matters least goes: text out of view, elements out of view, text in view. What is
+    left out is said where it was. `boxes` adds the place of every element; drawings always show
+    theirs. With `before`, lines that are new or different since then begin with `*`.
     """
-    lines = [*_heading(observation), *(render_node(node, boxes) for node in observation.nodes)]
-    budget = int(max_tokens * _CHARACTERS_PER_TOKEN)
-    kept = _fitting(lines, budget)
-    left_out = len(lines) - len(kept)
-    if left_out:
-        kept.append(f"... {left_out} more lines left out")
-    return "\n".join(kept)
+    nodes = observation.nodes
+    new = changed(before, observation) if before is not None else frozenset[int]()
+    heading = _heading(observation)
+    lines = [_starred(render_node(node, boxes), i in new) for i, node in enumerate(nodes)]
+    budget = int(max_tokens * _CHARACTERS_PER_TOKEN) - sum(len(line) + 1 for line in heading)
+    if sum(len(line) + 1 for line in lines) <= budget:
+        return "\n".join((*heading, *lines))
+    lines = [_shortened(line, node) for line, node in zip(lines, nodes, strict=True)]
+    return "\n".join((*heading, *_fitting(lines, observation, new, budget)))
 
 
 def render_node(node: Node, boxes: bool = False) -> str:
@@ -31,6 +48,8 @@ def render_node(node: Node, boxes: bool = False) -> str:
     if node.value:
         words.append(f"value={_quoted(node.value)}")
     line = indent + _with_states(" ".join(words), node)
+    if node.description:
+        line += f" ({_on_one_line(node.description)})"
     if boxes or node.role == "graphic":
         left, top, width, height = node.box
         line += f" at {left},{top} size {width}x{height}"
@@ -39,6 +58,11 @@ def render_node(node: Node, boxes: bool = False) -> str:
 
 def _with_states(line: str, node: Node) -> str:
     return " ".join((line, *node.states))
+
+
+def _starred(line: str, is_new: bool) -> str:
+    text = line.lstrip(" ")
+    return f"{line[: len(line) - len(text)]}*{text}" if is_new else line
 
 
 def _heading(observation: Observation) -> list[str]:
@@ -53,13 +77,82 @@ def _heading(observation: Observation) -> list[str]:
     return lines
 
 
-def _fitting(lines: list[str], budget: int) -> list[str]:
-    used = 0
+def _shortened(line: str, node: Node) -> str:
+    if node.mark or len(line) <= _LONGEST_TEXT:
+        return line
+    return f"{line[:_LONGEST_TEXT]}... ({len(line) - _LONGEST_TEXT} more characters)"
+
+
+def _fitting(
+    lines: Sequence[str], observation: Observation, new: Collection[int], budget: int
+) -> list[str]:
+    """The most lines, by what matters, that fit together with what is said of the others."""
+    ranks = [_rank(node, observation, i in new) for i, node in enumerate(observation.nodes)]
+    order = sorted(range(len(lines)), key=lambda index: (ranks[index], index))
+    least, most = 0, len(order)
+    while least < most:
+        middle = (least + most + 1) // 2
+        written = _with_gaps(lines, observation, set(order[:middle]))
+        if sum(len(line) + 1 for line in written) <= budget:
+            least = middle
+        else:
+            most = middle - 1
+    return _with_gaps(lines, observation, set(order[:least]))
+
+
+def _rank(node: Node, observation: Observation, is_new: bool) -> int:
+    """How soon a line goes when there is no room: the higher, the sooner."""
+    if node.mark and node.mark == observation.focus:
+        return 0
+    screens = abs(_screens_away(node, observation))
+    if not screens and (is_new or node.mark or node.kind in _HEADING_KINDS):
+        return 1
+    if not screens:
+        return 2
+    return 3 + 2 * min(screens, 9) + (0 if node.mark or node.kind in _HEADING_KINDS else 1)
+
+
+def _screens_away(node: Node, observation: Observation) -> int:
+    """How many screens to scroll until the node is seen: 0 in view, negative above."""
+    height = observation.viewport[1]
+    if not height or node.box == (0, 0, 0, 0):
+        return 0
+    top, bottom = node.box[1], node.box[1] + node.box[3]
+    if top >= height:
+        return top // height
+    return bottom // height if bottom < 0 else 0
+
+
+def _with_gaps(lines: Sequence[str], observation: Observation, kept: set[int]) -> list[str]:
+    written: list[str] = []
+    gap: list[int] = []
     for index, line in enumerate(lines):
-        used += len(line) + 1
-        if used > budget:
-            return lines[:index]
-    return lines
+        if index not in kept:
+            gap.append(index)
+            continue
+        if gap:
+            written.append(_gap(gap, observation, is_last=False))
+            gap = []
+        written.append(line)
+    return [*written, _gap(gap, observation, is_last=True)] if gap else written
+
+
+def _gap(gap: Sequence[int], observation: Observation, is_last: bool) -> str:
+    """What was left out in one place: how much of what, and how far it is."""
+    said = f"... {len(gap)} more lines left out" if is_last else f"... {len(gap)} lines left out"
+    nodes = [observation.nodes[index] for index in gap]
+    away = max((_screens_away(node, observation) for node in nodes), key=abs, default=0)
+    if not away:
+        return said
+    where = "above" if away < 0 else "below"
+    parts = [f"{said}, up to {abs(away)} screen{'s' if abs(away) > 1 else ''} {where}"]
+    roles = Counter(node.role for node in nodes if node.mark and node.role != "option")
+    parts.extend(
+        f"{count} {role}{'s' if count > 1 else ''}" for role, count in roles.most_common(3)
+    )
+    titles = [node.name for node in nodes if node.kind in _HEADING_KINDS and not node.mark]
+    parts.extend(f'"{_on_one_line(title)[:40]}"' for title in titles[:_HEADINGS_TOLD])
+    return "; ".join(parts) if is_last else parts[0]
 
 
 def _quoted(text: str) -> str:

@@ -1,5 +1,7 @@
 """The text of an observation: one line a node, never more than asked for."""
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as some
 
@@ -67,3 +69,48 @@ def test_a_rendering_keeps_within_its_bound(nodes: list[Node], max_tokens: int) 
 @given(NODES)
 def test_every_node_takes_one_line_whatever_is_in_it(nodes: list[Node]) -> None:
     assert len(render(page(*nodes), 100_000).split("\n")) == max(1, len(nodes))
+
+
+def test_what_is_in_view_is_kept_before_what_is_not() -> None:
+    seen = [Node(mark, "link", f"Seen {mark}", box=(0, 20 * mark, 90, 20)) for mark in range(1, 9)]
+    talk = [Node(0, "text", "word " * 300, box=(0, 200, 90, 20))]
+    far = [Node(mark, "link", f"Far {mark}", box=(0, 80 * mark, 90, 20)) for mark in range(9, 99)]
+    lines = render(page(*far[:40], *talk, *seen, *far[40:], viewport=(300, 400)), 160).splitlines()
+    assert [line for line in lines if "Seen" in line] == [render_node(node) for node in seen]
+    assert lines[-1].startswith("... ") and "screens below" in lines[-1] and "links" in lines[-1]
+
+
+def test_what_is_left_out_in_the_middle_is_said_there() -> None:
+    texts = [Node(0, "text", f"{number} " + "talk " * 30) for number in range(9)]
+    lines = render(page(Node(1, "button", "Top"), *texts, Node(2, "button", "Bottom")), 60)
+    assert lines.splitlines()[0] == '[1] button "Top"'
+    assert "lines left out" in lines.splitlines()[-2]
+    assert lines.splitlines()[-1] == '[2] button "Bottom"'
+
+
+def test_a_long_text_is_shortened_only_where_there_is_no_room() -> None:
+    text = Node(0, "text", "word " * 200)
+    assert "more characters" not in render(page(text))
+    assert "more characters" in render(page(text), 100)
+
+
+def test_the_focused_element_is_kept_whatever_goes() -> None:
+    nodes = [Node(mark, "link", f"Link {mark}", box=(0, 0, 9, 9)) for mark in range(1, 200)]
+    away = replace(nodes[150], box=(0, 9000, 9, 9))
+    seen = page(*nodes[:150], away, *nodes[151:], focus=away.mark, viewport=(300, 400))
+    assert render_node(away) in render(seen, 100).splitlines()
+
+
+def test_new_and_changed_lines_are_starred_when_asked_for() -> None:
+    before = page(Node(1, "button", "Go"), Node(2, "textbox", "Name"), Node(0, "text", "Hello"))
+    after = page(
+        Node(1, "button", "Go"),
+        Node(2, "textbox", "Name", "Ann", depth=1),
+        Node(3, "link", "New"),
+        Node(0, "text", "Hello"),
+        Node(0, "text", "Hello"),
+    )
+    starred = '[1] button "Go"\n  *[2] textbox "Name" value="Ann"\n*[3] link "New"\nHello\n*Hello'
+    assert render(after, before=before) == starred
+    assert "*" not in render(after)
+    assert "*" not in render(replace(after, url="about:other"), before=before)

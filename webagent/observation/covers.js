@@ -1,0 +1,83 @@
+// What lies in front of what: dialogs that shut the page off, and overlays painted over elements.
+
+// A cover hardly larger than what it covers is more often a part of it: a drawn tick over the browser's
+// own, a label over its field.
+const COVER_RATIO = 4;
+
+function isPaintedOver(element, box, ignore) {
+  let cover = null;
+  for (const [x, y] of samplesOf(box)) {
+    if (x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) continue;
+    cover = elementAt(x, y);
+    if (!cover || !liesOver(cover, element, box[2] * box[3], ignore)) return false;
+  }
+  return cover !== null;
+}
+
+function samplesOf([left, top, width, height]) {
+  const at = (x, y) => [left + width * x, top + height * y];
+  return [at(0.5, 0.5), at(0.1, 0.2), at(0.9, 0.2), at(0.1, 0.8), at(0.9, 0.8)];
+}
+
+// Whether something opaque and large, from this element up to where both meet, hides the other.
+function liesOver(cover, element, area, ignore) {
+  if (ignore && cover.closest(ignore)) return false;
+  const around = new Set();
+  for (let node = element; node; node = flatParent(node)) around.add(node);
+  if (element.labels && [...element.labels].some((label) => label.contains(cover))) return false;
+  for (let node = cover; node; node = flatParent(node)) {
+    if (around.has(node)) return false;
+    const box = node.getBoundingClientRect();
+    if (box.width * box.height >= COVER_RATIO * area && isOpaque(node)) return true;
+  }
+  return false;
+}
+
+function isOpaque(element) {
+  const style = getComputedStyle(element);
+  if (style.opacity < 0.9) return false;
+  if (/^(img|video|canvas|iframe)$/.test(tagOf(element))) return true;
+  const match = /rgba\(.*[,/] *([\d.]+)\)/.exec(style.backgroundColor);
+  return !match || Number(match[1]) >= 0.9;
+}
+
+// The dialog that must be dealt with before anything else: one that the browser keeps in front, or one
+// that says so itself and has every point of the page behind it.
+function modalDialog() {
+  const own = [...document.querySelectorAll("dialog:modal")].pop();
+  if (own) return own;
+  return [...document.querySelectorAll("[aria-modal=true]")].reverse().find((each) => canBeSeen(each) && shutsOff(each));
+}
+
+function shutsOff(dialog) {
+  for (const x of [0.05, 0.35, 0.65, 0.95]) {
+    for (const y of [0.05, 0.35, 0.65, 0.95]) {
+      const found = elementAt(innerWidth * x, innerHeight * y);
+      if (!found || found === document.body || found === document.documentElement) return false;
+      if (!dialog.contains(found) && !found.contains(dialog) && !isBackdrop(found)) return false;
+    }
+  }
+  return true;
+}
+
+function isBackdrop(element) {
+  const box = element.getBoundingClientRect();
+  return getComputedStyle(element).position === "fixed" && box.width >= 0.9 * innerWidth && box.height >= 0.9 * innerHeight;
+}
+
+const CONTROLS = "a[href], button, input:not([type=hidden]), select, textarea, summary, [role=button], [tabindex='0']";
+
+function behindDialog(dialog) {
+  const all = document.querySelectorAll(CONTROLS).length;
+  return all - dialog.querySelectorAll(CONTROLS).length;
+}
+
+function elementAt(x, y) {
+  let found = document.elementFromPoint(x, y);
+  while (found && shadowOf(found)) {
+    const inner = shadowOf(found).elementFromPoint(x, y);
+    if (!inner || inner === found) break;
+    found = inner;
+  }
+  return found;
+}
