@@ -22,6 +22,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from tasks.task import Task
 from webagent.browser import Browser
+from webagent.browser.profile import Profile
 from webagent.browser.tab import Tab
 from webagent.browser.tabs import Tabs
 from webagent.errors import WorldError
@@ -88,7 +89,7 @@ async def measure(sources: list[Source], pages: int, seed: int) -> dict[str, Tal
 async def visit(browser: Browser, page: Path, tally: Tally) -> None:
     """Load a page and compare."""
     task = Task(id="page/corpus@1", start_url=page.as_uri(), viewport=(1280, 720), clock="real")
-    tabs = await browser.open_tabs(task)
+    tabs = await browser.open_tabs(task, Profile())
     try:
         await tabs.start(task.start_url)
         await tabs.settle(0)

@@ -3,8 +3,11 @@
 // A cover hardly larger than what it covers is more often a part of it: a drawn tick over the browser's
 // own, a label over its field.
 const COVER_RATIO = 4;
+// Fields of a pixel are how built widgets take keys.
+const LEAST_AREA = 16;
 
 function isPaintedOver(element, box, ignore) {
+  if (box[2] * box[3] < LEAST_AREA) return false;
   let cover = null;
   for (const [x, y] of samplesOf(box)) {
     if (x < 0 || y < 0 || x >= innerWidth || y >= innerHeight) continue;

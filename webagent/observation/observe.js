@@ -344,7 +344,7 @@ function observe({ ignore, firstMark, within }) {
   const rows = walk.rows.map((row) => [
     row.mark ? markOf(row.element) : 0,
     row.role, row.name, row.value, row.states, row.box, row.depth, row.kind,
-    ...(row.description ? [row.description] : []),
+    ...(row.description && row.description !== row.name ? [row.description] : []),
   ]);
   const focus = walk.focused ? MARKS.get(walk.focused) || 0 : 0;
   const page = document.scrollingElement || document.documentElement;

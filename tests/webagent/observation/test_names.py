@@ -8,6 +8,7 @@ import pytest
 
 from tasks.task import Task
 from webagent.browser import Browser
+from webagent.browser.profile import Profile
 from webagent.browser.tab import Tab
 
 pytestmark = pytest.mark.browser
@@ -78,7 +79,7 @@ async def compared(
     path = tmp_path_factory.mktemp("names") / "names.html"
     lines = (f"<section>{source}</section>" for source, _, _ in CASES)
     path.write_text(f"<meta charset=utf-8>{STYLE}{''.join(lines)}", encoding="utf-8")
-    tabs = await browser.open_tabs(Task(id="page/names@1", start_url=path.as_uri()))
+    tabs = await browser.open_tabs(Task(id="page/names@1", start_url=path.as_uri()), Profile())
     await tabs.start(path.as_uri())
     await tabs.first.look(ignore="", firstMark=1)
     pairs = await both_sides(tabs.first)
@@ -129,7 +130,7 @@ async def test_descriptions_come_from_references_and_titles(
     path.write_text("""<p id=help>At least 8 signs</p>
       <input aria-label=Secret aria-describedby=help><button title="Saves it">Save</button>
       <button title=Same>Same</button>""")
-    tabs = await browser.open_tabs(Task(id="page/described@1", start_url=path.as_uri()))
+    tabs = await browser.open_tabs(Task(id="page/described@1", start_url=path.as_uri()), Profile())
     await tabs.start(path.as_uri())
     await tabs.first.look(ignore="", firstMark=1)
     said = json.loads((await tabs.first.ask_for_elements("called"))[0])
