@@ -10,7 +10,7 @@ from tasks.task import Task
 from webagent.browser.captcha import Handover
 from webagent.browser.chromium import Chromium, find_chromium
 from webagent.browser.contexts import open_context
-from webagent.browser.enforce import FLAGS
+from webagent.browser.enforce import flags
 from webagent.browser.engine import Engine
 from webagent.browser.har import read_traffic
 from webagent.browser.leftovers import sweep
@@ -135,6 +135,6 @@ class Browser:
         return await Engine.start(
             self._chromium,
             self.headless,
-            flags=FLAGS if self.guard else (),
+            flags=flags(self.guard) if self.guard else (),
             page_megabytes=self._limits.page_megabytes,
         )

@@ -53,6 +53,8 @@ async def open_context(
                 chrome, tabs.first, profile.downloads, profile.max_download_mb
             )
             undo.push_async_callback(tabs.downloads.close)
+            if enforcer:
+                tabs.downloads.judge = enforcer.judge_download
         tabs.leaving = undo.pop_all()
     return tabs
 
