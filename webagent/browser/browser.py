@@ -119,8 +119,8 @@ class Browser:
     def _check(self, profile: Profile) -> None:
         if profile.headed and self.headless:
             raise SetupError("the profile asks for a window; start the browser with headless=False")
-        if profile.proxy and self.guard:
-            raise SetupError("a guard is a proxy itself and does not go through another yet")
+        if self.guard:
+            profile.dial()
         if profile.har_replay:
             read_traffic(profile.har_replay)
         if profile.video:

@@ -13,6 +13,7 @@ from playwright.async_api import Error as PlaywrightError
 from tasks.task import Json
 from webagent.action import Action, format_action, is_final
 from webagent.action import actions as act
+from webagent.browser.dial import Dial
 from webagent.browser.gate import EpisodeGate
 from webagent.browser.inspection import Inspector, inspector_with
 from webagent.browser.perform import perform
@@ -51,10 +52,10 @@ _CLOSED = """
 class Enforcer:
     """One episode's guard. `open` it for a context, then `watch` the context, then `begin`."""
 
-    def __init__(self, guard: Guard) -> None:
+    def __init__(self, guard: Guard, dial: Dial | None = None) -> None:
         self._guard = guard
         self._gate = EpisodeGate(guard)
-        self._proxy = GuardProxy(self._gate, inspector=_inspector(guard))
+        self._proxy = GuardProxy(self._gate, dial, _inspector(guard))
         self._start = ALLOWED
         self._typed: set[str] = set()
         self._hands = Hands()
@@ -62,9 +63,10 @@ class Enforcer:
         """For `new_context`: every request of the context goes through our proxy."""
 
     @classmethod
-    async def open(cls, guard: Guard) -> "Enforcer":
-        """A guard with its proxy listening; to be closed after the context."""
-        enforcer = cls(guard)
+    async def open(cls, guard: Guard, dial: Dial | None = None) -> "Enforcer":
+        """A guard with its proxy listening, which gets to hosts by `dial`, else directly; to be
+        closed after the context."""
+        enforcer = cls(guard, dial)
         server = await enforcer._proxy.open()
         enforcer.context_options = {"proxy": {"server": server, "bypass": "<-loopback>"}}
         return enforcer

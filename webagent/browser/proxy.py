@@ -6,8 +6,8 @@ server nor a page can lead it elsewhere. Inside TLS it sees only what an inspect
 
 import asyncio
 from dataclasses import replace
-from typing import Protocol
 
+from webagent.browser.dial import Dial, Direct, Gate, Refused
 from webagent.browser.inspection import Inspector
 from webagent.browser.relay import (
     HEAD_BYTES,
@@ -24,44 +24,11 @@ from webagent.browser.relay import (
     together,
     until_blank_line,
 )
-from webagent.guard.address import Address, read_address, read_ip
+from webagent.guard.address import Address, read_address
 from webagent.guard.verdict import Verdict, refused
 
 CONNECT_SECONDS = 10.0
 _TLS = b"\x16"
-
-
-class Gate(Protocol):
-    """Who decides what the proxy lets through, and hears of what it did not."""
-
-    def request(self, url: str, method: str, text: str = "") -> Verdict:
-        """Whether a request whose address and head can be read may pass."""
-        ...
-
-    def server(self, host: str, port: int, schemes: tuple[str, ...]) -> Verdict:
-        """Whether a connection may be made of which only host and port can be read."""
-        ...
-
-    def ip(self, host: str, ip: str) -> Verdict:
-        """Whether the host may be reached at this address."""
-        ...
-
-    async def resolve(self, host: str, port: int) -> list[str]:
-        """IP addresses of a host. Raises `OSError`."""
-        ...
-
-    def note(self, what: str, verdict: Verdict) -> None:
-        """Keep a refusal."""
-        ...
-
-
-class Refused(Exception):
-    """A request that may not pass."""
-
-    def __init__(self, what: str, verdict: Verdict) -> None:
-        super().__init__(verdict.reason)
-        self.what = what
-        self.verdict = verdict
 
 
 class GuardProxy:
@@ -72,7 +39,7 @@ class GuardProxy:
     """
 
     def __init__(
-        self, gate: Gate, dial: "Dial | None" = None, inspector: Inspector | None = None
+        self, gate: Gate, dial: Dial | None = None, inspector: Inspector | None = None
     ) -> None:
         self._gate = gate
         self._inspector = inspector
@@ -228,40 +195,6 @@ class GuardProxy:
             client[1].write(_reply(502, f"{host} cannot be reached"))
             await client[1].drain()
             raise OSError(f"{host}:{port} cannot be reached") from error
-
-
-class Dial(Protocol):
-    """How the proxy gets to a host that the policy opens by name.
-
-    A user's own proxy belongs here: it would be asked for `host:port` by CONNECT. It then resolves
-    the names, and the check of addresses that `Direct` makes is lost to it.
-    """
-
-    async def dial(self, host: str, port: int) -> Pipe:
-        """A connection. Raises `OSError`, or `Refused` where the address is closed."""
-        ...
-
-
-class Direct:
-    """Connects by itself, to addresses that it has resolved and checked."""
-
-    def __init__(self, gate: Gate) -> None:
-        self._gate = gate
-
-    async def dial(self, host: str, port: int) -> Pipe:
-        """A connection to the first address that may be reached and answers."""
-        ips = [host] if read_ip(host) else await self._gate.resolve(host, port)
-        verdicts = {ip: self._gate.ip(host, ip) for ip in ips}
-        failure: Exception = OSError(f"{host} has no address")
-        for ip, verdict in verdicts.items():
-            if not verdict.is_allowed:
-                failure = Refused(host, verdict)
-                continue
-            try:
-                return await asyncio.open_connection(ip, port, limit=HEAD_BYTES)
-            except OSError as error:
-                failure = error
-        raise failure
 
 
 def _refusal(head: Head, verdict: Verdict) -> bytes:
