@@ -10,7 +10,7 @@ from tasks.task import Task
 from webagent.browser.captcha import Handover
 from webagent.browser.chromium import Chromium, find_chromium
 from webagent.browser.contexts import open_context
-from webagent.browser.enforce import FLAGS
+from webagent.browser.enforce import flags
 from webagent.browser.engine import Engine
 from webagent.browser.har import read_traffic
 from webagent.browser.leftovers import sweep
@@ -119,8 +119,8 @@ class Browser:
     def _check(self, profile: Profile) -> None:
         if profile.headed and self.headless:
             raise SetupError("the profile asks for a window; start the browser with headless=False")
-        if profile.proxy and self.guard:
-            raise SetupError("a guard is a proxy itself and does not go through another yet")
+        if self.guard:
+            profile.dial()
         if profile.har_replay:
             read_traffic(profile.har_replay)
         if profile.video:
@@ -135,6 +135,6 @@ class Browser:
         return await Engine.start(
             self._chromium,
             self.headless,
-            flags=FLAGS if self.guard else (),
+            flags=flags(self.guard) if self.guard else (),
             page_megabytes=self._limits.page_megabytes,
         )

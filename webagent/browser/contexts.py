@@ -29,7 +29,7 @@ async def open_context(
     options = profile.context_options(task.viewport)
     recording = Recording(profile)
     async with AsyncExitStack() as undo:
-        enforcer = await Enforcer.open(guard) if guard else None
+        enforcer = await Enforcer.open(guard, profile.dial()) if guard else None
         if enforcer:
             undo.push_async_callback(enforcer.close)
             options |= enforcer.context_options
@@ -53,6 +53,8 @@ async def open_context(
                 chrome, tabs.first, profile.downloads, profile.max_download_mb
             )
             undo.push_async_callback(tabs.downloads.close)
+            if enforcer:
+                tabs.downloads.judge = enforcer.judge_download
         tabs.leaving = undo.pop_all()
     return tabs
 

@@ -54,6 +54,8 @@ class Downloads:
         self._under_way: dict[str, _Download] = {}
         self._notes: list[str] = []
         self._early: list[tuple[Path, str]] = []
+        self.judge: Callable[[str, int | None], str] = lambda name, size: ""
+        """Why a file of this name and, once known, size in bytes may not be kept; else nothing."""
         self._episode = ""
         self._target: Path | None = None
         self._watching: asyncio.Task[None] | None = None
@@ -127,6 +129,8 @@ class Downloads:
         self._under_way[guid] = download
         if len(self._under_way) > _MOST_AT_ONCE:
             self._stop(download, f"more than {_MOST_AT_ONCE} at once")
+        if reason := self.judge(name, None):
+            self._stop(download, reason)
         if self._watching is None or self._watching.done():
             self._watching = asyncio.create_task(self._watch())
 
@@ -144,9 +148,9 @@ class Downloads:
     def _keep(self, download: _Download) -> None:
         arrived = self._incoming / download.guid
         size = arrived.stat().st_size if arrived.is_file() else 0
-        if size > self._most * _MEGABYTE:
-            arrived.unlink()
-            why = self._too_large()
+        too_large = self._too_large() if size > self._most * _MEGABYTE else ""
+        if why := too_large or download.stopping or self.judge(download.name, size):
+            arrived.unlink(missing_ok=True)
             self._notes.append(f"the download of {download.name} was stopped: {why}")
             return
         self._notes.append(f"downloaded {self._put(arrived, download.name)} ({size} bytes)")

@@ -13,7 +13,9 @@ from playwright.async_api import Error as PlaywrightError
 from tasks.task import Json
 from webagent.action import Action, format_action, is_final
 from webagent.action import actions as act
+from webagent.browser.dial import Dial
 from webagent.browser.gate import EpisodeGate
+from webagent.browser.inspection import Inspector, inspector_with
 from webagent.browser.perform import perform
 from webagent.browser.proxy import GuardProxy
 from webagent.browser.tab import world_failures
@@ -22,12 +24,13 @@ from webagent.errors import GuardError, WorldError
 from webagent.guard.actions import decide_action, decide_secret, decide_upload, is_on, texts_of
 from webagent.guard.approve import is_approved, question_for
 from webagent.guard.carrying import Hands
+from webagent.guard.decide import decide_download
 from webagent.guard.guard import Guard
 from webagent.guard.secret import names_in
 from webagent.guard.verdict import ALLOWED, Verdict, refused
 from webagent.records import Observation
 
-FLAGS = (
+_FLAGS = (
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
@@ -49,10 +52,10 @@ _CLOSED = """
 class Enforcer:
     """One episode's guard. `open` it for a context, then `watch` the context, then `begin`."""
 
-    def __init__(self, guard: Guard) -> None:
+    def __init__(self, guard: Guard, dial: Dial | None = None) -> None:
         self._guard = guard
         self._gate = EpisodeGate(guard)
-        self._proxy = GuardProxy(self._gate)
+        self._proxy = GuardProxy(self._gate, dial, _inspector(guard))
         self._start = ALLOWED
         self._typed: set[str] = set()
         self._hands = Hands()
@@ -60,9 +63,10 @@ class Enforcer:
         """For `new_context`: every request of the context goes through our proxy."""
 
     @classmethod
-    async def open(cls, guard: Guard) -> "Enforcer":
-        """A guard with its proxy listening; to be closed after the context."""
-        enforcer = cls(guard)
+    async def open(cls, guard: Guard, dial: Dial | None = None) -> "Enforcer":
+        """A guard with its proxy listening, which gets to hosts by `dial`, else directly; to be
+        closed after the context."""
+        enforcer = cls(guard, dial)
         server = await enforcer._proxy.open()
         enforcer.context_options = {"proxy": {"server": server, "bypass": "<-loopback>"}}
         return enforcer
@@ -100,6 +104,14 @@ class Enforcer:
     def take_notes(self) -> list[str]:
         """What pages were refused since the last call. Raises `GuardError` to end the episode."""
         return self._gate.take_notes()
+
+    def judge_download(self, name: str, size: int | None) -> str:
+        """Why a page may not hand over a file; nothing where it may."""
+        verdict = decide_download(self._gate.policy, name, size)
+        if verdict.is_allowed:
+            return ""
+        self._gate.keep(f"download of {name}", verdict, "page")
+        return f"refused: {verdict.reason}"
 
     def masked(self, page: Observation) -> Observation:
         """The observation without the value of any secret."""
@@ -204,6 +216,19 @@ class Enforcer:
             if _is_of_whole_tab(request):
                 self._gate.must_end(f"{request.method} {request.url} was refused: {verdict.reason}")
             await route.abort("aborted" if _leaves_a_page(request) else "blockedbyclient")
+
+
+def flags(guard: Guard) -> tuple[str, ...]:
+    """What a browser must be started with to be held to this guard. Raises `SetupError`."""
+    inspector = _inspector(guard)
+    if inspector is None:
+        return _FLAGS
+    inspector.check()
+    return (*_FLAGS, inspector.flag)
+
+
+def _inspector(guard: Guard) -> Inspector | None:
+    return inspector_with(guard.policy.authorities) if guard.policy.inspect_tls else None
 
 
 def all_but(folders: Sequence[Path]) -> re.Pattern[str]:

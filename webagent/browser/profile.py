@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 from urllib.parse import unquote, urlsplit
 
+from webagent.browser.dial import Through
 from webagent.browser.login import LoginStore, StorageState, read_storage_state
 from webagent.errors import SetupError, unknown_name
 
@@ -75,6 +76,16 @@ class Profile:
             options["geolocation"] = {"latitude": latitude, "longitude": longitude}
         granted = [*self.permissions, *(["geolocation"] if self.geolocation else [])]
         return options | ({"permissions": granted} if granted else {})
+
+    def dial(self) -> Through | None:
+        """How a guard's own proxy goes through the profile's. Raises `SetupError`."""
+        if not self.proxy:
+            return None
+        parts = urlsplit(self.proxy)
+        if parts.scheme != "http" or not parts.hostname:
+            raise SetupError(f"a guard goes through http proxies only, not {parts.scheme}")
+        user, password = unquote(parts.username or ""), unquote(parts.password or "")
+        return Through(parts.hostname, parts.port or 80, user, password)
 
 
 def read_profile(file: Path, site: str) -> Profile:

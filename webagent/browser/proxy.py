@@ -1,74 +1,48 @@
 """The wall around an episode: a forward proxy of its own, through which alone pages reach anything.
 
 It resolves names itself and connects to the very address that it checked, so that neither a name
-server nor a page can lead it elsewhere. What it cannot see is what travels inside TLS.
+server nor a page can lead it elsewhere. Inside TLS it sees only what an inspector shows it.
 """
 
 import asyncio
-from typing import Protocol
+from dataclasses import replace
 
+from webagent.browser.dial import Dial, Direct, Gate, Refused
+from webagent.browser.inspection import Inspector
 from webagent.browser.relay import (
     HEAD_BYTES,
     HEAD_SECONDS,
     Head,
     Pipe,
     parse_head,
+    pause,
     pump,
+    read_body,
     read_head,
     send_body,
     send_reply,
     together,
     until_blank_line,
 )
-from webagent.guard.address import read_address, read_ip
+from webagent.guard.address import Address, read_address
 from webagent.guard.verdict import Verdict, refused
 
 CONNECT_SECONDS = 10.0
 _TLS = b"\x16"
 
 
-class Gate(Protocol):
-    """Who decides what the proxy lets through, and hears of what it did not."""
-
-    def request(self, url: str, method: str, text: str = "") -> Verdict:
-        """Whether a request whose address and head can be read may pass."""
-        ...
-
-    def server(self, host: str, port: int, schemes: tuple[str, ...]) -> Verdict:
-        """Whether a connection may be made of which only host and port can be read."""
-        ...
-
-    def ip(self, host: str, ip: str) -> Verdict:
-        """Whether the host may be reached at this address."""
-        ...
-
-    async def resolve(self, host: str, port: int) -> list[str]:
-        """IP addresses of a host. Raises `OSError`."""
-        ...
-
-    def note(self, what: str, verdict: Verdict) -> None:
-        """Keep a refusal."""
-        ...
-
-
-class Refused(Exception):
-    """A request that may not pass."""
-
-    def __init__(self, what: str, verdict: Verdict) -> None:
-        super().__init__(verdict.reason)
-        self.what = what
-        self.verdict = verdict
-
-
 class GuardProxy:
     """Listens on a port of this machine until it is closed; what is under way is then cut off.
 
     `dial` makes the connection to a host and port that may be reached: directly, or through a proxy
-    of the user's own (see `Dial`).
+    of the user's own (see `Dial`). With an inspector it reads what is inside TLS as well.
     """
 
-    def __init__(self, gate: Gate, dial: "Dial | None" = None) -> None:
+    def __init__(
+        self, gate: Gate, dial: Dial | None = None, inspector: Inspector | None = None
+    ) -> None:
         self._gate = gate
+        self._inspector = inspector
         self._dial = dial or Direct(gate)
         self._server: asyncio.Server | None = None
         self._serving: set[asyncio.Task[None]] = set()
@@ -115,8 +89,9 @@ class GuardProxy:
             await client[1].drain()
 
     async def _forward(self, client: Pipe, head: Head, method: str, url: str) -> None:
-        """One plain HTTP request, then the connection is closed at both ends."""
-        verdict = self._judge(head, method, url)
+        """One HTTP request, then the connection is closed at both ends."""
+        body = await read_body(client[0], head)
+        verdict = self._judge(head, method, url, body or b"")
         if not verdict.is_allowed:
             client[1].write(_refusal(head, verdict))
             await client[1].drain()
@@ -124,8 +99,10 @@ class GuardProxy:
         address = read_address(url)
         server = await self._reach(client, address.host, address.port, f"{method} {url}")
         try:
-            server[1].write(head.encoded(f"{method} {address.path} HTTP/1.1"))
-            await together(send_body(client[0], server[1], head), send_reply(server, client[1]))
+            await self._secure(server, address)
+            server[1].write(head.encoded(f"{method} {address.path} HTTP/1.1") + (body or b""))
+            rest = pause() if body is not None else send_body(client[0], server[1], head)
+            await together(rest, send_reply(server, client[1]))
         finally:
             server[1].close()
 
@@ -139,6 +116,8 @@ class GuardProxy:
             client[1].write(_reply(403, secure.reason))
             await client[1].drain()
             raise Refused(what, secure)
+        if self._inspector is not None and secure.is_allowed:
+            return await self._inspect(client, address, self._inspector)
         server = await self._reach(client, host, port, what)
         try:
             client[1].write(b"HTTP/1.1 200 Connected\r\n\r\n")
@@ -154,35 +133,55 @@ class GuardProxy:
         if first == _TLS:
             if not secure.is_allowed:
                 raise Refused(f"https connection to {place[0]}:{place[1]}", secure)
-            server[1].write(first)
         else:
-            server[1].write(await self._web_socket_head(client, first, place))
+            first += await until_blank_line(client[0])
+            await self._judge_socket(client, parse_head(first), Address("ws", *place))
+        server[1].write(first)
         await together(pump(client[0], server[1]), pump(server[0], client[1]))
 
-    async def _web_socket_head(self, client: Pipe, first: bytes, place: tuple[str, int]) -> bytes:
-        """What opens a plain web socket, unchanged. Nothing else travels in such a tunnel."""
-        raw = first + await until_blank_line(client[0])
+    async def _inspect(self, client: Pipe, place: Address, inspector: Inspector) -> None:
+        """A request inside TLS, which ends here and begins anew."""
+        await inspector.welcome(client, place.host)
+        raw = await until_blank_line(client[0])
         head = parse_head(raw)
         method, path, _ = head.line.split(" ", 2)
-        host = f"[{place[0]}]" if ":" in place[0] else place[0]
-        url = f"ws://{host}:{place[1]}{path}"
+        if not head.values("upgrade"):
+            await self._forward(client, head, method, f"{place.origin}{path}")
+            return
+        await self._judge_socket(client, head, replace(place, scheme="wss"))
+        server = await self._reach(client, place.host, place.port, f"web socket {place.origin}")
+        try:
+            await self._secure(server, place)
+            server[1].write(raw)
+            await together(pump(client[0], server[1]), pump(server[0], client[1]))
+        finally:
+            server[1].close()
+
+    async def _secure(self, server: Pipe, address: Address) -> None:
+        if address.scheme == "https" and self._inspector is not None:
+            await self._inspector.secure(server, address.host)
+
+    async def _judge_socket(self, client: Pipe, head: Head, place: Address) -> None:
+        """Pass what opens a web socket, and nothing else."""
+        method, path, _ = head.line.split(" ", 2)
         is_socket = [value.lower() for value in head.values("upgrade")] == ["websocket"]
+        url = f"{place.origin}{path}"
         verdict = (
             self._judge(head, method, url)
             if is_socket and path.startswith("/")
-            else refused("only web sockets may use a plain tunnel", "proxy")
+            else refused("only web sockets may use such a tunnel", "proxy")
         )
         if not verdict.is_allowed:
             client[1].write(_reply(403, verdict.reason))
             await client[1].drain()
             raise Refused(f"web socket {url}", verdict)
-        return raw
 
-    def _judge(self, head: Head, method: str, url: str) -> Verdict:
+    def _judge(self, head: Head, method: str, url: str, body: bytes = b"") -> Verdict:
         if head.values("service-worker"):
             return refused("service workers are closed", "service workers")
-        carried = "\n".join(value for _, value in head.fields)
-        return self._gate.request(url, method, carried)
+        carried = [value for _, value in head.fields]
+        text = body.decode("utf-8", errors="replace")
+        return self._gate.request(url, method, "\n".join([*carried, text]))
 
     async def _reach(self, client: Pipe, host: str, port: int, what: str) -> Pipe:
         try:
@@ -196,40 +195,6 @@ class GuardProxy:
             client[1].write(_reply(502, f"{host} cannot be reached"))
             await client[1].drain()
             raise OSError(f"{host}:{port} cannot be reached") from error
-
-
-class Dial(Protocol):
-    """How the proxy gets to a host that the policy opens by name.
-
-    A user's own proxy belongs here: it would be asked for `host:port` by CONNECT. It then resolves
-    the names, and the check of addresses that `Direct` makes is lost to it.
-    """
-
-    async def dial(self, host: str, port: int) -> Pipe:
-        """A connection. Raises `OSError`, or `Refused` where the address is closed."""
-        ...
-
-
-class Direct:
-    """Connects by itself, to addresses that it has resolved and checked."""
-
-    def __init__(self, gate: Gate) -> None:
-        self._gate = gate
-
-    async def dial(self, host: str, port: int) -> Pipe:
-        """A connection to the first address that may be reached and answers."""
-        ips = [host] if read_ip(host) else await self._gate.resolve(host, port)
-        verdicts = {ip: self._gate.ip(host, ip) for ip in ips}
-        failure: Exception = OSError(f"{host} has no address")
-        for ip, verdict in verdicts.items():
-            if not verdict.is_allowed:
-                failure = Refused(host, verdict)
-                continue
-            try:
-                return await asyncio.open_connection(ip, port, limit=HEAD_BYTES)
-            except OSError as error:
-                failure = error
-        raise failure
 
 
 def _refusal(head: Head, verdict: Verdict) -> bytes:

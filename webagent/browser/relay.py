@@ -9,6 +9,7 @@ from dataclasses import dataclass
 HEAD_SECONDS = 30.0
 HEAD_BYTES = 65_536
 _CHUNK = 65_536
+_SHORT = 1_000_000
 _HOP_BY_HOP = ("connection", "keep-alive", "proxy-connection", "proxy-authorization", "upgrade")
 
 Pipe = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -52,6 +53,18 @@ def parse_head(raw: bytes) -> Head:
 async def until_blank_line(reader: asyncio.StreamReader) -> bytes:
     async with asyncio.timeout(HEAD_SECONDS):
         return await reader.readuntil(b"\r\n\r\n")
+
+
+async def read_body(reader: asyncio.StreamReader, head: Head) -> bytes | None:
+    """The whole body where it is short; None for one to be passed on by `send_body`."""
+    lengths, codings = head.values("content-length"), head.values("transfer-encoding")
+    if codings or len(lengths) != 1 or not lengths[0].isdigit() or int(lengths[0]) > _SHORT:
+        return None if codings or lengths else b""
+    return await reader.readexactly(int(lengths[0]))
+
+
+async def pause() -> None:
+    """Nothing to send."""
 
 
 async def send_body(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, head: Head) -> None:

@@ -118,6 +118,10 @@ class GuardPolicy:
     uploads: Uploads = Uploads()
     actions: tuple[ActionRule, ...] = ()
     secrets: Mapping[str, Secret] = field(default_factory=dict)
+    inspect_tls: bool = False
+    """Whether the proxy reads what is inside TLS, as well; sites then meet another client."""
+    authorities: Path | None = None
+    """PEM file of certificate authorities to trust besides the machine's, with `inspect_tls`."""
     ask_seconds: float = 30.0
     """How long a person may take to answer before the answer is no."""
 

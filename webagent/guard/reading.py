@@ -85,6 +85,7 @@ def _anchored(policy: GuardPolicy, base: Path) -> GuardPolicy:
     return replace(
         policy,
         open_folders=_absolute(policy.open_folders, base),
+        authorities=policy.authorities and base / policy.authorities.expanduser(),
         uploads=replace(
             uploads, folders=_absolute(uploads.folders, base), types=_lower(uploads.types)
         ),

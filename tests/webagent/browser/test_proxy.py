@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from webagent.browser.dial import Through
 from webagent.browser.proxy import GuardProxy
 from webagent.browser.relay import Pipe, parse_head
 from webagent.guard.verdict import ALLOWED, Verdict, refused
@@ -269,3 +270,48 @@ async def test_closing_cuts_off_what_is_under_way(gate: Gate) -> None:
     with pytest.raises(OSError):
         await asyncio.open_connection(host, int(port))
     await proxy.close()
+
+
+class Beyond:
+    """A proxy of the user's own: connects every tunnel to one place, or says no."""
+
+    def __init__(self, port: int, answer: bytes = b"HTTP/1.1 200 OK\r\n\r\n") -> None:
+        self.port, self.answer = port, answer
+        self.heads: list[bytes] = []
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One tunnel."""
+        self.heads.append(await reader.readuntil(b"\r\n\r\n"))
+        writer.write(self.answer)
+        there, back = await asyncio.open_connection("127.0.0.1", self.port)
+        try:
+            back.write(await reader.readuntil(b"\r\n\r\n"))
+            writer.write(await there.read(-1))
+        except asyncio.IncompleteReadError:
+            pass
+        finally:
+            back.close()
+            writer.close()
+
+
+@pytest.mark.parametrize("is_willing", [True, False])
+async def test_a_proxy_of_the_users_own_is_gone_through(
+    upstream: tuple[Upstream, int], gate: Gate, is_willing: bool
+) -> None:
+    beyond = Beyond(upstream[1])
+    if not is_willing:
+        beyond.answer = b"HTTP/1.1 407 No\r\n\r\n"
+    listening = await asyncio.start_server(beyond.serve, "127.0.0.1", 0)
+    dial = Through("127.0.0.1", listening.sockets[0].getsockname()[1], "me", "pass")
+    proxy = GuardProxy(gate, dial)
+    host, port = (await proxy.open()).removeprefix("http://").split(":")
+    reply = await answer((host, int(port)), get(gate, "/a"))
+    assert (b"\r\n\r\nhi" in reply) == is_willing
+    assert (b"cannot be reached" in reply) != is_willing
+    assert beyond.heads[0].startswith(f"CONNECT site.test:{gate.port} ".encode())
+    assert b"Proxy-Authorization: Basic bWU6cGFzcw==" in beyond.heads[0]
+    assert "pass" not in repr(dial)
+    assert (await answer((host, int(port)), get(gate, "/no"))).startswith(b"HTTP/1.1 403")
+    assert len(beyond.heads) == 1
+    await proxy.close()
+    listening.close()

@@ -20,8 +20,9 @@ from webagent.action import actions as act
 from webagent.action.actions import Action
 from webagent.browser import Browser, BrowserWorld
 from webagent.browser.enforce import all_but
+from webagent.browser.profile import Profile
 from webagent.errors import WorldError
-from webagent.guard import Guard, GuardPolicy, SiteRule, Uploads, read_site
+from webagent.guard import Downloads, Guard, GuardPolicy, SiteRule, Uploads, read_site
 from webagent.records import Ending, Observation, Trajectory
 from webagent.rollout import run_episode
 
@@ -298,3 +299,30 @@ def test_only_plain_files_of_our_own_folders_go_unjudged(
     assert judged.search(f"{tmp_path.as_uri()}-other/page.html")
     assert judged.search(f"http://{EVIL}/?{tmp_path.as_uri()}/{tail}")
     assert all_but([]).search(f"{tmp_path.as_uri()}/{tail}")
+
+
+@pytest.mark.parametrize(
+    ("terms", "kept"),
+    [
+        (Downloads(), False),
+        (Downloads(True), True),
+        (Downloads(True, (".html",)), True),
+        (Downloads(True, (".pdf",)), False),
+        (Downloads(True, max_bytes=10), False),
+    ],
+)
+async def test_a_download_is_kept_only_where_it_is_open(
+    under: UnderPolicy,
+    policy: GuardPolicy,
+    sites: Sites,
+    tmp_path: Path,
+    terms: Downloads,
+    kept: bool,
+) -> None:
+    browser = under(replace(policy, downloads=terms))
+    world = await browser.world(profile=Profile(downloads=tmp_path / "kept"))
+    await world.reset(task(sites, "<a href='/bill.html' download>Go</a>"))
+    page = await world.step(act.Click(1))
+    await world.close()
+    assert [each.name for each in tmp_path.rglob("bill*")] == (["bill.html"] if kept else [])
+    assert ("refused" in page.outcome) != kept
