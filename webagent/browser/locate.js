@@ -116,7 +116,7 @@ function readyToFill(mark, text) {
   if (!isTextField(element) && !["range", "color"].includes(element.type)) {
     return { error: `element ${mark} is not a text field` };
   }
-  if (element.disabled) return { error: `element ${mark} is disabled` };
+  if (element.matches(":disabled")) return { error: `element ${mark} is disabled` };
   if (element.readOnly) return { error: `element ${mark} is read-only` };
   if (!canBeSeen(element)) return { error: `element ${mark} is hidden` };
   element.scrollIntoView({ block: "nearest", behavior: "instant" });
@@ -147,7 +147,7 @@ function choose(mark, label) {
   if (element && tagOf(element) === "option") element = element.closest("select");
   if (!element || !element.isConnected) return { error: `element ${mark} is gone from the page` };
   if (tagOf(element) !== "select") return { error: `element ${mark} is not a drop-down list` };
-  if (element.disabled) return { error: `element ${mark} is disabled` };
+  if (element.matches(":disabled")) return { error: `element ${mark} is disabled` };
   const option = optionOf(element, label);
   if (!option) return { error: `element ${mark} has no option ${JSON.stringify(label)}` };
   element.focus();

@@ -31,7 +31,7 @@ function chooseExactly(mark, labels) {
   const select = present(mark);
   if (!select) return { error: `element ${mark} is gone from the page` };
   if (tagOf(select) !== "select") return { error: `element ${mark} is not a list of the browser's own; click its options` };
-  if (select.disabled) return { error: `element ${mark} is disabled` };
+  if (select.matches(":disabled")) return { error: `element ${mark} is disabled` };
   if (!select.multiple && labels.length !== 1) return { error: `element ${mark} takes one option, not ${labels.length}` };
   const chosen = new Set();
   for (const label of labels) {
@@ -116,6 +116,6 @@ function fileField(mark) {
 function fileFieldOf(mark) {
   if (!present(mark)) return { error: `element ${mark} is gone from the page` };
   const field = fileField(mark);
-  if (field && field.disabled) return { error: `element ${mark} is disabled` };
+  if (field && field.matches(":disabled")) return { error: `element ${mark} is disabled` };
   return { takes: field ? (field.multiple ? "several" : "one") : "" };
 }

@@ -80,6 +80,8 @@ class _Entry:
     planned: Planned
     attempts: int = 0
     failures: int = 0
+    is_hopeless: bool = False
+    """Whether another attempt would end like the last."""
     result: Trajectory | None = None
 
     @property
@@ -94,9 +96,10 @@ class _Entry:
             self.result = trajectory
         elif trajectory.error != INTERRUPTED:
             self.failures += 1
+            self.is_hopeless = trajectory.ending is Ending.CAPTCHA
 
     def is_settled(self, retries: int) -> bool:
-        return self.result is not None or self.failures > retries
+        return self.result is not None or self.failures > retries or self.is_hopeless
 
 
 class _Queue:

@@ -43,8 +43,11 @@ async def site() -> AsyncIterator[Site]:
 
 
 @pytest.fixture
-async def keeping(browser: Browser, tmp_path: Path) -> AsyncIterator[BrowserWorld]:
-    """A world that keeps downloads of up to a megabyte."""
+async def keeping(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[BrowserWorld]:
+    """A world that keeps downloads of up to a megabyte, patient on a busy machine."""
+    monkeypatch.setattr(downloads, "BEGIN_SECONDS", 3.0)
     opened = await browser.world(profile=Profile(downloads=tmp_path, max_download_mb=1))
     yield opened
     await opened.close()

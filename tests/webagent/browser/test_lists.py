@@ -1,6 +1,7 @@
 """Lists, ticks and dates on pages that build their own: chosen by name, or said why not."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -103,6 +104,23 @@ async def test_what_cannot_be_ticked_says_why(world: BrowserWorld, page_task: Ma
     await world.step(act.Check(air))
     assert "choose another" in (await world.step(act.Uncheck(air))).outcome
     assert (await world.step(act.Check(locked))).outcome == f"element {locked} is disabled"
+
+
+async def test_what_a_disabled_group_holds_is_disabled(
+    world: BrowserWorld, page_task: MakeTask, tmp_path: Path
+) -> None:
+    page = await world.reset(page_task("lists"))
+    file = tmp_path / "a.txt"
+    file.touch()
+    shut, barred, sealed = (mark_of(page, name) for name in ("Shut", "Barred", "Sealed"))
+    for mark, action in (
+        (shut, act.Fill(shut, "x")),
+        (shut, act.Click(shut)),
+        (barred, act.SelectOption(barred, "B")),
+        (barred, act.SelectOptions(barred, ("B",))),
+        (sealed, act.UploadFile(sealed, str(file))),
+    ):
+        assert (await world.step(action)).outcome == f"element {mark} is disabled"
 
 
 async def test_native_date_fields_take_their_written_form(

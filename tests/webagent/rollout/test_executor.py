@@ -12,7 +12,7 @@ from tests.fakes import FakeWorld, ScriptedPolicy, fake_plan, oracle
 from tests.fakes.world import SUBMIT
 from webagent.action import Action
 from webagent.action.actions import Hover
-from webagent.errors import ModelError, StoreError, WorldError
+from webagent.errors import CaptchaError, ModelError, StoreError, WorldError
 from webagent.records import Decision, Ending, Observation, Provenance, Step, Trajectory
 from webagent.rollout import INTERRUPTED, Planned, collect, episode_id, planned, run_episode
 from webagent.store import Store
@@ -154,6 +154,26 @@ async def test_failures_beyond_the_retries_are_masked_and_the_rest_is_played() -
     )
     assert seeds(played) == [0, 2, 3]
     assert [one.attempt for one in seen if one.task.seed == 1] == [1, 2, 3]
+
+
+async def test_a_site_that_wants_a_person_is_masked_and_not_asked_again() -> None:
+    class Walled(FakeWorld):
+        async def reset(self, task: Task) -> Observation:
+            if task.seed == 1:
+                raise CaptchaError("a captcha stands in place of the page")
+            return await super().reset(task)
+
+    async def open_world() -> Walled:
+        return Walled()
+
+    seen: list[Trajectory] = []
+    played = await collect(
+        entries(3), ScriptedPolicy(), open_world, retries=2, on_episode=seen.append
+    )
+    assert seeds(played) == [0, 2]
+    assert [(one.attempt, one.ending) for one in seen if one.task.seed == 1] == [
+        (1, Ending.CAPTCHA)
+    ]
 
 
 async def test_a_failing_model_is_retried_in_the_same_world() -> None:
