@@ -152,7 +152,7 @@ class Soak:
         self.attempts.clear()
         parts = [self._keep_working(part, phase, episodes) for part in range(WORKERS)]
         playing = asyncio.gather(*parts)
-        due, next_weighing = 0, 0
+        due, next_weighing = 0, max(10, episodes // 30)
         while not playing.done():
             await asyncio.sleep(0.2)
             self.seen.update(self._family())

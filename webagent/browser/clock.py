@@ -95,12 +95,14 @@ class VirtualClock:
         if self._is_paced:
             async with _in_step(tab):
                 return await self._by_wall.settle(tab, milliseconds)
-        reason: str
-        unrest, reason = await asyncio.gather(
-            _unless_loading(tab, tab.ask_now("unrest")), self.wait(tab, milliseconds)
-        )
-        if unrest and unrest["live"] and not self._is_paced:
-            reason = await self._leave(tab, "the page holds a live connection")
+        waiting = asyncio.ensure_future(self.wait(tab, milliseconds))
+        try:
+            unrest = await _unless_loading(tab, tab.ask_now("unrest"))
+            if unrest and unrest["live"]:
+                return await self._leave(tab, "the page holds a live connection")
+            reason = await waiting
+        finally:
+            waiting.cancel()
         if self._is_paced:
             return reason
         if unrest and unrest["animating"] and not tab.loading:

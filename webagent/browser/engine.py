@@ -57,7 +57,7 @@ class Engine:
         async with AsyncExitStack() as undo:
             undo.callback(folder.remove)
             try:
-                playwright = await async_playwright().start()
+                playwright = await _start_driver()
                 undo.push_async_callback(playwright.stop)
                 chrome = await _launch(playwright, chromium, headless, flags, folder.path)
                 engine = cls(playwright, chrome, folder)
@@ -65,6 +65,8 @@ class Engine:
             except PlaywrightError as error:
                 reason = error.message.splitlines()[0]
                 raise SetupError(f"{chromium.path} does not start: {reason}") from error
+            except psutil.Error as error:
+                raise SetupError(f"{chromium.path} ended as it started: {error}") from error
             undo.pop_all()
         engine._limit_renderers(page_megabytes)
         return engine
@@ -75,7 +77,7 @@ class Engine:
 
         Raises `SetupError` when there is none at this DevTools address.
         """
-        playwright = await async_playwright().start()
+        playwright = await _start_driver()
         try:
             chrome = await playwright.chromium.connect_over_cdp(
                 address, timeout=_LAUNCH_SECONDS * 1000
@@ -146,6 +148,18 @@ class Engine:
                     process.rlimit(psutil.RLIMIT_DATA, (megabytes * _MEGABYTE,) * 2)
             except psutil.Error as error:
                 logger.warning("a page's memory is not limited: %s", error)
+
+
+async def _start_driver() -> Playwright:
+    """Playwright's driver. Killed as it starts, it fails with an error of no particular class."""
+    starting = asyncio.ensure_future(async_playwright().start())
+    await asyncio.wait({starting}, timeout=_LAUNCH_SECONDS)
+    if not starting.done():
+        starting.cancel()
+        raise SetupError(f"Playwright's driver does not start within {_LAUNCH_SECONDS:g} s")
+    if error := starting.exception():
+        raise SetupError(f"Playwright's driver does not start: {error}") from error
+    return starting.result()
 
 
 async def _launch(

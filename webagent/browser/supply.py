@@ -17,6 +17,7 @@ from webagent.errors import SetupError, WorldError
 
 logger = logging.getLogger(__name__)
 
+_STARTS = 2
 _OPEN_SECONDS = 20.0
 _CLOSE_SECONDS = 5.0
 _CRASH_SECONDS = 0.5
@@ -155,12 +156,19 @@ class Supply:
             return min(fit, key=lambda place: len(place.leases) + place.opening)
 
     async def _launch(self) -> Engine:
-        try:
-            engine = await self._start()
-        except SetupError as error:
-            if not self.launches:
-                raise
-            raise WorldError(f"no other browser can be started: {error}") from error
+        """Start a browser, again if one is killed as it starts."""
+        for left in reversed(range(_STARTS)):
+            try:
+                engine = await self._start()
+            except SetupError as error:
+                if left:
+                    logger.warning("%s; trying again", error)
+                elif self.launches:
+                    raise WorldError(f"no other browser can be started: {error}") from error
+                else:
+                    raise
+            else:
+                break
         self.launches += 1
         return engine
 

@@ -127,6 +127,23 @@ async def test_a_killed_driver_costs_the_episode_in_flight_only(page_task: MakeT
         assert not psutil.wait_procs(family, timeout=10)[1]
 
 
+async def test_a_driver_killed_as_it_starts_is_started_again(page_task: MakeTask) -> None:
+    def drivers() -> set[psutil.Process]:
+        children = psutil.Process().children()
+        return {each for each in children if "run-driver" in each.cmdline()}
+
+    async def kill_the_next() -> None:
+        while not (new := drivers() - before):
+            await asyncio.sleep(0.01)
+        new.pop().kill()
+
+    before = drivers()
+    killing = asyncio.create_task(kill_the_next())
+    async with Browser() as browser:
+        assert killing.done()
+        assert await play(await browser.world(), page_task("tabs")) == "First"
+
+
 async def test_a_browser_that_stands_still_is_left_and_ended(
     page_task: MakeTask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
