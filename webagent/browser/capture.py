@@ -5,7 +5,6 @@ elements, for each of which the browser names its own number; by these numbers t
 """
 
 import asyncio
-import base64
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -91,15 +90,6 @@ class PageSource:
         """The marks of elements of which something is in view."""
         members = await self.members()
         return [each.mark for each in members.by_node.values() if each.mark and each.share_in_view]
-
-    async def screenshot(self, scale: float = 1.0) -> bytes:
-        """The viewport as PNG, drawn at so many pixels for each CSS pixel."""
-        size = self.tab.page.viewport_size
-        if scale == 1.0 or size is None:
-            return await self.tab.screenshot()
-        clip = {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": scale}
-        answer = await self.tab.send("Page.captureScreenshot", format="png", clip=clip)
-        return base64.b64decode(answer["data"])
 
     async def document(self) -> dict[str, Any]:
         """The DOM of all frames in this process, with boxes and paint order, in one command."""

@@ -263,7 +263,9 @@ class BrowserWorld:
         return self._tabs, self._task, self._seen
 
     async def _observe(self, task: Task, tabs: Tabs, notes: list[str]) -> Observation:
-        view, over = await self._look(tabs, task)
+        (view, over, captured), screenshot = await asyncio.gather(
+            self._read(tabs, task), self._photograph(tabs)
+        )
         page = Observation(
             goal=self._goal,
             url=view.url,
@@ -276,8 +278,8 @@ class BrowserWorld:
             over=over,
             scroll=view.scroll,
             viewport=task.viewport,
-            screenshot=self._keep_image(await tabs.active.screenshot()) if self._keep_image else "",
-            captured=await self._capture(task, tabs),
+            screenshot=screenshot,
+            captured=captured,
         )
         return tabs.guard.masked(page) if tabs.guard else page
 
@@ -296,6 +298,14 @@ class BrowserWorld:
             self._seen = seen
             raise captcha.error(seen.url)
         return _with_note(seen, captcha)
+
+    async def _read(self, tabs: Tabs, task: Task) -> tuple[PageView, bool, str]:
+        """The lines, and after them what is captured beside: by then they have their marks."""
+        view, over = await self._look(tabs, task)
+        return view, over, await self._capture(task, tabs)
+
+    async def _photograph(self, tabs: Tabs) -> str:
+        return self._keep_image(await tabs.active.screenshot()) if self._keep_image else ""
 
     async def _capture(self, task: Task, tabs: Tabs) -> str:
         if self._variant is None or self._variant.capture is None:

@@ -1,0 +1,41 @@
+"""The measuring scripts start, and say plainly what they cannot compare with."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PERF = Path(__file__).parent.parent / "perf"
+
+
+def run(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """The script under our Python."""
+    return subprocess.run(
+        [sys.executable, PERF / script, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=PERF.parent,
+        check=False,
+    )
+
+
+def test_without_browsergym_nothing_is_compared_and_that_is_said():
+    done = run("browsergym_compat.py")
+    assert done.returncode and "name a Python that has it with --browsergym" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "script", ["browser_table.py", "browsergym_child.py", "browsergym_agent.py"]
+)
+def test_a_script_tells_its_settings(script: str):
+    done = run(script, "--help")
+    assert done.returncode == 0 and "usage" in done.stdout
+
+
+@pytest.mark.browser
+def test_our_side_is_measured_alone_where_there_is_no_other():
+    done = run("browser_table.py", "--only", "frames", "--times", "1", "--json")
+    assert done.returncode == 0, done.stderr
+    assert '"theirs": null' in done.stdout
