@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import os
+import signal
 import subprocess
 import time
 import urllib.request
@@ -127,16 +129,18 @@ def running_chromium(tmp_path: Path) -> Iterator[str]:
     folder = tmp_path / "theirs"
     command = [find_chromium().path, "--remote-debugging-port=0", f"--user-data-dir={folder}"]
     with subprocess.Popen(
-        [*command, "--no-sandbox", "about:blank"], stderr=subprocess.DEVNULL
+        [*command, "--no-sandbox", "about:blank"], stderr=subprocess.DEVNULL, start_new_session=True
     ) as p:
-        port = folder / "DevToolsActivePort"
-        deadline = time.monotonic() + 20
-        while not (port.is_file() and port.read_text().count("\n")):
-            assert time.monotonic() < deadline and p.poll() is None
-            time.sleep(0.05)
-        yield f"http://127.0.0.1:{port.read_text().splitlines()[0]}"
-        assert p.poll() is None, "the browser was ended"
-        p.terminate()
+        try:
+            port = folder / "DevToolsActivePort"
+            deadline = time.monotonic() + 20
+            while not (port.is_file() and port.read_text().count("\n")):
+                assert time.monotonic() < deadline and p.poll() is None
+                time.sleep(0.05)
+            yield f"http://127.0.0.1:{port.read_text().splitlines()[0]}"
+            assert p.poll() is None, "the browser was ended"
+        finally:
+            os.killpg(p.pid, signal.SIGKILL)  # what was started may be a script around the browser
 
 
 def pages_at(address: str) -> list[str]:
