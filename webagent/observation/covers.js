@@ -27,7 +27,7 @@ function liesOver(cover, element, area, ignore) {
   if (ignore && cover.closest(ignore)) return false;
   const around = new Set();
   for (let node = element; node; node = flatParent(node)) around.add(node);
-  if (element.labels && [...element.labels].some((label) => label.contains(cover))) return false;
+  if (labelsFor(element).some((label) => label.contains(cover))) return false;
   for (let node = cover; node; node = flatParent(node)) {
     if (around.has(node)) return false;
     const box = node.getBoundingClientRect();

@@ -177,8 +177,7 @@ function labelText(element) {
   }
   const label = clean(element.getAttribute("aria-label"));
   if (label) return label;
-  if (!element.labels || !element.labels.length) return "";
-  return clean([...element.labels].map(visibleText).join(" "));
+  return clean(labelsFor(element).map(visibleText).join(" "));
 }
 
 // Words a developer wrote for an icon without text: its id and classes, else its picture's name.
@@ -302,6 +301,7 @@ function menuIcon(item) {
 
 // Role, name and description, by the standards alone, of every marked element, and the elements.
 function called() {
+  LABELS = new Map();
   const marks = [...BY_MARK.keys()].sort((a, b) => a - b);
   const elements = marks.map(byMark).filter((element) => element && element.isConnected);
   const said = elements.map((each) => [roleOf(each), accessibleName(each), accessibleDescription(each)]);

@@ -98,8 +98,7 @@ function embeddedValue(element) {
 function nativeName(element, way) {
   const tag = tagOf(element);
   if (LABELLABLE.test(tag)) {
-    const labels = [...(element.labels || [])];
-    const text = labels.map((label) => nameStep(label, { seen: new Set(way.seen), isDirect: true })).join(" ");
+    const text = labelsFor(element).map((label) => nameStep(label, { seen: new Set(way.seen), isDirect: true })).join(" ");
     if (clean(text)) return text;
   }
   if (tag === "input") return inputName(element);
@@ -111,6 +110,21 @@ function nativeName(element, way) {
   if (tag === "optgroup" || tag === "option") return element.label;
   if (element instanceof SVGElement) return svgName(element);
   return null;
+}
+
+// Asking an element for its labels searches the whole document, so they are collected once a look.
+let LABELS = new Map();
+
+function labelsFor(control) {
+  const root = control.getRootNode();
+  if (!LABELS.has(root)) {
+    const found = new Map();
+    for (const label of root.querySelectorAll ? root.querySelectorAll("label") : []) {
+      if (label.control) found.set(label.control, [...(found.get(label.control) || []), label]);
+    }
+    LABELS.set(root, found);
+  }
+  return LABELS.get(root).get(control) || [];
 }
 
 function inputName(input) {

@@ -34,9 +34,11 @@ class Walk {
     this.selection = getSelection().isCollapsed ? null : getSelection();
     this.visited = 0;
     this.unread = 0;
+    this.covers = [];
     this.covered = 0;
     this.unusable = 0;
     VARIED = new Map();
+    LABELS = new Map();
   }
 
   children(element, depth, muted) {
@@ -67,8 +69,9 @@ class Walk {
     }
     const shown = style.visibility === "visible" && hasSize(element);
     if (isFrame(element)) return shown && this.frame(element, depth);
+    if (shown) this.noteCover(element, style);
     if (shown && this.isOwnLine(element, style)) {
-      return this.isHiddenBehind(element) ? undefined : this.line(element, style, depth);
+      return isOffCanvas(element) ? undefined : this.line(element, style, depth);
     }
     if (shown) noteHollow(element, style);
     this.block(element, style, depth, muted);
@@ -89,13 +92,27 @@ class Walk {
     });
   }
 
+  // Asking what is at a point is slow on long pages, so it is asked only below what could lie over it.
+  noteCover(element, style) {
+    if (style.position === "static" || (style.position === "relative" && style.zIndex === "auto")) return;
+    this.covers.push([element, element.getBoundingClientRect()]);
+  }
+
   // Drawings are left as they are: in them things may well lie over each other.
-  isHiddenBehind(element) {
-    if (element instanceof SVGElement) return false;
-    if (isOffCanvas(element)) return true;
-    if (!isPaintedOver(element, boxOf(element), this.ignore)) return false;
-    this.covered++;
-    return true;
+  leaveOutCovered() {
+    if (!this.covers.length) return;
+    const kept = this.rows.filter((row) => row.hole || !row.element || !this.isCovered(row));
+    this.covered = this.rows.filter((row) => row.mark).length - kept.filter((row) => row.mark).length;
+    this.rows = kept;
+  }
+
+  isCovered({ element, box, kind }) {
+    if (element instanceof SVGElement || kind === "option" || !box) return false;
+    const [left, top, right, bottom] = [box[0], box[1], box[0] + box[2], box[1] + box[3]];
+    const isBelow = ([cover, rect]) =>
+      rect.left <= left && rect.top <= top && rect.right >= right && rect.bottom >= bottom &&
+      !cover.contains(element) && !element.contains(cover);
+    return this.covers.some(isBelow) && isPaintedOver(element, box, this.ignore);
   }
 
   leaveUnusable(element) {
@@ -156,7 +173,7 @@ class Walk {
 
   flush(depth) {
     const text = clean(this.text).replace(/^(\| )+|( \|)+$/g, "");
-    if (text && !this.isTextHidden()) {
+    if (text) {
       this.rows.push({
         mark: false, role: "text", name: text, value: "", states: this.textStates, box: this.textBox,
         depth: this.textDepth ?? depth, kind: this.textKind, element: this.textParent,
@@ -166,11 +183,6 @@ class Walk {
     this.textBox = this.textParent = null;
     this.textStates = [];
     this.cell = null;
-  }
-
-  isTextHidden() {
-    const parent = this.textParent;
-    return parent && !(parent instanceof SVGElement) && isPaintedOver(parent, this.textBox, this.ignore);
   }
 
   line(element, style, depth) {
@@ -340,6 +352,7 @@ function observe({ ignore, firstMark, within }) {
   if (dialog) walk.element(dialog, 0, false);
   else if (document.body) walk.element(document.body, 0, false);
   walk.flush(0);
+  walk.leaveOutCovered();
   walk.sayWhatIsMissing(dialog);
   const rows = walk.rows.map((row) => [
     row.mark ? markOf(row.element) : 0,
