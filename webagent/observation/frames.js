@@ -20,7 +20,7 @@ function holeOf(frame, isFocused) {
   const [[left, top], [scaleX, scaleY]] = [innerCorner(frame), scaleOf(frame)];
   return {
     left, top, scaleX, scaleY, isFocused,
-    key: keyOfFrame(frame), index: indexOf(window, frame.contentWindow),
+    key: keyOfFrame(frame), index: placeOf(window, frame.contentWindow, frame),
     title: clean(frame.getAttribute("title") || frame.getAttribute("aria-label") || frame.name),
   };
 }
@@ -30,11 +30,27 @@ function indexOf(parent, child) {
   return -1;
 }
 
+// A frame in a shadow tree is not among them; its parent's key for it, below zero, stands for its place.
+// One of another origin cannot learn that, and its place is -1.
+function placeOf(parent, child, frame) {
+  const index = indexOf(parent, child);
+  if (index >= 0 || !frame) return index;
+  return -1 - (parent === window ? keyOfFrame(frame) : parent.webagent.keyOfFrame(frame));
+}
+
 // The way from the top to this document, as places among each parent's frames.
 function pathFromTop() {
   const path = [];
-  for (let view = window; view !== view.parent; view = view.parent) path.unshift(indexOf(view.parent, view));
+  for (let view = window; view !== view.parent; view = view.parent) path.unshift(placeOf(view.parent, view, elementOf(view)));
   return path;
+}
+
+function elementOf(view) {
+  try {
+    return view.frameElement && view.parent.webagent ? view.frameElement : null;
+  } catch (error) {
+    return null; // of another origin
+  }
 }
 
 function scaleOf(frame) {

@@ -27,7 +27,7 @@ class Hole:
     row: int
     """Index of the node that stands for the frame."""
     index: int
-    """Place among the document's frames; -1 for one in a shadow tree."""
+    """Place among the document's frames; below zero for one in a shadow tree."""
     key: int
     """The frame's number in its document, to find the way to its points by."""
     left: float
@@ -76,7 +76,16 @@ def page_script(signal: str, more: str, exports: tuple[str, ...]) -> str:
     """
     source = "\n".join(_read(part) for part in _PARTS)
     names = ", ".join(
-        ("adopt", "called", "keepShadow", "knownMark", "observe", "takeHollow", *exports)
+        (
+            "adopt",
+            "called",
+            "keepShadow",
+            "keyOfFrame",
+            "knownMark",
+            "observe",
+            "takeHollow",
+            *exports,
+        )
     )
     return (
         f"(() => {{\n{source}\n{more}\n"

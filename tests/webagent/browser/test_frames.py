@@ -271,3 +271,14 @@ async def test_a_frame_that_hangs_costs_its_own_content_only(
     seen = await isolating.step(act.Click(mark_of(first, "After")))
     assert [node.name for node in seen.nodes] == ["Before", "frame does not answer", "After"]
     assert time.monotonic() - started < 3
+
+
+async def test_frames_in_a_shadow_tree_are_told_apart(world: BrowserWorld, folder: Path) -> None:
+    frames = "".join(f"<iframe srcdoc='<button>{name}</button>'></iframe>" for name in "AB")
+    host = (
+        f"<div id=host></div><script>host.attachShadow({{mode: 'closed'}}).innerHTML = `{frames}`"
+    )
+    (folder / "shadow.html").write_text(host + "</script>")
+    seen = await world.reset(page((folder / "shadow.html").as_uri()))
+    assert [node.name for node in seen.nodes] == ["frame", "A", "frame", "B"]
+    assert (await world.step(act.Focus(mark_of(seen, "B")))).focus == mark_of(seen, "B")
