@@ -30,6 +30,8 @@ from webagent.guard.secret import names_in
 from webagent.guard.verdict import ALLOWED, Verdict, refused
 from webagent.records import Observation
 
+_SEARCHED = 1_000_000
+"""Bytes of a body that are searched for secrets."""
 _FLAGS = (
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
@@ -241,7 +243,7 @@ def all_but(folders: Sequence[Path]) -> re.Pattern[str]:
 
 def _carried(request: Request) -> str:
     """What a request carries besides its address."""
-    body = request.post_data_buffer or b""
+    body = (request.post_data_buffer or b"")[:_SEARCHED]
     return "\n".join([*request.headers.values(), body.decode("utf-8", errors="replace")])
 
 
