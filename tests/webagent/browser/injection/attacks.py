@@ -318,7 +318,6 @@ SECRETS = (
         )
         + "'></iframe><script>p.onkeydown = p.onfocus = () => { setTimeout(() => { f.focus();"
         "f.contentWindow.postMessage(1, '*'); }, 0) }</script>",
-        shown=False,
     ),
     Attack(
         "secret for a frame of another site",
