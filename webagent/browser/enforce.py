@@ -13,10 +13,11 @@ from playwright.async_api import Error as PlaywrightError
 from tasks.task import Json
 from webagent.action import Action, format_action, is_final
 from webagent.action import actions as act
-from webagent.browser.dial import Dial
+from webagent.browser.dial import Dial, Direct
 from webagent.browser.gate import EpisodeGate
 from webagent.browser.inspection import Inspector, inspector_with
 from webagent.browser.perform import perform
+from webagent.browser.preflight import Question, is_granted
 from webagent.browser.proxy import GuardProxy
 from webagent.browser.tab import world_failures
 from webagent.browser.tabs import Tabs
@@ -30,6 +31,8 @@ from webagent.guard.secret import names_in
 from webagent.guard.verdict import ALLOWED, Verdict, refused
 from webagent.records import Observation
 
+_SEARCHED = 1_000_000
+"""Bytes of a body that are searched for secrets."""
 _FLAGS = (
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
@@ -55,7 +58,9 @@ class Enforcer:
     def __init__(self, guard: Guard, dial: Dial | None = None) -> None:
         self._guard = guard
         self._gate = EpisodeGate(guard)
-        self._proxy = GuardProxy(self._gate, dial, _inspector(guard))
+        self._dial = dial or Direct(self._gate)
+        self._proxy = GuardProxy(self._gate, self._dial, _inspector(guard))
+        self._granted: dict[Question, bool] = {}
         self._start = ALLOWED
         self._typed: set[str] = set()
         self._hands = Hands()
@@ -205,9 +210,23 @@ class Enforcer:
         answer = await tabs.active.ask_about(action.mark, "typeSecret", text, origins)
         return str(answer.get("error", ""))
 
+    async def _decide_crossing(self, request: Request) -> Verdict:
+        """Whether the site takes the request from the page's, where a browser would ask."""
+        question = Question.of(request.url, request.method, request.headers)
+        if question is None:
+            return ALLOWED
+        if question not in self._granted:
+            inspector = inspector_with(self._gate.policy.authorities)
+            self._granted[question] = await is_granted(question, self._dial, inspector)
+        if self._granted[question]:
+            return ALLOWED
+        return refused(f"{question.address.origin} does not take it from {question.origin}", "CORS")
+
     async def _judge(self, route: Route) -> None:
         request = route.request
         verdict = self._gate.request(request.url, request.method, _carried(request))
+        if verdict.is_allowed and not request.is_navigation_request():
+            verdict = await self._decide_crossing(request)
         with suppress(PlaywrightError):  # the page may be gone by now, and its request with it
             if verdict.is_allowed:
                 await route.fallback()
@@ -241,7 +260,7 @@ def all_but(folders: Sequence[Path]) -> re.Pattern[str]:
 
 def _carried(request: Request) -> str:
     """What a request carries besides its address."""
-    body = request.post_data_buffer or b""
+    body = (request.post_data_buffer or b"")[:_SEARCHED]
     return "\n".join([*request.headers.values(), body.decode("utf-8", errors="replace")])
 
 

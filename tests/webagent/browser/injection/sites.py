@@ -98,7 +98,8 @@ class Sites:
         data = body.encode()
         return (
             f"HTTP/1.1 200 OK\r\nContent-Type: {kind}; charset=utf-8\r\nContent-Length: {len(data)}"
-            "\r\nAccess-Control-Allow-Origin: *\r\nConnection: close\r\n\r\n"
+            "\r\nAccess-Control-Allow-Origin: *\r\nAccess-Control-Allow-Methods: PUT\r\n"
+            "Connection: close\r\n\r\n"
         ).encode() + data
 
 

@@ -326,3 +326,47 @@ async def test_a_download_is_kept_only_where_it_is_open(
     await world.close()
     assert [each.name for each in tmp_path.rglob("bill*")] == (["bill.html"] if kept else [])
     assert ("refused" in page.outcome) != kept
+
+
+async def test_what_is_open_works_as_without_a_guard(
+    under: UnderPolicy, policy: GuardPolicy, sites: Sites
+) -> None:
+    named = SiteRule(read_site(f"http://evil.test:{sites.port}"), web_sockets=True)
+    browser = under(replace(policy, sites=(named,), actions=()))
+    page = (
+        "<script>new WebSocket('ws://@SHOP_HOST@/socket');"
+        f"new WebSocket('ws://evil.test:{sites.port}/socket');"
+        f"fetch('http://evil.test:{sites.port}/named', {{method:'PUT', body:'x'.repeat(100000)}})"
+        ".then((r) => r.text()).then((t) => document.title = 'answered');"
+        "navigator.sendBeacon('/beacon', 'a'); new EventSource('/events')</script>"
+    )
+    seen = await seen_after(browser, task(sites, page), act.Wait(300))
+    assert (seen.title, seen.outcome.count("refused")) == ("answered", 0)
+    came = {(each.site, each.method, each.path) for each in sites.arrivals}
+    assert came >= {
+        (SHOP, "GET", "/socket"),
+        (EVIL, "GET", "/socket"),
+        (EVIL, "OPTIONS", "/named"),
+        (SHOP, "POST", "/beacon"),
+        (SHOP, "GET", "/events"),
+    }
+
+
+async def test_a_site_is_asked_before_another_sends_it_what_no_form_could(
+    under: UnderPolicy, policy: GuardPolicy, sites: Sites
+) -> None:
+    sends = (
+        "{method:'DELETE'}",
+        "{method:'POST', headers:{'X-Csrf':'1'}, body:'x'}",
+        "{method:'PUT'}",
+    )
+    page = "".join(
+        f"<script>fetch('@OTHER@/{n}', {options}).catch(() => 0)</script>"
+        for n, options in enumerate(sends)
+    )
+    anything = tuple(replace(rule, methods=()) for rule in policy.sites)
+    browser = under(replace(policy, sites=anything))
+    trajectory = await episode(browser, task(sites, page), act.Wait(500))
+    came = sorted(f"{each.method} {each.path}" for each in sites.arrivals if each.site == OTHER)
+    assert came == ["OPTIONS /0", "OPTIONS /1", "OPTIONS /2", "PUT /2"]
+    assert refusals(trajectory) == ["CORS", "CORS"]
