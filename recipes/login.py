@@ -61,8 +61,12 @@ async def _log_in(config: LoginConfig, profile: Profile) -> StorageState:
 
 def _print_all(store: LoginStore) -> None:
     for site in store.sites():
-        login = store.load(site)
-        print(f"{site}  {login.url}  {login.expiry(time.time()) or 'good as far as dates say'}")
+        try:
+            login = store.load(site)
+        except SetupError as error:
+            print(f"{site}  {error}")
+        else:
+            print(f"{site}  {login.url}  {login.expiry(time.time()) or 'good by its dates'}")
     if not store.sites():
         print(f"no logins in {store.folder}")
 

@@ -42,7 +42,11 @@ async def test_a_login_is_saved_listed_and_refused_when_there_is_none(
     assert "saved 1 cookies" in capsys.readouterr().out
     assert LoginStore.default().load("shop").storage["cookies"][0]["value"] == "ada"
     assert await login("--list") == 0
-    assert "shop" in capsys.readouterr().out
+    assert f"shop  {site.address}/  good by its dates" in capsys.readouterr().out
+    monkeypatch.setenv("WEBAGENT_LOGINS_PASSPHRASE", "another")
+    assert await login("--list") == 0
+    assert "shop  the login 'shop' does not open" in capsys.readouterr().out
+    monkeypatch.setenv("WEBAGENT_LOGINS_PASSPHRASE", "a passphrase")
     assert await login(f"{site.address}/none", "--site", "other", "--headless") == 1
     assert "nobody is logged in" in capsys.readouterr().err
     assert await login(f"{site.address}/", "--site", "x", "--headless", pressed="") == 1

@@ -1,6 +1,7 @@
 """Mouse and keyboard as the browser's own input events, so that pages see what a person causes."""
 
 import asyncio
+from collections.abc import Sequence
 
 from webagent.action.actions import Button
 from webagent.browser.keys import press
@@ -9,6 +10,7 @@ from webagent.browser.tab import Tab, world_failures
 Point = tuple[float, float]
 
 _BUTTON_BITS = {"left": 1, "right": 2, "middle": 4}
+_COPY = 1
 _DRAG_MOVES = 5
 _LONGEST_TYPED = 100
 
@@ -55,6 +57,13 @@ async def let_go(tab: Tab, point: Point, button: Button = "left") -> None:
     tab.pressed = None
     if not (dragged and await _drop(tab, point)):
         await _mouse(tab, "mouseReleased", point, button, 1)
+
+
+async def drop_files(tab: Tab, point: Point, paths: Sequence[str]) -> None:
+    """Drop files of this machine at a point, as if dragged there from a folder."""
+    data = {"items": [], "files": list(paths), "dragOperationsMask": _COPY}
+    for kind in ("dragEnter", "dragOver", "dragOver", "drop"):
+        await tab.send("Input.dispatchDragEvent", type=kind, x=point[0], y=point[1], data=data)
 
 
 async def turn_wheel(tab: Tab, point: Point, dx: int, dy: int) -> None:

@@ -119,3 +119,13 @@ function fileFieldOf(mark) {
   if (field && field.matches(":disabled")) return { error: `element ${mark} is disabled` };
   return { takes: field ? (field.multiple ? "several" : "one") : "" };
 }
+
+let dropped = null;
+window.addEventListener("drop", (event) => { dropped = event; }, true);
+
+// Whether the page took what was dropped on it last.
+function dropWasTaken() {
+  const taken = dropped !== null && dropped.defaultPrevented;
+  dropped = null;
+  return taken;
+}

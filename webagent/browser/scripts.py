@@ -22,6 +22,7 @@ _FUNCTIONS = (
     "choose",
     "chooseExactly",
     "dragHasStarted",
+    "dropWasTaken",
     "fileField",
     "fileFieldOf",
     "focusOn",

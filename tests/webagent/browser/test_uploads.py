@@ -79,4 +79,15 @@ async def test_what_asks_for_no_file_is_said(
     page = await world.reset(page_task("uploads"))
     nothing = mark_of(page, "Nothing")
     refused = await world.step(act.UploadFile(nothing, letters[0]))
-    assert refused.outcome == f"element {nothing} asks for no file"
+    said = "asks for no file, and takes none that is dropped on it"
+    assert refused.outcome == f"element {nothing} {said}"
+    assert refused.title == "Uploads"
+
+
+async def test_files_are_dropped_where_a_page_wants_them_dropped(
+    world: BrowserWorld, page_task: MakeTask, letters: tuple[str, str]
+) -> None:
+    page = await world.reset(page_task("uploads"))
+    given = await world.step(act.UploadFiles(mark_of(page, "Drop files here"), letters))
+    assert "zone: a.txt 3, b.txt 5" in render(given)
+    assert given.outcome == ""

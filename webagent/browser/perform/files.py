@@ -4,11 +4,12 @@ from pathlib import Path
 
 from webagent.action import actions as act
 from webagent.browser import input as hand
-from webagent.browser.perform.dispatch import click_on, outside, perform, reason_of
+from webagent.browser.perform.dispatch import click_on, outside, perform, place_of, reason_of
 from webagent.browser.tabs import Tabs
 
 _ASKING_MS = 1000
 """Virtual milliseconds within which a click must have made the page ask for a file."""
+_ASKS_FOR_NONE = "asks for no file"
 
 
 @perform.register
@@ -41,8 +42,8 @@ async def _upload(tabs: Tabs, mark: int, paths: tuple[str, ...]) -> str:
         return reason_of(field)
     if field["takes"]:
         return _too_many(paths, field["takes"]) or await tabs.active.upload(mark, _whole(paths))
-    reason = await click_on(tabs, mark)
-    return reason or await _answer(tabs, paths, f"element {mark}")
+    reason = await click_on(tabs, mark) or await _answer(tabs, paths, f"element {mark}")
+    return await _drop(tabs, mark, paths) if reason.endswith(_ASKS_FOR_NONE) else reason
 
 
 async def _answer(tabs: Tabs, paths: tuple[str, ...], clicked: str) -> str:
@@ -50,8 +51,19 @@ async def _answer(tabs: Tabs, paths: tuple[str, ...], clicked: str) -> str:
     if tabs.active.chooser is None:
         await tabs.settle(_ASKING_MS)
     if tabs.active.chooser is None:
-        return f"{clicked} asks for no file"
+        return f"{clicked} {_ASKS_FOR_NONE}"
     return await _give(tabs, paths)
+
+
+async def _drop(tabs: Tabs, mark: int, paths: tuple[str, ...]) -> str:
+    """Drop the files on an element, which some pages want instead."""
+    place = await place_of(tabs, mark)
+    if "error" in place:
+        return reason_of(place)
+    await hand.drop_files(tabs.active, (place["x"], place["y"]), _whole(paths))
+    if await tabs.active.ask_about(mark, "dropWasTaken", mark):
+        return ""
+    return f"element {mark} {_ASKS_FOR_NONE}, and takes none that is dropped on it"
 
 
 async def _give(tabs: Tabs, paths: tuple[str, ...]) -> str:
