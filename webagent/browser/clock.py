@@ -2,9 +2,9 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager, suppress
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
 from webagent.browser.requests import Requests
@@ -95,9 +95,10 @@ class VirtualClock:
         if self._is_paced:
             async with _in_step(tab):
                 return await self._by_wall.settle(tab, milliseconds)
+        asking = asyncio.ensure_future(tab.ask_now("unrest"))  # sent first: before time runs ahead
         waiting = asyncio.ensure_future(self.wait(tab, milliseconds))
         try:
-            unrest = await _unless_loading(tab, tab.ask_now("unrest"))
+            unrest = await _unless_loading(tab, asking)
             if unrest and unrest["live"]:
                 return await self._leave(tab, "the page holds a live connection")
             reason = await waiting
@@ -227,7 +228,7 @@ async def _pace(tab: Tab) -> None:
         await asyncio.sleep(_PACE_MS / 1000)
 
 
-async def _unless_loading(tab: Tab, question: Coroutine[Any, Any, Answer]) -> Answer | None:
+async def _unless_loading(tab: Tab, question: Awaitable[Answer]) -> Answer | None:
     """The answer of the page, or None where it is about to be replaced: on the way to another site
     the browser passes on no question until that site has answered."""
     asking = asyncio.ensure_future(question)

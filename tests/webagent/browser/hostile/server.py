@@ -57,7 +57,7 @@ class HostileServer:
 
 async def _answer(writer: asyncio.StreamWriter, path: str, request: str) -> None:
     if path.startswith("/page/"):
-        return await _send(writer, _PAGES[unquote(path.removeprefix("/page/"))])
+        return await _send(writer, _PAGES.get(unquote(path.removeprefix("/page/")), FINE))
     if path.startswith("/redirect/"):
         number = int(path.rsplit("/", 1)[1]) + 1
         return await _send(writer, "", 302, Location=f"/redirect/{number}")
