@@ -20,7 +20,7 @@ TASKS = (
 MOST_STEPS = 4
 
 
-def act(goal: str, page: str, quoted_before: int) -> str:
+def act(goal: str, page: str) -> str:
     """The calls for one turn, several in one text, from the goal and the page as text."""
     fields = re.findall(r"\[(\w+)\] textbox", page)
     quoted = re.findall(r'"([^"]*)"', goal)
@@ -28,7 +28,7 @@ def act(goal: str, page: str, quoted_before: int) -> str:
         return click(page, "Cancel")
     if goal.startswith("Focus"):
         return f"click({fields[0]!r})"
-    if fields and quoted:
+    if fields and quoted and not goal.startswith("Click"):
         texts = quoted if len(quoted) >= len(fields) else quoted * len(fields)
         fills = [f"fill({bid!r}, {text!r})" for bid, text in zip(fields, texts)]  # noqa: B905
         return "\n".join([*fills, click(page, "Submit", "Login")])
@@ -74,7 +74,7 @@ def choose(seen: dict[str, Any]) -> str:
     page = flatten_axtree_to_str(
         seen["axtree_object"], extra_properties=seen.get("extra_element_properties")
     )
-    return act(seen["goal"], page, 0)
+    return act(seen["goal"], page)
 
 
 def use_chromium(path: str) -> None:

@@ -22,6 +22,8 @@ from webagent.records import Observation
 
 TASKS = ("click-test-2", "enter-text", "login-user")
 WORLDS = 8
+_THINKING = 0.2
+"""Seconds a step of a quick policy; a model behind an endpoint takes longer."""
 _Open: TypeAlias = Callable[[], Awaitable[BrowserWorld]]
 
 
@@ -37,14 +39,23 @@ def plan(page: Observation) -> list[Action]:
     return [*fills, Click(button)]
 
 
-async def play(world: BrowserWorld, tasks: Sequence[Task]) -> tuple[list[float], list[float]]:
-    """Milliseconds of every reset and of every step with its text; each episode must succeed."""
+async def play(
+    world: BrowserWorld, tasks: Sequence[Task], thinking: float = 0.0
+) -> tuple[list[float], list[float]]:
+    """Milliseconds of every reset and of every step with its text; each episode must succeed.
+
+    A policy that is `thinking` so many seconds a step leaves time in which the next episode's page
+    is prepared, as the executor has it done.
+    """
     resets, steps = [], []
-    for task in tasks:
+    for task, following in zip(tasks, (*tasks[1:], None), strict=True):
         started = time.perf_counter()
         page = await world.reset(task)
         resets.append((time.perf_counter() - started) * 1000)
+        if thinking and following is not None:
+            await world.prepare(following)
         for action in plan(page):
+            await asyncio.sleep(thinking)
             started = time.perf_counter()
             render(await world.step(action))
             steps.append((time.perf_counter() - started) * 1000)
@@ -75,6 +86,8 @@ async def measure(episodes: int) -> dict[str, float]:
             figures[f"step, {name}"] = statistics.median(steps)
             figures[f"reset, {name}"] = statistics.median(resets)
             await world.close()
+        resets, _ = await play(await browser.world(), tasks, _THINKING)
+        figures["reset, thinking"] = statistics.median(resets[1:])
         worlds = [await browser.world() for _ in range(WORLDS)]
         await asyncio.gather(*(play(world, tasks[:3]) for world in worlds))
         started = time.perf_counter()
@@ -88,12 +101,14 @@ def rows(python: str, times: int) -> list[Row]:
     """Steps and starts, beside BrowserGym's."""
     ours, other = asyncio.run(measure(3 * times)), theirs(python, "steps", f"--times={times}")
     one, many = "steps per second with episode starts, 1 world", f"the same, {WORLDS} worlds"
+    reset = ("reset, default", False)
     table = (
         ("step with text, picture, accessibility, ms", "step, all", "step, default", False),
         ("the same, without BrowserGym's sleep, ms", "step, all", "step, no sleep", False),
         ("step with text alone, ms", "step, text", "step, default", False),
         ("the same, without BrowserGym's sleep, ms", "step, text", "step, no sleep", False),
-        ("fresh episode start, ms", "reset, text", "reset, default", False),
+        (f"episode start, {_THINKING:g} s to think a step, ms", "reset, thinking", *reset),
+        ("episode start, no time to think, ms", "reset, text", *reset),
         (one, "steps per second, text", "steps per second, default", True),
         (many, "steps per second, together", "steps per second, default", True),
     )

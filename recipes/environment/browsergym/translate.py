@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from recipes.environment.browsergym.calls import Call, read_calls
-from webagent.action import ACTIONS, Action, parse_action
+from webagent.action import Action, parse_action
 from webagent.errors import ActionError
 
 _Texts: TypeAlias = list[str]
@@ -99,7 +99,7 @@ def fill(bid: str, value: str, enable_autocomplete_menu: bool = False) -> _Texts
 
 @_call
 def clear(bid: str) -> _Texts:
-    return _ours("fill", bid, "")
+    return _ours("clear", bid)
 
 
 @_call
@@ -115,9 +115,9 @@ def uncheck(bid: str) -> _Texts:
 @_call
 def select_option(bid: str, options: str | list[str]) -> _Texts:
     chosen = _several(options)
-    if len(chosen) > 1 and "select_options" in ACTIONS:
-        return _ours("select_options", bid, chosen)
-    return [text for option in chosen for text in _ours("select_option", bid, option)]
+    if len(chosen) == 1:
+        return _ours("select_option", bid, chosen[0])
+    return _ours("select_options", bid, chosen)
 
 
 @_call
