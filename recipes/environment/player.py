@@ -93,7 +93,7 @@ class Player:
 
     async def _end(self, whole: Trajectory) -> Turn:
         """The last turn. A world that failed gives no reward, not even none: not a number."""
-        has_failed = whole.ending is Ending.WORLD_FAILED
+        has_failed = whole.ending is not None and whole.ending.is_infrastructure
         score = await self._score(whole)
         info = {
             "ending": str(whole.ending),

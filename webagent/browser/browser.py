@@ -121,6 +121,8 @@ class Browser:
             raise SetupError("the profile asks for a window; start the browser with headless=False")
         if self.guard:
             profile.dial()
+        if profile.har_replay and self.guard:
+            raise SetupError("a frozen site reaches nothing; replay it without a guard")
         if profile.har_replay:
             read_traffic(profile.har_replay)
         if profile.video:

@@ -127,7 +127,7 @@ class Session:
         """The last turn. A world that failed gives no reward, not even none: not a number."""
         self._talk = None
         score = await self._score(whole)
-        has_failed = whole.ending is Ending.WORLD_FAILED
+        has_failed = whole.ending is not None and whole.ending.is_infrastructure
         reward = math.nan if score.value is None else score.value
         if has_failed:
             talk.last_error = f"WorldError: {whole.error}"
