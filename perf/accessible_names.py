@@ -22,8 +22,8 @@ from playwright.async_api import Error as PlaywrightError
 
 from tasks.task import Task
 from webagent.browser import Browser
-from webagent.browser.profile import Profile
-from webagent.browser.tab import Tab
+from webagent.browser.page.tab import Tab
+from webagent.browser.sessions.profile import Profile
 from webagent.browser.tabs import Tabs
 from webagent.errors import WorldError
 from webagent.observation import render

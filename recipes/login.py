@@ -11,8 +11,8 @@ import tyro
 
 from recipes.config import resolve
 from recipes.person import until_enter
-from webagent.browser.login import PASSPHRASE_VARIABLE, Login, LoginStore, StorageState
-from webagent.browser.profile import Profile, read_profile
+from webagent.browser.sessions.login import PASSPHRASE_VARIABLE, Login, LoginStore, StorageState
+from webagent.browser.sessions.profile import Profile, read_profile
 from webagent.errors import SetupError
 
 
@@ -49,7 +49,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 async def _log_in(config: LoginConfig, profile: Profile) -> StorageState:
-    from webagent.browser.person import opened_for_person
+    from webagent.browser.sessions.person import opened_for_person
 
     async with opened_for_person(config.url, profile, config.headless) as context:
         await until_enter("Log in in the browser's window, then press Enter here.")

@@ -8,7 +8,7 @@ import pytest
 
 from recipes import cli
 from tests.fakes.site import Reply, Site, serving
-from webagent.browser.login import LoginStore
+from webagent.browser.sessions.login import LoginStore
 from webagent.errors import SetupError
 
 

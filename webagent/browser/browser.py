@@ -7,16 +7,17 @@ from typing import Self
 from weakref import WeakSet
 
 from tasks.task import Task
-from webagent.browser.captcha import Handover
 from webagent.browser.chromium import Chromium, find_chromium
-from webagent.browser.contexts import open_context
-from webagent.browser.enforce import flags
-from webagent.browser.engine import Engine
-from webagent.browser.har import read_traffic
-from webagent.browser.leftovers import sweep
-from webagent.browser.profile import Profile
-from webagent.browser.recording import need_video_encoder
-from webagent.browser.supply import Limits, Supply
+from webagent.browser.enforcement.dial import dial_through
+from webagent.browser.enforcement.enforce import flags
+from webagent.browser.page.captcha import Handover
+from webagent.browser.sessions.har import read_traffic
+from webagent.browser.sessions.profile import Profile
+from webagent.browser.sessions.recording import need_video_encoder
+from webagent.browser.supply.contexts import open_context
+from webagent.browser.supply.engine import Engine
+from webagent.browser.supply.leftovers import sweep
+from webagent.browser.supply.supply import Limits, Supply
 from webagent.browser.tabs import Tabs
 from webagent.browser.world import BrowserWorld, KeepImage
 from webagent.errors import SetupError
@@ -120,7 +121,7 @@ class Browser:
         if profile.headed and self.headless:
             raise SetupError("the profile asks for a window; start the browser with headless=False")
         if self.guard:
-            profile.dial()
+            dial_through(profile.proxy)
         if profile.har_replay and self.guard:
             raise SetupError("a frozen site reaches nothing; replay it without a guard")
         if profile.har_replay:

@@ -9,16 +9,16 @@ from playwright.async_api import BrowserContext, Download, Page
 from playwright.async_api import Error as PlaywrightError
 
 from tasks.task import Task
-from webagent.browser.captcha import Captcha
-from webagent.browser.clock import LOAD_SECONDS, Clock, RealClock, VirtualClock
-from webagent.browser.downloads import Downloads, safe_name
-from webagent.browser.har import Replay
-from webagent.browser.recording import Recording
-from webagent.browser.tab import Tab, world_failures
+from webagent.browser.page.captcha import Captcha
+from webagent.browser.page.clock import LOAD_SECONDS, Clock, RealClock, VirtualClock
+from webagent.browser.page.tab import Tab, world_failures
+from webagent.browser.sessions.downloads import Downloads, safe_name
+from webagent.browser.sessions.har import Replay
+from webagent.browser.sessions.recording import Recording
 from webagent.errors import WorldError
 
 if TYPE_CHECKING:
-    from webagent.browser.enforce import Enforcer
+    from webagent.browser.enforcement.enforce import Enforcer
 
 _POPUP_SECONDS = 5.0
 _STOP_SECONDS = 3.0

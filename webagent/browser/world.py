@@ -9,11 +9,11 @@ from typing import Any, Protocol
 
 from tasks.task import Json, Task
 from webagent.action import Action
-from webagent.browser.captcha import Captcha, Handover
-from webagent.browser.capture import Members, PageSource
-from webagent.browser.dialogs import DialogWaits
+from webagent.browser.page.captcha import Captcha, Handover
+from webagent.browser.page.capture import Members, PageSource
+from webagent.browser.page.dialogs import DialogWaits
 from webagent.browser.perform import perform
-from webagent.browser.profile import Profile
+from webagent.browser.sessions.profile import Profile
 from webagent.browser.tabs import Tabs
 from webagent.errors import WorldError
 from webagent.observation import PageView

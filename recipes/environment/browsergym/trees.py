@@ -7,7 +7,7 @@ reads them back from the trees, here they are put into the trees alone.
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from webagent.browser.capture import Members
+from webagent.browser.page.capture import Members
 
 _COMMENT = 8
 _ELEMENT = 1

@@ -86,9 +86,9 @@ async def test_a_page_that_never_finishes_loading_is_used_as_it_is(
     clock: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for module in ("clock", "tabs"):
+    for module in ("page.clock", "tabs"):
         monkeypatch.setattr(f"webagent.browser.{module}.LOAD_SECONDS", 1.0)
-    monkeypatch.setattr("webagent.browser.tab.DATA_SECONDS", 0.5)
+    monkeypatch.setattr("webagent.browser.page.tab.DATA_SECONDS", 0.5)
     await world.reset(page_task("tabs", clock=clock))
     slow = await world.step(act.Goto(f"{server}/page"))
     assert slow.outcome == "the page was still loading after 1 s and was stopped"
@@ -101,7 +101,7 @@ async def test_a_page_that_never_finishes_loading_is_used_as_it_is(
 async def test_a_page_that_hangs_is_given_up(
     world: BrowserWorld, page_task: MakeTask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("webagent.browser.tab.ANSWER_SECONDS", 1.0)
+    monkeypatch.setattr("webagent.browser.page.tab.ANSWER_SECONDS", 1.0)
     page = await world.reset(page_task("hang"))
     with pytest.raises(WorldError, match="no answer in 1 s"):
         await world.step(act.Click(page.nodes[0].mark))

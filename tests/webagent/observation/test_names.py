@@ -8,8 +8,8 @@ import pytest
 
 from tasks.task import Task
 from webagent.browser import Browser
-from webagent.browser.profile import Profile
-from webagent.browser.tab import Tab
+from webagent.browser.page.tab import Tab
+from webagent.browser.sessions.profile import Profile
 
 pytestmark = pytest.mark.browser
 

@@ -4,7 +4,7 @@ from functools import singledispatch
 from typing import Any
 
 from webagent.action.actions import Button
-from webagent.browser import input as hand
+from webagent.browser.perform import input as hand
 from webagent.browser.tabs import Tabs
 from webagent.errors import WorldError
 

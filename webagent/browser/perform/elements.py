@@ -1,9 +1,9 @@
 """Actions on one element: clicking, filling, ticking, dragging."""
 
 from webagent.action import actions as act
-from webagent.browser import input as hand
-from webagent.browser.keys import held, read_keys
+from webagent.browser.perform import input as hand
 from webagent.browser.perform.dispatch import ask, click_on, perform, place_of, reason_of
+from webagent.browser.perform.keys import held, read_keys
 from webagent.browser.tabs import Tabs
 
 _MOST_CLICKS = 3

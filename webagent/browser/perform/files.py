@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from webagent.action import actions as act
-from webagent.browser import input as hand
+from webagent.browser.perform import input as hand
 from webagent.browser.perform.dispatch import click_on, outside, perform, place_of, reason_of
 from webagent.browser.tabs import Tabs
 

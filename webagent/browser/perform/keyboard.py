@@ -1,9 +1,9 @@
 """Keys and combinations, on an element or where the keyboard focus is."""
 
 from webagent.action import actions as act
-from webagent.browser import input as hand
-from webagent.browser.keys import press, read_keys, turn
+from webagent.browser.perform import input as hand
 from webagent.browser.perform.dispatch import ask, perform
+from webagent.browser.perform.keys import press, read_keys, turn
 from webagent.browser.tabs import Tabs
 
 

@@ -1,7 +1,7 @@
 """The mouse at points of the viewport, for policies that look at pictures."""
 
 from webagent.action import actions as act
-from webagent.browser import input as hand
+from webagent.browser.perform import input as hand
 from webagent.browser.perform.dispatch import outside, perform
 from webagent.browser.tabs import Tabs
 

@@ -1,0 +1,317 @@
+"""The wall lets pass what its gate allows, whole and unchanged, and not a byte more."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from webagent.browser.enforcement.dial import Through
+from webagent.browser.enforcement.proxy import GuardProxy
+from webagent.browser.enforcement.relay import Pipe, parse_head
+from webagent.guard.verdict import ALLOWED, Verdict, refused
+
+
+class Gate:
+    """Opens what it is told to, and remembers the rest."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+        self.ips = ["127.0.0.1"]
+        self.closed_ips: set[str] = set()
+        self.asked: list[str] = []
+        self.refused: list[str] = []
+
+    def request(self, url: str, method: str, text: str = "") -> Verdict:
+        """Everything but paths that say no."""
+        self.asked.append(f"{method} {url}")
+        return refused("no means no") if "/no" in url or "/no" in text else ALLOWED
+
+    def server(self, host: str, port: int, schemes: tuple[str, ...]) -> Verdict:
+        """`tls.test` for TLS, `plain.test` for anything else."""
+        is_open = host == ("tls.test" if "https" in schemes else "plain.test")
+        return ALLOWED if is_open else refused("closed server")
+
+    def ip(self, host: str, ip: str) -> Verdict:
+        """All but those closed."""
+        return refused("closed network") if ip in self.closed_ips else ALLOWED
+
+    async def resolve(self, host: str, port: int) -> list[str]:
+        """Every name leads to the same addresses."""
+        return self.ips
+
+    def note(self, what: str, verdict: Verdict) -> None:
+        """Remember."""
+        self.refused.append(what)
+
+
+class Upstream:
+    """A server that answers everything and keeps what it was sent."""
+
+    def __init__(self) -> None:
+        self.received: list[bytes] = []
+        self.reply = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nKeep-Alive: timeout=9\r\n\r\nhi"
+        self.stays_open = False
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Note all that comes."""
+        place = len(self.received)
+        self.received.append(b"")
+        try:
+            while data := await reader.read(1 << 16):
+                self.received[place] += data
+                if b"\r\n\r\n" in self.received[place] or data[:1] == b"\x16":
+                    writer.write(self.reply)
+                    if not self.stays_open:
+                        break
+        finally:
+            writer.close()
+
+
+@pytest.fixture
+async def upstream() -> AsyncIterator[tuple[Upstream, int]]:
+    """A server, and its port."""
+    server = Upstream()
+    listening = await asyncio.start_server(server.serve, "127.0.0.1", 0)
+    yield server, listening.sockets[0].getsockname()[1]
+    listening.close()
+
+
+@pytest.fixture
+async def gate(upstream: tuple[Upstream, int]) -> Gate:
+    """What the proxy asks."""
+    return Gate(upstream[1])
+
+
+@pytest.fixture
+async def address(gate: Gate) -> AsyncIterator[tuple[str, int]]:
+    """Where the proxy listens."""
+    proxy = GuardProxy(gate)
+    host, port = (await proxy.open()).removeprefix("http://").split(":")
+    yield host, int(port)
+    await proxy.close()
+
+
+@asynccontextmanager
+async def talking(address: tuple[str, int]) -> AsyncIterator[Pipe]:
+    """A connection to the proxy."""
+    reader, writer = await asyncio.open_connection(*address)
+    yield reader, writer
+    writer.close()
+
+
+async def answer(address: tuple[str, int], request: bytes) -> bytes:
+    """All that comes back for a request, until the proxy hangs up."""
+    async with talking(address) as (reader, writer), asyncio.timeout(5):
+        writer.write(request)
+        return await reader.read(-1)
+
+
+def get(gate: Gate, path: str = "/", more: str = "") -> bytes:
+    """A plain request as browsers send it to a proxy."""
+    return (
+        f"GET http://site.test:{gate.port}{path} HTTP/1.1\r\nHost: site.test\r\n"
+        f"Proxy-Connection: keep-alive\r\n{more}\r\n"
+    ).encode()
+
+
+async def test_a_plain_request_passes_in_the_form_servers_expect(
+    upstream: tuple[Upstream, int], gate: Gate, address: tuple[str, int]
+) -> None:
+    reply = await answer(address, get(gate, "/a?b=c", "Accept: text/html\r\n"))
+    assert reply.endswith(b"\r\n\r\nhi") and b"connection: close" in reply
+    head = parse_head(upstream[0].received[0].removesuffix(b""))
+    assert head.line == "GET /a?b=c HTTP/1.1"
+    assert head.values("accept") == ["text/html"]
+    assert head.values("connection") == ["close"]
+    assert not head.values("proxy-connection")
+
+
+async def test_a_second_request_on_the_same_connection_does_not_slip_through(
+    upstream: tuple[Upstream, int], gate: Gate, address: tuple[str, int]
+) -> None:
+    upstream[0].stays_open = True
+    async with talking(address) as (reader, writer):
+        writer.write(get(gate, "/a") + get(gate, "/no"))
+        await reader.readuntil(b"hi")
+        await asyncio.sleep(0.1)
+    assert b"/no" not in upstream[0].received[0]
+
+
+@pytest.mark.parametrize(
+    ("body", "announced"),
+    [
+        (b"x" * 100_000, "Content-Length: 100000"),
+        (b"5\r\nhello\r\n0\r\n\r\n", "Transfer-Encoding: chunked"),
+    ],
+)
+async def test_a_body_passes_whole(
+    upstream: tuple[Upstream, int],
+    gate: Gate,
+    address: tuple[str, int],
+    body: bytes,
+    announced: str,
+) -> None:
+    upstream[0].stays_open = True
+    async with talking(address) as (reader, writer), asyncio.timeout(5):
+        writer.write(get(gate, "/a", f"{announced}\r\n") + body)
+        await reader.readuntil(b"hi")
+        while not upstream[0].received[0].endswith(body):
+            await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        "Content-Length: 1\r\nContent-Length: 2\r\n",
+        "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n",
+        "Content-Length : 1\r\n",
+        " folded: x\r\n",
+        "X: a\nY: b\r\n",
+    ],
+)
+async def test_a_head_that_can_be_read_in_two_ways_goes_nowhere(
+    upstream: tuple[Upstream, int], gate: Gate, address: tuple[str, int], fields: str
+) -> None:
+    await answer(address, get(gate, "/a", fields) + b"x" * 9)
+    assert b"xxx" not in b"".join(upstream[0].received)
+
+
+async def test_what_the_gate_refuses_never_reaches_the_server(
+    upstream: tuple[Upstream, int], gate: Gate, address: tuple[str, int]
+) -> None:
+    assert (await answer(address, get(gate, "/no"))).startswith(b"HTTP/1.1 403")
+    moving = get(gate, "/no", "Upgrade-Insecure-Requests: 1\r\n")
+    assert (await answer(address, moving)).startswith(b"HTTP/1.1 204")
+    assert (await answer(address, get(gate, "/", "Referer: /no\r\n"))).startswith(b"HTTP/1.1 403")
+    worker = get(gate, "/sw.js", "Service-Worker: script\r\n")
+    assert (await answer(address, worker)).startswith(b"HTTP/1.1 403")
+    assert upstream[0].received == []
+    assert len(gate.refused) == 4
+
+
+async def test_an_open_name_at_a_closed_address_is_not_reached(
+    upstream: tuple[Upstream, int], gate: Gate, address: tuple[str, int]
+) -> None:
+    gate.closed_ips = {"127.0.0.1"}
+    assert b"closed network" in await answer(address, get(gate))
+    assert upstream[0].received == []
+    gate.ips = ["127.0.0.1", "127.0.0.2"]
+    assert b"cannot be reached" in await answer(address, get(gate))
+
+
+async def test_the_proxy_is_no_site_of_its_own(gate: Gate, address: tuple[str, int]) -> None:
+    assert (await answer(address, b"GET / HTTP/1.1\r\n\r\n")).startswith(b"HTTP/1.1 400")
+    assert await answer(address, b"nonsense\r\n\r\n") == b""
+
+
+async def test_a_tunnel_for_tls_passes_its_bytes_unchanged(
+    upstream: tuple[Upstream, int], gate: Gate, address: tuple[str, int]
+) -> None:
+    hello = b"\x16\x03\x01 and so on"
+    async with talking(address) as (reader, writer), asyncio.timeout(5):
+        writer.write(f"CONNECT tls.test:{gate.port} HTTP/1.1\r\n\r\n".encode())
+        assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 200")
+        writer.write(hello)
+        await reader.readuntil(b"hi")
+    assert upstream[0].received == [hello]
+
+
+@pytest.mark.parametrize(
+    ("host", "first"),
+    [
+        ("tls.test", b"GET /no HTTP/1.1\r\nUpgrade: websocket\r\n\r\n"),
+        ("plain.test", b"\x16\x03\x01"),
+        ("plain.test", b"GET /a HTTP/1.1\r\nHost: x\r\n\r\n"),
+        ("plain.test", b"GET /no HTTP/1.1\r\nUpgrade: websocket\r\n\r\n"),
+        ("plain.test", b"GET http://x/ HTTP/1.1\r\nUpgrade: websocket\r\n\r\n"),
+    ],
+)
+async def test_a_tunnel_carries_only_what_it_was_opened_for(
+    upstream: tuple[Upstream, int],
+    gate: Gate,
+    address: tuple[str, int],
+    host: str,
+    first: bytes,
+) -> None:
+    await answer(address, f"CONNECT {host}:{gate.port} HTTP/1.1\r\n\r\n".encode() + first)
+    assert b"".join(upstream[0].received) == b""
+    assert len(gate.refused) == 1
+
+
+async def test_a_web_socket_passes_a_plain_tunnel_and_is_judged_by_its_address(
+    upstream: tuple[Upstream, int], gate: Gate, address: tuple[str, int]
+) -> None:
+    opening = b"GET /live HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n\r\n"
+    reply = await answer(
+        address, f"CONNECT plain.test:{gate.port} HTTP/1.1\r\n\r\n".encode() + opening
+    )
+    assert reply.endswith(b"hi")
+    assert upstream[0].received == [opening]
+    assert gate.asked == [f"GET ws://plain.test:{gate.port}/live"]
+
+
+async def test_a_closed_tunnel_is_refused_before_a_connection_is_made(
+    upstream: tuple[Upstream, int], gate: Gate, address: tuple[str, int]
+) -> None:
+    reply = await answer(address, f"CONNECT evil.test:{gate.port} HTTP/1.1\r\n\r\n".encode())
+    assert reply.startswith(b"HTTP/1.1 403")
+    assert upstream[0].received == []
+
+
+async def test_closing_cuts_off_what_is_under_way(gate: Gate) -> None:
+    proxy = GuardProxy(gate)
+    host, port = (await proxy.open()).removeprefix("http://").split(":")
+    async with talking((host, int(port))) as (reader, writer):
+        writer.write(f"CONNECT tls.test:{gate.port} HTTP/1.1\r\n\r\n".encode())
+        await reader.readuntil(b"\r\n\r\n")
+        await proxy.close()
+        assert await reader.read(-1) == b""
+    with pytest.raises(OSError):
+        await asyncio.open_connection(host, int(port))
+    await proxy.close()
+
+
+class Beyond:
+    """A proxy of the user's own: connects every tunnel to one place, or says no."""
+
+    def __init__(self, port: int, answer: bytes = b"HTTP/1.1 200 OK\r\n\r\n") -> None:
+        self.port, self.answer = port, answer
+        self.heads: list[bytes] = []
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One tunnel."""
+        self.heads.append(await reader.readuntil(b"\r\n\r\n"))
+        writer.write(self.answer)
+        there, back = await asyncio.open_connection("127.0.0.1", self.port)
+        try:
+            back.write(await reader.readuntil(b"\r\n\r\n"))
+            writer.write(await there.read(-1))
+        except asyncio.IncompleteReadError:
+            pass
+        finally:
+            back.close()
+            writer.close()
+
+
+@pytest.mark.parametrize("is_willing", [True, False])
+async def test_a_proxy_of_the_users_own_is_gone_through(
+    upstream: tuple[Upstream, int], gate: Gate, is_willing: bool
+) -> None:
+    beyond = Beyond(upstream[1])
+    if not is_willing:
+        beyond.answer = b"HTTP/1.1 407 No\r\n\r\n"
+    listening = await asyncio.start_server(beyond.serve, "127.0.0.1", 0)
+    dial = Through("127.0.0.1", listening.sockets[0].getsockname()[1], "me", "pass")
+    proxy = GuardProxy(gate, dial)
+    host, port = (await proxy.open()).removeprefix("http://").split(":")
+    reply = await answer((host, int(port)), get(gate, "/a"))
+    assert (b"\r\n\r\nhi" in reply) == is_willing
+    assert (b"cannot be reached" in reply) != is_willing
+    assert beyond.heads[0].startswith(f"CONNECT site.test:{gate.port} ".encode())
+    assert b"Proxy-Authorization: Basic bWU6cGFzcw==" in beyond.heads[0]
+    assert "pass" not in repr(dial)
+    assert (await answer((host, int(port)), get(gate, "/no"))).startswith(b"HTTP/1.1 403")
+    assert len(beyond.heads) == 1
+    await proxy.close()
+    listening.close()

@@ -1,0 +1,142 @@
+"""What is captured of real pages beyond their lines, and that nothing is written into them."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tasks.task import PageHooks, Task
+from webagent.action.actions import Click
+from webagent.browser import Browser, BrowserWorld
+from webagent.browser.page.capture import PageSource
+from webagent.observation.variants import VARIANTS
+
+pytestmark = pytest.mark.browser
+
+PAGE = """<!doctype html><title>Shop</title>
+<style>.clip { overflow: hidden; height: 20px; width: 100px }</style>
+<h1 id=top>Shop</h1><p data-x=1>Hello <b>you</b></p>
+<form><input id=who value=old type=text><input type=password value=geheim>
+<textarea>long</textarea><select><option>Red<option selected>Blue</select></form>
+<div class=clip><button>In view</button><br><button style="margin-top:60px">Cut off</button></div>
+<div id=host></div><div style="display:none">never</div><aside>no part</aside>
+<iframe srcdoc="<button>Inside</button>"></iframe>
+<script>
+  host.attachShadow({ mode: "open" }).innerHTML = "<button>Deep</button>";
+  who.value = "now";
+</script>"""
+
+
+@pytest.fixture
+def task(tmp_path: Path, page_with: Callable[..., Task]) -> Task:
+    """The page above as a task."""
+    return page_with(PAGE)
+
+
+@pytest.fixture
+def page_with(tmp_path: Path) -> Callable[..., Task]:
+    """Makes a task on a page of this source."""
+
+    def make(source: str, **fields: object) -> Task:
+        path = tmp_path / "page.html"
+        path.write_text(source, encoding="utf-8")
+        return Task("page/captured@1", path.as_uri(), **fields)
+
+    return make
+
+
+async def shown(browser: Browser, task: Task, name: str) -> tuple[str, BrowserWorld]:
+    """The page as a variant writes it, and the world it is open in."""
+    variant = VARIANTS[name]
+    world = await browser.world(variant=variant)
+    return variant.write(await world.reset(task), 5000), world
+
+
+async def test_markup_shows_the_page_as_it_is_now(browser: Browser, task: Task):
+    text, world = await shown(browser, task, "html")
+    await world.close()
+    assert 'value="now"' in text and 'value="••••••"' in text
+    assert " selected>Blue</option>" in text and ">Deep</button>" in text
+    assert "never" not in text and "geheim" not in text and "data-x" not in text
+
+
+async def test_marks_in_every_form_are_those_that_actions_take(browser: Browser, task: Task):
+    for name in ("html", "accessibility", "markdown"):
+        variant = VARIANTS[name]
+        world = await browser.world(variant=variant)
+        page = await world.reset(task)
+        mark = next(node.mark for node in page.nodes if node.name == "Deep")
+        text = variant.write(page, 5000)
+        expected = {
+            "html": f'<button mark="{mark}">Deep</button>',
+            "accessibility": f'[{mark}] button "Deep"',
+            "markdown": f"[{mark}](Deep)",
+        }
+        assert expected[name] in text
+        assert (await world.step(Click(mark))).outcome in ("", "no effect")
+        await world.close()
+
+
+async def test_nothing_is_written_into_the_page(world: BrowserWorld, task: Task):
+    await world.reset(task)
+    tab = world.source().tab
+    before = await tab.evaluate("document.documentElement.outerHTML")
+    await world.mark_all()
+    source = world.source()
+    await source.accessibility()
+    await source.markup()
+    assert await tab.evaluate("document.documentElement.outerHTML") == before
+
+
+async def test_every_element_can_be_given_a_mark_and_acted_on(world: BrowserWorld, task: Task):
+    page = await world.reset(task)
+    lines = {node.mark for node in page.nodes if node.mark}
+    members = await world.mark_all()
+    marks = [member.mark for member in members.by_node.values()]
+    assert lines < set(marks) and len(set(marks)) == len(marks)
+    heading = next(m for m in members.by_node.values() if m.mark and m.box[3] > 30)
+    assert (await world.step(Click(heading.mark))).outcome in ("", "no effect")
+    again = await world.mark_all()
+    assert [member.mark for member in again.by_node.values()] == marks, "marks stay"
+
+
+async def test_numbers_of_a_new_document_are_new(world: BrowserWorld, page_with, tmp_path: Path):
+    (tmp_path / "next.html").write_text("<h1>Next</h1><button>New</button>", encoding="utf-8")
+    page = await world.reset(page_with('<p>Old</p><a href="next.html">Go</a>'))
+    old = {member.mark for member in (await world.mark_all()).by_node.values()}
+    after = await world.step(Click(page.nodes[-1].mark))
+    assert not {node.mark for node in after.nodes if node.mark} & old
+
+
+async def test_what_is_no_part_of_the_task_is_told_apart(browser: Browser, page_with):
+    task = page_with(PAGE, hooks=PageHooks(ignore="aside"))
+    text, world = await shown(browser, task, "accessibility")
+    assert "no part" not in text and "Hello" in text
+    members = await world.mark_all()
+    assert [m.mark for m in members.by_node.values() if m.outside] == [0]
+    await world.close()
+
+
+async def test_only_what_is_not_cut_off_counts_as_in_view(browser: Browser, task: Task):
+    variant = VARIANTS["set-of-marks"]
+    world = await browser.world(variant=variant)
+    page = await world.reset(task)
+    names = {node.name for node in page.nodes if str(node.mark) in page.captured.split()}
+    assert "In view" in names and "Cut off" not in names
+    await world.close()
+
+
+async def test_frames_hang_in_the_accessibility_tree_where_they_stand(
+    world: BrowserWorld, task: Task
+):
+    await world.reset(task)
+    source = world.source()
+    assert isinstance(source, PageSource)
+    nodes = await source.accessibility_nodes()
+    by_id = {node["nodeId"]: node for node in nodes}
+    assert len(by_id) == len(nodes)
+    frame = next(node for node in nodes if node["role"]["value"] == "Iframe")
+    root = by_id[frame["childIds"][-1]]
+    assert root["role"]["value"] == "RootWebArea"
+    inside = {node["name"]["value"] for node in nodes if node["role"]["value"] == "button"}
+    assert {"Inside", "Deep", "In view"} <= inside

@@ -1,0 +1,149 @@
+"""What an action sets going is over when the page is seen, or said to be going on."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+
+from tasks.task import Task
+from webagent.action import Wait
+from webagent.action import actions as act
+from webagent.browser import BrowserWorld
+from webagent.observation import render
+from webagent.records import Observation
+
+pytestmark = pytest.mark.browser
+
+PAGE = b"""<!DOCTYPE html><title>Clock</title>
+<style>@keyframes k { to { left: 50px } } #box { position: relative }</style>
+<button onclick="fetch('/late').then(() => say('answered'))">Ask</button>
+<button onclick="setTimeout(() => say('chimed'), 450)">Soon</button>
+<button onclick="box.style.animation = 'k 0.7s'">Move</button>
+<button onclick="fetch('/never')">Never</button>
+<button onclick="setTimeout(() => { location = '/other' }, 300)">Leave</button>
+<button onclick="setInterval(() => say(Math.random()), 20)">Restless</button>
+<button onclick="(function poll() { setTimeout(poll, 50) })()">Poll</button>
+<button onclick="new EventSource('/events').onmessage = (event) => say(event.data)">Listen</button>
+<p id=said>nothing</p><p id=box>box</p>
+<script>
+  function say(text) { document.getElementById("said").textContent = text; }
+  box.addEventListener("animationend", () => say("moved"));
+</script>"""
+HEAD = "HTTP/1.1 200 OK\r\nContent-Type: {}\r\nConnection: close\r\n\r\n"
+
+
+async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """The page, an answer that is late, one that never comes, and a message after a while."""
+    path = (await reader.readuntil(b"\r\n\r\n")).split(b" ", 2)[1]
+    kind = "text/event-stream" if path == b"/events" else "text/html"
+    if path == b"/never":
+        await reader.read()
+    elif path == b"/late":
+        await asyncio.sleep(0.7)
+    writer.write(HEAD.format(kind).encode() + (PAGE if path == b"/" else b""))
+    await writer.drain()
+    if path == b"/events":
+        await asyncio.sleep(0.5)
+        writer.write(b"data: news\n\n")
+        await reader.read()
+    writer.close()
+
+
+@pytest.fixture
+async def url() -> AsyncIterator[str]:
+    """Where the page is served."""
+    listening = await asyncio.start_server(answer, "127.0.0.1", 0)
+    yield f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}/"
+    listening.close()
+
+
+def clock_task(url: str, **fields: Any) -> Task:
+    """A task on the page, by the real clock unless told otherwise."""
+    return Task(id="page/clock@1", start_url=url, **{"clock": "real", **fields})
+
+
+async def click(world: BrowserWorld, page: Observation, name: str) -> Observation:
+    """What is seen after a click on the button of this name."""
+    return await world.step(act.Click(next(n.mark for n in page.nodes if n.name == name)))
+
+
+@pytest.mark.parametrize(
+    ("button", "said"), [("Ask", "answered"), ("Soon", "chimed"), ("Move", "moved")]
+)
+async def test_requests_short_timers_and_animations_are_waited_for(
+    world: BrowserWorld, url: str, button: str, said: str
+) -> None:
+    page = await world.reset(clock_task(url))
+    after = await click(world, page, button)
+    assert said in render(after)
+    assert after.outcome == ""
+
+
+async def test_a_page_that_is_left_by_a_timer_is_followed(world: BrowserWorld, url: str) -> None:
+    page = await world.reset(clock_task(url))
+    assert (await click(world, page, "Leave")).url == f"{url}other"
+
+
+async def test_a_page_at_rest_is_not_waited_for(world: BrowserWorld, url: str) -> None:
+    await world.reset(clock_task(url))
+    started = time.monotonic()
+    await world.step(act.Focus(1))
+    assert time.monotonic() - started < 1.5
+
+
+async def test_a_page_that_polls_is_not_waited_for_long(world: BrowserWorld, url: str) -> None:
+    page = await world.reset(clock_task(url))
+    started = time.monotonic()
+    assert "still" not in (await click(world, page, "Poll")).outcome
+    assert time.monotonic() - started < 3
+
+
+async def test_a_request_that_is_never_answered_is_named_and_waited_for_once(
+    world: BrowserWorld, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webagent.browser.page.clock._SETTLE_SECONDS", 2.0)
+    page = await world.reset(clock_task(url))
+    after = await click(world, page, "Never")
+    assert after.outcome == f"the page is still waiting for {url}never after 2 s"
+    started = time.monotonic()
+    assert "waiting" not in (await world.step(act.Focus(1))).outcome
+    assert time.monotonic() - started < 1.5
+
+
+async def test_a_page_that_never_rests_gets_less_time_each_step(
+    world: BrowserWorld, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webagent.browser.page.clock._SETTLE_SECONDS", 2.0)
+    page = await world.reset(clock_task(url))
+    outcomes = [(await click(world, page, "Restless")).outcome]
+    outcomes += [(await world.step(act.Focus(1))).outcome for _ in range(2)]
+    assert outcomes == [f"the page is still changing after {each} s" for each in ("2", "1", "0.5")]
+
+
+async def test_a_live_connection_takes_a_page_to_the_wall_clock(
+    world: BrowserWorld, url: str
+) -> None:
+    page = await world.reset(clock_task(url, clock="virtual"))
+    after = await click(world, page, "Listen")
+    assert after.outcome == (
+        "the page holds a live connection; its time goes on with the wall clock"
+    )
+    assert "news" in render(await world.step(Wait(1500)))
+    chimed = await click(world, page, "Soon")
+    assert "chimed" in render(await world.step(Wait(500))) or "chimed" in render(chimed)
+
+
+async def test_data_that_never_come_take_a_page_to_the_wall_clock(
+    world: BrowserWorld, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webagent.browser.page.tab.DATA_SECONDS", 1.0)
+    page = await world.reset(clock_task(url, clock="virtual"))
+    after = await click(world, page, "Never")
+    assert after.outcome == "the page still waits for data; its time goes on with the wall clock"
+    started = time.monotonic()
+    await click(world, page, "Soon")
+    seen = await world.step(Wait(600))
+    assert "chimed" in render(seen)
+    assert time.monotonic() - started < 8

@@ -1,0 +1,122 @@
+"""Dialogs that wait for the agent: it sees nothing else, answers, and the page goes on."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+
+import pytest
+
+from tasks.task import Task
+from webagent.action import actions as act
+from webagent.browser import Browser, BrowserWorld
+from webagent.browser.sessions.profile import Profile
+from webagent.observation import render
+from webagent.records import Observation
+
+pytestmark = pytest.mark.browser
+MakeTask = Callable[..., Task]
+
+
+def mark_of(observation: Observation, name: str) -> int:
+    """The mark of the element with this name."""
+    return next(node.mark for node in observation.nodes if node.mark and node.name == name)
+
+
+@pytest.fixture
+async def asked(browser: Browser) -> AsyncIterator[BrowserWorld]:
+    """A world whose dialogs are left open."""
+    opened = await browser.world(profile=Profile(dialogs="ask"))
+    yield opened
+    await opened.close()
+
+
+@pytest.mark.parametrize(("reply", "title"), [("accept", "deleted"), ("dismiss", "kept")])
+@pytest.mark.parametrize("clock", ["virtual", "real"])
+async def test_a_question_is_shown_alone_and_answered(
+    asked: BrowserWorld, page_task: MakeTask, reply: act.Reply, title: str, clock: str
+) -> None:
+    page = await asked.reset(page_task("questions", clock=clock))
+    question = await asked.step(act.Click(mark_of(page, "Delete")))
+    assert render(question) == "the page opened a dialog (confirm): Delete all?"
+    assert 'dialog("accept")' in question.outcome
+    answered = await asked.step(act.AnswerDialog(reply))
+    assert (answered.title, answered.outcome) == (title, "")
+    assert mark_of(answered, "Delete") == mark_of(page, "Delete")
+
+
+async def test_a_prompt_takes_a_text_or_what_it_offers(
+    asked: BrowserWorld, page_task: MakeTask
+) -> None:
+    page = await asked.reset(page_task("questions"))
+    question = await asked.step(act.Click(mark_of(page, "Name")))
+    assert "with 'nobody' filled in" in render(question)
+    assert (await asked.step(act.AnswerDialog("accept", "Ada"))).title == "hello Ada"
+    await asked.step(act.Click(mark_of(page, "Name")))
+    assert (await asked.step(act.AnswerDialog("accept"))).title == "hello nobody"
+
+
+async def test_other_actions_wait_for_the_answer(asked: BrowserWorld, page_task: MakeTask) -> None:
+    page = await asked.reset(page_task("questions"))
+    await asked.step(act.Click(mark_of(page, "Twice")))
+    still = await asked.step(act.Click(mark_of(page, "Delete")))
+    assert render(still) == "the page opened a dialog (alert): one"
+    second = await asked.step(act.AnswerDialog("accept"))
+    assert render(second) == "the page opened a dialog (alert): two"
+    assert (await asked.step(act.AnswerDialog("accept"))).title == "both seen"
+    assert (await asked.step(act.AnswerDialog("accept"))).outcome == "no dialog is open"
+
+
+async def test_a_dialog_that_comes_later_is_shown_too(
+    asked: BrowserWorld, page_task: MakeTask
+) -> None:
+    page = await asked.reset(page_task("questions"))
+    question = await asked.step(act.Click(mark_of(page, "Later")))
+    assert "Still there?" in render(question)
+    assert (await asked.step(act.AnswerDialog("accept"))).title == "there"
+
+
+async def test_a_dialog_in_the_middle_of_typing_is_shown(
+    asked: BrowserWorld, page_task: MakeTask
+) -> None:
+    page = await asked.reset(page_task("questions"))
+    question = await asked.step(act.Fill(mark_of(page, "Typed"), "abc"))
+    assert "no b" in render(question)
+    assert (await asked.step(act.AnswerDialog("accept"))).title == "Questions"
+
+
+@pytest.mark.parametrize(("reply", "title"), [("accept", "Second"), ("dismiss", "Questions")])
+async def test_leaving_a_page_with_unsaved_work_is_asked(
+    asked: BrowserWorld, page_task: MakeTask, reply: act.Reply, title: str
+) -> None:
+    page = await asked.reset(page_task("questions"))
+    await asked.step(act.Click(mark_of(page, "Edit")))
+    question = await asked.step(act.Click(mark_of(page, "Leave")))
+    assert "leave this page and lose what was not saved?" in render(question)
+    assert (await asked.step(act.AnswerDialog(reply))).title == title
+
+
+async def test_an_address_asked_for_with_unsaved_work_is_opened_after_the_answer(
+    asked: BrowserWorld, page_task: MakeTask
+) -> None:
+    page = await asked.reset(page_task("questions"))
+    await asked.step(act.Click(mark_of(page, "Edit")))
+    question = await asked.step(act.Goto(page.url.replace("questions", "second")))
+    assert "leave this page" in render(question)
+    assert (await asked.step(act.AnswerDialog("accept"))).title == "Second"
+
+
+async def test_an_open_dialog_does_not_stop_the_evidence(
+    asked: BrowserWorld, page_task: MakeTask
+) -> None:
+    task = page_task("questions", evidence={"title": "document.title"})
+    page = await asked.reset(task)
+    await asked.step(act.Click(mark_of(page, "Delete")))
+    async with asyncio.timeout(5):
+        assert await asked.evidence(task) == {"title": "kept"}
+
+
+async def test_without_being_asked_for_dialogs_are_dismissed_and_there_is_none_to_answer(
+    world: BrowserWorld, page_task: MakeTask
+) -> None:
+    page = await world.reset(page_task("questions"))
+    assert (await world.step(act.Click(mark_of(page, "Delete")))).title == "kept"
+    assert (await world.step(act.AnswerDialog("accept"))).outcome == "no dialog is open"

@@ -1,0 +1,167 @@
+"""Files that pages hand out: kept in the episode's folder and said, capped, or refused."""
+
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tasks.task import Task
+from tests.fakes.site import Reply, Site, serving
+from webagent.action import actions as act
+from webagent.browser import Browser, BrowserWorld
+from webagent.browser.sessions import downloads
+from webagent.browser.sessions.downloads import safe_name
+from webagent.browser.sessions.profile import Profile
+from webagent.records import Observation
+
+pytestmark = pytest.mark.browser
+MakeTask = Callable[..., Task]
+
+PAGE = """<title>Files</title>
+<a href="/report">Report</a> <a href="/report" target="_blank">In a tab</a>
+<a id="blob" download="made.txt">Made</a>
+<a href="data:text/plain,hi" download="small.txt">Small</a>
+<a href="/endless">Endless</a>
+<script>document.getElementById("blob").href = URL.createObjectURL(new Blob(["abc"]))</script>"""
+ATTACHED = {"Content-Type": "text/csv", "Content-Disposition": 'attachment; filename="../r.csv"'}
+STREAM = {"Content-Type": "application/octet-stream", "Content-Disposition": "attachment"}
+
+
+def mark_of(observation: Observation, name: str) -> int:
+    """The mark of the element with this name."""
+    return next(node.mark for node in observation.nodes if node.mark and node.name == name)
+
+
+@pytest.fixture
+async def site() -> AsyncIterator[Site]:
+    """A site that hands out files."""
+    async with serving() as running:
+        running.page("/", PAGE)
+        running.pages["/report"] = lambda _: Reply("a,b,c", headers=ATTACHED)
+        running.pages["/endless"] = lambda _: Reply("x" * 50_000, headers=STREAM, endless=True)
+        yield running
+
+
+@pytest.fixture
+async def keeping(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[BrowserWorld]:
+    """A world that keeps downloads of up to a megabyte, patient on a busy machine."""
+    monkeypatch.setattr(downloads, "BEGIN_SECONDS", 3.0)
+    opened = await browser.world(profile=Profile(downloads=tmp_path, max_download_mb=1))
+    yield opened
+    await opened.close()
+
+
+@pytest.fixture
+def files_task(site: Site) -> MakeTask:
+    """Makes a task on the site's first page."""
+
+    def make(**fields: Any) -> Task:
+        return Task(id="t/files@1", start_url=f"{site.address}/", **fields)
+
+    return make
+
+
+def files_in(folder: Path) -> dict[str, int]:
+    """Size of each file below, by its path."""
+    return {
+        path.relative_to(folder).as_posix(): path.stat().st_size
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+@pytest.mark.parametrize(
+    ("link", "name", "size"),
+    [
+        ("Report", "_r.csv", 5),
+        ("In a tab", "_r.csv", 5),
+        ("Made", "made.txt", 3),
+        ("Small", "small.txt", 2),
+    ],
+)
+async def test_a_download_lands_in_the_episodes_folder_and_is_said(
+    keeping: BrowserWorld, files_task: MakeTask, tmp_path: Path, link: str, name: str, size: int
+) -> None:
+    page = await keeping.reset(files_task())
+    after = await keeping.step(act.Click(mark_of(page, link)))
+    assert after.outcome == f"downloaded {name} ({size} bytes)"
+    assert after.tabs == ("Files",)
+    assert files_in(tmp_path) == {f"files-0/{name}": size}
+
+
+async def test_a_download_is_kept_by_the_wall_clock_too(
+    keeping: BrowserWorld, files_task: MakeTask
+) -> None:
+    page = await keeping.reset(files_task(clock="real"))
+    after = await keeping.step(act.Click(mark_of(page, "Report")))
+    assert after.outcome == "downloaded _r.csv (5 bytes)"
+
+
+async def test_each_episode_has_a_folder_and_no_file_replaces_another(
+    keeping: BrowserWorld, site: Site, tmp_path: Path
+) -> None:
+    task = Task(id="t/files@1", start_url=f"{site.address}/")
+    for _ in range(2):
+        page = await keeping.reset(task)
+        await keeping.step(act.Click(mark_of(page, "Small")))
+        again = await keeping.step(act.Click(mark_of(page, "Small")))
+        assert again.outcome == "downloaded small (2).txt (2 bytes)"
+    folders = ("files-0", "files-0-2")
+    names = ("small.txt", "small (2).txt")
+    assert files_in(tmp_path) == {f"{folder}/{name}": 2 for folder in folders for name in names}
+
+
+async def test_a_download_without_end_is_stopped_at_the_limit(
+    keeping: BrowserWorld, site: Site, tmp_path: Path
+) -> None:
+    page = await keeping.reset(Task(id="t/files@1", start_url=f"{site.address}/"))
+    after = await keeping.step(act.Click(mark_of(page, "Endless")))
+    assert after.outcome == "the download of endless was stopped: it is larger than 1 MB"
+    assert files_in(tmp_path) == {}
+
+
+async def test_a_slow_download_is_said_to_go_on_and_is_stopped_in_the_end(
+    keeping: BrowserWorld, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site.pages["/endless"] = lambda _: Reply("x", headers=STREAM, endless=True)
+    monkeypatch.setattr(downloads, "WAIT_SECONDS", 0.3)
+    monkeypatch.setattr(downloads, "LONGEST_SECONDS", 1.0)
+    page = await keeping.reset(Task(id="t/files@1", start_url=f"{site.address}/", clock="real"))
+    after = await keeping.step(act.Click(mark_of(page, "Endless")))
+    assert after.outcome.startswith("still downloading endless")
+    later = await keeping.step(act.Wait(1500))
+    assert later.outcome == "the download of endless was stopped: it took more than 1 s"
+
+
+@pytest.mark.parametrize(
+    ("link", "name"), [("Report", "_r.csv"), ("In a tab", "_r.csv"), ("Made", "made.txt")]
+)
+async def test_without_a_folder_a_download_is_refused_and_said(
+    world: BrowserWorld, files_task: MakeTask, link: str, name: str
+) -> None:
+    page = await world.reset(files_task())
+    after = await world.step(act.Click(mark_of(page, link)))
+    later = await world.step(act.Wait(100))
+    said = f"the page offered a file ({name}), refused: none are kept here"
+    assert said in (after.outcome, later.outcome)
+    assert later.tabs == ("Files",)
+
+
+@pytest.mark.parametrize(
+    ("suggested", "safe"),
+    [
+        ("report.csv", "report.csv"),
+        ("../../etc/passwd", "passwd"),
+        ("..\\..\\boot.ini", "boot.ini"),
+        (".bashrc", "bashrc"),
+        ("a\nb\x00.txt", "ab.txt"),
+        ("x" * 300 + ".pdf", "x" * 100 + ".pdf"),
+        ("/", "download"),
+        ("", "download"),
+    ],
+)
+def test_a_suggested_name_never_leaves_its_folder(suggested: str, safe: str) -> None:
+    assert safe_name(suggested) == safe

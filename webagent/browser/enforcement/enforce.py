@@ -1,0 +1,284 @@
+"""The guard at work in a browser: what an episode's pages and actions cannot get around."""
+
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from playwright.async_api import BrowserContext, Request, Route
+from playwright.async_api import Error as PlaywrightError
+
+from tasks.task import Json
+from webagent.action import Action, format_action, is_final
+from webagent.action import actions as act
+from webagent.browser.enforcement.dial import Dial, Direct
+from webagent.browser.enforcement.gate import EpisodeGate
+from webagent.browser.enforcement.inspection import Inspector, inspector_with
+from webagent.browser.enforcement.preflight import Question, is_granted
+from webagent.browser.enforcement.proxy import GuardProxy
+from webagent.browser.page.tab import world_failures
+from webagent.browser.perform import perform
+from webagent.browser.tabs import Tabs
+from webagent.errors import GuardError, WorldError
+from webagent.guard.actions import decide_action, decide_secret, decide_upload, is_on, texts_of
+from webagent.guard.approve import is_approved, question_for
+from webagent.guard.carrying import Hands
+from webagent.guard.decide import decide_download
+from webagent.guard.guard import Guard
+from webagent.guard.secret import names_in
+from webagent.guard.verdict import ALLOWED, Verdict, refused
+from webagent.records import Observation
+
+_SEARCHED = 1_000_000
+"""Bytes of a body that are searched for secrets."""
+_FLAGS = (
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+    "--dns-prefetch-disable",
+)
+"""What a guarded browser is started with: no traffic but through a proxy, no names looked up."""
+
+_CLOSED = """
+(() => {
+  const refuse = () => Promise.reject(new DOMException("closed", "SecurityError"));
+  if (self.ServiceWorkerContainer) {
+    Object.defineProperty(ServiceWorkerContainer.prototype, "register", { value: refuse });
+  }
+})();
+"""
+"""Service workers send requests that no page answers for, so none is registered."""
+
+
+class Enforcer:
+    """One episode's guard. `open` it for a context, then `watch` the context, then `begin`."""
+
+    def __init__(self, guard: Guard, dial: Dial | None = None) -> None:
+        self._guard = guard
+        self._gate = EpisodeGate(guard)
+        self._dial = dial or Direct(self._gate)
+        self._proxy = GuardProxy(self._gate, self._dial, _inspector(guard))
+        self._granted: dict[Question, bool] = {}
+        self._start = ALLOWED
+        self._typed: set[str] = set()
+        self._hands = Hands()
+        self.context_options: dict[str, Any] = {}
+        """For `new_context`: every request of the context goes through our proxy."""
+
+    @classmethod
+    async def open(cls, guard: Guard, dial: Dial | None = None) -> "Enforcer":
+        """A guard with its proxy listening, which gets to hosts by `dial`, else directly; to be
+        closed after the context."""
+        enforcer = cls(guard, dial)
+        server = await enforcer._proxy.open()
+        enforcer.context_options = {"proxy": {"server": server, "bypass": "<-loopback>"}}
+        return enforcer
+
+    async def close(self) -> None:
+        """End the proxy; whatever a page still sends meets a closed port."""
+        await self._proxy.close()
+
+    async def watch(self, context: BrowserContext) -> None:
+        """Judge every request of the context before the browser sends it. Raises `WorldError`."""
+        async with world_failures():
+            await context.add_init_script(_CLOSED)
+            await context.route(all_but(self._guard.own_folders), self._judge)
+
+    def begin(self, start_url: str) -> bool:
+        """Take up the task's limits; whether its first page may be opened at all."""
+        self._start = self._gate.begin(start_url)
+        return self._start.is_allowed
+
+    def check_start(self) -> None:
+        """Raises `GuardError` where the task's first page is not open."""
+        if not self._start.is_allowed:
+            raise GuardError(f"the policy closes the task's own page: {self._start.reason}")
+
+    async def perform(self, action: Action, tabs: Tabs, seen: Observation) -> str:
+        """Do the action if it may be done; the reason when it was not. Raises `GuardError`."""
+        self._gate.step += 1
+        action, verdict = await self._decide(action, tabs, seen)
+        if not verdict.is_allowed:
+            return self._refuse(action, verdict)
+        if isinstance(action, act.Fill) and self._names_in(action.text):
+            return await self._type_secret(action, tabs)
+        return self._guard.secrets.masked(await perform(action, tabs))
+
+    def take_notes(self) -> list[str]:
+        """What pages were refused since the last call. Raises `GuardError` to end the episode."""
+        return self._gate.take_notes()
+
+    def judge_download(self, name: str, size: int | None) -> str:
+        """Why a page may not hand over a file; nothing where it may."""
+        verdict = decide_download(self._gate.policy, name, size)
+        if verdict.is_allowed:
+            return ""
+        self._gate.keep(f"download of {name}", verdict, "page")
+        return f"refused: {verdict.reason}"
+
+    def masked(self, page: Observation) -> Observation:
+        """The observation without the value of any secret."""
+        return self._guard.secrets.masked_page(page)
+
+    def evidence(self, values: Mapping[str, Json]) -> dict[str, Json]:
+        """The episode's evidence without secrets, and under `guard` what was refused."""
+        masked = {name: self._guard.secrets.masked_json(value) for name, value in values.items()}
+        return {**masked, "guard": dict(self._gate.evidence())}
+
+    def masked_error(self, error: WorldError) -> WorldError:
+        """The failure without secrets: it may quote the page."""
+        return WorldError(self._guard.secrets.masked(str(error)))
+
+    async def _decide(
+        self, action: Action, tabs: Tabs, seen: Observation
+    ) -> tuple[Action, Verdict]:
+        """The action as it would be done, and whether it may be."""
+        verdict = decide_action(self._gate.policy, action, seen)
+        if verdict.outcome == "ask":
+            verdict = await self._ask(action, seen, verdict)
+        if verdict.is_allowed:
+            action, verdict = self._decide_files(action)
+        may_carry = self._hands.may_carry(action) and bool(self._typed)
+        if verdict.is_allowed and may_carry:
+            verdict = self._decide_carrying(tabs)
+        if verdict.is_allowed and not isinstance(action, act.Fill):
+            verdict = self._decide_texts(action)
+        return action, verdict
+
+    async def _ask(self, action: Action, seen: Observation, verdict: Verdict) -> Verdict:
+        question = question_for(action, seen, verdict.reason)
+        seconds = self._gate.policy.ask_seconds
+        if await is_approved(self._guard.approver, question, seconds):
+            return ALLOWED
+        return refused(f"nobody approved of it ({verdict.reason})", verdict.rule)
+
+    def _refuse(self, action: Action, verdict: Verdict) -> str:
+        self._gate.keep(format_action(action), verdict, "action")
+        said = f"refused: {verdict.reason}"
+        if self._gate.policy.on_refusal == "end":
+            raise GuardError(self._guard.secrets.masked(f"{format_action(action)} was {said}"))
+        return said
+
+    def _decide_files(self, action: Action) -> tuple[Action, Verdict]:
+        """The action with the links in its paths followed, and whether they may be handed over."""
+        match action:
+            case act.UploadFile(path=path) | act.MouseUploadFile(path=path):
+                real = Path(path).expanduser().resolve()
+                return replace(action, path=str(real)), decide_upload(self._gate.policy, real)
+            case act.UploadFiles(paths=paths):
+                files = [Path(path).expanduser().resolve() for path in paths]
+                verdicts = [decide_upload(self._gate.policy, file) for file in files]
+                bad = next((each for each in verdicts if not each.is_allowed), ALLOWED)
+                return replace(action, paths=tuple(map(str, files))), bad
+        return action, ALLOWED
+
+    def _decide_texts(self, action: Action) -> Verdict:
+        """Values of secrets, wherever the agent has them from, are typed by fill only."""
+        for text in texts_of(action) if not is_final(action) else ():
+            for name in self._guard.secrets.found_in(text):
+                return refused(f"it carries the secret {name}", "secrets")
+        return ALLOWED
+
+    def _decide_carrying(self, tabs: Tabs) -> Verdict:
+        urls = [frame.url for frame in tabs.active.page.frames]
+        for name in self._typed:
+            sites = self._gate.policy.secrets[name].sites
+            if not all(is_on(url, sites) or url.startswith("about:") for url in urls):
+                return refused(
+                    f"it could carry the secret {name} to another site", f"secrets.{name}.sites"
+                )
+        return ALLOWED
+
+    def _names_in(self, text: str) -> set[str]:
+        """Secrets that a text names or carries."""
+        return {*names_in(text), *self._guard.secrets.found_in(text)}
+
+    async def _type_secret(self, action: act.Fill, tabs: Tabs) -> str:
+        """Put a text with secrets into its field at once, so that no other field can catch it."""
+        found = await tabs.active.ask_about(action.mark, "originsOf")
+        if "error" in found:
+            return str(found["error"])
+        origins: Sequence[str] = found["origins"]
+        for name in self._names_in(action.text):
+            verdict = decide_secret(self._gate.policy, name, origins)
+            if not verdict.is_allowed:
+                return self._refuse(action, verdict)
+        self._typed |= self._names_in(action.text)
+        text = self._guard.secrets.revealed(action.text)
+        answer = await tabs.active.ask_about(action.mark, "typeSecret", text, origins)
+        return str(answer.get("error", ""))
+
+    async def _decide_crossing(self, request: Request) -> Verdict:
+        """Whether the site takes the request from the page's, where a browser would ask."""
+        question = Question.of(request.url, request.method, request.headers)
+        if question is None:
+            return ALLOWED
+        if question not in self._granted:
+            inspector = inspector_with(self._gate.policy.authorities)
+            self._granted[question] = await is_granted(question, self._dial, inspector)
+        if self._granted[question]:
+            return ALLOWED
+        return refused(f"{question.address.origin} does not take it from {question.origin}", "CORS")
+
+    async def _judge(self, route: Route) -> None:
+        request = route.request
+        verdict = self._gate.request(request.url, request.method, _carried(request))
+        if verdict.is_allowed and not request.is_navigation_request():
+            verdict = await self._decide_crossing(request)
+        with suppress(PlaywrightError):  # the page may be gone by now, and its request with it
+            if verdict.is_allowed:
+                await route.fallback()
+                return
+            self._gate.note(f"{request.method} {request.url}", verdict, "page")
+            if _is_of_whole_tab(request):
+                self._gate.must_end(f"{request.method} {request.url} was refused: {verdict.reason}")
+            await route.abort("aborted" if _leaves_a_page(request) else "blockedbyclient")
+
+
+def flags(guard: Guard) -> tuple[str, ...]:
+    """What a browser must be started with to be held to this guard. Raises `SetupError`."""
+    inspector = _inspector(guard)
+    if inspector is None:
+        return _FLAGS
+    inspector.check()
+    return (*_FLAGS, inspector.flag)
+
+
+def _inspector(guard: Guard) -> Inspector | None:
+    return inspector_with(guard.policy.authorities) if guard.policy.inspect_tls else None
+
+
+def all_but(folders: Sequence[Path]) -> re.Pattern[str]:
+    """Every address but plainly written ones of files in these folders, which the browser's driver
+    lets pass by itself: a benchmark's page has a dozen of them."""
+    own = "|".join(re.escape(f"{folder.as_uri()}/") for folder in folders)
+    plain = r"(?![^?#]*\.\.)[\w./-]+(?:[?#]|$)"
+    return re.compile(rf"^(?!(?:{own}){plain})" if folders else "")
+
+
+def _carried(request: Request) -> str:
+    """What a request carries besides its address."""
+    body = (request.post_data_buffer or b"")[:_SEARCHED]
+    return "\n".join([*request.headers.values(), body.decode("utf-8", errors="replace")])
+
+
+def _leaves_a_page(request: Request) -> bool:
+    """Whether there is a page to stay on; a pop-up that goes nowhere is seen to have failed."""
+    if not request.is_navigation_request():
+        return False
+    try:
+        return request.frame.url not in ("", "about:blank")
+    except PlaywrightError:
+        return False
+
+
+def _is_of_whole_tab(request: Request) -> bool:
+    """Whether a tab would go elsewhere, rather than a part of its page."""
+    if not request.is_navigation_request():
+        return False
+    try:
+        return request.frame.parent_frame is None
+    except PlaywrightError:
+        return True

@@ -1,0 +1,213 @@
+"""The wall around an episode: a forward proxy of its own, through which alone pages reach anything.
+
+It resolves names itself and connects to the very address that it checked, so that neither a name
+server nor a page can lead it elsewhere. Inside TLS it sees only what an inspector shows it.
+"""
+
+import asyncio
+from dataclasses import replace
+
+from webagent.browser.enforcement.dial import Dial, Direct, Gate, Refused
+from webagent.browser.enforcement.inspection import Inspector
+from webagent.browser.enforcement.relay import (
+    HEAD_BYTES,
+    HEAD_SECONDS,
+    Head,
+    Pipe,
+    parse_head,
+    pause,
+    pump,
+    read_body,
+    read_head,
+    send_body,
+    send_reply,
+    together,
+    until_blank_line,
+)
+from webagent.guard.address import Address, read_address
+from webagent.guard.verdict import Verdict, refused
+
+CONNECT_SECONDS = 10.0
+_TLS = b"\x16"
+
+
+class GuardProxy:
+    """Listens on a port of this machine until it is closed; what is under way is then cut off.
+
+    `dial` makes the connection to a host and port that may be reached: directly, or through a proxy
+    of the user's own (see `Dial`). With an inspector it reads what is inside TLS as well.
+    """
+
+    def __init__(
+        self, gate: Gate, dial: Dial | None = None, inspector: Inspector | None = None
+    ) -> None:
+        self._gate = gate
+        self._inspector = inspector
+        self._dial = dial or Direct(gate)
+        self._server: asyncio.Server | None = None
+        self._serving: set[asyncio.Task[None]] = set()
+
+    async def open(self) -> str:
+        """Begin to listen; the address for the browser."""
+        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, limit=HEAD_BYTES)
+        return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
+
+    async def close(self) -> None:
+        """Stop listening and cut off what is under way. Safe to call twice."""
+        server, self._server = self._server, None
+        if server is not None:
+            server.close()
+        serving = list(self._serving)
+        for task in serving:
+            task.cancel()
+        await asyncio.gather(*serving, return_exceptions=True)
+
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.ensure_future(self._serve((reader, writer)))
+        self._serving.add(task)
+        task.add_done_callback(self._serving.discard)
+
+    async def _serve(self, client: Pipe) -> None:
+        try:
+            await self._answer(client)
+        except Refused as refusal:
+            self._gate.note(refusal.what, refusal.verdict)
+        except (OSError, EOFError, ValueError, TimeoutError, asyncio.LimitOverrunError):
+            pass  # broken connections and nonsense end here, and the browser says what it saw
+        finally:
+            client[1].close()
+
+    async def _answer(self, client: Pipe) -> None:
+        head = await read_head(client[0])
+        method, target, _ = head.line.split(" ", 2)
+        if method == "CONNECT":
+            await self._tunnel(client, target)
+        elif target.startswith("http://"):
+            await self._forward(client, head, method, target)
+        else:
+            client[1].write(_reply(400, "this is a proxy"))
+            await client[1].drain()
+
+    async def _forward(self, client: Pipe, head: Head, method: str, url: str) -> None:
+        """One HTTP request, then the connection is closed at both ends."""
+        body = await read_body(client[0], head)
+        verdict = self._judge(head, method, url, body or b"")
+        if not verdict.is_allowed:
+            client[1].write(_refusal(head, verdict))
+            await client[1].drain()
+            raise Refused(f"{method} {url}", verdict)
+        address = read_address(url)
+        server = await self._reach(client, address.host, address.port, f"{method} {url}")
+        try:
+            await self._secure(server, address)
+            server[1].write(head.encoded(f"{method} {address.path} HTTP/1.1") + (body or b""))
+            rest = pause() if body is not None else send_body(client[0], server[1], head)
+            await together(rest, send_reply(server, client[1]))
+        finally:
+            server[1].close()
+
+    async def _tunnel(self, client: Pipe, target: str) -> None:
+        """A connection to a host and port, for TLS or for a plain web socket."""
+        address = read_address(f"https://{target}/")
+        host, port, what = address.host, address.port, f"connection to {target}"
+        secure = self._gate.server(host, port, ("https", "wss"))
+        plain = self._gate.server(host, port, ("http", "ws"))
+        if not secure.is_allowed and not plain.is_allowed:
+            client[1].write(_reply(403, secure.reason))
+            await client[1].drain()
+            raise Refused(what, secure)
+        if self._inspector is not None and secure.is_allowed:
+            return await self._inspect(client, address, self._inspector)
+        server = await self._reach(client, host, port, what)
+        try:
+            client[1].write(b"HTTP/1.1 200 Connected\r\n\r\n")
+            await self._pass_tunnel(client, server, (host, port), secure)
+        finally:
+            server[1].close()
+
+    async def _pass_tunnel(
+        self, client: Pipe, server: Pipe, place: tuple[str, int], secure: Verdict
+    ) -> None:
+        async with asyncio.timeout(HEAD_SECONDS):
+            first = await client[0].readexactly(1)
+        if first == _TLS:
+            if not secure.is_allowed:
+                raise Refused(f"https connection to {place[0]}:{place[1]}", secure)
+        else:
+            first += await until_blank_line(client[0])
+            await self._judge_socket(client, parse_head(first), Address("ws", *place))
+        server[1].write(first)
+        await together(pump(client[0], server[1]), pump(server[0], client[1]))
+
+    async def _inspect(self, client: Pipe, place: Address, inspector: Inspector) -> None:
+        """A request inside TLS, which ends here and begins anew."""
+        await inspector.welcome(client, place.host)
+        raw = await until_blank_line(client[0])
+        head = parse_head(raw)
+        method, path, _ = head.line.split(" ", 2)
+        if not head.values("upgrade"):
+            await self._forward(client, head, method, f"{place.origin}{path}")
+            return
+        await self._judge_socket(client, head, replace(place, scheme="wss"))
+        server = await self._reach(client, place.host, place.port, f"web socket {place.origin}")
+        try:
+            await self._secure(server, place)
+            server[1].write(raw)
+            await together(pump(client[0], server[1]), pump(server[0], client[1]))
+        finally:
+            server[1].close()
+
+    async def _secure(self, server: Pipe, address: Address) -> None:
+        if address.scheme == "https" and self._inspector is not None:
+            await self._inspector.secure(server, address.host)
+
+    async def _judge_socket(self, client: Pipe, head: Head, place: Address) -> None:
+        """Pass what opens a web socket, and nothing else."""
+        method, path, _ = head.line.split(" ", 2)
+        is_socket = [value.lower() for value in head.values("upgrade")] == ["websocket"]
+        url = f"{place.origin}{path}"
+        verdict = (
+            self._judge(head, method, url)
+            if is_socket and path.startswith("/")
+            else refused("only web sockets may use such a tunnel", "proxy")
+        )
+        if not verdict.is_allowed:
+            client[1].write(_reply(403, verdict.reason))
+            await client[1].drain()
+            raise Refused(f"web socket {url}", verdict)
+
+    def _judge(self, head: Head, method: str, url: str, body: bytes = b"") -> Verdict:
+        if head.values("service-worker"):
+            return refused("service workers are closed", "service workers")
+        carried = [value for _, value in head.fields]
+        text = body.decode("utf-8", errors="replace")
+        return self._gate.request(url, method, "\n".join([*carried, text]))
+
+    async def _reach(self, client: Pipe, host: str, port: int, what: str) -> Pipe:
+        try:
+            async with asyncio.timeout(CONNECT_SECONDS):
+                return await self._dial.dial(host, port)
+        except Refused as refusal:
+            client[1].write(_reply(403, refusal.verdict.reason))
+            await client[1].drain()
+            raise Refused(what, refusal.verdict) from refusal
+        except OSError as error:
+            client[1].write(_reply(502, f"{host} cannot be reached"))
+            await client[1].drain()
+            raise OSError(f"{host}:{port} cannot be reached") from error
+
+
+def _refusal(head: Head, verdict: Verdict) -> bytes:
+    """For a navigation an answer that leaves the page where it is, else a plain no."""
+    if head.values("upgrade-insecure-requests"):
+        return b"HTTP/1.1 204 Refused\r\nConnection: close\r\n\r\n"
+    return _reply(403, verdict.reason)
+
+
+def _reply(status: int, reason: str) -> bytes:
+    body = f"refused: {reason}\n".encode()
+    head = (
+        f"HTTP/1.1 {status} Refused\r\nContent-Type: text/plain; charset=utf-8\r\n"
+        f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+    )
+    return head.encode() + body

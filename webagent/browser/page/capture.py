@@ -1,0 +1,155 @@
+"""What a page holds beyond the lines of an observation: Chromium's own trees, with our marks.
+
+Marks live in a WeakMap, which the browser's trees do not know. One evaluate answers with all
+elements, for each of which the browser names its own number; by these numbers the trees are joined.
+"""
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from webagent.browser.page.tab import Tab
+from webagent.errors import WorldError
+from webagent.observation.variants import AccessibilityTree
+
+_SNAPSHOT = "DOMSnapshot.captureSnapshot"
+_MOST_CHARACTERS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One element of the page."""
+
+    mark: int
+    """0 where it has none."""
+    box: tuple[int, int, int, int]
+    """CSS pixels of the viewport: left, top, width, height."""
+    share_in_view: float
+    """Of its area, from 0 to 1."""
+    clickable: bool
+    outside: bool
+    """Whether the task's hooks say that it is no part of the task."""
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """All elements of a page, by the browser's numbers for them (backend node ids)."""
+
+    by_node: Mapping[int, Member]
+    focus: int
+    """Mark of the focused element, 0 for none."""
+    next_mark: int
+    """The first number free for an element not seen yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageSource:
+    """The page in a tab, for those who want more of it than its lines.
+
+    Every method raises `WorldError` when the page crashed, was closed or does not answer.
+    """
+
+    tab: Tab
+    ignore: str
+    """Selector of elements that are no part of the task; empty for none."""
+    first_mark: int
+
+    async def members(self, mark_all: bool = False) -> Members:
+        """All elements, in one command; with `mark_all` those without a mark get one."""
+        await self.tab.tell_frames()
+        said, nodes = await self.tab.ask_for_elements(
+            "members", self.ignore, self.first_mark, mark_all
+        )
+        answer = json.loads(said)
+        by_node = {
+            node: Member(mark, (x, y, width, height), share, bool(clickable), bool(outside))
+            for node, (mark, x, y, width, height, share, clickable, outside) in zip(
+                nodes, answer["facts"], strict=True
+            )
+        }
+        return Members(by_node, answer["focus"], answer["nextMark"])
+
+    async def markup(self) -> str:
+        """What is shown of the page as HTML, with marks."""
+        await self.tab.tell_frames()
+        html = await self.tab.ask("markup", self.ignore, _MOST_CHARACTERS)
+        if not isinstance(html, str):
+            raise WorldError(f"expected the page as HTML, found {type(html).__name__}")
+        return html
+
+    async def accessibility(self) -> AccessibilityTree:
+        """The accessibility tree, joined with the marks that the lines have."""
+        nodes, members = await asyncio.gather(self.accessibility_nodes(), self.members())
+        marks = {node: member.mark for node, member in members.by_node.items() if member.mark}
+        outside = {node for node, member in members.by_node.items() if member.outside}
+        return AccessibilityTree(nodes, marks, frozenset(outside))
+
+    async def marks_in_view(self) -> list[int]:
+        """The marks of elements of which something is in view."""
+        members = await self.members()
+        return [each.mark for each in members.by_node.values() if each.mark and each.share_in_view]
+
+    async def document(self) -> dict[str, Any]:
+        """The DOM of all frames in this process, with boxes and paint order, in one command."""
+        return await self.tab.send(
+            _SNAPSHOT, computedStyles=[], includeDOMRects=True, includePaintOrder=True
+        )
+
+    async def accessibility_nodes(self) -> list[dict[str, Any]]:
+        """The nodes of the accessibility trees of all frames in this process, the page's first.
+
+        A frame's root is a child of the frame's node; ids are unique over all frames. One command
+        on a page without frames, else one for each and one that tells where they are.
+        """
+        if len(self.tab.page.frames) == 1:
+            tree = await self.tab.send("Accessibility.getFullAXTree")
+            return list(tree["nodes"])
+        owners = _frame_owners(await self.tab.send(_SNAPSHOT, computedStyles=[]))
+        trees = await asyncio.gather(
+            *(self.tab.send("Accessibility.getFullAXTree", frameId=frame) for frame in owners)
+        )
+        return _joined(
+            [
+                (owner, _renamed(tree["nodes"], f"{place}." if place else ""))
+                for place, (owner, tree) in enumerate(zip(owners.values(), trees, strict=True))
+            ]
+        )
+
+
+def _frame_owners(document: Mapping[str, Any]) -> dict[str, int]:
+    """Frame id to the backend node id of its element, 0 for the page itself, which comes first."""
+    owners = {0: 0}
+    for each in document["documents"]:
+        inner = each["nodes"]["contentDocumentIndex"]
+        for node, place in zip(inner["index"], inner["value"], strict=True):
+            owners[place] = each["nodes"]["backendNodeId"][node]
+    strings = document["strings"]
+    return {strings[document["documents"][place]["frameId"]]: owners[place] for place in owners}
+
+
+def _renamed(nodes: list[dict[str, Any]], prefix: str) -> list[dict[str, Any]]:
+    """The nodes with ids that no other frame has."""
+    if not prefix:
+        return nodes
+    return [
+        {
+            **node,
+            "nodeId": prefix + node["nodeId"],
+            "childIds": [prefix + child for child in node.get("childIds", ())],
+            **({"parentId": prefix + node["parentId"]} if "parentId" in node else {}),
+        }
+        for node in nodes
+    ]
+
+
+def _joined(trees: Sequence[tuple[int, list[dict[str, Any]]]]) -> list[dict[str, Any]]:
+    """The nodes of all trees; the root of a frame's tree is a child of the frame's element."""
+    roots = {owner: nodes[0]["nodeId"] for owner, nodes in trees if owner and nodes}
+    joined = [node for _, nodes in trees for node in nodes]
+    for node in joined:
+        root = roots.get(node.get("backendDOMNodeId", 0))
+        if root is not None:
+            node["childIds"] = [*node.get("childIds", ()), root]
+    return joined

@@ -1,0 +1,265 @@
+"""When a page has come to rest after an action: by its own virtual clock, or by watching it."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import asynccontextmanager, suppress
+from typing import Protocol, TypeVar
+from weakref import WeakKeyDictionary
+
+from webagent.browser.page.requests import Requests
+from webagent.browser.page.scripts import connections_script, timers_script
+from webagent.browser.page.tab import DATA_SECONDS, Tab
+from webagent.errors import WorldError
+
+Answer = TypeVar("Answer")
+
+LOAD_SECONDS = 15.0
+"""Real seconds a page may load before the episode goes on without it."""
+START_OF_TIME = 1_767_268_800.5
+"""What a virtual clock shows at first: 2026-01-01 12:00 UTC, the same for every episode."""
+_ANIMATION_ROUNDS = 5
+_PORTION_MS = 10
+_STILL_MS = 100
+_TIMERS_MS = 1000
+"""So long after an action its short timers are waited for; what ticks longer is polling."""
+_SETTLE_SECONDS = 5.0
+_LEAST_SETTLE_SECONDS = 0.5
+_PACE_MS = 20
+
+ANIMATION_FRAMES_BY_TIMER = """
+(() => {
+  let frame = 0;
+  const waiting = new Map();
+  window.requestAnimationFrame = (callback) => {
+    const id = ++frame;
+    waiting.set(id, setTimeout(() => { waiting.delete(id); callback(performance.now()); }, 16));
+    return id;
+  };
+  window.cancelAnimationFrame = (id) => { clearTimeout(waiting.get(id)); waiting.delete(id); };
+})();
+"""
+"""Under a virtual clock frames come with virtual time, not with the screen's."""
+
+
+class Clock(Protocol):
+    """How time passes on a page."""
+
+    script: str
+    """What the page's own world needs for this clock."""
+
+    async def follow(self, tab: Tab) -> None:
+        """Hear of what happens in a tab from its opening on."""
+        ...
+
+    async def start(self, tab: Tab) -> None:
+        """Take hold of a page that has loaded."""
+        ...
+
+    async def settle(self, tab: Tab, milliseconds: int) -> str:
+        """Let an action take its full effect; says what was still going on when time was up."""
+        ...
+
+    async def wait(self, tab: Tab, milliseconds: int) -> str:
+        """Let so much time pass on the page."""
+        ...
+
+    async def load(self, tab: Tab) -> bool:
+        """Wait until the page has loaded; False when it takes too long."""
+        ...
+
+
+class VirtualClock:
+    """Chromium's virtual time: it stands still between actions and runs at once after one.
+
+    A page with live connections, or one that keeps it waiting for data, cannot be run ahead of the
+    world outside. From then on virtual time is let pass in step with the wall clock.
+    """
+
+    def __init__(self) -> None:
+        self.script = ANIMATION_FRAMES_BY_TIMER + connections_script()
+        self._by_wall = RealClock()
+        self._is_paced = False
+
+    async def follow(self, tab: Tab) -> None:
+        """Nothing to hear of: virtual time knows what is pending."""
+
+    async def start(self, tab: Tab) -> None:
+        await tab.send(
+            "Emulation.setVirtualTimePolicy", policy="pause", initialVirtualTime=START_OF_TIME
+        )
+        if self._is_paced:
+            await self._by_wall.follow(tab)
+
+    async def settle(self, tab: Tab, milliseconds: int) -> str:
+        if self._is_paced:
+            async with _in_step(tab):
+                return await self._by_wall.settle(tab, milliseconds)
+        asking = asyncio.ensure_future(tab.ask_now("unrest"))  # sent first: before time runs ahead
+        waiting = asyncio.ensure_future(self.wait(tab, milliseconds))
+        try:
+            unrest = await _unless_loading(tab, asking)
+            if unrest and unrest["live"]:
+                return await self._leave(tab, "the page holds a live connection")
+            reason = await waiting
+        finally:
+            waiting.cancel()
+        if self._is_paced:
+            return reason
+        if unrest and unrest["animating"] and not tab.loading:
+            reason = await self._animate(tab, milliseconds)
+        if not tab.loading:
+            return reason
+        if not await self.load(tab):
+            return await _give_up_loading(tab)
+        return await self.wait(tab, milliseconds)
+
+    async def _animate(self, tab: Tab, milliseconds: int) -> str:
+        """Animations begin with a frame, some later than others; the page hears with one more."""
+        for _ in range(_ANIMATION_ROUNDS):
+            await tab.next_frame()
+            await self.wait(tab, milliseconds)
+            if not await tab.ask_now("isAnimating"):
+                break
+        await tab.next_frame()
+        return await self.wait(tab, milliseconds)
+
+    async def wait(self, tab: Tab, milliseconds: int) -> str:
+        if self._is_paced:
+            async with _in_step(tab):
+                return await self._by_wall.wait(tab, milliseconds)
+        if await tab.advance(milliseconds):
+            return ""
+        return await self._leave(tab, "the page still waits for data")
+
+    async def load(self, tab: Tab) -> bool:
+        """Time must run for a page to load, so it is granted in portions until it has."""
+        deadline = time.monotonic() + LOAD_SECONDS
+        while tab.loading:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return False
+            tab.loading_changed.clear()
+            await tab.advance(_PORTION_MS, within=min(left, DATA_SECONDS))
+            if tab.loading:
+                await _changed_within(tab, _PORTION_MS / 1000)
+        return True
+
+    async def _leave(self, tab: Tab, reason: str) -> str:
+        """Go over to the wall clock for the rest of the episode."""
+        if not tab.loading and not self._is_paced:
+            self._is_paced = True
+            await self._by_wall.follow(tab)
+            return f"{reason}; its time goes on with the wall clock"
+        return reason
+
+
+class RealClock:
+    """The wall clock: waits for what an action has set going, as events tell of its end."""
+
+    def __init__(self) -> None:
+        self.script = timers_script()
+        self._requests: WeakKeyDictionary[Tab, Requests] = WeakKeyDictionary()
+        self._patience: WeakKeyDictionary[Tab, float] = WeakKeyDictionary()
+
+    async def follow(self, tab: Tab) -> None:
+        """Hear of requests."""
+        if tab not in self._requests:
+            self._requests[tab] = await Requests.of(tab, _SETTLE_SECONDS)
+
+    async def start(self, tab: Tab) -> None:
+        """Nothing to take hold of: the wall clock runs by itself."""
+
+    async def settle(self, tab: Tab, milliseconds: int) -> str:
+        """A page that did not come to rest in time gets half as much the next time."""
+        patience = self._patience.get(tab, _SETTLE_SECONDS)
+        deadline = time.monotonic() + patience
+        while True:
+            if not await self.load(tab):
+                return await _give_up_loading(tab)
+            left = max(0.001, deadline - time.monotonic())
+            resting = tab.ask("rest", _STILL_MS, int(left * 1000), _TIMERS_MS)
+            unrest = await _unless_loading(tab, resting)
+            requests = self._requests.get(tab)
+            if unrest == "" and requests and (url := requests.pending()):
+                await requests.change(tab, deadline - time.monotonic())
+                unrest = f"waiting for {url}"
+            elif unrest == "" and not tab.loading:
+                self._patience[tab] = _SETTLE_SECONDS
+                return ""
+            if time.monotonic() >= deadline:
+                self._patience[tab] = max(_LEAST_SETTLE_SECONDS, patience / 2)
+                return f"the page is still {unrest or 'loading'} after {patience:g} s"
+
+    async def wait(self, tab: Tab, milliseconds: int) -> str:
+        await asyncio.sleep(milliseconds / 1000)
+        return ""
+
+    async def load(self, tab: Tab) -> bool:
+        """Waits for the browser to say that the page has loaded."""
+        deadline = time.monotonic() + LOAD_SECONDS
+        while tab.loading:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return False
+            tab.loading_changed.clear()
+            await _changed_within(tab, left)
+        return True
+
+
+@asynccontextmanager
+async def _in_step(tab: Tab) -> AsyncIterator[None]:
+    """Virtual time passes as the wall clock's does, whatever the page waits for."""
+    pacing = asyncio.create_task(_pace(tab))
+    try:
+        yield
+    finally:
+        pacing.cancel()
+        with suppress(asyncio.CancelledError, WorldError):
+            await pacing
+
+
+async def _pace(tab: Tab) -> None:
+    granted = time.monotonic()
+    while True:
+        now = time.monotonic()
+        passed, granted = max(1, round((now - granted) * 1000)), now
+        await tab.advance(passed, waits=False)
+        await asyncio.sleep(_PACE_MS / 1000)
+
+
+async def _unless_loading(tab: Tab, question: Awaitable[Answer]) -> Answer | None:
+    """The answer of the page, or None where it is about to be replaced: on the way to another site
+    the browser passes on no question until that site has answered."""
+    asking = asyncio.ensure_future(question)
+    try:
+        while not tab.loading:
+            tab.loading_changed.clear()
+            changing = asyncio.ensure_future(tab.loading_changed.wait())
+            await asyncio.wait({asking, changing}, return_when=asyncio.FIRST_COMPLETED)
+            changing.cancel()
+            if asking.done():
+                return await asking
+        return None
+    finally:
+        asking.cancel()
+
+
+async def _changed_within(tab: Tab, seconds: float) -> None:
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            await tab.alive(tab.loading_changed.wait())
+
+
+async def _give_up_loading(tab: Tab) -> str:
+    await tab.stop_loading()
+    return f"the page was still loading after {LOAD_SECONDS:g} s and was stopped"
+
+
+def clock_named(name: str) -> Clock:
+    """The clock a task asks for."""
+    if name == "virtual":
+        return VirtualClock()
+    if name == "real":
+        return RealClock()
+    raise WorldError(f"a task's clock is 'virtual' or 'real', found {name!r}")

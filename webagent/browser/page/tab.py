@@ -1,0 +1,407 @@
+"""One tab: a page with its own line to the browser, where every question has a time limit."""
+
+import asyncio
+import base64
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from typing import Any, TypeVar
+
+from playwright.async_api import CDPSession, Page
+from playwright.async_api import Error as PlaywrightError
+
+from webagent.action.actions import Button
+from webagent.browser.page.choosers import Chooser
+from webagent.browser.page.dialogs import Dialogs, DialogWaits
+from webagent.browser.page.frames import Frames
+from webagent.browser.page.scripts import ISOLATED_WORLD, isolated_script, reporting_script
+from webagent.browser.page.shadows import open_closed
+from webagent.errors import WorldError
+from webagent.observation import PageView, read_view
+
+DATA_SECONDS = 10.0
+"""How long a page may wait for its data before the episode goes on without it."""
+FRAME_SECONDS = 1.0
+"""How long a page may take to draw its next frame; one that draws none has nothing to hear of."""
+DRAG_SECONDS = 2.0
+"""How long the browser may take to hand over a native drag."""
+_STARVED_TASKS = 100
+"""So many tasks may run in one moment before virtual time goes on regardless."""
+ANSWER_SECONDS = 15.0
+"""How long the browser may take over one question before the page counts as hung."""
+
+_LOST_CONTEXT = (
+    "Cannot find context",
+    "Execution context was destroyed",
+    "Inspected target navigated or closed",
+    "uniqueContextId not found",
+)
+_NODES_BY_NUMBER = {
+    "serialization": "deep",
+    "maxDepth": 1,
+    "additionalParameters": {"maxNodeDepth": 0, "includeShadowTree": "none"},
+}
+"""Elements are answered with their backend node ids, and without what is in them."""
+_BETWEEN_PAGES = "Not attached to an active page"
+_Result = TypeVar("_Result")
+
+
+class Tab:
+    """A page, the scripts that run in it and what it reports by itself.
+
+    Every method raises `WorldError` when the page crashed, was closed or does not answer.
+    """
+
+    def __init__(self, page: Page, cdp: CDPSession) -> None:
+        self.page = page
+        self.notes: list[str] = []
+        """What happened without being asked for, such as a dialog; read and emptied each step."""
+        self.loading = False
+        self.loading_changed = asyncio.Event()
+        self.popups_announced = 0
+        self.dialogs = Dialogs(page)
+        self.chooser: Chooser | None = None
+        """What the page's request for files is answered through."""
+        self.modifiers = 0
+        """Bits of the modifier keys that are held: 1 Alt, 2 Control, 4 Meta, 8 Shift."""
+        self.pressed: Button | None = None
+        """The mouse button that is held."""
+        self._expired = asyncio.Event()
+        self._drags: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+        self._cdp = cdp
+        self._frame = ""
+        self._frames = Frames(self)
+        self._isolated: int | None = None
+        self._isolated_ready = asyncio.Event()
+        self._dead: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+    @classmethod
+    async def open(cls, page: Page, hooks_init: str = "", more_scripts: str = "") -> "Tab":
+        """Take over a page: from here on its documents carry our scripts."""
+        async with world_failures():
+            tab = cls(page, await page.context.new_cdp_session(page))
+            await tab._listen()
+            await tab._install(more_scripts + hooks_init)
+        return tab
+
+    async def send(self, method: str, **params: Any) -> dict[str, Any]:
+        """One command of the DevTools protocol."""
+        async with world_failures():
+            answer: dict[str, Any] = await self.alive(self._cdp.send(method, params))
+        return answer
+
+    async def evaluate(self, expression: str) -> Any:
+        """The JSON value of an expression in the page's own world. Errors of the page are values
+        of their own: `WorldError` says what the page threw."""
+        answer = await self.send(
+            "Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True
+        )
+        if "exceptionDetails" in answer:
+            details = answer["exceptionDetails"]
+            thrown = details.get("exception", {}).get("description", details.get("text", ""))
+            raise WorldError(f"the page threw {thrown[:300]!r} on {expression[:80]!r}")
+        return answer["result"].get("value")
+
+    async def ask(self, function: str, *arguments: Any) -> Any:
+        """Call one of our own functions in the page's isolated world; waits out navigations."""
+        return (await self._ask(_call(function, arguments), returnByValue=True)).get("value")
+
+    async def ask_for_elements(self, function: str, *arguments: Any) -> tuple[str, list[int]]:
+        """As `ask`, of a function that answers with a text and elements after it: the text, and the
+        browser's own numbers for the elements (backend node ids)."""
+        answer = await self._ask(_call(function, arguments), serializationOptions=_NODES_BY_NUMBER)
+        text, *nodes = answer["deepSerializedValue"]["value"]
+        return text["value"], [node["value"]["backendNodeId"] for node in nodes]
+
+    async def ask_about(self, mark: int, function: str, *arguments: Any) -> Any:
+        """As `ask`, of the element with this mark, in whatever frame it is."""
+        return await self._frames.ask(mark, function, *arguments)
+
+    async def tell_frames(self) -> None:
+        """Have frames know their marks, for a function that looks into several documents."""
+        await self._frames.tell()
+
+    async def look(self, **options: Any) -> PageView:
+        """What the page and its frames show. The options are those of `observe` in observe.js."""
+        options["firstMark"] = max(options["firstMark"], self._frames.next_mark)
+        view = read_view(await self.ask("observe", options))
+        if view.hollow and self._isolated is not None:
+            async with world_failures():
+                opened = await self.alive(open_closed(self._cdp, self._isolated))
+            view = read_view(await self.ask("observe", options)) if opened else view
+        return await self._frames.fill(view, options) if view.holes else view
+
+    async def goto(self, url: str) -> str:
+        """Begin to open an address; the reason when the browser cannot."""
+        self._set_loading(True)
+        answer = await self.send("Page.navigate", url=url)
+        failure = str(answer.get("errorText", ""))
+        if failure:
+            self._set_loading(False)
+        return f"cannot open {url}: {failure}" if failure else ""
+
+    async def stop_loading(self) -> None:
+        """Have the page as far as it has come, as with a browser's stop button."""
+        try:
+            await self.send("Page.stopLoading")
+        except WorldError as error:
+            if _BETWEEN_PAGES not in str(error):
+                raise
+        self._set_loading(False)
+
+    async def go_in_history(self, offset: int) -> str:
+        """Begin to go so many pages forward; the reason when there is no such page."""
+        history = await self.send("Page.getNavigationHistory")
+        index = history["currentIndex"] + offset
+        if not 0 <= index < len(history["entries"]):
+            return "there is no page to go to in that direction"
+        try:
+            await self.send("Page.navigateToHistoryEntry", entryId=history["entries"][index]["id"])
+        except WorldError as error:
+            if _BETWEEN_PAGES not in str(error):
+                raise
+            return "the page was just being replaced"
+        return ""
+
+    async def upload(self, mark: int, paths: Sequence[str]) -> str:
+        """Put files into a file field; the reason when it is not one."""
+        session, context = self._frames.place_of(mark) or (self._cdp, self._isolated)
+        field = {"expression": f"webagent.fileField({mark})", "contextId": context}
+        async with world_failures():
+            answer = await self.alive(session.send("Runtime.evaluate", field))
+            found = answer["result"].get("objectId")
+            if found is None:
+                return f"element {mark} is not a file field"
+            files = {"files": list(paths), "objectId": found}
+            await self.alive(session.send("DOM.setFileInputFiles", files))
+        return ""
+
+    async def answer_chooser(self, paths: Sequence[str]) -> str:
+        """Give files to the page that has asked for them; the reason when it no longer does."""
+        chooser, self.chooser = self.chooser, None
+        if chooser is None:
+            return "nothing on the page asks for a file"
+        self.notes = [note for note in self.notes if note != chooser.said()]
+        try:
+            await self.send("DOM.setFileInputFiles", files=list(paths), backendNodeId=chooser.field)
+        except WorldError:
+            if self.page.is_closed():
+                raise
+            return "the field that asked for a file is gone"
+        return ""
+
+    async def drag_has_started(self) -> bool:
+        """Whether the page or one of its frames began a native drag and let it go on."""
+        answers = [await self.ask("dragHasStarted"), *await self._frames.ask_all("dragHasStarted")]
+        return any(answer is True for answer in answers)
+
+    async def dragged_data(self) -> dict[str, Any] | None:
+        """What the native drag that has just begun carries; None when the browser says nothing."""
+        try:
+            async with asyncio.timeout(DRAG_SECONDS):
+                return await self.alive(self._drags.get())
+        except TimeoutError:
+            return None
+
+    @property
+    def has_drag(self) -> bool:
+        """Whether the browser has taken a native drag out of the mouse's hand."""
+        return not self._drags.empty()
+
+    def forget_drag(self) -> None:
+        """What was dragged before and never dropped is no part of the next drag."""
+        while not self._drags.empty():
+            self._drags.get_nowait()
+
+    async def next_frame(self) -> None:
+        """Wait until the page has heard of scrolling and of ended animations; not for long."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(FRAME_SECONDS):
+                await self.ask("nextFrame")
+
+    async def screenshot(self) -> bytes:
+        """The viewport as PNG."""
+        answer = await self.send("Page.captureScreenshot", format="png")
+        return base64.b64decode(answer["data"])
+
+    async def ask_now(self, function: str) -> Any:
+        """As `ask` without arguments, but None where the page is just being replaced."""
+        answer = await self._try_isolated(_call(function, ()), returnByValue=True)
+        return answer.get("value") if answer is not None else None
+
+    def take_notes(self) -> list[str]:
+        """The notes so far, which are then forgotten."""
+        notes, self.notes = self.notes, []
+        return notes
+
+    def on(self, event: str, handler: Callable[[dict[str, Any]], None]) -> None:
+        """Be told about an event of the DevTools protocol."""
+        self._cdp.on(event, handler)
+
+    async def advance(
+        self, milliseconds: int, *, waits: bool = True, within: float | None = None
+    ) -> bool:
+        """Let virtual time run and stand still again; False when the page waits for data.
+
+        It waits so for `within` seconds, `DATA_SECONDS` unless told; not at all unless `waits`.
+        While a navigation waits for its server the browser does not even take the command.
+        """
+        self._expired.clear()
+        try:
+            async with asyncio.timeout(DATA_SECONDS if within is None else within):
+                await self.send(
+                    "Emulation.setVirtualTimePolicy",
+                    policy="pauseIfNetworkFetchesPending" if waits else "advance",
+                    budget=max(1, milliseconds),
+                    maxVirtualTimeTaskStarvationCount=0 if waits else _STARVED_TASKS,
+                )
+                await self.alive(self._expired.wait())
+        except TimeoutError:
+            return False
+        return True
+
+    async def _ask(self, call: str, **how: Any) -> dict[str, Any]:
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                while True:
+                    await self.alive(self._isolated_ready.wait())
+                    answer = await self._try_isolated(call, **how)
+                    if answer is not None:
+                        return answer
+        except TimeoutError as error:
+            raise WorldError(f"the page at {self.page.url} does not answer") from error
+
+    async def _try_isolated(self, call: str, **how: Any) -> dict[str, Any] | None:
+        context = self._isolated
+        try:
+            answer = await self.alive(
+                self._cdp.send(
+                    "Runtime.evaluate",
+                    {"expression": call, "contextId": context, "awaitPromise": True, **how},
+                )
+            )
+        except PlaywrightError as error:
+            if not any(phrase in error.message for phrase in _LOST_CONTEXT):
+                raise WorldError(f"the browser failed: {error.message.splitlines()[0]}") from error
+            if self._isolated == context:
+                self._isolated_ready.clear()
+            return None
+        if "exceptionDetails" in answer:
+            raise WorldError(f"our script failed on {call}: {answer['exceptionDetails']}")
+        result: dict[str, Any] = answer["result"]
+        return result
+
+    async def alive(self, work: Awaitable[_Result]) -> _Result:
+        """The result of the work, unless the page dies or hangs first."""
+        task = asyncio.ensure_future(work)
+        both: set[asyncio.Future[Any]] = {task, self._dead, self.dialogs.waiting}
+        try:
+            await asyncio.wait(both, timeout=ANSWER_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            if task.done():
+                return task.result()
+            if self._dead.done():
+                raise WorldError(self._dead.result())
+            if self.dialogs.open is not None:
+                raise DialogWaits(self.dialogs.said())
+            raise WorldError(f"the page at {self.page.url} gave no answer in {ANSWER_SECONDS:g} s")
+        finally:
+            task.cancel()
+
+    async def _listen(self) -> None:
+        self.page.on("crash", lambda _: self._die("the page crashed"))
+        self.page.on("close", lambda _: self._die("the page was closed"))
+        self._frame = (await self.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
+        self.on("Runtime.executionContextCreated", self._context_created)
+        self.on("Runtime.executionContextDestroyed", self._context_destroyed)
+        self.on("Runtime.executionContextsCleared", self._contexts_cleared)
+        self.on("Emulation.virtualTimeBudgetExpired", lambda _: self._expired.set())
+        self.on("Input.dragIntercepted", lambda event: self._drags.put_nowait(event["data"]))
+        self.on("Page.javascriptDialogOpening", self._dialog_opened)
+        self.on("Page.javascriptDialogClosed", lambda _: self.dialogs.closed())
+        self.on("Page.fileChooserOpened", self._chooser_opened)
+        self.on("Page.windowOpen", self._window_opened)
+        for event in ("frameRequestedNavigation", "frameStartedNavigating", "frameStartedLoading"):
+            self.on(f"Page.{event}", self._navigation_started)
+        for event in ("frameStoppedLoading", "navigatedWithinDocument"):
+            self.on(f"Page.{event}", self._navigation_ended)
+
+    async def _install(self, main_world: str) -> None:
+        await asyncio.gather(
+            self.send("Page.enable"),
+            self.send("Runtime.enable"),
+            self.send("Input.setInterceptDrags", enabled=True),
+            self.send("Page.setInterceptFileChooserDialog", enabled=True),
+            self.send(
+                "Page.addScriptToEvaluateOnNewDocument",
+                source=isolated_script(),
+                worldName=ISOLATED_WORLD,
+                runImmediately=True,
+            ),
+            self.send(
+                "Page.addScriptToEvaluateOnNewDocument",
+                source=reporting_script() + main_world,
+                runImmediately=True,
+            ),
+        )
+
+    def _die(self, reason: str) -> None:
+        if not self._dead.done():
+            self._dead.set_result(reason)
+
+    def _context_created(self, event: dict[str, Any]) -> None:
+        context = event["context"]
+        if context["auxData"]["frameId"] != self._frame:
+            self._frames.created(self._cdp, context)
+        elif context["name"] == ISOLATED_WORLD:
+            self._isolated = context["id"]
+            self._isolated_ready.set()
+
+    def _context_destroyed(self, event: dict[str, Any]) -> None:
+        self._frames.destroyed(self._cdp, event["executionContextId"])
+
+    def _contexts_cleared(self, _event: dict[str, Any]) -> None:
+        self._isolated_ready.clear()
+        self._frames.cleared(self._cdp)
+
+    def _dialog_opened(self, event: dict[str, Any]) -> None:
+        if event["type"] != "beforeunload" and not self.dialogs.are_held:
+            self.notes.append(
+                f"the page opened a dialog ({event['type']}), dismissed: {event['message']}"
+            )
+
+    def _chooser_opened(self, event: dict[str, Any]) -> None:
+        self.chooser = Chooser.of(event)
+        if self.chooser:
+            self.notes.append(self.chooser.said())
+        else:
+            self.notes.append("the page asks for a file in a way that cannot be answered")
+
+    def _window_opened(self, _event: dict[str, Any]) -> None:
+        self.popups_announced += 1
+
+    def _navigation_started(self, event: dict[str, Any]) -> None:
+        if event["frameId"] == self._frame and event.get("navigationType") != "sameDocument":
+            self._set_loading(True)
+
+    def _navigation_ended(self, event: dict[str, Any]) -> None:
+        if event["frameId"] == self._frame:
+            self._set_loading(False)
+
+    def _set_loading(self, loading: bool) -> None:
+        self.loading = loading
+        self.loading_changed.set()
+
+
+def _call(function: str, arguments: tuple[Any, ...]) -> str:
+    return f"webagent.{function}({', '.join(json.dumps(each) for each in arguments)})"
+
+
+@asynccontextmanager
+async def world_failures() -> AsyncIterator[None]:
+    """Whatever the browser throws at us, as the one error that says the world failed."""
+    try:
+        yield
+    except PlaywrightError as error:
+        raise WorldError(f"the browser failed: {error.message.splitlines()[0]}") from error
+    except TimeoutError as error:
+        raise WorldError("the browser did not answer in time") from error

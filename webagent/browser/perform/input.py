@@ -1,0 +1,142 @@
+"""Mouse and keyboard as the browser's own input events, so that pages see what a person causes."""
+
+import asyncio
+from collections.abc import Sequence
+
+from webagent.action.actions import Button
+from webagent.browser.page.tab import Tab, world_failures
+from webagent.browser.perform.keys import press
+
+Point = tuple[float, float]
+
+_BUTTON_BITS = {"left": 1, "right": 2, "middle": 4}
+_COPY = 1
+_DRAG_MOVES = 5
+_LONGEST_TYPED = 100
+
+
+async def move(tab: Tab, point: Point) -> None:
+    """Move the mouse, with the button down that is held. A native drag hears of its end only."""
+    if not (tab.pressed and tab.has_drag):
+        await _mouse(tab, "mouseMoved", point, tab.pressed)
+
+
+async def click(tab: Tab, point: Point, button: Button = "left", count: int = 1) -> None:
+    """Press and let go, once or more; the events travel together and arrive in order."""
+    events = [_mouse(tab, "mouseMoved", point)]
+    for number in range(1, count + 1):
+        for kind in ("mousePressed", "mouseReleased"):
+            events.append(_mouse(tab, kind, point, button, number))
+    await asyncio.gather(*events)
+
+
+async def drag(tab: Tab, start: Point, end: Point) -> None:
+    """Press at one point, move to the other in small steps and let go.
+
+    Where the press starts the browser's native drag and drop, the page gets its events instead.
+    """
+    await move(tab, start)
+    await hold_button(tab, start)
+    for number in range(1, _DRAG_MOVES + 1):
+        share = number / _DRAG_MOVES
+        point = (start[0] + (end[0] - start[0]) * share, start[1] + (end[1] - start[1]) * share)
+        await move(tab, point)
+    await let_go(tab, end)
+
+
+async def hold_button(tab: Tab, point: Point, button: Button = "left") -> None:
+    """Press a button at a point; it stays down until `let_go`."""
+    tab.forget_drag()
+    await _mouse(tab, "mousePressed", point, button, 1)
+    tab.pressed = button
+
+
+async def let_go(tab: Tab, point: Point, button: Button = "left") -> None:
+    """Let go of a button; what was dragged natively is dropped."""
+    dragged = tab.pressed == "left" and await tab.drag_has_started()
+    tab.pressed = None
+    if not (dragged and await _drop(tab, point)):
+        await _mouse(tab, "mouseReleased", point, button, 1)
+
+
+async def drop_files(tab: Tab, point: Point, paths: Sequence[str]) -> None:
+    """Drop files of this machine at a point, as if dragged there from a folder."""
+    data = {"items": [], "files": list(paths), "dragOperationsMask": _COPY}
+    for kind in ("dragEnter", "dragOver", "dragOver", "drop"):
+        await tab.send("Input.dispatchDragEvent", type=kind, x=point[0], y=point[1], data=data)
+
+
+async def turn_wheel(tab: Tab, point: Point, dx: int, dy: int) -> None:
+    """Turn the wheel over a point, by CSS pixels right and down."""
+    await tab.send(
+        "Input.dispatchMouseEvent",
+        type="mouseWheel",
+        x=point[0],
+        y=point[1],
+        deltaX=dx,
+        deltaY=dy,
+        modifiers=tab.modifiers,
+    )
+
+
+async def type_text(tab: Tab, text: str) -> None:
+    """Type where the caret is, in place of what is selected, key by key.
+
+    Of a long text all but the last character is put in at once: its page still hears a key, with
+    the whole text in place.
+    """
+    if not text:
+        return await press(tab, ("Delete",))
+    if len(text) > _LONGEST_TYPED:
+        await tab.send("Input.insertText", text=text[:-1])
+        text = text[-1]
+    if not tab.modifiers and all(
+        character.isascii() and (character.isalnum() or character == " ") for character in text
+    ):
+        await asyncio.gather(*(_key(tab, kind, c) for c in text for kind in ("keyDown", "keyUp")))
+        return
+    async with world_failures():
+        await tab.alive(tab.page.keyboard.type(text))
+
+
+async def _key(tab: Tab, kind: str, character: str) -> None:
+    """One key of letters, digits and space, the same on every keyboard; sent without waiting for
+    the one before, and still in order."""
+    upper = character.upper()
+    place = "Space" if character == " " else f"{'Digit' if upper.isdigit() else 'Key'}{upper}"
+    text = {"text": character, "unmodifiedText": character} if kind == "keyDown" else {}
+    await tab.send(
+        "Input.dispatchKeyEvent",
+        type=kind,
+        key=character,
+        code=place,
+        windowsVirtualKeyCode=ord(upper),
+        **text,
+    )
+
+
+async def _drop(tab: Tab, end: Point) -> bool:
+    """Drop what is dragged natively, which also lets go of the button; False when nothing is.
+
+    The page is told twice where the thing is: it may have moved elements under it the first time,
+    and drops only where the last telling was welcome.
+    """
+    data = await tab.dragged_data()
+    for kind in ("dragEnter", "dragOver", "dragOver", "drop") if data else ():
+        await tab.send("Input.dispatchDragEvent", type=kind, x=end[0], y=end[1], data=data)
+    return data is not None
+
+
+async def _mouse(
+    tab: Tab, kind: str, point: Point, button: Button | None = None, count: int = 0
+) -> None:
+    await tab.send(
+        "Input.dispatchMouseEvent",
+        type=kind,
+        x=point[0],
+        y=point[1],
+        button=button or "none",
+        buttons=_BUTTON_BITS[button] if button and kind != "mouseReleased" else 0,
+        clickCount=count,
+        modifiers=tab.modifiers,
+    )

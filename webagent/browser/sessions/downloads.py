@@ -1,0 +1,224 @@
+"""The files that pages hand out during an episode: kept in its folder, within limits."""
+
+import asyncio
+import itertools
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from playwright.async_api import Browser as Chrome
+from playwright.async_api import CDPSession
+from playwright.async_api import Error as PlaywrightError
+
+from webagent.browser.page.tab import Tab, world_failures
+
+BEGIN_SECONDS = 0.1
+"""How long a step waits for a download to begin: the browser says nothing of one until then."""
+WAIT_SECONDS = 5.0
+"""How long a step waits for the downloads that it began."""
+LONGEST_SECONDS = 120.0
+"""After so long a download is stopped."""
+_MOST_AT_ONCE = 20
+_LOOK_SECONDS = 0.1
+_MEGABYTE = 1_000_000
+
+
+@dataclass(slots=True)
+class _Download:
+    """One file under way."""
+
+    guid: str
+    name: str
+    began: float
+    stopping: str = ""
+    """Why it is being stopped; empty while it is not."""
+    is_new: bool = True
+    """Whether nothing has been said of it yet."""
+
+
+class Downloads:
+    """The downloads of one browser context. `take_notes` says what became of them."""
+
+    def __init__(self, session: CDPSession, context: str, folder: Path, max_mb: int) -> None:
+        self._session = session
+        self._context = context
+        self._folder = folder
+        self._most = max_mb
+        self._incoming = Path(tempfile.mkdtemp(prefix=".incoming-", dir=folder))
+        self._under_way: dict[str, _Download] = {}
+        self._notes: list[str] = []
+        self._early: list[tuple[Path, str]] = []
+        self.judge: Callable[[str, int | None], str] = lambda name, size: ""
+        """Why a file of this name and, once known, size in bytes may not be kept; else nothing."""
+        self._episode = ""
+        self._target: Path | None = None
+        self._watching: asyncio.Task[None] | None = None
+
+    @classmethod
+    async def open(cls, chrome: Chrome, tab: Tab, folder: Path, max_mb: int) -> "Downloads":
+        """Take over the downloads of the tab's context. Raises `WorldError`."""
+        folder.mkdir(parents=True, exist_ok=True)
+        target = await tab.send("Target.getTargetInfo")
+        async with world_failures():
+            session = await chrome.new_browser_cdp_session()
+            downloads = cls(session, target["targetInfo"]["browserContextId"], folder, max_mb)
+            session.on("Browser.downloadWillBegin", downloads._begins)
+            session.on("Browser.downloadProgress", downloads._goes_on)
+            await session.send(
+                "Browser.setDownloadBehavior",
+                {
+                    "behavior": "allowAndName",
+                    "browserContextId": downloads._context,
+                    "downloadPath": str(downloads._incoming),
+                    "eventsEnabled": True,
+                },
+            )
+        return downloads
+
+    async def settle(self) -> None:
+        """Wait for what is beginning or under way, but not for long."""
+        if not self._under_way and not self._notes:
+            await self._until(self._has_begun, BEGIN_SECONDS)
+        await self._until(self._is_at_rest, WAIT_SECONDS)
+        for download in self._under_way.values():
+            if download.is_new:
+                size = self._size_of(download)
+                self._notes.append(f"still downloading {download.name} ({size} bytes so far)")
+                download.is_new = False
+
+    def _has_begun(self) -> bool:
+        return bool(self._under_way or self._notes)
+
+    def _is_at_rest(self) -> bool:
+        return not any(each.is_new for each in self._under_way.values())
+
+    async def _until(self, holds: Callable[[], bool], seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        while not holds() and time.monotonic() < deadline:
+            await asyncio.sleep(_LOOK_SECONDS / 10)
+
+    def take_notes(self) -> list[str]:
+        """What became of downloads since the last time."""
+        notes, self._notes = self._notes, []
+        return notes
+
+    def begin(self, episode: str) -> None:
+        """From here on files belong to this episode, the early ones too."""
+        self._episode = episode
+        early, self._early = self._early, []
+        for arrived, name in early:
+            arrived.replace(free_path(self._own_folder() / name))
+
+    async def close(self) -> None:
+        """Stop what is under way; what has arrived stays. Never raises."""
+        if self._watching is not None:
+            self._watching.cancel()
+        with suppress(PlaywrightError):
+            await self._session.detach()
+        shutil.rmtree(self._incoming, ignore_errors=True)
+
+    def _begins(self, event: dict[str, Any]) -> None:
+        guid, name = event["guid"], safe_name(event["suggestedFilename"])
+        download = _Download(guid, name, time.monotonic())
+        self._under_way[guid] = download
+        if len(self._under_way) > _MOST_AT_ONCE:
+            self._stop(download, f"more than {_MOST_AT_ONCE} at once")
+        if reason := self.judge(name, None):
+            self._stop(download, reason)
+        if self._watching is None or self._watching.done():
+            self._watching = asyncio.create_task(self._watch())
+
+    def _goes_on(self, event: dict[str, Any]) -> None:
+        download = self._under_way.get(event["guid"])
+        if download is None:
+            return
+        if event["state"] == "completed":
+            self._keep(self._under_way.pop(download.guid))
+        elif event["state"] == "canceled":
+            del self._under_way[download.guid]
+            why = download.stopping or "the connection broke or the server refused"
+            self._notes.append(f"the download of {download.name} was stopped: {why}")
+
+    def _keep(self, download: _Download) -> None:
+        arrived = self._incoming / download.guid
+        size = arrived.stat().st_size if arrived.is_file() else 0
+        too_large = self._too_large() if size > self._most * _MEGABYTE else ""
+        if why := too_large or download.stopping or self.judge(download.name, size):
+            arrived.unlink(missing_ok=True)
+            self._notes.append(f"the download of {download.name} was stopped: {why}")
+            return
+        self._notes.append(f"downloaded {self._put(arrived, download.name)} ({size} bytes)")
+
+    def _put(self, arrived: Path, name: str) -> str:
+        """Move a file to where it belongs; the name it got."""
+        if not self._episode:
+            self._early.append((arrived, name))
+            return name
+        path = free_path(self._own_folder() / name)
+        arrived.replace(path)
+        return path.name
+
+    def _own_folder(self) -> Path:
+        if self._target is None:
+            self._target = new_folder(self._folder, self._episode)
+        return self._target
+
+    async def _watch(self) -> None:
+        """The browser tells of progress now and then only, so sizes are looked at on disk."""
+        while self._under_way:
+            await asyncio.sleep(_LOOK_SECONDS)
+            now = time.monotonic()
+            for download in list(self._under_way.values()):
+                if self._size_of(download) > self._most * _MEGABYTE:
+                    self._stop(download, self._too_large())
+                elif now - download.began > LONGEST_SECONDS:
+                    self._stop(download, f"it took more than {LONGEST_SECONDS:g} s")
+
+    def _stop(self, download: _Download, why: str) -> None:
+        if not download.stopping:
+            download.stopping = why
+            request = {"guid": download.guid, "browserContextId": self._context}
+            stopping = asyncio.ensure_future(self._session.send("Browser.cancelDownload", request))
+            stopping.add_done_callback(lambda done: done.cancelled() or done.exception())
+
+    def _size_of(self, download: _Download) -> int:
+        for name in (f"{download.guid}.crdownload", download.guid):
+            with suppress(OSError):
+                return (self._incoming / name).stat().st_size
+        return 0
+
+    def _too_large(self) -> str:
+        return f"it is larger than {self._most} MB"
+
+
+def safe_name(suggested: str) -> str:
+    """A file name that stays in its folder: no path, no control characters, not hidden."""
+    name = os.path.basename(suggested.replace("\\", "/"))
+    name = "".join(each for each in name if each.isprintable()).strip(". ")
+    stem, suffix = os.path.splitext(name)
+    return (stem[:100] + suffix[:20]) or "download"
+
+
+def new_folder(parent: Path, name: str) -> Path:
+    """A folder of this name that no other episode has, with a number where the name is taken."""
+    for number in itertools.count(1):
+        folder = parent / (f"{name}-{number}" if number > 1 else name)
+        with suppress(FileExistsError):
+            folder.mkdir(parents=True)
+            return folder
+    raise AssertionError("counting does not end")
+
+
+def free_path(path: Path) -> Path:
+    """The path, or one with a number where that is taken."""
+    number, free = 1, path
+    while free.exists():
+        number += 1
+        free = path.with_stem(f"{path.stem} ({number})")
+    return free

@@ -1,0 +1,155 @@
+"""How a browser presents itself to a site, and what it keeps of an episode there."""
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+from urllib.parse import unquote, urlsplit
+
+from webagent.browser.sessions.login import LoginStore, StorageState, read_storage_state
+from webagent.errors import SetupError, unknown_name
+
+Dialogs: TypeAlias = Literal["dismiss", "ask"]
+ColorScheme: TypeAlias = Literal["light", "dark", "no-preference"]
+_PATHS = {"storage_state", "downloads", "har_record", "har_replay", "trace", "video"}
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """The default is what benchmarks are played with: anonymous, and nothing kept."""
+
+    storage: StorageState | None = field(default=None, repr=False)
+    """What the browser knows from earlier, such as being logged in; never shown."""
+    proxy: str = ""
+    """Address of a proxy, as `http://user:password@host:3128`."""
+    locale: str = ""
+    """As `de-DE`; also the language that sites are asked for."""
+    timezone: str = ""
+    """As `Europe/Berlin`."""
+    geolocation: tuple[float, float] | None = None
+    """Latitude and longitude in degrees; sites that ask are told."""
+    user_agent: str = ""
+    viewport: tuple[int, int] | None = None
+    """CSS pixels, width by height, in place of the task's."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Sent with every request."""
+    permissions: tuple[str, ...] = ()
+    """Granted without asking, as `clipboard-read`."""
+    color_scheme: ColorScheme = "light"
+    dialogs: Dialogs = "dismiss"
+    """`dismiss`: closed at once and noted; `ask`: left open until the agent answers."""
+    headed: bool = False
+    """Whether a window is shown; the browser must have been started with one."""
+    downloads: Path | None = None
+    """Folder in which each episode with downloads gets one of its own; None refuses them."""
+    max_download_mb: int = 100
+    """Megabytes after which a download is stopped."""
+    har_record: Path | None = None
+    """Folder that gets a HAR file of each episode's network traffic."""
+    har_replay: Path | None = None
+    """HAR file that answers in place of the network."""
+    trace: Path | None = None
+    """Folder that gets a Playwright trace of each episode."""
+    video: Path | None = None
+    """Folder that gets a video of each page."""
+
+    def context_options(self, viewport: tuple[int, int]) -> dict[str, Any]:
+        """What Playwright is to open a context with; the viewport is the task's."""
+        width, height = self.viewport or viewport
+        options: dict[str, Any] = {"viewport": {"width": width, "height": height}}
+        options["accept_downloads"] = False
+        named = {
+            "storage_state": self.storage,
+            "proxy": _proxy(self.proxy) if self.proxy else None,
+            "locale": self.locale,
+            "timezone_id": self.timezone,
+            "user_agent": self.user_agent,
+            "extra_http_headers": dict(self.headers),
+            "color_scheme": self.color_scheme if self.color_scheme != "light" else None,
+        }
+        options |= {name: value for name, value in named.items() if value}
+        if self.geolocation:
+            latitude, longitude = self.geolocation
+            options["geolocation"] = {"latitude": latitude, "longitude": longitude}
+        granted = [*self.permissions, *(["geolocation"] if self.geolocation else [])]
+        return options | ({"permissions": granted} if granted else {})
+
+
+def read_profile(file: Path, site: str) -> Profile:
+    """The profile in the table `[sites.<site>]` of a TOML file.
+
+    Its keys are the fields of `Profile`; `storage_state` names a JSON file of Playwright's, and
+    `login` a login that was saved with `webagent login`. Paths are relative to the file. Raises
+    `SetupError` naming the file, the key and what was expected.
+    """
+    where = f"{file} [sites.{site}]"
+    table = {name.replace("-", "_"): value for name, value in _table(file, site).items()}
+    for name in _PATHS & table.keys():
+        if isinstance(table[name], str):
+            table[name] = str(file.parent / os.path.expanduser(table[name]))
+    state = _storage(table.pop("storage_state", ""), table.pop("login", ""), where)
+    return replace(_checked(table, where), storage=state)
+
+
+def _table(file: Path, site: str) -> dict[str, Any]:
+    try:
+        sites = tomllib.loads(file.read_text(encoding="utf-8")).get("sites", {})
+    except OSError as error:
+        raise SetupError(f"{file} cannot be read: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SetupError(f"{file} is not TOML: {error}") from error
+    if not isinstance(sites, dict) or site not in sites:
+        raise unknown_name(f"site in {file}", site, sites if isinstance(sites, dict) else ())
+    if not isinstance(sites[site], dict):
+        raise SetupError(f"{file}: `sites.{site}` should be a table, as [sites.{site}]")
+    return dict(sites[site])
+
+
+def _checked(table: dict[str, Any], where: str) -> Profile:
+    from pydantic import TypeAdapter, ValidationError
+
+    known = [each.name for each in fields(Profile) if each.name != "storage"]
+    for name in table:
+        if name not in known:
+            raise unknown_name(f"setting in {where}", name, [*known, "login", "storage_state"])
+    try:
+        profile: Profile = TypeAdapter(Profile).validate_python(table)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(map(str, first["loc"]))
+        raise SetupError(f"{where}: {name} is {first['input']!r}; {first['msg']}") from error
+    if profile.proxy:
+        _proxy(profile.proxy)
+    return profile
+
+
+def _storage(file: str, login: str, where: str) -> StorageState | None:
+    if file and login:
+        raise SetupError(f"{where}: storage_state and login are both given; choose one")
+    if login:
+        return LoginStore.default().load(login).storage
+    return read_storage_state(Path(file)) if file else None
+
+
+def _proxy(address: str) -> dict[str, str]:
+    """In Playwright's form. Raises `SetupError` when it is no address of a proxy."""
+    parts = urlsplit(address)
+    try:
+        port = parts.port
+    except ValueError as error:
+        raise SetupError(
+            f"the proxy {parts.hostname!r} has a port that is none: {error}"
+        ) from error
+    if parts.scheme not in ("http", "https", "socks4", "socks5") or not parts.hostname:
+        raise SetupError(
+            f"{address.rpartition('@')[2]!r} is no proxy; expected one such as "
+            "http://user:password@host:3128"
+        )
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    proxy = {"server": f"{parts.scheme}://{host}" + (f":{port}" if port else "")}
+    if parts.username:
+        proxy["username"] = unquote(parts.username)
+        proxy["password"] = unquote(parts.password or "")
+    return proxy

@@ -1,0 +1,1 @@
+"""Browsers started, lent page by page, weighed and replaced."""

@@ -1,0 +1,198 @@
+"""One Chromium with the driver that steers it: started, weighed and ended as a whole."""
+
+import asyncio
+import logging
+import os
+import time
+from collections.abc import Sequence
+from contextlib import AsyncExitStack, suppress
+from pathlib import Path
+
+import psutil
+from playwright.async_api import Browser as Chrome
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Playwright, async_playwright
+
+from webagent.browser.chromium import Chromium, can_sandbox
+from webagent.browser.supply.leftovers import OwnedFolder
+from webagent.errors import SetupError
+
+logger = logging.getLogger(__name__)
+
+_QUIET_FLAGS = (
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-quic",
+    "--disable-sync",
+    "--no-first-run",
+    "--force-color-profile=srgb",
+    "--hide-scrollbars",
+)
+_LAUNCH_SECONDS = 30.0
+_CLOSE_SECONDS = 10.0
+_MEGABYTE = 1 << 20
+
+
+class Engine:
+    """A Chromium and its driver, two processes with many children that live and die together."""
+
+    def __init__(
+        self, playwright: Playwright, chrome: Chrome, folder: OwnedFolder | None = None
+    ) -> None:
+        self.chrome = chrome
+        self.started = time.monotonic()
+        self._playwright = playwright
+        self._folder = folder
+        self._processes: tuple[psutil.Process, ...] = ()
+
+    @classmethod
+    async def start(
+        cls, chromium: Chromium, headless: bool, *, flags: Sequence[str], page_megabytes: int
+    ) -> "Engine":
+        """Start both. A renderer that asks for more than `page_megabytes` crashes.
+
+        Raises `SetupError` when the browser does not start.
+        """
+        folder = OwnedFolder()
+        async with AsyncExitStack() as undo:
+            undo.callback(folder.remove)
+            try:
+                playwright = await _start_driver()
+                undo.push_async_callback(playwright.stop)
+                chrome = await _launch(playwright, chromium, headless, flags, folder.path)
+                engine = cls(playwright, chrome, folder)
+                await engine._find_processes(folder)
+            except PlaywrightError as error:
+                reason = error.message.splitlines()[0]
+                raise SetupError(f"{chromium.path} does not start: {reason}") from error
+            except psutil.Error as error:
+                raise SetupError(f"{chromium.path} ended as it started: {error}") from error
+            undo.pop_all()
+        engine._limit_renderers(page_megabytes)
+        return engine
+
+    @classmethod
+    async def join(cls, address: str) -> "Engine":
+        """Steer a browser that runs already; it is neither weighed nor ended.
+
+        Raises `SetupError` when there is none at this DevTools address.
+        """
+        playwright = await _start_driver()
+        try:
+            chrome = await playwright.chromium.connect_over_cdp(
+                address, timeout=_LAUNCH_SECONDS * 1000
+            )
+        except PlaywrightError as error:
+            await playwright.stop()
+            reason = error.message.splitlines()[0]
+            raise SetupError(
+                f"no browser to join at {address} ({reason}); start one with "
+                "--remote-debugging-port=9222 --user-data-dir=FOLDER"
+            ) from error
+        return cls(playwright, chrome)
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether browser and driver are both running."""
+        return self.chrome.is_connected() and all(map(_is_running, self._processes))
+
+    def megabytes(self) -> float:
+        """Memory of all its processes, shared pages counted once (PSS) where that is known.
+
+        Takes about a millisecond for each process.
+        """
+        return sum(map(_bytes_of, self.family())) / _MEGABYTE
+
+    def family(self) -> list[psutil.Process]:
+        """The processes that are running now: the driver, the browser and what they started."""
+        found: dict[int, psutil.Process] = {}
+        for process in self._processes:
+            with suppress(psutil.NoSuchProcess):
+                found |= {each.pid: each for each in (process, *process.children(recursive=True))}
+        return list(found.values())
+
+    async def close(self) -> None:
+        """End both, by force where they do not end by themselves. Never raises."""
+        family = self.family()
+        with suppress(PlaywrightError, TimeoutError):
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                await self.chrome.close()
+        with suppress(PlaywrightError, TimeoutError):
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                await self._playwright.stop()
+        for process in family:
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+        if self._folder:
+            self._folder.remove()
+
+    async def _find_processes(self, folder: OwnedFolder) -> None:
+        """The browser says its own number; the driver is its ancestor below this process."""
+        session = await self.chrome.new_browser_cdp_session()
+        answer = await session.send("SystemInfo.getProcessInfo")
+        await session.detach()
+        number = next(each["id"] for each in answer["processInfo"] if each["type"] == "browser")
+        main = psutil.Process(number)
+        self._processes = (main, *(each for each in main.parents() if each.ppid() == os.getpid()))
+        for argument in main.cmdline():
+            if argument.startswith("--user-data-dir="):
+                folder.add_profile(Path(argument.partition("=")[2]))
+
+    def _limit_renderers(self, megabytes: int) -> None:
+        """Renderers are forked off the zygotes and inherit their limit of private memory."""
+        if not hasattr(psutil, "RLIMIT_DATA"):
+            return
+        for process in self.family():
+            try:
+                if "--type=zygote" in process.cmdline():
+                    process.rlimit(psutil.RLIMIT_DATA, (megabytes * _MEGABYTE,) * 2)
+            except psutil.Error as error:
+                logger.warning("a page's memory is not limited: %s", error)
+
+
+async def _start_driver() -> Playwright:
+    """Playwright's driver. Killed as it starts, it fails with an error of no particular class."""
+    starting = asyncio.ensure_future(async_playwright().start())
+    await asyncio.wait({starting}, timeout=_LAUNCH_SECONDS)
+    if not starting.done():
+        starting.cancel()
+        raise SetupError(f"Playwright's driver does not start within {_LAUNCH_SECONDS:g} s")
+    if error := starting.exception():
+        raise SetupError(f"Playwright's driver does not start: {error}") from error
+    return starting.result()
+
+
+async def _launch(
+    playwright: Playwright,
+    chromium: Chromium,
+    headless: bool,
+    flags: Sequence[str],
+    folder: Path,
+) -> Chrome:
+    return await playwright.chromium.launch(
+        executable_path=chromium.path,
+        headless=headless,
+        args=[*_QUIET_FLAGS, *flags],
+        chromium_sandbox=can_sandbox(),
+        artifacts_dir=folder / "artifacts",
+        timeout=_LAUNCH_SECONDS * 1000,
+        handle_sigint=False,
+        handle_sigterm=False,
+        handle_sighup=False,
+    )
+
+
+def _is_running(process: psutil.Process) -> bool:
+    with suppress(psutil.NoSuchProcess):
+        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
+    return False
+
+
+def _bytes_of(process: psutil.Process) -> int:
+    with suppress(OSError):
+        for line in Path(f"/proc/{process.pid}/smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                return int(line.split()[1]) * 1024
+    with suppress(psutil.Error):
+        return int(process.memory_info().rss)
+    return 0
