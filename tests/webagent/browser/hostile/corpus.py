@@ -22,6 +22,9 @@ class Hostile:
     """Whether the world may give the page up; everywhere else the episode must be played out."""
     seconds: float = SECONDS
 
+    def __str__(self) -> str:
+        return self.name
+
 
 def read(text: str) -> Iterator[Hostile]:
     """The pages of one file: `=== name (at /path, may fail, 40 s)`, then lines of HTML."""

@@ -69,7 +69,7 @@ async def test_nothing_leaves_a_guarded_episode(
     assert trajectory.evidence["guard"]
 
 
-@pytest.mark.slow
+@pytest.mark.corpus
 @pytest.mark.parametrize("attack", _SHOWN, ids=names)
 async def test_each_attack_succeeds_without_a_guard(
     unguarded: Browser, sites: Sites, outbox: Path, attack: Attack
