@@ -62,15 +62,18 @@ async def server() -> AsyncIterator[str]:
     """A server with a page whose picture never comes; for all else it gives no answer."""
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        request = await reader.readline()
-        if b"/page" in request:
-            body = b"<title>Slow</title><p>Half here</p><img src='/never.png'>"
-            head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n"
-            writer.write(head % len(body) + body)
-            await writer.drain()
-            writer.close()
-        else:
-            await reader.read()
+        try:
+            request = await reader.readline()
+            if b"/page" in request:
+                body = b"<title>Slow</title><p>Half here</p><img src='/never.png'>"
+                head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n\r\n"
+                writer.write(head % len(body) + body)
+                await writer.drain()
+            else:
+                await reader.read()
+        except ConnectionError:
+            pass  # the browser has left
+        finally:
             writer.close()
 
     listening = await asyncio.start_server(answer, "127.0.0.1", 0)

@@ -66,6 +66,7 @@ class GuardProxy:
         task = asyncio.ensure_future(self._serve((reader, writer)))
         self._serving.add(task)
         task.add_done_callback(self._serving.discard)
+        task.add_done_callback(lambda _: writer.close())  # also where it was cancelled unbegun
 
     async def _serve(self, client: Pipe) -> None:
         try:
@@ -74,8 +75,6 @@ class GuardProxy:
             self._gate.note(refusal.what, refusal.verdict)
         except (OSError, EOFError, ValueError, TimeoutError, asyncio.LimitOverrunError):
             pass  # broken connections and nonsense end here, and the browser says what it saw
-        finally:
-            client[1].close()
 
     async def _answer(self, client: Pipe) -> None:
         head = await read_head(client[0])

@@ -46,13 +46,13 @@ class HostileServer:
         connection = asyncio.ensure_future(self._serve(reader, writer))
         self._connections.add(connection)
         connection.add_done_callback(self._connections.discard)
+        connection.add_done_callback(lambda _: writer.close())
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             request = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
             path = urlsplit(request.split(" ", 2)[1]).path
             await _answer(writer, path, request)
-        writer.close()
 
 
 async def _answer(writer: asyncio.StreamWriter, path: str, request: str) -> None:

@@ -49,6 +49,13 @@ class Poker:
 
 
 @pytest.fixture(scope="module")
+async def browser() -> AsyncIterator[Browser]:
+    """A browser apart from that of the other tests, which would suffer from what is left over."""
+    async with Browser() as own:
+        yield own
+
+
+@pytest.fixture(scope="module")
 async def server() -> AsyncIterator[HostileServer]:
     """The server for the whole corpus."""
     running = HostileServer()

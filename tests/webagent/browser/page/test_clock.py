@@ -36,7 +36,18 @@ HEAD = "HTTP/1.1 200 OK\r\nContent-Type: {}\r\nConnection: close\r\n\r\n"
 
 async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     """The page, an answer that is late, one that never comes, and a message after a while."""
-    path = (await reader.readuntil(b"\r\n\r\n")).split(b" ", 2)[1]
+    try:
+        await answer_path(reader, writer, (await reader.readuntil(b"\r\n\r\n")).split(b" ", 2)[1])
+    except (ConnectionError, asyncio.IncompleteReadError):
+        pass  # a connection that the browser opened in advance, or one it has left
+    finally:
+        writer.close()
+
+
+async def answer_path(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, path: bytes
+) -> None:
+    """The answer to one address."""
     kind = "text/event-stream" if path == b"/events" else "text/html"
     if path == b"/never":
         await reader.read()
@@ -48,7 +59,6 @@ async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
         await asyncio.sleep(0.5)
         writer.write(b"data: news\n\n")
         await reader.read()
-    writer.close()
 
 
 @pytest.fixture

@@ -59,27 +59,25 @@ class Sites:
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Note one request and answer it."""
+        try:
+            await self._serve(reader, writer)
+        except (asyncio.IncompleteReadError, OSError):
+            pass  # the browser has left
+        finally:
+            writer.close()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         site, port = writer.get_extra_info("sockname")[:2]
         if site == EVIL:
             self.arrivals.append(Arrival(site, port, "CONNECTION", "", ""))
-        try:
-            head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
-        except (asyncio.IncompleteReadError, OSError):
-            writer.close()
-            return
-        method, path, _ = head.split("\r\n")[0].split(" ", 2)
-        length = next(
-            (
-                int(line[15:])
-                for line in head.split("\r\n")
-                if line.lower()[:15] == "content-length:"
-            ),
-            0,
-        )
-        body = (await reader.readexactly(length)).decode("latin-1")
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+        first, *lines = head.split("\r\n")
+        method, path, _ = first.split(" ", 2)
+        lengths = [int(line[15:]) for line in lines if line.lower()[:15] == "content-length:"]
+        body = (await reader.readexactly(sum(lengths[:1]))).decode("latin-1")
         self.arrivals.append(Arrival(site, port, method, path, head + body))
         writer.write(self.answer(site, path))
-        writer.close()
+        await writer.drain()
 
     def answer(self, site: str, path: str) -> bytes:
         """Redirects where the path says so; the page under test at the shop; else a little page."""
