@@ -314,6 +314,8 @@ async def soak(episodes: int, per_1000: float, seed: int) -> tuple[list[Row], bo
         began = time.monotonic()
         await run.run("soak", episodes, per_1000)
         book, left = run.account(), run.left()
+        for each in left:
+            print(f"left behind: {each}", file=sys.stderr)
         rows = rows_of(run, book, left, time.monotonic() - began)
     return rows, book[RIGHT] == episodes and not book[OPEN] and not left
 

@@ -19,6 +19,7 @@ from webagent.browser.supply.engine import Engine
 from webagent.browser.supply.leftovers import sweep
 from webagent.browser.supply.supply import Limits, Supply
 from webagent.browser.tabs import Tabs
+from webagent.browser.upcoming import Places
 from webagent.browser.world import BrowserWorld, KeepImage
 from webagent.errors import SetupError
 from webagent.guard import Guard
@@ -53,6 +54,7 @@ class Browser:
         self._chromium = chromium
         self._limits = limits or Limits()
         self._supply = Supply(self._start, self._limits)
+        self._places = Places()
         self._worlds: WeakSet[BrowserWorld] = WeakSet()
 
     @property
@@ -94,7 +96,7 @@ class Browser:
         if profile is not None:
             self._check(profile)
         await self._supply.open()
-        world = BrowserWorld(self, keep_image, profile, variant, handover)
+        world = BrowserWorld(self, keep_image, profile, variant, handover, self._places)
         self._worlds.add(world)
         return world
 

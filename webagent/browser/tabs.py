@@ -56,7 +56,7 @@ class Tabs:
         """The tabs of a fresh context: one, empty, with the wall clock until `start`."""
         tabs = cls(context, clock, init)
         context.on("page", tabs._page_opened)
-        await tabs._adopt(await tabs._blank_page())
+        await tabs._adopt(await tabs._blank_page(), is_first=True)
         return tabs
 
     def begin(self, task: Task) -> None:
@@ -235,9 +235,9 @@ class Tabs:
         name = safe_name(download.suggested_filename)
         self._refused.append(f"the page offered a file ({name}), refused: none are kept here")
 
-    async def _adopt(self, page: Page) -> None:
+    async def _adopt(self, page: Page, *, is_first: bool = False) -> None:
         page.on("download", self._offered)
-        tab = await Tab.open(page, self.clock.script + self._init)
+        tab = await Tab.open(page, self.clock.script + self._init, is_blank=is_first)
         await self.clock.follow(tab)
         self._tabs.append(tab)
         self._active = len(self._tabs) - 1

@@ -2,19 +2,20 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Coroutine, Iterator, Mapping
-from contextlib import AsyncExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
 
 from tasks.task import Json, Task
 from webagent.action import Action
+from webagent.browser.background import Background
 from webagent.browser.page.captcha import Captcha, Handover
 from webagent.browser.page.capture import Members, PageSource
 from webagent.browser.page.dialogs import DialogWaits
 from webagent.browser.perform import perform
 from webagent.browser.sessions.profile import Profile
 from webagent.browser.tabs import Tabs
+from webagent.browser.upcoming import Places, TabSource, Upcoming
 from webagent.errors import WorldError
 from webagent.observation import PageView
 from webagent.observation.variants import Variant
@@ -22,42 +23,6 @@ from webagent.records import Node, Observation
 
 KeepImage = Callable[[bytes], str]
 """Stores a PNG and answers with the reference to it."""
-_LULL_SECONDS = 0.002
-"""A policy that has been silent for so long is thinking; then there is time for other work."""
-
-
-class TabSource(Protocol):
-    """Where a world gets its pages from: a browser that stays warm."""
-
-    async def open_tabs(self, task: Task, profile: Profile) -> Tabs:
-        """A fresh context for the task, as the profile asks, with one empty tab in it."""
-        ...
-
-    def renew(self, tabs: Tabs) -> None:
-        """The tabs are in use. Raises `WorldError` when they were taken back or are lost."""
-        ...
-
-    async def close_tabs(self, tabs: Tabs) -> None:
-        """Close a context and all that is in it. Never raises."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class _Prepared:
-    """Pages being opened for an episode to come."""
-
-    task: Task
-    url: str
-    """What is loaded in them; empty for a blank page."""
-    tabs: asyncio.Task[Tabs]
-
-    def fits(self, task: Task) -> bool:
-        """Whether another task can be played in them, its address apart."""
-        return _surroundings(self.task) == _surroundings(task)
-
-
-def _surroundings(task: Task) -> tuple[object, ...]:
-    return (task.hooks.init, task.viewport, task.clock)
 
 
 class BrowserWorld:
@@ -70,20 +35,20 @@ class BrowserWorld:
         profile: Profile | None = None,
         variant: Variant | None = None,
         handover: Handover | None = None,
+        places: Places | None = None,
     ) -> None:
         """Screenshots are taken where they can be kept; `variant` says what else is captured;
-        `handover` is asked for help with captchas."""
+        `handover` is asked for help with captchas; `places` are what the worlds of a browser share
+        for pages that are kept ready."""
         self._source = source
         self._keep_image = keep_image
         self._profile = profile or Profile()
+        self._upcoming = Upcoming(source, self._profile, places or Places())
         self._variant = variant
         self._handover = handover
         self._tabs: Tabs | None = None
         self._task: Task | None = None
-        self._next: _Prepared | None = None
-        self._background: set[asyncio.Task[None]] = set()
-        self._may_open = asyncio.Event()
-        self._lull: asyncio.TimerHandle | None = None
+        self._background = Background()
         self._next_mark = 1
         self._goal = ""
         self._asked_about: set[str] = set()
@@ -95,7 +60,7 @@ class BrowserWorld:
         """Start the task in a fresh context. Raises `WorldError`."""
         self._leave()
         with self._at_work():
-            tabs = self._tabs = await self._take_prepared(task)
+            tabs = self._tabs = await self._upcoming.take(task)
             self._task, self._next_mark, self._seen = task, 1, None
             if tabs.guard:
                 tabs.guard.check_start()
@@ -111,7 +76,7 @@ class BrowserWorld:
                 self._goal = str(await tabs.first.evaluate(task.hooks.goal))
             self._seen = await self._observe(task, tabs, notes)
             self._seen = await self._past_captcha(task, tabs, self._seen)
-        self._make_ready(task, "")
+        self._upcoming.begin(task, "")
         return self._seen
 
     async def step(self, action: Action) -> Observation:
@@ -163,98 +128,29 @@ class BrowserWorld:
 
     async def prepare(self, task: Task) -> None:
         """Begin to load the next episode's page now, so that its `reset` need not wait."""
-        self._make_ready(task, task.start_url)
+        self._upcoming.begin(task, task.start_url)
 
     async def close(self) -> None:
         """Close all pages of this world; the browser stays."""
         self._leave()
-        self._forget_prepared()
-        while self._background:
-            await asyncio.gather(*self._background)
-
-    def _make_ready(self, task: Task, url: str) -> None:
-        ready = self._next
-        if ready is not None and ready.fits(task) and ready.url in ("", url):
-            if ready.url == url:
-                return
-            self._next = _Prepared(task, url, asyncio.create_task(self._load(ready.tabs, url)))
-            return
-        self._forget_prepared()
-        opening = asyncio.create_task(self._open(task))
-        if url:
-            opening = asyncio.create_task(self._load(opening, url))
-        self._next = _Prepared(task, url, opening)
-
-    async def _open(self, task: Task) -> Tabs:
-        """Pages for an episode to come. A new page costs as much as several steps, so it is opened
-        while the policy thinks, or once it is wanted."""
-        await self._may_open.wait()
-        return await self._source.open_tabs(task, self._profile)
+        await self._upcoming.close()
+        await self._background.finish()
 
     @contextmanager
     def _at_work(self) -> Iterator[None]:
-        """The processor belongs to the episode being played."""
-        if self._lull is not None:
-            self._lull.cancel()
-        self._may_open.clear()
-        try:
-            yield
-        except WorldError as error:
-            if self._tabs is None or self._tabs.guard is None:
-                raise
-            raise self._tabs.guard.masked_error(error) from None
-        finally:
-            loop = asyncio.get_running_loop()
-            self._lull = loop.call_later(_LULL_SECONDS, self._may_open.set)
-
-    async def _take_prepared(self, task: Task) -> Tabs:
-        """The prepared pages; where they fail, the browser may have died since, so fresh ones."""
-        was_prepared = self._next is not None and self._next.fits(task)
-        try:
-            return await self._take(task)
-        except WorldError:
-            if not was_prepared:
-                raise
-        return await self._take(task)
-
-    async def _take(self, task: Task) -> Tabs:
-        self._make_ready(task, task.start_url)
-        self._may_open.set()
-        ready, self._next = self._next, None
-        if ready is None:
-            raise WorldError("the world was closed while an episode began")
-        tabs = await ready.tabs
-        self._source.renew(tabs)
-        return tabs
-
-    async def _load(self, opening: asyncio.Task[Tabs], url: str) -> Tabs:
-        tabs = await opening
-        async with AsyncExitStack() as undo:
-            undo.push_async_callback(self._source.close_tabs, tabs)
-            self._source.renew(tabs)
-            await tabs.start(url)
-            undo.pop_all()
-        return tabs
-
-    def _forget_prepared(self) -> None:
-        if self._next is not None:
-            self._may_open.set()
-            self._in_background(self._close_when_open(self._next.tabs))
-            self._next = None
+        """An episode is being played; what goes wrong is told without secrets."""
+        with self._upcoming.wait():
+            try:
+                yield
+            except WorldError as error:
+                if self._tabs is None or self._tabs.guard is None:
+                    raise
+                raise self._tabs.guard.masked_error(error) from None
 
     def _leave(self) -> None:
         if self._tabs is not None:
-            self._in_background(self._source.close_tabs(self._tabs))
+            self._background.start(self._source.close_tabs(self._tabs))
         self._tabs = self._task = self._seen = None
-
-    async def _close_when_open(self, opening: asyncio.Task[Tabs]) -> None:
-        with suppress(WorldError):
-            await self._source.close_tabs(await opening)
-
-    def _in_background(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(work)
-        self._background.add(task)
-        task.add_done_callback(self._background.discard)
 
     def _playing(self) -> tuple[Tabs, Task, Observation]:
         if self._tabs is None or self._task is None or self._seen is None:

@@ -76,12 +76,13 @@ class Tab:
         self._dead: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
     @classmethod
-    async def open(cls, page: Page, hooks_init: str = "", more_scripts: str = "") -> "Tab":
-        """Take over a page: from here on its documents carry our scripts."""
+    async def open(cls, page: Page, main_world: str = "", *, is_blank: bool = False) -> "Tab":
+        """Take over a page: from here on its documents carry our scripts, and `main_world` in the
+        page's own world. A blank page that is about to be left goes without."""
         async with world_failures():
             tab = cls(page, await page.context.new_cdp_session(page))
             await tab._listen()
-            await tab._install(more_scripts + hooks_init)
+            await tab._install(main_world, now=not is_blank)
         return tab
 
     async def send(self, method: str, **params: Any) -> dict[str, Any]:
@@ -325,7 +326,7 @@ class Tab:
         for event in ("frameStoppedLoading", "navigatedWithinDocument"):
             self.on(f"Page.{event}", self._navigation_ended)
 
-    async def _install(self, main_world: str) -> None:
+    async def _install(self, main_world: str, *, now: bool) -> None:
         await asyncio.gather(
             self.send("Page.enable"),
             self.send("Runtime.enable"),
@@ -335,12 +336,12 @@ class Tab:
                 "Page.addScriptToEvaluateOnNewDocument",
                 source=isolated_script(),
                 worldName=ISOLATED_WORLD,
-                runImmediately=True,
+                runImmediately=now,
             ),
             self.send(
                 "Page.addScriptToEvaluateOnNewDocument",
                 source=reporting_script() + main_world,
-                runImmediately=True,
+                runImmediately=now,
             ),
         )
 

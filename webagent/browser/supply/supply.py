@@ -3,14 +3,14 @@
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
 from weakref import WeakKeyDictionary
 
 from playwright.async_api import Browser as Chrome
 
+from webagent.browser.background import Background
 from webagent.browser.supply.engine import Engine
 from webagent.browser.tabs import Tabs
 from webagent.errors import SetupError, WorldError
@@ -82,7 +82,7 @@ class Supply:
         self._places: list[_Place] = []
         self._taken_back: WeakKeyDictionary[Tabs, str] = WeakKeyDictionary()
         self._launching = asyncio.Lock()
-        self._background: set[asyncio.Task[None]] = set()
+        self._background = Background()
         self._rounds: asyncio.Task[None] | None = None
 
     @property
@@ -142,8 +142,7 @@ class Supply:
             self._rounds = None
         places, self._places = self._places, []
         await asyncio.gather(*(place.engine.close() for place in places))
-        while self._background:
-            await asyncio.gather(*self._background)
+        await self._background.finish()
 
     async def _place(self) -> _Place:
         """The browser to open the next page in, started if there is none."""
@@ -180,7 +179,7 @@ class Supply:
             logger.warning("a browser is gone; its pages are lost")
             self._places.remove(place)
             self._taken_back |= dict.fromkeys(place.leases, "the browser is gone")
-            self._in_background(place.engine.close())
+            self._background.start(place.engine.close())
 
     async def _make_rounds(self) -> None:
         weighed = time.monotonic()
@@ -230,17 +229,12 @@ class Supply:
 
     def _take_back(self, place: _Place, lease: _Lease, reason: str) -> None:
         self._taken_back[lease.tabs] = reason
-        self._in_background(self.give_back(lease.tabs))
+        self._background.start(self.give_back(lease.tabs))
 
     def _end_drained(self) -> None:
         for place in [place for place in self._places if place.retired and place.is_idle()]:
             self._places.remove(place)
-            self._in_background(place.engine.close())
-
-    def _in_background(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(work)
-        self._background.add(task)
-        task.add_done_callback(self._background.discard)
+            self._background.start(place.engine.close())
 
 
 async def _close(tabs: Tabs) -> bool:

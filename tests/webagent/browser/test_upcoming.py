@@ -1,0 +1,135 @@
+"""Pages of the episode to come: opened in a lull, or when wanted, and not before."""
+
+import asyncio
+from dataclasses import dataclass, field, replace
+
+from tasks.task import PageHooks, Task
+from webagent.browser.sessions.profile import Profile
+from webagent.browser.upcoming import Places, Upcoming
+from webagent.errors import WorldError
+
+TASK = Task("test/page@1", "file:///page.html")
+OTHER = replace(TASK, start_url="file:///other.html")
+LULL = 0.02
+
+
+@dataclass(eq=False)
+class Pages:
+    """Stands in for the tabs of a browser."""
+
+    loaded: str = ""
+    is_open: bool = True
+
+    async def start(self, url: str) -> None:
+        self.loaded = url
+
+
+@dataclass
+class Source:
+    """Stands in for a browser."""
+
+    opened: list[Pages] = field(default_factory=list)
+    lost: bool = False
+
+    async def open_tabs(self, task: Task, profile: Profile) -> Pages:
+        await asyncio.sleep(0)
+        self.opened.append(Pages())
+        return self.opened[-1]
+
+    def renew(self, tabs: Pages) -> None:
+        if self.lost:
+            self.lost = False
+            raise WorldError("the browser is gone")
+
+    async def close_tabs(self, tabs: Pages) -> None:
+        tabs.is_open = False
+
+
+async def test_nothing_is_opened_while_the_policy_answers_at_once():
+    source = Source()
+    upcoming = Upcoming(source, Profile(), Places())
+    for _ in range(5):
+        with upcoming.wait():
+            await asyncio.sleep(0.001)
+        upcoming.begin(TASK, "")
+        await asyncio.sleep(0)  # a policy that yields is not silent yet
+    assert source.opened == []
+    await upcoming.close()
+    assert source.opened == [], "opened only to be closed"
+
+
+async def test_a_page_is_opened_while_the_policy_thinks_and_then_taken():
+    source = Source()
+    upcoming = Upcoming(source, Profile(), Places())
+    with upcoming.wait():
+        pass
+    upcoming.begin(TASK, "")
+    await asyncio.sleep(LULL)
+    [pages] = source.opened
+    assert pages.loaded == ""
+    upcoming.begin(TASK, TASK.start_url)
+    await asyncio.sleep(LULL)
+    assert pages.loaded == TASK.start_url
+    with upcoming.wait():
+        assert await upcoming.take(TASK) is pages
+    assert len(source.opened) == 1
+
+
+async def test_what_is_wanted_is_opened_at_once():
+    source = Source()
+    upcoming = Upcoming(source, Profile(), Places())
+    with upcoming.wait():
+        pages = await upcoming.take(TASK)
+    assert pages is source.opened[0]
+
+
+async def test_a_page_with_another_address_is_closed():
+    source = Source()
+    upcoming = Upcoming(source, Profile(), Places())
+    upcoming.begin(OTHER, OTHER.start_url)
+    await asyncio.sleep(LULL)
+    pages = await upcoming.take(TASK)
+    await asyncio.sleep(0)
+    assert [each.is_open for each in source.opened] == [False, True]
+    assert pages is source.opened[1]
+
+
+async def test_a_page_prepared_for_other_surroundings_is_closed():
+    source = Source()
+    upcoming = Upcoming(source, Profile(), Places())
+    upcoming.begin(replace(TASK, hooks=PageHooks(init="let a")), "")
+    await asyncio.sleep(LULL)
+    await upcoming.take(TASK)
+    await asyncio.sleep(0)
+    assert [each.is_open for each in source.opened] == [False, True]
+
+
+async def test_worlds_share_the_places_for_pages_kept_ready():
+    source, places = Source(), Places(2)
+    worlds = [Upcoming(source, Profile(), places) for _ in range(5)]
+    for each in worlds:
+        each.begin(TASK, TASK.start_url)
+    await asyncio.sleep(LULL)
+    assert len(source.opened) == 2
+    assert await worlds[4].take(TASK) is source.opened[2], "who has no place opens when wanted"
+    await worlds[0].take(TASK)
+    assert places.free == 1
+    with worlds[3].wait():
+        pass
+    await asyncio.sleep(LULL)
+    assert len(source.opened) == 4
+    for each in worlds:
+        await each.close()
+    assert places.free == 2
+    assert sum(pages.is_open for pages in source.opened) == 2, "those that were taken"
+
+
+async def test_pages_lost_with_their_browser_are_opened_again():
+    source = Source()
+    upcoming = Upcoming(source, Profile(), Places())
+    upcoming.begin(TASK, "")
+    await asyncio.sleep(LULL)
+    source.lost = True
+    pages = await upcoming.take(TASK)
+    assert pages is source.opened[-1]
+    assert len(source.opened) == 2

@@ -1,0 +1,185 @@
+"""The pages of the episode to come, opened while nobody needs the processor."""
+
+import asyncio
+import os
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from typing import Protocol
+
+from tasks.task import Task
+from webagent.browser.background import Background
+from webagent.browser.sessions.profile import Profile
+from webagent.browser.tabs import Tabs
+from webagent.errors import WorldError
+
+_LULL_SECONDS = 0.002
+"""A policy that has been silent for so long is thinking; then there is time for other work."""
+
+
+class TabSource(Protocol):
+    """Where a world gets its pages from: a browser that stays warm."""
+
+    async def open_tabs(self, task: Task, profile: Profile) -> Tabs:
+        """A fresh context for the task, as the profile asks, with one empty tab in it."""
+        ...
+
+    def renew(self, tabs: Tabs) -> None:
+        """The tabs are in use. Raises `WorldError` when they were taken back or are lost."""
+        ...
+
+    async def close_tabs(self, tabs: Tabs) -> None:
+        """Close a context and all that is in it. Never raises."""
+        ...
+
+
+class Places:
+    """Room for pages that are kept ready, shared by all worlds of a browser.
+
+    As many as there are processors: more could not be opened at once, and each takes memory.
+    """
+
+    def __init__(self, count: int | None = None) -> None:
+        self.free = count or os.cpu_count() or 1
+
+    def take(self) -> bool:
+        """One of them, if any is free."""
+        is_free = self.free > 0
+        self.free -= is_free
+        return is_free
+
+    def give_back(self) -> None:
+        """One that was taken is free again."""
+        self.free += 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """Pages that are open or will be."""
+
+    task: Task
+    url: str
+    """What is loaded in them; empty for a blank page."""
+    turn: asyncio.Event
+    """Set when they are to be opened."""
+    tabs: asyncio.Task[Tabs]
+
+    def fits(self, task: Task) -> bool:
+        """Whether another task can be played in them, its address apart."""
+        return _surroundings(self.task) == _surroundings(task)
+
+
+def _surroundings(task: Task) -> tuple[object, ...]:
+    return (task.hooks.init, task.viewport, task.clock)
+
+
+class Upcoming:
+    """What one world has ready for its next episode.
+
+    A new page costs as much as several steps. So it is opened while the policy thinks, if there is
+    a place for it, and else once it is wanted.
+    """
+
+    def __init__(self, source: TabSource, profile: Profile, places: Places) -> None:
+        self._source = source
+        self._profile = profile
+        self._places = places
+        self._has_place = False
+        self._next: _Prepared | None = None
+        self._is_silent = True
+        self._lull: asyncio.TimerHandle | None = None
+        self._background = Background()
+
+    @contextmanager
+    def wait(self) -> Iterator[None]:
+        """The processor belongs to the episode being played."""
+        if self._lull is not None:
+            self._lull.cancel()
+        self._is_silent = False
+        try:
+            yield
+        finally:
+            loop = asyncio.get_running_loop()
+            self._lull = loop.call_later(_LULL_SECONDS, self._fall_silent)
+
+    def begin(self, task: Task, url: str) -> None:
+        """Have pages for the task, with the address loaded in them; a blank one if it is empty."""
+        self._next = self._fitting(task, url)
+        self._open_if_silent()
+
+    async def take(self, task: Task) -> Tabs:
+        """Pages with the task's address loaded, prepared or fresh. Raises `WorldError`."""
+        was_prepared = self._next is not None and self._next.fits(task)
+        try:
+            return await self._take(task)
+        except WorldError:
+            if not was_prepared:
+                raise
+        return await self._take(task)  # the browser may have died since they were prepared
+
+    def drop(self) -> None:
+        """Have nothing ready."""
+        dropped, self._next = self._next, None
+        self._leave_place()
+        if dropped is not None and dropped.turn.is_set():
+            self._background.start(self._close_when_open(dropped.tabs))
+        elif dropped is not None:
+            dropped.tabs.cancel()
+
+    async def close(self) -> None:
+        """Have nothing ready, and wait until all of it is closed."""
+        self.drop()
+        await self._background.finish()
+
+    async def _take(self, task: Task) -> Tabs:
+        ready = self._fitting(task, task.start_url)
+        self._next = None
+        self._leave_place()
+        ready.turn.set()
+        tabs = await ready.tabs
+        self._source.renew(tabs)
+        return tabs
+
+    def _fitting(self, task: Task, url: str) -> _Prepared:
+        ready = self._next
+        if ready is None or not ready.fits(task) or ready.url not in ("", url):
+            self.drop()
+            turn = asyncio.Event()
+            ready = _Prepared(task, "", turn, asyncio.create_task(self._open(task, turn)))
+        if ready.url != url:
+            loading = asyncio.create_task(self._load(ready.tabs, url))
+            ready = _Prepared(task, url, ready.turn, loading)
+        return ready
+
+    async def _open(self, task: Task, turn: asyncio.Event) -> Tabs:
+        await turn.wait()
+        return await self._source.open_tabs(task, self._profile)
+
+    async def _load(self, opening: asyncio.Task[Tabs], url: str) -> Tabs:
+        tabs = await opening
+        async with AsyncExitStack() as undo:
+            undo.push_async_callback(self._source.close_tabs, tabs)
+            self._source.renew(tabs)
+            await tabs.start(url)
+            undo.pop_all()
+        return tabs
+
+    async def _close_when_open(self, opening: asyncio.Task[Tabs]) -> None:
+        with suppress(WorldError):
+            await self._source.close_tabs(await opening)
+
+    def _fall_silent(self) -> None:
+        self._is_silent = True
+        self._open_if_silent()
+
+    def _open_if_silent(self) -> None:
+        if not self._is_silent or self._next is None:
+            return
+        self._has_place = self._has_place or self._places.take()
+        if self._has_place:
+            self._next.turn.set()
+
+    def _leave_place(self) -> None:
+        if self._has_place:
+            self._has_place = False
+            self._places.give_back()
