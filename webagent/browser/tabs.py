@@ -16,6 +16,7 @@ from webagent.browser.sessions.downloads import Downloads, safe_name
 from webagent.browser.sessions.har import Replay
 from webagent.browser.sessions.recording import Recording
 from webagent.errors import WorldError
+from webagent.patience import uncounted
 
 if TYPE_CHECKING:
     from webagent.browser.enforcement.enforce import Enforcer
@@ -199,7 +200,8 @@ class Tabs:
         tab, is_virtual = self.active, isinstance(self.clock, VirtualClock)
         if is_virtual:
             await tab.send("Emulation.setVirtualTimePolicy", policy="advance")
-        await until
+        with uncounted():
+            await until
         if is_virtual:
             await tab.send("Emulation.setVirtualTimePolicy", policy="pause")
 

@@ -6,6 +6,7 @@ from typing import Protocol
 from webagent.action import Action, format_action
 from webagent.guard.actions import elements_of, shown
 from webagent.guard.address import read_address
+from webagent.patience import uncounted
 from webagent.records import Observation
 
 
@@ -22,8 +23,9 @@ async def is_approved(approver: Approve | None, question: str, seconds: float) -
     if approver is None:
         return False
     try:
-        async with asyncio.timeout(seconds):
-            return await approver.approve(question)
+        with uncounted():
+            async with asyncio.timeout(seconds):
+                return await approver.approve(question)
     except TimeoutError:
         return False
 

@@ -1,12 +1,12 @@
 """A world that fails rather than hangs."""
 
-import asyncio
 from collections.abc import Awaitable, Mapping
 from typing import TypeVar
 
 from tasks.task import Json, Task
 from webagent.action import Action
 from webagent.errors import WorldError
+from webagent.patience import time_limit
 from webagent.records import Observation
 from webagent.rollout.world import World
 
@@ -14,7 +14,8 @@ Reply = TypeVar("Reply")
 
 
 class TimedWorld:
-    """The given world; a call that takes longer than `seconds` is cancelled, a `WorldError`."""
+    """The given world; a call that takes longer than `seconds` is cancelled, a `WorldError`. While
+    a person is asked or at work the time does not count."""
 
     def __init__(self, world: World, seconds: float) -> None:
         self._world = world
@@ -38,7 +39,7 @@ class TimedWorld:
 
     async def _in_time(self, verb: str, call: Awaitable[Reply]) -> Reply:
         try:
-            async with asyncio.timeout(self._seconds):
+            async with time_limit(self._seconds):
                 return await call
         except TimeoutError as error:
             raise WorldError(f"{verb} did not end within {self._seconds:g} seconds") from error

@@ -1,5 +1,6 @@
 """Captchas are named and left to a person; pages that merely speak of them are left alone."""
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -88,14 +89,16 @@ def world_of(browser: Browser, tmp_path: Path) -> MakeWorld:
 class Person:
     """Somebody who passes the captcha, or does not, when asked."""
 
-    def __init__(self, passes: bool) -> None:
+    def __init__(self, passes: bool, seconds: float = 0.0) -> None:
         self.passes = passes
+        self.seconds = seconds
         self.asked: list[str] = []
         self.world: BrowserWorld | None = None
 
     async def hand_over(self, reason: str) -> None:
         """Put the real page in place of the captcha."""
         self.asked.append(reason)
+        await asyncio.sleep(self.seconds)
         if self.passes and self.world and self.world._tabs:
             script = "document.body.innerHTML = '<h1>Welcome</h1>'"
             await self.world._tabs.active.evaluate(script)
@@ -143,6 +146,16 @@ async def test_a_person_passes_it_and_the_episode_goes_on(world_of: MakeWorld) -
     assert person.asked == [
         "the page shows a captcha (Cloudflare) instead of its content; only a person may pass it"
     ]
+    await world.close()
+
+
+async def test_the_time_a_person_takes_is_not_the_worlds(world_of: MakeWorld) -> None:
+    person = Person(passes=True, seconds=3.5)
+    world = person.world = await world_of(INSTEAD["Cloudflare"], person)
+    policy = ScriptedPolicy(lambda trajectory, page: act.Answer("passed"))
+    episode = await run_episode(TASK, policy, world, step_timeout=3)
+    assert episode.ending is not Ending.WORLD_FAILED, episode.error
+    assert len(person.asked) == 1
     await world.close()
 
 
