@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -65,10 +66,12 @@ class WebEnv(gymnasium.Env[dict[str, Any], str]):
         observation: str = "text",
         max_tokens: int = 2000,
         render_mode: str | None = None,
+        guard: str | Path | None = None,
     ) -> None:
         """`observation` is the form of `page`: `text`, `screenshot`, `set-of-marks`, `pruned`,
-        `accessibility`, `html` or `markdown`, and `max_tokens` bounds it. The browser starts with
-        the first reset. Raises `SetupError` for an unknown form."""
+        `accessibility`, `html` or `markdown`, and `max_tokens` bounds it. `guard` is the policy
+        file that every episode is held to (docs/guard.md). The browser starts with the first
+        reset. Raises `SetupError` for an unknown form or a bad policy."""
         variant = variant_named(observation)
         self._drawing = Drawing(task, split, settings)
         self.observation_space = observation_space(
@@ -76,7 +79,7 @@ class WebEnv(gymnasium.Env[dict[str, Any], str]):
         )
         self.action_space = ActionText()
         self.render_mode = render_mode
-        self._supply: Supply | None = Supply.lease()
+        self._supply: Supply | None = Supply.lease(guard)
         self._player = Player(self._supply.browser, screenshot, max_tokens, variant)
 
     def reset(

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,7 @@ class WebVectorEnv(VectorEnv[dict[str, Any], Sequence[str], npt.NDArray[Any]]):
         screenshot: bool = False,
         observation: str = "text",
         max_tokens: int = 2000,
+        guard: str | Path | None = None,
     ) -> None:
         """Raises `ValueError` where there is not one task for each environment, or where they
         differ in size and screenshots are asked for."""
@@ -56,7 +58,7 @@ class WebVectorEnv(VectorEnv[dict[str, Any], Sequence[str], npt.NDArray[Any]]):
         self.single_action_space = ActionText()
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._supply = Supply.lease()
+        self._supply = Supply.lease(guard)
         browser = self._supply.browser
         self._players = [Player(browser, screenshot, max_tokens, variant) for _ in range(num_envs)]
         self._rngs: list[np.random.Generator] = []

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -98,7 +99,7 @@ def test_the_last_environment_to_close_ends_the_browser() -> None:
     one.close()
     assert other.reset(seed=0)[0]["goal"]
     other.close()
-    assert Supply._shared is None
+    assert not Supply._shared
     with pytest.raises(RuntimeError, match="closed"):
         one.unwrapped.reset()
 
@@ -185,3 +186,23 @@ def test_different_tasks_fit_into_one_vector() -> None:
         made.close()
     with pytest.raises(ValueError, match="as many tasks"):
         WebVectorEnv(3, ["click-button"])
+
+
+def test_episodes_are_held_to_a_policy(tmp_path: Path) -> None:
+    policy = tmp_path / "guard.toml"
+    rule = '[[actions]]\nverdict = "deny"\nactions = ["click"]\nreason = "look, do not touch"\n'
+    policy.write_text(rule, encoding="utf-8")
+    held, free = gymnasium.make(TASK, guard=str(policy)), gymnasium.make(TASK)
+    for made, outcome, reward in ((held, "refused: look, do not touch", 0.0), (free, "", 1.0)):
+        _, info = made.reset(seed=1)
+        seen, got, *_ = made.step(f"click({mark_of(info, 'ONE')})")
+        assert (seen["outcome"], got) == (outcome, reward)
+        made.close()
+    assert not Supply._shared
+
+
+def test_a_bad_policy_is_said_at_once(tmp_path: Path) -> None:
+    policy = tmp_path / "guard.toml"
+    policy.write_text("on_refusel = 'tell'", encoding="utf-8")
+    with pytest.raises(SetupError, match="on_refusal"):
+        gymnasium.make(TASK, guard=str(policy))

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -43,11 +44,13 @@ class BrowserGymEnv(gymnasium.Env[dict[str, Any], str]):
         reward: str = "success",
         max_steps: int | None = None,
         scale: float | None = None,
+        guard: str | Path | None = None,
     ) -> None:
         """`fields` are the costly ones of the dictionary that are wanted; the rest of those is left
         out of it. `scale` is how many pixels of the screenshot make up one of the page, by default
-        BrowserGym's 1.5 for MiniWoB++ and 1 for other tasks. Raises `SetupError` for an unknown
-        field or reward, `UnknownTask` for an unknown task.
+        BrowserGym's 1.5 for MiniWoB++ and 1 for other tasks. `guard` is the policy file that every
+        episode is held to. Raises `SetupError` for an unknown field or reward or a bad policy,
+        `UnknownTask` for an unknown task.
         """
         for name in fields:
             if name not in COSTLY:
@@ -62,7 +65,7 @@ class BrowserGymEnv(gymnasium.Env[dict[str, Any], str]):
             tuple(fields), (round(width * scale), round(height * scale))
         )
         self.action_space = Calls()
-        self._supply: Supply | None = Supply.lease()
+        self._supply: Supply | None = Supply.lease(guard)
         self._session = Session(self._supply.browser, Manner(tuple(fields), reward, scale))
 
     def reset(
