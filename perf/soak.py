@@ -278,8 +278,9 @@ def _shape(error: str) -> str:
 
 
 def slope(weights: Sequence[tuple[int, dict[str, float]]], kind: str) -> float:
-    """Megabytes gained in 1,000 episodes, by least squares, the first fifth left out."""
-    points = [(at, weight.get(kind, 0.0)) for at, weight in weights[len(weights) // 5 :]]
+    """Megabytes gained in 1,000 episodes, by least squares, the first fifth left out, and the
+    moments at which it was not running."""
+    points = [(at, weight[kind]) for at, weight in weights[len(weights) // 5 :] if weight.get(kind)]
     if len(points) < 3:
         return 0.0
     return statistics.linear_regression(*zip(*points, strict=True)).slope * 1000
@@ -290,7 +291,7 @@ def rows_of(soak: Soak, book: Counter[str], left: list[str], seconds: float) -> 
     figures: dict[str, float] = {"episodes planned": soak.episodes, **book}
     figures |= {f"faults: {kind}": count for kind, count in sorted(soak.faults.items())}
     for kind in ("worker", "driver", "browser"):
-        weights = [weight.get(kind, 0.0) for _, weight in soak.weights]
+        weights = [weight[kind] for _, weight in soak.weights if weight.get(kind)]
         if weights:
             figures[f"worker 0, {kind}: MB at first"] = weights[0]
             figures[f"worker 0, {kind}: MB at last"] = weights[-1]
