@@ -16,7 +16,7 @@ from webagent.browser.sessions.downloads import Downloads, safe_name
 from webagent.browser.sessions.har import Replay
 from webagent.browser.sessions.recording import Recording
 from webagent.errors import WorldError
-from webagent.patience import uncounted
+from webagent.timing import uncounted
 
 if TYPE_CHECKING:
     from webagent.browser.enforcement.enforce import Enforcer

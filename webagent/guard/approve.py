@@ -6,8 +6,8 @@ from typing import Protocol
 from webagent.action import Action, format_action
 from webagent.guard.actions import elements_of, shown
 from webagent.guard.address import read_address
-from webagent.patience import uncounted
 from webagent.records import Observation
+from webagent.timing import uncounted
 
 
 class Approve(Protocol):

@@ -6,12 +6,12 @@ function canBeSeen(element) {
 }
 
 function isTooSmall(drawing) {
-  const box = drawing.getBoundingClientRect();
+  const box = drawing[own.getBoundingClientRect]();
   return box.width <= 2 && box.height <= 2;
 }
 
 function hasSize(element) {
-  const box = element.getBoundingClientRect();
+  const box = element[own.getBoundingClientRect]();
   if (element instanceof SVGElement) return box.width > 0 || box.height > 0;
   return box.width > 0 && box.height > 0;
 }
@@ -21,17 +21,17 @@ function isCutAway(element, style) {
   if (style.opacity === "0" && tagOf(element) !== "input") return true;
   if (/^(inset\((50|100)%\)|circle\(0)/.test(style.clipPath)) return true;
   if (style.overflowX === "visible" && style.overflowY === "visible") return false;
-  const box = element.getBoundingClientRect();
+  const box = element[own.getBoundingClientRect]();
   return !(element instanceof SVGElement) && !isNative(element) && (box.width <= 1 || box.height <= 1);
 }
 
 // Put where no scrolling leads, as menus are that wait beside the page.
 function isOffCanvas(element) {
-  const box = element.getBoundingClientRect();
+  const box = element[own.getBoundingClientRect]();
   if (box.right + scrollX > 0 && box.bottom + scrollY > 0) return false;
   if (getComputedStyle(document.documentElement).direction === "rtl") return false;
-  for (let holder = element.parentElement; holder; holder = holder.parentElement) {
-    if (holder.scrollLeft || (holder.scrollTop && holder !== document.scrollingElement)) return false;
+  for (let holder = element[own.parentElement]; holder; holder = holder[own.parentElement]) {
+    if (holder[own.scrollLeft] || (holder[own.scrollTop] && holder !== document.scrollingElement)) return false;
   }
   return true;
 }
@@ -42,7 +42,7 @@ function toBox(rect) {
 }
 
 function boxOf(element) {
-  return toBox(element.getBoundingClientRect());
+  return toBox(element[own.getBoundingClientRect]());
 }
 
 function boxOfText(node) {

@@ -24,13 +24,13 @@ function samplesOf([left, top, width, height]) {
 
 // Whether something opaque and large, from this element up to where both meet, hides the other.
 function liesOver(cover, element, area, ignore) {
-  if (ignore && cover.closest(ignore)) return false;
+  if (ignore && cover[own.closest](ignore)) return false;
   const around = new Set();
   for (let node = element; node; node = flatParent(node)) around.add(node);
-  if (labelsFor(element).some((label) => label.contains(cover))) return false;
+  if (labelsFor(element).some((label) => label[own.contains](cover))) return false;
   for (let node = cover; node; node = flatParent(node)) {
     if (around.has(node)) return false;
-    const box = node.getBoundingClientRect();
+    const box = node[own.getBoundingClientRect]();
     if (box.width * box.height >= COVER_RATIO * area && isOpaque(node)) return true;
   }
   return false;
@@ -47,8 +47,8 @@ function isOpaque(element) {
 // The dialog that must be dealt with before anything else: one that the browser keeps in front, or one
 // that says so itself and has every point of the page behind it.
 function modalDialog() {
-  const own = [...document.querySelectorAll("dialog:modal")].pop();
-  if (own) return own;
+  const native = [...document.querySelectorAll("dialog:modal")].pop();
+  if (native) return native;
   return [...document.querySelectorAll("[aria-modal=true]")].reverse().find((each) => canBeSeen(each) && shutsOff(each));
 }
 
@@ -57,14 +57,14 @@ function shutsOff(dialog) {
     for (const y of [0.05, 0.35, 0.65, 0.95]) {
       const found = elementAt(innerWidth * x, innerHeight * y);
       if (!found || found === document.body || found === document.documentElement) return false;
-      if (!dialog.contains(found) && !found.contains(dialog) && !isBackdrop(found)) return false;
+      if (!dialog[own.contains](found) && !found[own.contains](dialog) && !isBackdrop(found)) return false;
     }
   }
   return true;
 }
 
 function isBackdrop(element) {
-  const box = element.getBoundingClientRect();
+  const box = element[own.getBoundingClientRect]();
   return getComputedStyle(element).position === "fixed" && box.width >= 0.9 * innerWidth && box.height >= 0.9 * innerHeight;
 }
 
@@ -72,7 +72,7 @@ const CONTROLS = "a[href], button, input:not([type=hidden]), select, textarea, s
 
 function behindDialog(dialog) {
   const all = document.querySelectorAll(CONTROLS).length;
-  return all - dialog.querySelectorAll(CONTROLS).length;
+  return all - dialog[own.querySelectorAll](CONTROLS).length;
 }
 
 function elementAt(x, y) {

@@ -48,14 +48,14 @@ function grayOf(lightness) {
 }
 
 function colourOf(shape, style) {
-  const fill = colourName(style.fill, shape.style.fill || shape.getAttribute("fill"));
-  return fill || colourName(style.stroke, shape.style.stroke || shape.getAttribute("stroke"));
+  const fill = colourName(style.fill, shape[own.style].fill || shape[own.getAttribute]("fill"));
+  return fill || colourName(style.stroke, shape[own.style].stroke || shape[own.getAttribute]("stroke"));
 }
 
 function shapeName(shape) {
   const tag = tagOf(shape);
   if (tag === "rect") return "rectangle";
-  if (tag === "text") return clean(shape.textContent);
+  if (tag === "text") return clean(shape[own.textContent]);
   if (tag !== "polygon") return tag;
   const corners = shape.points.numberOfItems;
   const known = { 3: "triangle", 4: "quadrilateral", 5: "pentagon", 6: "hexagon", 7: "heptagon" };
@@ -63,7 +63,7 @@ function shapeName(shape) {
 }
 
 function sizeName(shape) {
-  const box = shape.getBoundingClientRect();
+  const box = shape[own.getBoundingClientRect]();
   return Math.max(box.width, box.height) < 16 ? "small" : "large";
 }
 
@@ -72,10 +72,10 @@ function isVaried(text) {
   const drawing = text.ownerSVGElement;
   if (!VARIED.has(drawing)) {
     const looks = new Set();
-    for (const other of drawing.querySelectorAll("text")) {
+    for (const other of drawing[own.querySelectorAll]("text")) {
       looks.add(sizeName(other) + colourOf(other, getComputedStyle(other)));
     }
-    VARIED.set(drawing, looks.size > 1 || drawing.querySelectorAll("circle, rect, polygon").length > 0);
+    VARIED.set(drawing, looks.size > 1 || drawing[own.querySelectorAll]("circle, rect, polygon").length > 0);
   }
   return VARIED.get(drawing);
 }
@@ -83,26 +83,26 @@ function isVaried(text) {
 let VARIED = new Map();
 
 function describeDrawing(element, style) {
-  const title = element.querySelector("title");
-  if (title && clean(title.textContent)) return clean(title.textContent);
+  const title = element[own.querySelector]("title");
+  if (title && clean(title[own.textContent])) return clean(title[own.textContent]);
   const isText = tagOf(element) === "text" && element.ownerSVGElement;
-  if (isText && !isVaried(element)) return clean(element.textContent);
+  if (isText && !isVaried(element)) return clean(element[own.textContent]);
   if (!isText && !isShape(element)) {
-    return clean(element.textContent) || iconWords(element, style) || "drawing";
+    return clean(element[own.textContent]) || iconWords(element, style) || "drawing";
   }
   return [sizeName(element), colourOf(element, style), shapeName(element)].filter(Boolean).join(" ");
 }
 
 // A box without text that is nothing but a colour is called by it.
 function paint(element, style) {
-  if (picture(element, style) || element.childElementCount) return "";
-  const colour = colourName(style.backgroundColor, element.style.backgroundColor);
+  if (picture(element, style) || element[own.childElementCount]) return "";
+  const colour = colourName(style.backgroundColor, element[own.style].backgroundColor);
   return colour ? `${colour} box` : "";
 }
 
 // Whether there is nothing to see of an element without text.
 function isBlank(element, style) {
-  if (element instanceof SVGElement || element.childElementCount || clean(element.textContent)) return false;
+  if (element instanceof SVGElement || element[own.childElementCount] || clean(element[own.textContent])) return false;
   if (channels(style.backgroundColor) || style.backgroundImage !== "none") return false;
   if (style.content !== "normal" || style.boxShadow !== "none") return false;
   if (["Top", "Right", "Bottom", "Left"].some((side) => parseFloat(style[`border${side}Width`]))) return false;

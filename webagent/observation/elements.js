@@ -35,8 +35,8 @@ function byMark(mark) {
 }
 
 const clean = (text) => (text || "").replace(/[\s\u00a0\u200b]+/g, " ").trim();
-const tagOf = (element) => element.localName;
-const classOf = (element) => element.getAttribute("class") || "";
+const tagOf = (element) => element[own.localName];
+const classOf = (element) => element[own.getAttribute]("class") || "";
 const hasClass = (element, pattern) => pattern.test(classOf(element));
 
 const SHAPES = new Set(["circle", "ellipse", "line", "path", "polygon", "polyline", "rect"]);
@@ -78,14 +78,14 @@ function isShape(element) {
 }
 
 function isEditable(element) {
-  return element.isContentEditable && !(element.parentElement && element.parentElement.isContentEditable);
+  return element[own.isContentEditable] && !(element[own.parentElement] && element[own.parentElement][own.isContentEditable]);
 }
 
 function isNative(element) {
   switch (tagOf(element)) {
     case "a":
     case "area":
-      return element.hasAttribute("href") || LISTENING.has(element);
+      return element[own.hasAttribute]("href") || LISTENING.has(element);
     case "audio":
     case "video":
       return element.controls;
@@ -110,15 +110,15 @@ function isInteractive(element, style) {
 
 // Whether something without a control's tag or role reacts to the mouse, as far as one can tell.
 function isSensitive(element, style) {
-  if (LISTENING.has(element) || element.hasAttribute("onclick")) return true;
-  if (element.hasAttribute("tabindex") && element.tabIndex >= 0) return true;
-  if (element.draggable && tagOf(element) !== "img") return true;
+  if (LISTENING.has(element) || element[own.hasAttribute]("onclick")) return true;
+  if (element[own.hasAttribute]("tabindex") && element[own.tabIndex] >= 0) return true;
+  if (element[own.draggable] && tagOf(element) !== "img") return true;
   if (HANDLES.test(classOf(element))) return true;
   return style.cursor === "pointer" && parentCursor(element) !== "pointer";
 }
 
 function parentCursor(element) {
-  return element.parentElement ? getComputedStyle(element.parentElement).cursor : "";
+  return element[own.parentElement] ? getComputedStyle(element[own.parentElement]).cursor : "";
 }
 
 function isHandle(element) {
@@ -145,7 +145,7 @@ function isListed(input) {
 // The first role the author wrote that there is. `none` counts only where nothing shows that the element
 // is more than decoration, and then it is what a generic element is.
 function writtenRole(element) {
-  const words = clean(element.getAttribute("role")).toLowerCase();
+  const words = clean(element[own.getAttribute]("role")).toLowerCase();
   if (!words) return "";
   const role = words.split(" ").find((word) => KNOWN_ROLES.has(word)) || "";
   return role === "presentation" || role === "none" ? "" : role;
@@ -164,18 +164,18 @@ function isTextField(element) {
 }
 
 function visibleText(element) {
-  return clean(element instanceof HTMLElement ? element.innerText : element.textContent);
+  return clean(element instanceof HTMLElement ? element[own.innerText] : element[own.textContent]);
 }
 
 function labelText(element) {
-  const ids = clean(element.getAttribute("aria-labelledby"));
+  const ids = clean(element[own.getAttribute]("aria-labelledby"));
   if (ids) {
-    const root = element.getRootNode();
+    const root = element[own.getRootNode]();
     const parts = ids.split(" ").map((id) => root.getElementById && root.getElementById(id));
-    const text = clean(parts.filter(Boolean).map((part) => part.textContent).join(" "));
+    const text = clean(parts.filter(Boolean).map((part) => part[own.textContent]).join(" "));
     if (text) return text;
   }
-  const label = clean(element.getAttribute("aria-label"));
+  const label = clean(element[own.getAttribute]("aria-label"));
   if (label) return label;
   return clean(labelsFor(element).map(visibleText).join(" "));
 }
@@ -183,14 +183,14 @@ function labelText(element) {
 // Words a developer wrote for an icon without text: its id and classes, else its picture's name.
 // Words of style libraries that say nothing about the icon are left out.
 function iconWords(element, style) {
-  const authored = `${element.id} ${classOf(element)}`.replace(/ui-(corner|state|widget|icon|button)\S*/g, " ");
+  const authored = `${element[own.id]} ${classOf(element)}`.replace(/ui-(corner|state|widget|icon|button)\S*/g, " ");
   const words = (text) => [...new Set(clean(text.replace(/[^\p{L}\p{N}]+/gu, " ")).split(" "))];
   const known = words(authored).filter((word) => !/^(ui|icon|btn|fa|glyphicon|active|current|selected)?$/.test(word));
   return (known.length ? known : words(picture(element, style))).slice(0, 5).join(" ");
 }
 
 function picture(element, style) {
-  const source = element.getAttribute("src") || style.content + style.backgroundImage;
+  const source = element[own.getAttribute]("src") || style.content + style.backgroundImage;
   const match = /([^/"()]+)\.(png|jpe?g|gif|svg|webp)/i.exec(source);
   return match ? match[1] : "";
 }
@@ -207,31 +207,31 @@ function likelyName(element, style) {
     return element.value || { submit: "Submit", reset: "Reset" }[element.type] || "";
   }
   if (isTextField(element)) {
-    return clean(element.getAttribute("placeholder") || element.getAttribute("title"));
+    return clean(element[own.getAttribute]("placeholder") || element[own.getAttribute]("title"));
   }
-  if (tag === "select" || tag === "input" || isHandle(element)) return clean(element.getAttribute("title"));
+  if (tag === "select" || tag === "input" || isHandle(element)) return clean(element[own.getAttribute]("title"));
   if (element instanceof SVGElement) return describeDrawing(element, style);
   if (tag === "canvas") return (PAINTED.get(element) || []).join(", ");
   const text = tag === "img" ? "" : visibleText(element);
-  const said = text || clean(element.getAttribute("alt")) || clean(element.getAttribute("title"));
+  const said = text || clean(element[own.getAttribute]("alt")) || clean(element[own.getAttribute]("title"));
   return said || imageAlt(element) || paint(element, style) || iconWords(element, style);
 }
 
 function imageAlt(element) {
-  const image = element.querySelector("img[alt], svg title, [aria-label]");
+  const image = element[own.querySelector]("img[alt], svg title, [aria-label]");
   if (!image) return "";
-  return clean(image.getAttribute("alt") || image.getAttribute("aria-label") || image.textContent);
+  return clean(image[own.getAttribute]("alt") || image[own.getAttribute]("aria-label") || image[own.textContent]);
 }
 
 function valueOf(element) {
   const tag = tagOf(element);
   if (tag === "select") return clean([...element.selectedOptions].map((o) => o.label).join(", "));
-  if (isTextField(element)) return isEditable(element) ? clean(element.innerText) : element.value;
+  if (isTextField(element)) return isEditable(element) ? clean(element[own.innerText]) : element.value;
   if (tag === "input" && ["range", "color"].includes(element.type)) return element.value;
   if (tag === "input" && element.type === "file") return [...element.files].map((f) => f.name).join(", ");
-  if (isHandle(element)) return element.style.left || element.style.bottom;
+  if (isHandle(element)) return element[own.style].left || element[own.style].bottom;
   if (isMedia(element)) return `${clockTime(element.currentTime)} of ${clockTime(element.duration)}`;
-  return element.getAttribute("aria-valuetext") || element.getAttribute("aria-valuenow") || "";
+  return element[own.getAttribute]("aria-valuetext") || element[own.getAttribute]("aria-valuenow") || "";
 }
 
 function isMedia(element) {
@@ -247,13 +247,13 @@ const SELECTED = /(^|[\s_-])(active|current|selected)(\s|$)/;
 
 function isMarkedSelected(element) {
   if (hasClass(element, SELECTED)) return true;
-  const item = element.parentElement;
+  const item = element[own.parentElement];
   return tagOf(element) === "a" && item && tagOf(item) === "li" && hasClass(item, SELECTED);
 }
 
 function statesOf(element, role) {
   const states = [];
-  const aria = (name) => element.getAttribute("aria-" + name);
+  const aria = (name) => element[own.getAttribute]("aria-" + name);
   if (role === "checkbox" || role === "radio" || role === "switch") {
     const checked = tagOf(element) === "input" ? element.checked : aria("checked") === "true";
     states.push(checked ? "checked" : "unchecked");
@@ -262,11 +262,11 @@ function statesOf(element, role) {
   const chosen = tagOf(element) === "option" ? element.selected : aria("selected") === "true";
   if (chosen || (current && current !== "false") || isMarkedSelected(element)) states.push("selected");
   if (aria("pressed") === "true") states.push("pressed");
-  const open = tagOf(element) === "summary" ? String(element.parentElement.open) : aria("expanded");
+  const open = tagOf(element) === "summary" ? String(element[own.parentElement].open) : aria("expanded");
   if (open === "true") states.push("expanded");
   if (open === "false") states.push("collapsed");
-  if (element.disabled || aria("disabled") === "true") states.push("disabled");
-  if (element.readOnly) states.push("readonly");
+  if (asField(element).disabled || aria("disabled") === "true") states.push("disabled");
+  if (asField(element).readOnly) states.push("readonly");
   if (aria("invalid") === "true") states.push("invalid");
   if (isMedia(element)) states.push(element.paused ? "paused" : "playing");
   if (isTextField(element)) states.push(...fieldStates(element));
@@ -277,9 +277,9 @@ function statesOf(element, role) {
 // How far a field that shows only part of its text is scrolled, and whether text in it is selected.
 function fieldStates(field) {
   const states = [];
-  const hidden = field.scrollHeight - field.clientHeight;
+  const hidden = field[own.scrollHeight] - field[own.clientHeight];
   if (hidden > 4 && tagOf(field) !== "input") {
-    states.push(`scrolled:${Math.min(100, Math.round((100 * field.scrollTop) / hidden))}%`);
+    states.push(`scrolled:${Math.min(100, Math.round((100 * field[own.scrollTop]) / hidden))}%`);
   }
   if (field === document.activeElement && hasSelection(field)) states.push("highlighted");
   return states;
@@ -292,9 +292,9 @@ function hasSelection(field) {
 
 // Entries of a menu differ by their icons as well as by their words.
 function menuIcon(item) {
-  for (const part of item.querySelectorAll("[class*=icon-]")) {
+  for (const part of item[own.querySelectorAll]("[class*=icon-]")) {
     const name = /(?:^|[\s-])icon-([\w-]+)/.exec(classOf(part));
-    if (name && !clean(part.textContent) && !/^(caret|triangle|check|blank)/.test(name[1])) return [`icon:${name[1]}`];
+    if (name && !clean(part[own.textContent]) && !/^(caret|triangle|check|blank)/.test(name[1])) return [`icon:${name[1]}`];
   }
   return [];
 }
@@ -303,7 +303,7 @@ function menuIcon(item) {
 function called() {
   LABELS = new Map();
   const marks = [...BY_MARK.keys()].sort((a, b) => a - b);
-  const elements = marks.map(byMark).filter((element) => element && element.isConnected);
+  const elements = marks.map(byMark).filter((element) => element && element[own.isConnected]);
   const said = elements.map((each) => [roleOf(each), accessibleName(each), accessibleDescription(each)]);
   return [JSON.stringify(said), ...elements];
 }

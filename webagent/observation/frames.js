@@ -21,7 +21,7 @@ function holeOf(frame, isFocused) {
   return {
     left, top, scaleX, scaleY, isFocused,
     key: keyOfFrame(frame), index: placeOf(window, frame.contentWindow, frame),
-    title: clean(frame.getAttribute("title") || frame.getAttribute("aria-label") || frame.name),
+    title: clean(frame[own.getAttribute]("title") || frame[own.getAttribute]("aria-label") || frame.name),
   };
 }
 
@@ -54,35 +54,35 @@ function elementOf(view) {
 }
 
 function scaleOf(frame) {
-  const box = frame.getBoundingClientRect();
-  return [box.width / (frame.offsetWidth || 1) || 1, box.height / (frame.offsetHeight || 1) || 1];
+  const box = frame[own.getBoundingClientRect]();
+  return [box.width / (frame[own.offsetWidth] || 1) || 1, box.height / (frame[own.offsetHeight] || 1) || 1];
 }
 
 function innerCorner(frame) {
-  const [box, style, [scaleX, scaleY]] = [frame.getBoundingClientRect(), getComputedStyle(frame), scaleOf(frame)];
+  const [box, style, [scaleX, scaleY]] = [frame[own.getBoundingClientRect](), getComputedStyle(frame), scaleOf(frame)];
   return [
-    box.left + (frame.clientLeft + parseFloat(style.paddingLeft)) * scaleX,
-    box.top + (frame.clientTop + parseFloat(style.paddingTop)) * scaleY,
+    box.left + (frame[own.clientLeft] + parseFloat(style.paddingLeft)) * scaleX,
+    box.top + (frame[own.clientTop] + parseFloat(style.paddingTop)) * scaleY,
   ];
 }
 
 // For those who look at several documents at once: what a frame of the same origin shows, and what is
-// known in it.
+// known in it. One that our scripts have not reached yet shows nothing.
 function frameBody(frame) {
-  return frame.contentDocument ? frame.contentDocument.body : null;
+  return frame.contentDocument && frame.contentWindow.webagent ? frame.contentDocument.body : null;
 }
 
 function knownMark(element) {
-  if (element.ownerDocument === document) return MARKS.get(element) || 0;
-  const there = element.ownerDocument.defaultView && element.ownerDocument.defaultView.webagent;
+  if (element[own.ownerDocument] === document) return MARKS.get(element) || 0;
+  const there = element[own.ownerDocument].defaultView && element[own.ownerDocument].defaultView.webagent;
   return there ? Math.max(0, there.knownMark(element)) : 0;
 }
 
 // Its box in the viewport of this document.
 function boxOnPage(element) {
-  const { left, top, width, height } = element.getBoundingClientRect();
+  const { left, top, width, height } = element[own.getBoundingClientRect]();
   let [x, y] = [left, top];
-  let view = element.ownerDocument.defaultView;
+  let view = element[own.ownerDocument].defaultView;
   for (; view && view !== window && view.frameElement; view = view.parent) {
     const [corner, scale] = [innerCorner(view.frameElement), scaleOf(view.frameElement)];
     [x, y] = [corner[0] + x * scale[0], corner[1] + y * scale[1]];

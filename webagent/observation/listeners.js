@@ -10,6 +10,7 @@
   const highlights = CSS.highlights;
   const [Range, Mark] = [StaticRange, Highlight];
   const { set, delete: remove } = HighlightRegistry.prototype;
+  const { getRootNode } = Node.prototype; // `form.getRootNode` may be a field of the form
 
   const reportHidden = (node) => {
     const [at, to] = [{ startContainer: node, startOffset: 0 }, { endContainer: node, endOffset: 0 }];
@@ -20,8 +21,8 @@
 
   const report = (target, type) => {
     if (!MOUSE.has(type) || !(target instanceof Element)) return;
-    if (target === document.documentElement || target === document.body) return;
-    if (target.getRootNode() instanceof ShadowRoot) reportHidden(target);
+    if (target instanceof HTMLHtmlElement || target instanceof HTMLBodyElement) return;
+    if (getRootNode.call(target) instanceof ShadowRoot) reportHidden(target);
     else dispatch.call(document, new FocusEvent(signal, { relatedTarget: target }));
   };
 

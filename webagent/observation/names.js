@@ -20,9 +20,9 @@ function accessibleName(element) {
 function accessibleDescription(element) {
   const described = referred(element, "aria-describedby");
   if (described.length) return readable(described.map((part) => ofReferred(part, new Set())).join(" "));
-  const said = clean(element.getAttribute("aria-description"));
+  const said = clean(element[own.getAttribute]("aria-description"));
   if (said) return said;
-  const title = clean(element.getAttribute("title"));
+  const title = clean(element[own.getAttribute]("title"));
   return title && title !== accessibleName(element) ? title : "";
 }
 
@@ -43,7 +43,7 @@ function nameStep(element, way) {
     const value = embeddedValue(element); // 2C
     if (value !== null) return value;
   }
-  const label = clean(element.getAttribute("aria-label")); // 2D
+  const label = clean(element[own.getAttribute]("aria-label")); // 2D
   if (label) return label;
   const native = nativeName(element, way); // 2E
   if (native !== null) return native;
@@ -61,35 +61,36 @@ function ofReferred(element, seen) {
 }
 
 function referred(element, attribute) {
-  const ids = clean(element.getAttribute(attribute));
+  const ids = clean(element[own.getAttribute](attribute));
   if (!ids) return [];
-  const root = element.getRootNode();
+  const root = element[own.getRootNode]();
   return ids.split(" ").map((id) => root.getElementById && root.getElementById(id)).filter(Boolean);
 }
 
 function isUnsaid(element, way) {
-  return !way.isRoot && (element.getAttribute("aria-hidden") === "true" || !isOnScreen(element));
+  return !way.isRoot && (element[own.getAttribute]("aria-hidden") === "true" || !isOnScreen(element));
 }
 
 function isOnScreen(element) {
   const style = getComputedStyle(element);
   if (style.display === "" || style.visibility !== "visible") return false;
-  return style.display === "contents" || element.checkVisibility();
+  return style.display === "contents" || element[own.checkVisibility]();
 }
 
 function embeddedValue(element) {
   const role = roleOf(element);
   if (isTextField(element) || role === "textbox" || role === "searchbox") {
-    return "value" in element ? element.value : element.textContent;
+    return "value" in asField(element) ? element.value : element[own.textContent];
   }
   if (tagOf(element) === "select") return [...element.selectedOptions].map((option) => option.label).join(" ");
   if (role === "combobox" || role === "listbox") {
-    const chosen = [...element.querySelectorAll("[role=option][aria-selected=true]")];
-    return chosen.map((option) => option.textContent).join(" ");
+    const chosen = [...element[own.querySelectorAll]("[role=option][aria-selected=true]")];
+    return chosen.map((option) => option[own.textContent]).join(" ");
   }
   if (/^(slider|spinbutton|progressbar|meter|scrollbar)$/.test(role)) {
-    const said = element.getAttribute("aria-valuetext") || element.getAttribute("aria-valuenow");
-    return said || (element.value !== undefined ? String(element.value) : "");
+    const said = element[own.getAttribute]("aria-valuetext") || element[own.getAttribute]("aria-valuenow");
+    const { value } = asField(element);
+    return said || (value !== undefined ? String(value) : "");
   }
   return null;
 }
@@ -105,7 +106,7 @@ function nativeName(element, way) {
   if (tag === "textarea" || tag === "select") return fieldName(element);
   if (tag === "img" || tag === "area") return imageName(element);
   const part = { fieldset: "legend", table: "caption", figure: "figcaption" }[tag];
-  const caption = part && [...element.children].find((child) => tagOf(child) === part);
+  const caption = part && [...element[own.children]].find((child) => tagOf(child) === part);
   if (caption) return nameStep(caption, { seen: way.seen, isDirect: true });
   if (tag === "optgroup" || tag === "option") return element.label;
   if (element instanceof SVGElement) return svgName(element);
@@ -116,7 +117,7 @@ function nativeName(element, way) {
 let LABELS = new Map();
 
 function labelsFor(control) {
-  const root = control.getRootNode();
+  const root = control[own.getRootNode]();
   if (!LABELS.has(root)) {
     const found = new Map();
     for (const label of root.querySelectorAll ? root.querySelectorAll("label") : []) {
@@ -133,31 +134,31 @@ function inputName(input) {
     case "reset":
     case "button": {
       const value = clean(input.value) || { submit: "Submit", reset: "Reset" }[input.type];
-      return input.hasAttribute("value") && clean(input.value) ? value : tooltip(input) || value || "";
+      return input[own.hasAttribute]("value") && clean(input.value) ? value : tooltip(input) || value || "";
     }
     case "image":
-      return clean(input.alt) || clean(input.getAttribute("value")) || tooltip(input) || "Submit";
+      return clean(input.alt) || clean(input[own.getAttribute]("value")) || tooltip(input) || "Submit";
     default:
       return fieldName(input);
   }
 }
 
 function fieldName(field) {
-  return tooltip(field) || clean(field.getAttribute("placeholder")) || clean(field.getAttribute("aria-placeholder"));
+  return tooltip(field) || clean(field[own.getAttribute]("placeholder")) || clean(field[own.getAttribute]("aria-placeholder"));
 }
 
 function imageName(image) {
-  return image.hasAttribute("alt") && clean(image.alt) ? clean(image.alt) : tooltip(image);
+  return image[own.hasAttribute]("alt") && clean(image.alt) ? clean(image.alt) : tooltip(image);
 }
 
 function svgName(element) {
-  const title = [...element.children].find((child) => tagOf(child) === "title");
-  if (title && clean(title.textContent)) return title.textContent;
-  return tagOf(element) === "a" ? clean(element.getAttribute("xlink:title")) || null : null;
+  const title = [...element[own.children]].find((child) => tagOf(child) === "title");
+  if (title && clean(title[own.textContent])) return title[own.textContent];
+  return tagOf(element) === "a" ? clean(element[own.getAttribute]("xlink:title")) || null : null;
 }
 
 function tooltip(element) {
-  return clean(element.getAttribute("title"));
+  return clean(element[own.getAttribute]("title"));
 }
 
 function readsContent(element, way) {
@@ -167,10 +168,10 @@ function readsContent(element, way) {
 function contentText(element, way) {
   const parts = [pseudoText(element, "::before")];
   const shadow = shadowOf(element);
-  const nodes = shadow ? shadow.childNodes : tagOf(element) === "slot" ? slotted(element) : element.childNodes;
+  const nodes = shadow ? shadow.childNodes : tagOf(element) === "slot" ? slotted(element) : element[own.childNodes];
   for (const node of nodes) {
-    if (node.nodeType === Node.TEXT_NODE) parts.push(asDrawn(node));
-    else if (node.nodeType === Node.ELEMENT_NODE) parts.push(childText(node, way));
+    if (node[own.nodeType] === Node.TEXT_NODE) parts.push(asDrawn(node));
+    else if (node[own.nodeType] === Node.ELEMENT_NODE) parts.push(childText(node, way));
   }
   parts.push(pseudoText(element, "::after"));
   return parts.join("");
@@ -178,7 +179,7 @@ function contentText(element, way) {
 
 // Small caps and the like are read as they are drawn.
 function asDrawn(text) {
-  const style = text.parentElement ? getComputedStyle(text.parentElement).textTransform : "none";
+  const style = text[own.parentElement] ? getComputedStyle(text[own.parentElement]).textTransform : "none";
   if (style === "uppercase") return text.data.toUpperCase();
   if (style === "lowercase") return text.data.toLowerCase();
   return style === "capitalize" ? text.data.replace(/(^|\s)\p{L}/gu, (start) => start.toUpperCase()) : text.data;

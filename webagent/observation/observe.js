@@ -7,12 +7,12 @@ const LONGEST_DESCRIPTION = 80;
 const count = (number, what) => `${number} ${what}${number === 1 ? "" : "s"}`;
 
 function isFarOff(element) {
-  const box = element.getBoundingClientRect();
+  const box = element[own.getBoundingClientRect]();
   return box.bottom < 0 || box.top > innerHeight || box.right < 0 || box.left > innerWidth;
 }
 
 function isDescribed(element) {
-  return ["aria-describedby", "aria-description"].some((name) => element.hasAttribute(name));
+  return ["aria-describedby", "aria-description"].some((name) => element[own.hasAttribute](name));
 }
 
 function shortly(description, name) {
@@ -45,18 +45,18 @@ class Walk {
     const shadow = shadowOf(element);
     const nodes = shadow ? shadow.childNodes : shownChildren(element);
     for (const node of tagOf(element) === "slot" ? slotted(element) : nodes) {
-      if (node.nodeType === Node.TEXT_NODE) this.addText(node, element, depth, muted);
-      else if (node.nodeType === Node.ELEMENT_NODE) this.element(node, depth, muted);
+      if (node[own.nodeType] === Node.TEXT_NODE) this.addText(node, element, depth, muted);
+      else if (node[own.nodeType] === Node.ELEMENT_NODE) this.element(node, depth, muted);
     }
   }
 
   element(element, depth, muted) {
     if (SKIPPED.has(tagOf(element)) || this.consumed.has(element)) return;
-    if (this.ignore && element.matches(this.ignore)) return;
+    if (this.ignore && element[own.matches](this.ignore)) return;
     if (this.visited++ > MOST_READ && isFarOff(element)) return this.leaveUnread(element);
     const style = getComputedStyle(element);
     if (style.display === "none" || isCutAway(element, style)) return;
-    if (element.inert) return this.leaveUnusable(element);
+    if (element[own.inert]) return this.leaveUnusable(element);
     if (tagOf(element) === "br") return this.flush(depth);
     const label = tagOf(element) === "label" && element.control;
     if (label && canBeSeen(label)) return this.children(element, depth, true);
@@ -95,7 +95,7 @@ class Walk {
   // Asking what is at a point is slow on long pages, so it is asked only below what could lie over it.
   noteCover(element, style) {
     if (style.position === "static" || (style.position === "relative" && style.zIndex === "auto")) return;
-    this.covers.push([element, element.getBoundingClientRect()]);
+    this.covers.push([element, element[own.getBoundingClientRect]()]);
   }
 
   // Drawings are left as they are: in them things may well lie over each other.
@@ -111,16 +111,16 @@ class Walk {
     const [left, top, right, bottom] = [box[0], box[1], box[0] + box[2], box[1] + box[3]];
     const isBelow = ([cover, rect]) =>
       rect.left <= left && rect.top <= top && rect.right >= right && rect.bottom >= bottom &&
-      !cover.contains(element) && !element.contains(cover);
+      !cover[own.contains](element) && !element[own.contains](cover);
     return this.covers.some(isBelow) && isPaintedOver(element, box, this.ignore);
   }
 
   leaveUnusable(element) {
-    this.unusable += element.querySelectorAll(CONTROLS).length;
+    this.unusable += element[own.querySelectorAll](CONTROLS).length;
   }
 
   leaveUnread(element) {
-    this.unread += 1 + element.getElementsByTagName("*").length;
+    this.unread += 1 + element[own.getElementsByTagName]("*").length;
   }
 
   // What was left out, said at the end.
@@ -140,10 +140,10 @@ class Walk {
     const isCell = style.display === "table-cell";
     const apart = !style.display.startsWith("inline");
     if (style.display === "inline-block" && this.text) this.text += " ";
-    if (isCell) this.startCell(element.parentElement);
+    if (isCell) this.startCell(element[own.parentElement]);
     else if (apart) this.flush(depth);
     if (style.contentVisibility === "hidden") return;
-    const nested = /^(ul|ol)$/.test(tagOf(element)) && element.parentElement.closest("li,ul,ol");
+    const nested = /^(ul|ol)$/.test(tagOf(element)) && element[own.parentElement][own.closest]("li,ul,ol");
     this.children(element, nested ? depth + 1 : depth, muted);
     if (isCell) this.text += " ";
     else if (apart) this.flush(depth);
@@ -190,7 +190,7 @@ class Walk {
     const source = control || element;
     const role = roleOf(source);
     let name = control ? visibleText(element) : nameOf(element, style);
-    if (!name && !element.textContent) name = this.nearbyName(element, role);
+    if (!name && !element[own.textContent]) name = this.nearbyName(element, role);
     this.flush(depth);
     const row = {
       mark: true, role, name, value: valueOf(source), states: statesOf(source, role),
@@ -255,10 +255,10 @@ class Walk {
 
   // The short text that shares a small block with no other control, before or after it.
   onlyTextAround(element) {
-    let holder = element.parentElement;
-    for (let level = 0; holder && level < 3; level++, holder = holder.parentElement) {
-      if (holder.querySelectorAll("a, button, input, select, textarea, [role]").length > 1) return "";
-      const text = clean(holder.textContent);
+    let holder = element[own.parentElement];
+    for (let level = 0; holder && level < 3; level++, holder = holder[own.parentElement]) {
+      if (holder[own.querySelectorAll]("a, button, input, select, textarea, [role]").length > 1) return "";
+      const text = clean(holder[own.textContent]);
       if (text.length > 40) return "";
       if (text) return this.take(text, holder);
     }
@@ -267,16 +267,16 @@ class Walk {
 
   take(text, holder) {
     const last = this.rows[this.rows.length - 1];
-    if (last && !last.mark && !last.hole && holder.contains(last.element)) return this.rows.pop().name;
+    if (last && !last.mark && !last.hole && holder[own.contains](last.element)) return this.rows.pop().name;
     for (const node of textNodes(holder)) this.consumed.add(node);
     return text;
   }
 
   followingText(element) {
-    let node = element.nextSibling;
-    while (node && node.nodeType === Node.TEXT_NODE && !clean(node.data)) node = node.nextSibling;
-    if (!node || (node.nodeType === Node.ELEMENT_NODE && !/^(span|label|b|i|em|strong)$/.test(tagOf(node)))) return "";
-    const text = clean(node.textContent);
+    let node = element[own.nextSibling];
+    while (node && node[own.nodeType] === Node.TEXT_NODE && !clean(node.data)) node = node[own.nextSibling];
+    if (!node || (node[own.nodeType] === Node.ELEMENT_NODE && !/^(span|label|b|i|em|strong)$/.test(tagOf(node)))) return "";
+    const text = clean(node[own.textContent]);
     if (text && text.length <= 80) this.consumed.add(node);
     return text.length <= 80 ? text : "";
   }
@@ -300,35 +300,35 @@ function isWhole(row, inner) {
 function isDrawn(element, style) {
   const tag = tagOf(element);
   if (tag === "canvas") return true;
-  if (tag === "img") return element.getBoundingClientRect().width > 40;
+  if (tag === "img") return element[own.getBoundingClientRect]().width > 40;
   if (element instanceof SVGElement) return isDrawnInSvg(element);
   return isColouredBox(element, style);
 }
 
 function isDrawnInSvg(element) {
   const root = element.ownerSVGElement;
-  if (!root) return !element.querySelector("*") && element.getBoundingClientRect().width > 40;
+  if (!root) return !element[own.querySelector]("*") && element[own.getBoundingClientRect]().width > 40;
   if (root.getBoundingClientRect().width <= 32) return false;
   return isShape(element) || tagOf(element) === "text";
 }
 
 function isColouredBox(element, style) {
-  if (element.childElementCount || element.textContent || tagOf(element) === "hr") return false;
-  const box = element.getBoundingClientRect();
+  if (element[own.childElementCount] || element[own.textContent] || tagOf(element) === "hr") return false;
+  const box = element[own.getBoundingClientRect]();
   if (box.width < 4 || box.height < 4 || box.width > 120 || box.height > 120) return false;
   return channels(style.backgroundColor) !== null &&
-    style.backgroundColor !== getComputedStyle(element.parentElement).backgroundColor;
+    style.backgroundColor !== getComputedStyle(element[own.parentElement]).backgroundColor;
 }
 
 // A closed `details` shows its summary only.
 function shownChildren(element) {
-  if (tagOf(element) !== "details" || element.open) return element.childNodes;
-  return [...element.children].filter((child) => tagOf(child) === "summary").slice(0, 1);
+  if (tagOf(element) !== "details" || element.open) return element[own.childNodes];
+  return [...element[own.children]].filter((child) => tagOf(child) === "summary").slice(0, 1);
 }
 
 function slotted(slot) {
   const nodes = slot.assignedNodes();
-  return nodes.length ? nodes : slot.childNodes;
+  return nodes.length ? nodes : slot[own.childNodes];
 }
 
 function focusedElement() {
@@ -363,7 +363,7 @@ function observe({ ignore, firstMark, within }) {
   const page = document.scrollingElement || document.documentElement;
   return JSON.stringify({
     title: document.title, url: location.href, focus, nextMark,
-    scroll: [Math.round(scrollY), Math.max(0, Math.round((page ? page.scrollHeight : 0) - innerHeight - scrollY))],
+    scroll: [Math.round(scrollY), Math.max(0, Math.round((page ? page[own.scrollHeight] : 0) - innerHeight - scrollY))],
     rows, path, hollow: HOLLOW.size,
     holes: walk.rows.flatMap((row, index) => (row.hole ? [{ ...row.hole, row: index }] : [])),
   });

@@ -1,6 +1,7 @@
 """Reading a page: the script that runs in it, and its answer as records."""
 
 import json
+import re
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 from webagent.records import Node
 
 _PARTS = (
+    "own.js",
     "reports.js",
     "shadows.js",
     "boxes.js",
@@ -18,6 +20,8 @@ _PARTS = (
     "frames.js",
     "observe.js",
 )
+_OWN = re.compile(r"\bown\.(\w+)")
+"""The members that own.js has to make symbols for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +78,8 @@ def page_script(signal: str, more: str, exports: tuple[str, ...]) -> str:
     Its functions, and those of `more` named in `exports`, answer as members of `webagent`.
     `signal` is the secret event name on which `listener_script` reports elements.
     """
-    source = "\n".join(_read(part) for part in _PARTS)
+    source = "\n".join([*(_read(part) for part in _PARTS), more])
+    own = sorted(set(_OWN.findall(source)))
     names = ", ".join(
         (
             "adopt",
@@ -88,7 +93,7 @@ def page_script(signal: str, more: str, exports: tuple[str, ...]) -> str:
         )
     )
     return (
-        f"(() => {{\n{source}\n{more}\n"
+        f"(() => {{\nconst OWN_NAMES = {json.dumps(own)};\n{source}\n"
         f"hearListeners({json.dumps(signal)});\n"
         f"hearCanvases({json.dumps(_canvas_signal(signal))});\n"
         f"globalThis.webagent = {{ {names} }};\n}})();"

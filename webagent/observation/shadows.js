@@ -7,7 +7,7 @@ const HOSTS = /^(article|aside|blockquote|body|div|footer|h[1-6]|header|main|nav
 const MOST_HOLLOW = 20;
 
 function shadowOf(element) {
-  return element.shadowRoot || CLOSED.get(element) || null;
+  return element[own.shadowRoot] || CLOSED.get(element) || null;
 }
 
 function keepShadow(root) {
@@ -16,10 +16,10 @@ function keepShadow(root) {
 
 // The parent on the screen: of what is put into a slot the slot, of a shadow tree its host.
 function flatParent(node) {
-  const parent = node.parentElement;
+  const parent = node[own.parentElement];
   const shadow = parent && shadowOf(parent);
-  if (!shadow) return parent || node.getRootNode().host || null;
-  if (node.assignedSlot) return node.assignedSlot;
+  if (!shadow) return parent || node[own.getRootNode]().host || null;
+  if (node[own.assignedSlot]) return node[own.assignedSlot];
   return [...shadow.querySelectorAll("slot")].find((slot) => slot.assignedNodes().includes(node)) || parent;
 }
 
@@ -33,13 +33,13 @@ function noteHollow(element, style) {
 function isHollow(element, style) {
   if (tagOf(element).includes("-")) return true;
   if (!HOSTS.test(tagOf(element))) return false;
-  if (element.firstElementChild) return getComputedStyle(element.firstElementChild).display === "";
-  if (clean(element.textContent) || element.clientHeight < 8 || style.position === "absolute") return false;
+  if (element[own.firstElementChild]) return getComputedStyle(element[own.firstElementChild]).display === "";
+  if (clean(element[own.textContent]) || element[own.clientHeight] < 8 || style.position === "absolute") return false;
   if (!/^(block|flow-root)$/.test(style.display) || style.minHeight !== "0px") return false;
-  if (parseFloat(style.paddingTop) + parseFloat(style.paddingBottom) >= element.clientHeight) return false;
-  if (/flex|grid/.test(getComputedStyle(element.parentElement).display)) return false;
+  if (parseFloat(style.paddingTop) + parseFloat(style.paddingBottom) >= element[own.clientHeight]) return false;
+  if (/flex|grid/.test(getComputedStyle(element[own.parentElement]).display)) return false;
   if (style.aspectRatio !== "auto" || hasPseudo(element)) return false;
-  return String(element.computedStyleMap().get("height")) === "auto";
+  return String(element[own.computedStyleMap]().get("height")) === "auto";
 }
 
 function hasPseudo(element) {

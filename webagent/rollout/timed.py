@@ -6,9 +6,9 @@ from typing import TypeVar
 from tasks.task import Json, Task
 from webagent.action import Action
 from webagent.errors import WorldError
-from webagent.patience import time_limit
 from webagent.records import Observation
 from webagent.rollout.world import World
+from webagent.timing import time_limit
 
 Reply = TypeVar("Reply")
 

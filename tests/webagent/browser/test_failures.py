@@ -91,7 +91,7 @@ async def test_a_page_that_never_finishes_loading_is_used_as_it_is(
 ) -> None:
     for module in ("page.clock", "tabs"):
         monkeypatch.setattr(f"webagent.browser.{module}.LOAD_SECONDS", 1.0)
-    monkeypatch.setattr("webagent.browser.page.tab.DATA_SECONDS", 0.5)
+    monkeypatch.setattr("webagent.browser.page.clock.DATA_SECONDS", 0.5)
     await world.reset(page_task("tabs", clock=clock))
     slow = await world.step(act.Goto(f"{server}/page"))
     assert slow.outcome == "the page was still loading after 1 s and was stopped"

@@ -23,7 +23,7 @@ function captchaOn() {
   const found = captchaFrame() || captchaElement() || captchaPicture();
   if (!found) return null;
   const [kind, element] = found;
-  const always = CAPTCHA_ELEMENTS.some(([name, selector, whole]) => whole && name === kind && element.matches(selector));
+  const always = CAPTCHA_ELEMENTS.some(([name, selector, whole]) => whole && name === kind && element[own.matches](selector));
   return { kind, blocks: always || kind === "DataDome" || isAllThereIs(element) };
 }
 
@@ -49,8 +49,8 @@ function captchaElement() {
 // A site's own: a picture to be read, beside a field to write what it says.
 function captchaPicture() {
   for (const field of document.querySelectorAll("input[name*=captcha i], input[id*=captcha i]")) {
-    const holder = field.form || field.parentElement;
-    const picture = holder && holder.querySelector("img[src*=captcha i], img[alt*=captcha i], img[id*=captcha i]");
+    const holder = field.form || field[own.parentElement];
+    const picture = holder && holder[own.querySelector]("img[src*=captcha i], img[alt*=captcha i], img[id*=captcha i]");
     if (picture && isTextField(field) && !field.value && isOnShow(field) && isOnShow(picture)) return ["picture", picture];
   }
   return null;
@@ -58,9 +58,9 @@ function captchaPicture() {
 
 function isOnShow(element) {
   if (!canBeSeen(element)) return false;
-  const box = element.getBoundingClientRect();
+  const box = element[own.getBoundingClientRect]();
   if (box.width < 20 || box.height < 20 || box.right + scrollX <= 0 || box.bottom + scrollY <= 0) return false;
-  for (let node = element; node; node = node.parentElement) {
+  for (let node = element; node; node = node[own.parentElement]) {
     if (getComputedStyle(node).opacity === "0") return false;
   }
   return true;
@@ -69,9 +69,9 @@ function isOnShow(element) {
 // Whether there is little on the page that one could read or use besides.
 function isAllThereIs(element) {
   const fields = [...document.querySelectorAll("input, textarea, select")].filter((each) => canBeSeen(each));
-  const own = element.closest("form");
-  const others = fields.filter((each) => !/captcha/i.test(each.name + each.id) && !/^(submit|button|image)$/.test(each.type));
+  const form = element[own.closest]("form");
+  const others = fields.filter((each) => !/captcha/i.test(each.name + each[own.id]) && !/^(submit|button|image)$/.test(each.type));
   if (others.length) return false;
-  const links = [...document.links].filter((each) => canBeSeen(each) && !(own && own.contains(each)));
-  return links.length <= 5 && clean(document.body.innerText).length < 800;
+  const links = [...document.links].filter((each) => canBeSeen(each) && !(form && form[own.contains](each)));
+  return links.length <= 5 && clean(document.body[own.innerText]).length < 800;
 }

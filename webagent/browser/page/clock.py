@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
+from webagent.browser.page.patience import Patience
 from webagent.browser.page.requests import Requests
 from webagent.browser.page.scripts import connections_script, timers_script
 from webagent.browser.page.tab import DATA_SECONDS, Tab
@@ -15,7 +16,7 @@ from webagent.errors import WorldError
 Answer = TypeVar("Answer")
 
 LOAD_SECONDS = 15.0
-"""Real seconds a page may load before the episode goes on without it."""
+"""Real seconds a page may load before the episode goes on without it; after that, half as many."""
 START_OF_TIME = 1_767_268_800.5
 """What a virtual clock shows at first: 2026-01-01 12:00 UTC, the same for every episode."""
 _ANIMATION_ROUNDS = 5
@@ -25,6 +26,11 @@ _TIMERS_MS = 1000
 """So long after an action its short timers are waited for; what ticks longer is polling."""
 _SETTLE_SECONDS = 5.0
 _LEAST_SETTLE_SECONDS = 0.5
+_LEAST_LOAD_SECONDS = 2.0
+_SLOW_SECONDS = 4.0
+"""A page is slow whose virtual time takes longer than this to run, and than the wall clock's. So
+long that a page short of processor is not: its time must not depend on the machine's load."""
+_LEAST_SHARE = 0.125
 _PACE_MS = 20
 
 ANIMATION_FRAMES_BY_TIMER = """
@@ -73,12 +79,15 @@ class VirtualClock:
     """Chromium's virtual time: it stands still between actions and runs at once after one.
 
     A page with live connections, or one that keeps it waiting for data, cannot be run ahead of the
-    world outside. From then on virtual time is let pass in step with the wall clock.
+    world outside. From then on virtual time is let pass in step with the wall clock. A page whose
+    virtual time is slower than the wall clock's gets less of it after an action.
     """
 
     def __init__(self) -> None:
         self.script = ANIMATION_FRAMES_BY_TIMER + connections_script()
         self._by_wall = RealClock()
+        self._loading = Patience(LOAD_SECONDS, _LEAST_LOAD_SECONDS)
+        self._share = Patience(1.0, _LEAST_SHARE)
         self._is_paced = False
 
     async def follow(self, tab: Tab) -> None:
@@ -95,6 +104,8 @@ class VirtualClock:
         if self._is_paced:
             async with _in_step(tab):
                 return await self._by_wall.settle(tab, milliseconds)
+        deadline = time.monotonic() + self._loading.of(tab)
+        milliseconds = round(milliseconds * self._share.of(tab))
         asking = asyncio.ensure_future(tab.ask_now("unrest"))  # sent first: before time runs ahead
         waiting = asyncio.ensure_future(self.wait(tab, milliseconds))
         try:
@@ -110,8 +121,9 @@ class VirtualClock:
             reason = await self._animate(tab, milliseconds)
         if not tab.loading:
             return reason
-        if not await self.load(tab):
-            return await _give_up_loading(tab)
+        if not await self._load(tab, max(_LEAST_LOAD_SECONDS, deadline - time.monotonic())):
+            return await _give_up_loading(tab, self._loading)
+        self._loading.restore(tab)
         return await self.wait(tab, milliseconds)
 
     async def _animate(self, tab: Tab, milliseconds: int) -> str:
@@ -128,13 +140,21 @@ class VirtualClock:
         if self._is_paced:
             async with _in_step(tab):
                 return await self._by_wall.wait(tab, milliseconds)
-        if await tab.advance(milliseconds):
+        began = time.monotonic()
+        if not await tab.advance(milliseconds, within=min(DATA_SECONDS, self._loading.of(tab))):
+            return await self._leave(tab, "the page still waits for data")
+        taken = time.monotonic() - began
+        if tab.loading or taken < max(_SLOW_SECONDS, milliseconds / 1000):
             return ""
-        return await self._leave(tab, "the page still waits for data")
+        self._share.halve(tab)
+        return "the page is slower than the wall clock and gets less time after an action"
 
     async def load(self, tab: Tab) -> bool:
+        return await self._load(tab, LOAD_SECONDS)
+
+    async def _load(self, tab: Tab, seconds: float) -> bool:
         """Time must run for a page to load, so it is granted in portions until it has."""
-        deadline = time.monotonic() + LOAD_SECONDS
+        deadline = time.monotonic() + seconds
         while tab.loading:
             left = deadline - time.monotonic()
             if left <= 0:
@@ -160,7 +180,8 @@ class RealClock:
     def __init__(self) -> None:
         self.script = timers_script()
         self._requests: WeakKeyDictionary[Tab, Requests] = WeakKeyDictionary()
-        self._patience: WeakKeyDictionary[Tab, float] = WeakKeyDictionary()
+        self._patience = Patience(_SETTLE_SECONDS, _LEAST_SETTLE_SECONDS)
+        self._loading = Patience(LOAD_SECONDS, _LEAST_LOAD_SECONDS)
 
     async def follow(self, tab: Tab) -> None:
         """Hear of requests."""
@@ -171,12 +192,13 @@ class RealClock:
         """Nothing to take hold of: the wall clock runs by itself."""
 
     async def settle(self, tab: Tab, milliseconds: int) -> str:
-        """A page that did not come to rest in time gets half as much the next time."""
-        patience = self._patience.get(tab, _SETTLE_SECONDS)
+        patience = self._patience.of(tab)
         deadline = time.monotonic() + patience
         while True:
-            if not await self.load(tab):
-                return await _give_up_loading(tab)
+            if tab.loading:
+                if not await self._load(tab, self._loading.of(tab)):
+                    return await _give_up_loading(tab, self._loading)
+                self._loading.restore(tab)
             left = max(0.001, deadline - time.monotonic())
             resting = tab.ask("rest", _STILL_MS, int(left * 1000), _TIMERS_MS)
             unrest = await _unless_loading(tab, resting)
@@ -185,10 +207,10 @@ class RealClock:
                 await requests.change(tab, deadline - time.monotonic())
                 unrest = f"waiting for {url}"
             elif unrest == "" and not tab.loading:
-                self._patience[tab] = _SETTLE_SECONDS
+                self._patience.restore(tab)
                 return ""
             if time.monotonic() >= deadline:
-                self._patience[tab] = max(_LEAST_SETTLE_SECONDS, patience / 2)
+                self._patience.halve(tab)
                 return f"the page is still {unrest or 'loading'} after {patience:g} s"
 
     async def wait(self, tab: Tab, milliseconds: int) -> str:
@@ -196,8 +218,11 @@ class RealClock:
         return ""
 
     async def load(self, tab: Tab) -> bool:
+        return await self._load(tab, LOAD_SECONDS)
+
+    async def _load(self, tab: Tab, seconds: float) -> bool:
         """Waits for the browser to say that the page has loaded."""
-        deadline = time.monotonic() + LOAD_SECONDS
+        deadline = time.monotonic() + seconds
         while tab.loading:
             left = deadline - time.monotonic()
             if left <= 0:
@@ -251,9 +276,11 @@ async def _changed_within(tab: Tab, seconds: float) -> None:
             await tab.alive(tab.loading_changed.wait())
 
 
-async def _give_up_loading(tab: Tab) -> str:
+async def _give_up_loading(tab: Tab, patience: Patience) -> str:
+    seconds = patience.of(tab)
+    patience.halve(tab)
     await tab.stop_loading()
-    return f"the page was still loading after {LOAD_SECONDS:g} s and was stopped"
+    return f"the page was still loading after {seconds:g} s and was stopped"
 
 
 def clock_named(name: str) -> Clock:

@@ -5,11 +5,11 @@
 function locate(mark, most = 1) {
   const element = byMark(mark);
   if (!element) return { error: `no element ${mark} on this page` };
-  if (!element.isConnected) return { error: `element ${mark} is gone from the page` };
-  if (element.matches(":disabled")) return { error: `element ${mark} is disabled` };
+  if (!element[own.isConnected]) return { error: `element ${mark} is gone from the page` };
+  if (element[own.matches](":disabled")) return { error: `element ${mark} is disabled` };
   if (tagOf(element) === "option") return { option: element.label };
   if (!canBeSeen(element)) return { error: `element ${mark} is hidden` };
-  if (!isInView(element)) element.scrollIntoView({ block: "center", inline: "center", behavior: "instant" });
+  if (!isInView(element)) element[own.scrollIntoView]({ block: "center", inline: "center", behavior: "instant" });
   const { points, hit } = reachable(element, most);
   if (points.length) return { ...points[0], ...(most > 1 ? { points } : {}) };
   return { error: hit ? `element ${mark} is covered by ${calling(hit)}` : `element ${mark} is outside the page` };
@@ -32,18 +32,18 @@ function reachable(element, most) {
 // Where to let go of what is dragged onto an element: its middle, whatever lies there.
 function middleOf(mark) {
   const element = byMark(mark);
-  if (!element || !element.isConnected) return { error: `element ${mark} is gone from the page` };
+  if (!element || !element[own.isConnected]) return { error: `element ${mark} is gone from the page` };
   if (!canBeSeen(element)) return { error: `element ${mark} is hidden` };
   const [left, top, width, height] = boxOf(element);
   return { x: left + width / 2, y: top + height / 2 };
 }
 
 function isInView(element) {
-  const box = element.getBoundingClientRect();
+  const box = element[own.getBoundingClientRect]();
   if (box.top < 0 || box.left < 0 || box.bottom > innerHeight || box.right > innerWidth) return false;
   for (let parent = flatParent(element); parent; parent = flatParent(parent)) {
-    if (parent.scrollHeight <= parent.clientHeight || parent === document.body) continue;
-    const frame = parent.getBoundingClientRect();
+    if (parent[own.scrollHeight] <= parent[own.clientHeight] || parent === document.body) continue;
+    const frame = parent[own.getBoundingClientRect]();
     if (box.top < frame.top || box.bottom > frame.bottom) return false;
   }
   return true;
@@ -56,26 +56,26 @@ function* pointsOf(element) {
   const inner = [];
   for (const point of points) {
     const found = elementAt(...point);
-    if (found && found !== element && element.contains(found) && hasOwnMark(found, element)) inner.push(point);
+    if (found && found !== element && element[own.contains](found) && hasOwnMark(found, element)) inner.push(point);
     else yield point;
   }
   yield* inner;
 }
 
 function hasOwnMark(found, element) {
-  for (let node = found; node && node !== element; node = node.parentElement) {
+  for (let node = found; node && node !== element; node = node[own.parentElement]) {
     if (MARKS.has(node)) return true;
   }
   return false;
 }
 
 function* gridOf(element) {
-  const boxes = [...element.getClientRects()];
+  const boxes = [...element[own.getClientRects]()];
   if (isShape(element) && element.getPointAtLength && element.getTotalLength() > 0) {
     boxes.push(...outlineOf(element));
   }
   for (const box of boxes) yield [box.left + box.width / 2, box.top + box.height / 2];
-  const whole = element.getBoundingClientRect();
+  const whole = element[own.getBoundingClientRect]();
   for (const n of [3, 5, 9]) {
     for (let row = 0; row < n; row++) {
       for (let column = 0; column < n; column++) {
@@ -104,25 +104,25 @@ function reaches(element, found) {
 }
 
 function calling(element) {
-  const text = clean(element.textContent).slice(0, 30);
-  const tag = tagOf(element) + (element.id ? "#" + element.id : "");
+  const text = clean(element[own.textContent]).slice(0, 30);
+  const tag = tagOf(element) + (element[own.id] ? "#" + element[own.id] : "");
   return text ? `${tag} "${text}"` : tag;
 }
 
 // Readies a field for typing: focused, with all of its text selected. Answers how to go on.
 function readyToFill(mark, text) {
   const element = byMark(mark);
-  if (!element || !element.isConnected) return { error: `element ${mark} is gone from the page` };
+  if (!element || !element[own.isConnected]) return { error: `element ${mark} is gone from the page` };
   if (!isTextField(element) && !["range", "color"].includes(element.type)) {
     return { error: `element ${mark} is not a text field` };
   }
-  if (element.matches(":disabled")) return { error: `element ${mark} is disabled` };
-  if (element.readOnly) return { error: `element ${mark} is read-only` };
+  if (element[own.matches](":disabled")) return { error: `element ${mark} is disabled` };
+  if (asField(element).readOnly) return { error: `element ${mark} is read-only` };
   if (!canBeSeen(element)) return { error: `element ${mark} is hidden` };
-  element.scrollIntoView({ block: "nearest", behavior: "instant" });
-  element.focus();
+  element[own.scrollIntoView]({ block: "nearest", behavior: "instant" });
+  element[own.focus]();
   if (isSetWhole(element)) return setWhole(element, text, mark);
-  if (element.select) element.select();
+  if (asField(element).select) element.select();
   else getSelection().selectAllChildren(element);
   return { typing: true, empty: !valueOf(element) };
 }
@@ -137,24 +137,24 @@ function setWhole(element, text, mark) {
   if (element.value !== text) {
     return { error: `element ${mark} is a field of type ${element.type} and does not take ${text}` };
   }
-  element.dispatchEvent(new Event("input", { bubbles: true }));
-  element.dispatchEvent(new Event("change", { bubbles: true }));
+  element[own.dispatchEvent](new Event("input", { bubbles: true }));
+  element[own.dispatchEvent](new Event("change", { bubbles: true }));
   return { typing: false };
 }
 
 function choose(mark, label) {
   let element = byMark(mark);
-  if (element && tagOf(element) === "option") element = element.closest("select");
-  if (!element || !element.isConnected) return { error: `element ${mark} is gone from the page` };
+  if (element && tagOf(element) === "option") element = element[own.closest]("select");
+  if (!element || !element[own.isConnected]) return { error: `element ${mark} is gone from the page` };
   if (tagOf(element) !== "select") return { error: `element ${mark} is not a drop-down list` };
-  if (element.matches(":disabled")) return { error: `element ${mark} is disabled` };
+  if (element[own.matches](":disabled")) return { error: `element ${mark} is disabled` };
   const option = optionOf(element, label);
   if (!option) return { error: `element ${mark} has no option ${JSON.stringify(label)}` };
-  element.focus();
+  element[own.focus]();
   if (element.multiple) option.selected = !option.selected;
   else element.selectedIndex = option.index;
-  element.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
-  element.dispatchEvent(new Event("change", { bubbles: true }));
+  element[own.dispatchEvent](new Event("input", { bubbles: true, composed: true }));
+  element[own.dispatchEvent](new Event("change", { bubbles: true }));
   return {};
 }
 
@@ -169,23 +169,23 @@ function optionOf(select, label) {
 function focusOn(mark) {
   if (!mark) return {};
   const element = byMark(mark);
-  if (!element || !element.isConnected) return { error: `element ${mark} is gone from the page` };
-  element.focus();
+  if (!element || !element[own.isConnected]) return { error: `element ${mark} is gone from the page` };
+  element[own.focus]();
   return {};
 }
 
 function scrollOn(mark, dx, dy) {
   const element = mark ? byMark(mark) : document.scrollingElement;
-  if (!element || !element.isConnected) return { error: `element ${mark} is gone from the page` };
+  if (!element || !element[own.isConnected]) return { error: `element ${mark} is gone from the page` };
   let moved = element;
   while (moved && !scrolls(moved, dx, dy)) moved = flatParent(moved);
   return moved ? {} : { error: "there is nothing left to scroll that way" };
 }
 
 function scrolls(element, dx, dy) {
-  const before = [element.scrollLeft, element.scrollTop];
-  element.scrollBy({ left: dx, top: dy, behavior: "instant" });
-  return before[0] !== element.scrollLeft || before[1] !== element.scrollTop;
+  const before = [element[own.scrollLeft], element[own.scrollTop]];
+  element[own.scrollBy]({ left: dx, top: dy, behavior: "instant" });
+  return before[0] !== element[own.scrollLeft] || before[1] !== element[own.scrollTop];
 }
 
 function titleOf() {

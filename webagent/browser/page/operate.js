@@ -5,7 +5,7 @@ const OPTION_ROLES = "[role=option], [role=menuitem], [role=menuitemradio], [rol
 
 function present(mark) {
   const element = byMark(mark);
-  return element && element.isConnected ? element : null;
+  return element && element[own.isConnected] ? element : null;
 }
 
 function labelledBy(element) {
@@ -17,11 +17,11 @@ function tickOf(mark) {
   if (!element) return { error: `element ${mark} is gone from the page` };
   const box = labelledBy(element);
   const isNative = tagOf(box) === "input" && /^(checkbox|radio)$/.test(box.type);
-  const role = box.getAttribute("role") || "";
+  const role = box[own.getAttribute]("role") || "";
   if (!isNative && !TICKED_ROLES.test(role)) return { error: `element ${mark} cannot be checked or unchecked` };
-  if (box.matches(":disabled") || box.getAttribute("aria-disabled") === "true") return { error: `element ${mark} is disabled` };
+  if (box[own.matches](":disabled") || box[own.getAttribute]("aria-disabled") === "true") return { error: `element ${mark} is disabled` };
   return {
-    ticked: isNative ? box.checked : box.getAttribute("aria-checked") === "true",
+    ticked: isNative ? box.checked : box[own.getAttribute]("aria-checked") === "true",
     isRadio: isNative ? box.type === "radio" : /radio$/.test(role),
   };
 }
@@ -31,7 +31,7 @@ function chooseExactly(mark, labels) {
   const select = present(mark);
   if (!select) return { error: `element ${mark} is gone from the page` };
   if (tagOf(select) !== "select") return { error: `element ${mark} is not a list of the browser's own; click its options` };
-  if (select.matches(":disabled")) return { error: `element ${mark} is disabled` };
+  if (select[own.matches](":disabled")) return { error: `element ${mark} is disabled` };
   if (!select.multiple && labels.length !== 1) return { error: `element ${mark} takes one option, not ${labels.length}` };
   const chosen = new Set();
   for (const label of labels) {
@@ -39,20 +39,20 @@ function chooseExactly(mark, labels) {
     if (!option) return { error: `element ${mark} has no option ${JSON.stringify(label)}`, missing: label };
     chosen.add(option);
   }
-  select.focus();
+  select[own.focus]();
   for (const option of select.options) option.selected = chosen.has(option);
-  select.dispatchEvent(new Event("input", { bubbles: true, composed: true }));
-  select.dispatchEvent(new Event("change", { bubbles: true }));
+  select[own.dispatchEvent](new Event("input", { bubbles: true, composed: true }));
+  select[own.dispatchEvent](new Event("change", { bubbles: true }));
   return {};
 }
 
 // The list that a page builds itself: a listbox or menu, or what opens one.
 function builtList(element) {
-  if (/^(listbox|menu|tree)$/.test(element.getAttribute("role") || "")) return element;
+  if (/^(listbox|menu|tree)$/.test(element[own.getAttribute]("role") || "")) return element;
   const opener = openerOf(element);
   if (!opener) return null;
-  const root = opener.getRootNode();
-  const ids = `${opener.getAttribute("aria-controls") || ""} ${opener.getAttribute("aria-owns") || ""}`.trim();
+  const root = opener[own.getRootNode]();
+  const ids = `${opener[own.getAttribute]("aria-controls") || ""} ${opener[own.getAttribute]("aria-owns") || ""}`.trim();
   for (const id of ids.split(/\s+/)) {
     const list = id && root.getElementById && root.getElementById(id);
     if (list) return list;
@@ -62,18 +62,18 @@ function builtList(element) {
 
 function openerOf(element) {
   const opens = "[role=combobox], [aria-haspopup=listbox], [aria-haspopup=menu], [aria-haspopup=true], [aria-haspopup=tree]";
-  return element.closest(opens) || element.querySelector(opens) || (element.getAttribute("list") ? element : null);
+  return element[own.closest](opens) || element[own.querySelector](opens) || (element[own.getAttribute]("list") ? element : null);
 }
 
 function builtOptions(element) {
   const list = builtList(element);
-  const marked = list ? [...list.querySelectorAll(OPTION_ROLES)] : [];
-  const options = marked.length || !list || list === element.ownerDocument.body ? marked : [...list.querySelectorAll("li")];
+  const marked = list ? [...list[own.querySelectorAll](OPTION_ROLES)] : [];
+  const options = marked.length || !list || list === element[own.ownerDocument].body ? marked : [...list[own.querySelectorAll]("li")];
   return options.filter(canBeSeen);
 }
 
 function optionLabel(option) {
-  return clean(option.getAttribute("aria-label") || visibleText(option));
+  return clean(option[own.getAttribute]("aria-label") || visibleText(option));
 }
 
 // The option with this label in a list that the page builds, as far as it can be seen now.
@@ -82,23 +82,23 @@ function optionNamed(mark, label) {
   if (!element) return { error: `element ${mark} is gone from the page` };
   if (!builtList(element)) return { error: `element ${mark} is not a drop-down list` };
   const opener = openerOf(element) || element;
-  if (opener.disabled || opener.getAttribute("aria-disabled") === "true") return { error: `element ${mark} is disabled` };
-  const options = builtOptions(element).filter((option) => option.getAttribute("aria-disabled") !== "true");
+  if (asField(opener).disabled || opener[own.getAttribute]("aria-disabled") === "true") return { error: `element ${mark} is disabled` };
+  const options = builtOptions(element).filter((option) => option[own.getAttribute]("aria-disabled") !== "true");
   const wanted = clean(label);
   const option = options.find((each) => optionLabel(each) === wanted) ||
     options.find((each) => optionLabel(each).toLowerCase() === wanted.toLowerCase());
   if (option) return { mark: markOf(option) };
-  return { open: options.length > 0 || opener.getAttribute("aria-expanded") === "true", filters: isTextField(element) };
+  return { open: options.length > 0 || opener[own.getAttribute]("aria-expanded") === "true", filters: isTextField(element) };
 }
 
 // All labels of a list, those that can be chosen apart from those that cannot.
 function labelsOf(mark) {
   let element = present(mark);
-  if (element && tagOf(element) === "option") element = element.closest("select");
+  if (element && tagOf(element) === "option") element = element[own.closest]("select");
   if (!element) return { enabled: [], disabled: [] };
   const isSelect = tagOf(element) === "select";
   const options = isSelect ? [...element.options] : builtOptions(element);
-  const isOff = (option) => (isSelect ? option.disabled : option.getAttribute("aria-disabled") === "true");
+  const isOff = (option) => (isSelect ? option.disabled : option[own.getAttribute]("aria-disabled") === "true");
   const named = (some) => some.slice(0, 1000).map((each) => (isSelect ? clean(each.label) : optionLabel(each)));
   return { enabled: named(options.filter((each) => !isOff(each))), disabled: named(options.filter(isOff)) };
 }
@@ -109,14 +109,14 @@ function fileField(mark) {
   if (!element) return null;
   const field = labelledBy(element);
   if (field.type === "file") return field;
-  const inside = element.querySelectorAll("input[type=file]");
+  const inside = element[own.querySelectorAll]("input[type=file]");
   return inside.length === 1 ? inside[0] : null;
 }
 
 function fileFieldOf(mark) {
   if (!present(mark)) return { error: `element ${mark} is gone from the page` };
   const field = fileField(mark);
-  if (field && field.matches(":disabled")) return { error: `element ${mark} is disabled` };
+  if (field && field[own.matches](":disabled")) return { error: `element ${mark} is disabled` };
   return { takes: field ? (field.multiple ? "several" : "one") : "" };
 }
 

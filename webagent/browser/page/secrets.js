@@ -3,8 +3,8 @@
 // Origins of the document an element is in and of those around it, innermost first.
 function originsOf(mark) {
   const element = byMark(mark);
-  if (!element || !element.isConnected) return { error: `element ${mark} is gone from the page` };
-  const view = element.ownerDocument.defaultView;
+  if (!element || !element[own.isConnected]) return { error: `element ${mark} is gone from the page` };
+  const view = element[own.ownerDocument].defaultView;
   return { origins: [view.origin, ...Array.from(view.location.ancestorOrigins)] };
 }
 
@@ -19,9 +19,9 @@ function typeSecret(mark, text, origins) {
     return { error: `element ${mark} is on another site by now` };
   }
   const element = byMark(mark);
-  if ("value" in element) element.value = text;
-  else element.textContent = text;
-  element.dispatchEvent(new InputEvent("input", { bubbles: true, composed: true, inputType: "insertText" }));
-  element.dispatchEvent(new Event("change", { bubbles: true }));
+  if ("value" in asField(element)) element.value = text;
+  else element[own.textContent] = text;
+  element[own.dispatchEvent](new InputEvent("input", { bubbles: true, composed: true, inputType: "insertText" }));
+  element[own.dispatchEvent](new Event("change", { bubbles: true }));
   return {};
 }

@@ -3,7 +3,7 @@
 
 function throughFrame(key, points, isAnywhere) {
   const frame = FRAMES.has(key) && FRAMES.get(key).deref();
-  if (!frame || !frame.isConnected) return { error: "is in a frame that is gone" };
+  if (!frame || !frame[own.isConnected]) return { error: "is in a frame that is gone" };
   if (!canBeSeen(frame)) return { error: "is in a frame that is hidden" };
   reveal(frame, points[0]);
   const placed = points.map((point) => outward(frame, point));
@@ -26,7 +26,7 @@ function reveal(frame, point) {
     const { x, y } = outward(frame, point);
     const left = x < box.left || x >= box.right ? x - (box.left + box.right) / 2 : 0;
     const top = y < box.top || y >= box.bottom ? y - (box.top + box.bottom) / 2 : 0;
-    if ((left || top) && canScroll(holder)) holder.scrollBy({ left, top, behavior: "instant" });
+    if ((left || top) && canScroll(holder)) holder[own.scrollBy]({ left, top, behavior: "instant" });
   }
 }
 
@@ -36,5 +36,5 @@ function canScroll(holder) {
 
 function viewOf(holder) {
   if (holder === document.scrollingElement) return { left: 0, top: 0, right: innerWidth, bottom: innerHeight };
-  return holder.getBoundingClientRect();
+  return holder[own.getBoundingClientRect]();
 }

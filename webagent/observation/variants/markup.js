@@ -16,8 +16,8 @@ function markup(ignore, most) {
   };
   const write = (node) => {
     if (length > most) return;
-    if (node.nodeType === Node.TEXT_NODE) put(escaped(node.data));
-    if (node.nodeType !== Node.ELEMENT_NODE || isLeftOut(node, ignore)) return;
+    if (node[own.nodeType] === Node.TEXT_NODE) put(escaped(node.data));
+    if (node[own.nodeType] !== Node.ELEMENT_NODE || isLeftOut(node, ignore)) return;
     put(`<${tagOf(node)}${attributesOf(node).map(asAttribute).join("")}>`);
     if (NEVER_CLOSED.has(tagOf(node))) return;
     if (tagOf(node) === "textarea") put(escaped(node.value));
@@ -33,11 +33,11 @@ function contentOf(element) {
   const tag = tagOf(element);
   if (tag === "iframe") return [frameBody(element)].filter(Boolean);
   if (shadowOf(element)) return shadowOf(element).childNodes;
-  return tag === "slot" ? slotted(element) : element.childNodes;
+  return tag === "slot" ? slotted(element) : element[own.childNodes];
 }
 
 function isLeftOut(element, ignore) {
-  if (SKIPPED.has(tagOf(element)) || (ignore && element.matches(ignore))) return true;
+  if (SKIPPED.has(tagOf(element)) || (ignore && element[own.matches](ignore))) return true;
   return !/^(option|optgroup|area)$/.test(tagOf(element)) && getComputedStyle(element).display === "none";
 }
 
@@ -45,9 +45,9 @@ function attributesOf(element) {
   const mark = knownMark(element);
   const now = mark ? [["mark", String(mark)]] : [];
   if (tagOf(element) === "input" && element.type !== "file") now.push(["value", fieldText(element)]);
-  if (element.checked) now.push(["checked", ""]);
+  if (asField(element).checked) now.push(["checked", ""]);
   if (tagOf(element) === "option" && element.selected) now.push(["selected", ""]);
-  for (const { name, value } of element.attributes) {
+  for (const { name, value } of element[own.attributes]) {
     if (!/^(mark|value|checked|selected)$/.test(name)) now.push([name, value.slice(0, LONGEST_ATTRIBUTE)]);
   }
   return now;

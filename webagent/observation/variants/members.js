@@ -13,13 +13,13 @@ function members(ignore, firstMark, all) {
   const facts = [];
   const visit = (element, clip, isOut) => {
     if (elements.length >= MOST_ELEMENTS) return;
-    isOut = isOut || Boolean(ignore && element.matches(ignore));
+    isOut = isOut || Boolean(ignore && element[own.matches](ignore));
     const box = boxOnPage(element);
     elements.push(element);
     facts.push([markFor(element, all && !isOut), ...box, shareIn(clip, box), answersClicks(element), Number(isOut)]);
     const inner = clipsContent(element) ? overlap(clip, box) : clip;
     for (const child of contentOf(element)) {
-      if (child.nodeType === Node.ELEMENT_NODE) visit(child, inner, isOut);
+      if (child[own.nodeType] === Node.ELEMENT_NODE) visit(child, inner, isOut);
     }
   };
   visit(document.documentElement, [0, 0, innerWidth, innerHeight], false);
@@ -29,7 +29,7 @@ function members(ignore, firstMark, all) {
 
 // What is in a frame has the marks that were given there.
 function markFor(element, all) {
-  return all && element.ownerDocument === document ? markOf(element) : knownMark(element);
+  return all && element[own.ownerDocument] === document ? markOf(element) : knownMark(element);
 }
 
 function clipsContent(element) {
@@ -53,15 +53,15 @@ function shareIn(clip, box) {
 }
 
 function answersClicks(element) {
-  if (LISTENING.has(element) || element.hasAttribute("onclick")) return 1;
-  return isNative(element) && !element.disabled ? 1 : 0;
+  if (LISTENING.has(element) || element[own.hasAttribute]("onclick")) return 1;
+  return isNative(element) && !asField(element).disabled ? 1 : 0;
 }
 
 function deepestFocus() {
   let element = document.activeElement;
   while (element) {
     const frame = tagOf(element) === "iframe" ? frameBody(element) : null;
-    const inside = shadowOf(element) || (frame && frame.ownerDocument);
+    const inside = shadowOf(element) || (frame && frame[own.ownerDocument]);
     if (!inside || !inside.activeElement) return element;
     element = inside.activeElement;
   }

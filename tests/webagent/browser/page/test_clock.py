@@ -24,10 +24,13 @@ PAGE = b"""<!DOCTYPE html><title>Clock</title>
 <button onclick="fetch('/never')">Never</button>
 <button onclick="setTimeout(() => { location = '/other' }, 300)">Leave</button>
 <button onclick="setInterval(() => say(Math.random()), 20)">Restless</button>
+<button onclick="location = '/never'">Away</button>
+<button onclick="setInterval(() => { for (let i = 1e8; i; i--); say(++ticks) }, 9)">Slow</button>
 <button onclick="(function poll() { setTimeout(poll, 50) })()">Poll</button>
 <button onclick="new EventSource('/events').onmessage = (event) => say(event.data)">Listen</button>
 <p id=said>nothing</p><p id=box>box</p>
 <script>
+  let ticks = 0;
   function say(text) { document.getElementById("said").textContent = text; }
   box.addEventListener("animationend", () => say("moved"));
 </script>"""
@@ -132,6 +135,32 @@ async def test_a_page_that_never_rests_gets_less_time_each_step(
     assert outcomes == [f"the page is still changing after {each} s" for each in ("2", "1", "0.5")]
 
 
+@pytest.mark.parametrize("clock", ["virtual", "real"])
+async def test_a_page_that_loads_for_ever_gets_less_time_each_step(
+    world: BrowserWorld, url: str, monkeypatch: pytest.MonkeyPatch, clock: str
+) -> None:
+    monkeypatch.setattr("webagent.browser.page.clock.LOAD_SECONDS", 2.0)
+    monkeypatch.setattr("webagent.browser.page.clock._LEAST_LOAD_SECONDS", 0.1)
+    page = await world.reset(clock_task(url, clock=clock))
+    outcomes = [(await click(world, page, "Away")).outcome for _ in range(2)]
+    assert outcomes == [
+        f"the page was still loading after {each} s and was stopped" for each in ("2", "1")
+    ]
+
+
+async def test_a_page_slower_than_the_wall_clock_gets_less_virtual_time_each_step(
+    world: BrowserWorld, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webagent.browser.page.clock._SLOW_SECONDS", 0.0)
+    page = await world.reset(clock_task(url, clock="virtual", settle_ms=100))
+    slow = [await click(world, page, "Slow"), *[await world.step(act.Focus(1)) for _ in range(2)]]
+    assert slow[0].outcome == (
+        "the page is slower than the wall clock and gets less time after an action"
+    )
+    ticks = [int(node.name) for each in slow for node in each.nodes if node.name.isdigit()]
+    assert ticks[0] > ticks[1] - ticks[0] > ticks[2] - ticks[1]
+
+
 async def test_a_live_connection_takes_a_page_to_the_wall_clock(
     world: BrowserWorld, url: str
 ) -> None:
@@ -148,7 +177,7 @@ async def test_a_live_connection_takes_a_page_to_the_wall_clock(
 async def test_data_that_never_come_take_a_page_to_the_wall_clock(
     world: BrowserWorld, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("webagent.browser.page.tab.DATA_SECONDS", 1.0)
+    monkeypatch.setattr("webagent.browser.page.clock.DATA_SECONDS", 1.0)
     page = await world.reset(clock_task(url, clock="virtual"))
     after = await click(world, page, "Never")
     assert after.outcome == "the page still waits for data; its time goes on with the wall clock"

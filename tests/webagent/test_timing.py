@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from webagent.patience import time_limit, uncounted
+from webagent.timing import time_limit, uncounted
 
 
 async def test_a_limit_ends_what_takes_too_long():

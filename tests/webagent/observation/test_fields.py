@@ -1,0 +1,95 @@
+"""Forms whose fields are called like what a form is asked for: seen and acted on as any others."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tasks.task import Task
+from webagent.action import Action
+from webagent.action import actions as act
+from webagent.browser import Browser
+from webagent.observation import render
+from webagent.observation.variants import VARIANTS
+from webagent.records import Observation
+
+pytestmark = pytest.mark.browser
+MakeTask = Callable[..., Task]
+Acts = Callable[[Observation], Action]
+
+
+async def played(
+    browser: Browser, task: Task, acts: Sequence[Acts] = (), variant: str = "text"
+) -> list[tuple[str, str, str]]:
+    """What is seen at first and after each action: outcome, lines and what the variant captured."""
+    world = await browser.world(variant=VARIANTS[variant])
+    try:
+        seen = [await world.reset(task)]
+        for each in acts:
+            seen.append(await world.step(each(seen[-1])))
+    finally:
+        await world.close()
+    return [(page.outcome, render(page), page.captured) for page in seen]
+
+
+async def both(
+    browser: Browser, task: Task, acts: Sequence[Acts] = (), variant: str = "text"
+) -> tuple[list[tuple[str, str, str]], list[tuple[str, str, str]]]:
+    """The same with fields called like members, and with fields called otherwise."""
+    plain = replace(task, start_url=f"{task.start_url}?plain")
+    return (
+        await played(browser, task, acts, variant),
+        await played(browser, plain, acts, variant),
+    )
+
+
+def mark_of(page: Observation, name: str) -> int:
+    """The mark of the element with this name."""
+    return next(node.mark for node in page.nodes if node.mark and node.name == name)
+
+
+@pytest.mark.parametrize(
+    "variant", ["text", "set-of-marks", "pruned", "accessibility", "html", "markdown"]
+)
+async def test_names_of_fields_change_nothing_of_what_is_seen(
+    browser: Browser, page_task: MakeTask, variant: str
+) -> None:
+    named, plain = await both(browser, page_task("fields"), variant=variant)
+    assert named == [
+        (outcome, lines, captured.replace("?plain", "")) for outcome, lines, captured in plain
+    ]
+    for name in ("Name", "Inside", "Card", "Note", "Colours", "Ticked", "Volume", "Deep"):
+        assert f'"{name}"' in named[0][1]
+
+
+async def test_names_of_fields_change_nothing_of_what_can_be_done(
+    browser: Browser, page_task: MakeTask, tmp_path: Path
+) -> None:
+    letter = tmp_path / "letter.txt"
+    letter.write_text("abc")
+    acts: list[Acts] = [
+        lambda page: act.Fill(mark_of(page, "Name"), "Ada"),
+        lambda page: act.Check(mark_of(page, "Gift")),
+        lambda page: act.SelectOption(mark_of(page, "Size"), "Large"),
+        lambda page: act.UploadFile(mark_of(page, "Picture"), str(letter)),
+        lambda page: act.Click(mark_of(page, "Inside")),
+        lambda page: act.Click(mark_of(page, "Send")),
+        lambda page: act.Click(mark_of(page, "Card")),
+        lambda page: act.Fill(mark_of(page, "Note"), "New words"),
+        lambda page: act.Clear(mark_of(page, "Note")),
+        lambda page: act.SelectOption(mark_of(page, "Colours"), "Blue"),
+        lambda page: act.Check(mark_of(page, "Ticked")),
+        lambda page: act.Focus(mark_of(page, "Volume")),
+        lambda page: act.Hover(mark_of(page, "Volume")),
+        lambda page: act.Scroll(mark_of(page, "Long"), 0, 100),
+        lambda page: act.Click(mark_of(page, "Deep")),
+        lambda page: act.DragAndDrop(mark_of(page, "Card"), mark_of(page, "Volume")),
+    ]
+    named, plain = await both(browser, page_task("fields"), acts)
+    assert named == plain
+    lines = named[-1][1]
+    for done in ('"Name" value="Ada"', '"Large" selected', "letter.txt", "click Send", "submit"):
+        assert done in lines
+    for done in ("click Card", "input Note", "click Ticked", "click Deep"):
+        assert done in lines
