@@ -159,9 +159,11 @@ class BrowserWorld:
         return self._tabs, self._task, self._seen
 
     async def _observe(self, task: Task, tabs: Tabs, notes: list[str]) -> Observation:
-        (view, over, captured), screenshot = await asyncio.gather(
-            self._read(tabs, task), self._photograph(tabs)
-        )
+        view, over, captured, screenshot = await self._see(task, tabs)
+        if view.lost_mouse and task.clock == "virtual":
+            await tabs.active.remind_of_mouse()
+            notes = [*notes, *await tabs.settle(task.settle_ms)]
+            view, over, captured, screenshot = await self._see(task, tabs)
         page = Observation(
             goal=self._goal,
             url=view.url,
@@ -194,6 +196,12 @@ class BrowserWorld:
             self._seen = seen
             raise captcha.error(seen.url)
         return _with_note(seen, captcha)
+
+    async def _see(self, task: Task, tabs: Tabs) -> tuple[PageView, bool, str, str]:
+        (view, over, captured), screenshot = await asyncio.gather(
+            self._read(tabs, task), self._photograph(tabs)
+        )
+        return view, over, captured, screenshot
 
     async def _read(self, tabs: Tabs, task: Task) -> tuple[PageView, bool, str]:
         """The lines, and after them what is captured beside: by then they have their marks."""

@@ -84,3 +84,9 @@ function elementAt(x, y) {
   }
   return found;
 }
+
+// Whether something else has come to lie under the mouse, and the page has not been told yet.
+function hasLostMouse(x, y) {
+  const found = elementAt(x, y);
+  return Boolean(found) && !found[own.matches](":hover");
+}

@@ -331,18 +331,19 @@ function slotted(slot) {
   return nodes.length ? nodes : slot[own.childNodes];
 }
 
+// An element that has been hidden loses the focus with the next frame, and has lost it here at once.
 function focusedElement() {
   let element = document.activeElement;
   while (element && shadowOf(element) && shadowOf(element).activeElement) {
     element = shadowOf(element).activeElement;
   }
-  return element;
+  return element && element[own.checkVisibility]({ visibilityProperty: true }) ? element : null;
 }
 
 // Marks continue after those of earlier documents, so that a number never changes its meaning. In a
 // frame, for which `firstMark` is 0, they are to be replaced by other numbers later; `within` names the
 // frames of the top document that are shown.
-function observe({ ignore, firstMark, within }) {
+function observe({ ignore, firstMark, within, mouse }) {
   const path = pathFromTop();
   if (within && !within.includes(path[0])) return null;
   if (firstMark) nextMark = Math.max(nextMark, firstMark);
@@ -364,7 +365,7 @@ function observe({ ignore, firstMark, within }) {
   return JSON.stringify({
     title: document.title, url: location.href, focus, nextMark,
     scroll: [Math.round(scrollY), Math.max(0, Math.round((page ? page[own.scrollHeight] : 0) - innerHeight - scrollY))],
-    rows, path, hollow: HOLLOW.size,
+    rows, path, hollow: HOLLOW.size, lostMouse: Boolean(mouse) && hasLostMouse(...mouse),
     holes: walk.rows.flatMap((row, index) => (row.hole ? [{ ...row.hole, row: index }] : [])),
   });
 }

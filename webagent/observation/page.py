@@ -70,6 +70,8 @@ class PageView:
     """Frames whose rows are not among the nodes, in their order."""
     hollow: int = 0
     """Elements that may hold a shadow tree which the page's source closed."""
+    lost_mouse: bool = False
+    """Whether something has come to lie under the mouse and the page has not been told."""
 
 
 def page_script(signal: str, more: str, exports: tuple[str, ...]) -> str:
@@ -141,6 +143,7 @@ def read_view(answer: str) -> PageView:
         path=tuple(seen["path"]),
         holes=tuple(_hole(said) for said in seen["holes"]),
         hollow=seen["hollow"],
+        lost_mouse=seen["lostMouse"],
     )
 
 

@@ -104,6 +104,7 @@ class VirtualClock:
         if self._is_paced:
             async with _in_step(tab):
                 return await self._by_wall.settle(tab, milliseconds)
+        await _keep_mouse(tab)
         deadline = time.monotonic() + self._loading.of(tab)
         milliseconds = round(milliseconds * self._share.of(tab))
         asking = asyncio.ensure_future(tab.ask_now("unrest"))  # sent first: before time runs ahead
@@ -268,6 +269,12 @@ async def _unless_loading(tab: Tab, question: Awaitable[Answer]) -> Answer | Non
         return None
     finally:
         asking.cancel()
+
+
+async def _keep_mouse(tab: Tab) -> None:
+    """Have the page know what lies under the mouse before its time runs."""
+    if tab.mouse and await _unless_loading(tab, tab.ask_now("hasLostMouse", *tab.mouse)):
+        await tab.remind_of_mouse()
 
 
 async def _changed_within(tab: Tab, seconds: float) -> None:

@@ -27,6 +27,7 @@ _FUNCTIONS = (
     "fileFieldOf",
     "focusOn",
     "hasArrived",
+    "hasLostMouse",
     "isAnimating",
     "labelsOf",
     "locate",

@@ -66,6 +66,8 @@ class Tab:
         """Bits of the modifier keys that are held: 1 Alt, 2 Control, 4 Meta, 8 Shift."""
         self.pressed: Button | None = None
         """The mouse button that is held."""
+        self.mouse: tuple[float, float] | None = None
+        """Where the mouse was last put, in CSS pixels of the viewport."""
         self._expired = asyncio.Event()
         self._drags: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
         self._cdp = cdp
@@ -124,7 +126,10 @@ class Tab:
 
     async def look(self, **options: Any) -> PageView:
         """What the page and its frames show. The options are those of `observe` in observe.js."""
-        options["firstMark"] = max(options["firstMark"], self._frames.next_mark)
+        options |= {
+            "firstMark": max(options["firstMark"], self._frames.next_mark),
+            "mouse": self.mouse,
+        }
         view = read_view(await self.ask("observe", options))
         if view.hollow and self._isolated is not None:
             async with world_failures():
@@ -191,6 +196,15 @@ class Tab:
             return "the field that asked for a file is gone"
         return ""
 
+    async def remind_of_mouse(self) -> None:
+        """Tell the page where the mouse is. The browser does so by itself with some later frame,
+        when something else has come to lie there; nothing must depend on when that is."""
+        if self.mouse is not None and self.pressed is None:
+            x, y = self.mouse
+            await self.send(
+                "Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y, modifiers=self.modifiers
+            )
+
     async def drag_has_started(self) -> bool:
         """Whether the page or one of its frames began a native drag and let it go on."""
         answers = [await self.ask("dragHasStarted"), *await self._frames.ask_all("dragHasStarted")]
@@ -225,9 +239,9 @@ class Tab:
         answer = await self.send("Page.captureScreenshot", format="png")
         return base64.b64decode(answer["data"])
 
-    async def ask_now(self, function: str) -> Any:
-        """As `ask` without arguments, but None where the page is just being replaced."""
-        answer = await self._try_isolated(_call(function, ()), returnByValue=True)
+    async def ask_now(self, function: str, *arguments: Any) -> Any:
+        """As `ask`, but None where the page is just being replaced."""
+        answer = await self._try_isolated(_call(function, arguments), returnByValue=True)
         return answer.get("value") if answer is not None else None
 
     def take_notes(self) -> list[str]:

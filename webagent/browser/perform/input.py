@@ -130,6 +130,7 @@ async def _drop(tab: Tab, end: Point) -> bool:
 async def _mouse(
     tab: Tab, kind: str, point: Point, button: Button | None = None, count: int = 0
 ) -> None:
+    tab.mouse = point
     await tab.send(
         "Input.dispatchMouseEvent",
         type=kind,

@@ -26,12 +26,20 @@ PAGE = b"""<!DOCTYPE html><title>Clock</title>
 <button onclick="setInterval(() => say(Math.random()), 20)">Restless</button>
 <button onclick="location = '/never'">Away</button>
 <button onclick="setInterval(() => { for (let i = 1e8; i; i--); say(++ticks) }, 9)">Slow</button>
+<button onclick="reveal(this)">Reveal</button>
+<button onclick="this.hidden = true">Hide</button>
 <button onclick="(function poll() { setTimeout(poll, 50) })()">Poll</button>
 <button onclick="new EventSource('/events').onmessage = (event) => say(event.data)">Listen</button>
 <p id=said>nothing</p><p id=box>box</p>
 <script>
   let ticks = 0;
   function say(text) { document.getElementById("said").textContent = text; }
+  function reveal(button) {
+    const other = document.createElement("button");
+    other.onmouseenter = () => setTimeout(() => say("entered"), 300);
+    other.textContent = "what was behind it";
+    button.replaceWith(other);
+  }
   box.addEventListener("animationend", () => say("moved"));
 </script>"""
 HEAD = "HTTP/1.1 200 OK\r\nContent-Type: {}\r\nConnection: close\r\n\r\n"
@@ -159,6 +167,21 @@ async def test_a_page_slower_than_the_wall_clock_gets_less_virtual_time_each_ste
     )
     ticks = [int(node.name) for each in slow for node in each.nodes if node.name.isdigit()]
     assert ticks[0] > ticks[1] - ticks[0] > ticks[2] - ticks[1]
+
+
+async def test_what_comes_to_lie_under_the_mouse_is_told_before_time_runs(
+    world: BrowserWorld, url: str
+) -> None:
+    for _ in range(5):
+        page = await world.reset(clock_task(url, clock="virtual", settle_ms=500))
+        after = await click(world, page, "Reveal")
+        assert "entered" in [node.name for node in after.nodes]
+
+
+async def test_an_element_that_is_hidden_has_lost_the_focus(world: BrowserWorld, url: str) -> None:
+    for _ in range(5):
+        page = await world.reset(clock_task(url, clock="virtual"))
+        assert (await click(world, page, "Hide")).focus == 0
 
 
 async def test_a_live_connection_takes_a_page_to_the_wall_clock(
