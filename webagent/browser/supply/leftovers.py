@@ -3,10 +3,13 @@
 import fcntl
 import shutil
 import tempfile
+import time
 from pathlib import Path
 from typing import IO
 
 _PREFIX = "webagent-browser-"
+_TRIES = 20
+_BETWEEN_SECONDS = 0.05
 _PROFILE_PREFIX = "playwright_chromiumdev_profile-"
 
 
@@ -59,6 +62,17 @@ def _delete(folder: Path) -> None:
     named = folder / "profile"
     if named.is_file():
         profile = Path(named.read_text(encoding="utf-8"))
-        if profile.parent == folder.parent and profile.name.startswith(_PROFILE_PREFIX):
-            shutil.rmtree(profile, ignore_errors=True)
+        is_ours = profile.parent == folder.parent and profile.name.startswith(_PROFILE_PREFIX)
+        if is_ours and not _is_deleted(profile):
+            return  # its name is kept for the next sweep
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_deleted(profile: Path) -> bool:
+    """Delete a profile in which the last processes of a killed browser may still be writing."""
+    for _ in range(_TRIES):
+        shutil.rmtree(profile, ignore_errors=True)
+        if not profile.exists():
+            return True
+        time.sleep(_BETWEEN_SECONDS)
+    return False
