@@ -193,3 +193,15 @@ def test_no_chromium_outlives_its_parent(how: signal.Signals, page_task: MakeTas
         started = time.monotonic()
         assert all_gone(chromiums, 10)
         child.wait(timeout=10 - (time.monotonic() - started))
+
+
+async def test_a_question_to_a_page_that_is_being_replaced_goes_to_the_next_one(
+    world: BrowserWorld, page_task: MakeTask
+) -> None:
+    leaving = "(window.name ||= 'again', location.reload(), new Promise(() => {}))"
+    answered = PageHooks(goal=f"window.name ? 'the next page' : {leaving}")
+    assert (
+        await world.reset(page_task("form", clock="real", hooks=answered))
+    ).goal == "the next page"
+    with pytest.raises(WorldError, match="time and again"):
+        await world.reset(page_task("form", clock="real", hooks=PageHooks(goal=leaving)))

@@ -42,6 +42,8 @@ _NODES_BY_NUMBER = {
     "additionalParameters": {"maxNodeDepth": 0, "includeShadowTree": "none"},
 }
 """Elements are answered with their backend node ids, and without what is in them."""
+_REPLACED_SECONDS = 2.0
+"""How long the page after one that is being replaced may take to begin."""
 _BETWEEN_PAGES = "Not attached to an active page"
 _Result = TypeVar("_Result")
 
@@ -94,11 +96,15 @@ class Tab:
         return answer
 
     async def evaluate(self, expression: str) -> Any:
-        """The JSON value of an expression in the page's own world. Errors of the page are values
-        of their own: `WorldError` says what the page threw."""
-        answer = await self.send(
-            "Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True
-        )
+        """The JSON value of an expression in the page's own world; of the next page's, where this
+        one is just being replaced. Errors of the page are values of their own: `WorldError` says
+        what the page threw."""
+        answer = await self._evaluate(expression)
+        if answer is None:
+            await self._next_document()
+            answer = await self._evaluate(expression)
+        if answer is None:
+            raise WorldError(f"the page was replaced time and again on {expression[:80]!r}")
         if "exceptionDetails" in answer:
             details = answer["exceptionDetails"]
             thrown = details.get("exception", {}).get("description", details.get("text", ""))
@@ -157,11 +163,11 @@ class Tab:
 
     async def go_in_history(self, offset: int) -> str:
         """Begin to go so many pages forward; the reason when there is no such page."""
-        history = await self.send("Page.getNavigationHistory")
-        index = history["currentIndex"] + offset
-        if not 0 <= index < len(history["entries"]):
-            return "there is no page to go to in that direction"
         try:
+            history = await self.send("Page.getNavigationHistory")
+            index = history["currentIndex"] + offset
+            if not 0 <= index < len(history["entries"]):
+                return "there is no page to go to in that direction"
             await self.send("Page.navigateToHistoryEntry", entryId=history["entries"][index]["id"])
         except WorldError as error:
             if _BETWEEN_PAGES not in str(error):
@@ -274,6 +280,22 @@ class Tab:
         except TimeoutError:
             return False
         return True
+
+    async def _evaluate(self, expression: str) -> dict[str, Any] | None:
+        """The browser's answer; None where the page was replaced meanwhile."""
+        try:
+            return await self.send(
+                "Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True
+            )
+        except WorldError as error:
+            if self.page.is_closed() or not any(phrase in str(error) for phrase in _LOST_CONTEXT):
+                raise
+            return None
+
+    async def _next_document(self) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_REPLACED_SECONDS):
+                await self.alive(self._isolated_ready.wait())
 
     async def _ask(self, call: str, **how: Any) -> dict[str, Any]:
         try:
