@@ -204,12 +204,15 @@ class Tab:
 
     async def remind_of_mouse(self) -> None:
         """Tell the page where the mouse is. The browser does so by itself with some later frame,
-        when something else has come to lie there; nothing must depend on when that is."""
-        if self.mouse is not None and self.pressed is None:
-            x, y = self.mouse
-            await self.send(
-                "Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y, modifiers=self.modifiers
-            )
+        when something else has come to lie there; nothing must depend on when that is. A page that
+        draws no frame in time hears of it later."""
+        if self.mouse is None or self.pressed is not None:
+            return
+        x, y = self.mouse
+        with suppress(TimeoutError):
+            async with asyncio.timeout(FRAME_SECONDS):
+                where = {"x": x, "y": y, "modifiers": self.modifiers}
+                await self.send("Input.dispatchMouseEvent", type="mouseMoved", **where)
 
     async def drag_has_started(self) -> bool:
         """Whether the page or one of its frames began a native drag and let it go on."""
