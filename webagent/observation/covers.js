@@ -86,7 +86,8 @@ function elementAt(x, y) {
 }
 
 // Whether something else has come to lie under the mouse, and the page has not been told yet.
+// (In quirks mode a bare `:hover` matches links alone.)
 function hasLostMouse(x, y) {
   const found = elementAt(x, y);
-  return Boolean(found) && !found[own.matches](":hover");
+  return Boolean(found) && !found[own.matches](":is(:hover)");
 }

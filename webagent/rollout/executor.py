@@ -42,9 +42,11 @@ async def collect(  # noqa: PLR0913 - each is a separate decision of the caller
     on where the run stopped. `on_episode` sees loaded attempts, too.
 
     `budget_steps` bounds the real steps of all attempts together, earlier ones included, and is
-    never exceeded: an episode starts only when its full `max_steps` still fit, and the first one
-    that does not ends the collection, so no episode is cut short. Near the limit episodes wait for
-    the ones before them; which ones are played therefore does not depend on timing.
+    never exceeded. Only attempts that a kill cut off are not held against it, so that the call made
+    again plays what it would have played undisturbed. An episode starts only when its full
+    `max_steps` still fit, and the first one that does not ends the collection, so no episode is cut
+    short. Near the limit episodes wait for the ones before them; which ones are played therefore
+    does not depend on timing.
     """
     recorder = recorder or Unrecorded()
     show = on_episode or (lambda trajectory: None)
@@ -66,7 +68,8 @@ async def collect(  # noqa: PLR0913 - each is a separate decision of the caller
         show(trajectory)
         return trajectory
 
-    budget = StepBudget(budget_steps, spent=sum(map(_real_steps, past)))
+    spent = sum(_real_steps(each) for each in past if each.error != INTERRUPTED)
+    budget = StepBudget(budget_steps, spent)
     queue = _Queue([entry for entry in entries if not entry.is_settled(retries)], budget, retries)
     places = min(concurrency, queue.length)
     await _all_or_none([_Player(queue, open_world, play).play_on() for _ in range(places)])

@@ -14,7 +14,14 @@ from webagent.action import Action
 from webagent.action.actions import Hover
 from webagent.errors import CaptchaError, ModelError, StoreError, WorldError
 from webagent.records import Decision, Ending, Observation, Provenance, Step, Trajectory
-from webagent.rollout import INTERRUPTED, Planned, collect, episode_id, planned, run_episode
+from webagent.rollout import (
+    INTERRUPTED,
+    Planned,
+    collect,
+    episode_id,
+    planned,
+    run_episode,
+)
 from webagent.store import Store
 
 Faults = Mapping[str, Exception | float]
@@ -287,6 +294,21 @@ async def test_a_resumed_collection_spends_only_what_is_left(tmp_path: Path) -> 
         )
         assert store.count_real_steps() == 18
     assert seeds(played) == list(range(6))
+
+
+async def test_a_kill_does_not_cost_the_steps_that_it_cut_off(tmp_path: Path) -> None:
+    with Store.open(tmp_path, create=True) as store:
+        [whole] = await collect(entries(1), ScriptedPolicy(), Worlds(), recorder=store)
+        [other] = await collect(entries(2)[1:], ScriptedPolicy(), Worlds())
+        store.add(
+            replace(other, ending=Ending.WORLD_FAILED, error=INTERRUPTED, steps=other.steps[:2])
+        )
+        played = await collect(
+            entries(40), ScriptedPolicy(), Worlds(), recorder=store, budget_steps=20
+        )
+        assert store.count_real_steps() == 2 + 18
+    assert seeds(played) == list(range(6))
+    assert played[0] == whole
 
 
 async def test_imagined_steps_cost_no_real_ones() -> None:
