@@ -4,9 +4,10 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from contextlib import AsyncExitStack, suppress
 from pathlib import Path
+from typing import Any
 
 import psutil
 from playwright.async_api import Browser as Chrome
@@ -116,17 +117,15 @@ class Engine:
     async def close(self) -> None:
         """End both, by force where they do not end by themselves. Never raises."""
         family = self.family()
-        with suppress(PlaywrightError, TimeoutError):
-            async with asyncio.timeout(_CLOSE_SECONDS):
-                await self.chrome.close()
-        with suppress(PlaywrightError, TimeoutError):
-            async with asyncio.timeout(_CLOSE_SECONDS):
-                await self._playwright.stop()
-        for process in family:
-            with suppress(psutil.NoSuchProcess):
-                process.kill()
-        if self._folder:
-            self._folder.remove()
+        try:
+            await _attempt(self.chrome.close())
+            await _attempt(self._playwright.stop())
+        finally:
+            for process in family:
+                with suppress(psutil.NoSuchProcess):
+                    process.kill()
+            if self._folder:
+                self._folder.remove()
 
     async def _find_processes(self, folder: OwnedFolder) -> None:
         """The browser says its own number; the driver is its ancestor below this process."""
@@ -182,6 +181,14 @@ async def _launch(
         handle_sigterm=False,
         handle_sighup=False,
     )
+
+
+async def _attempt(ending: Coroutine[Any, Any, None]) -> None:
+    """Try to end something in time. With a killed driver it fails with errors of any class."""
+    task = asyncio.ensure_future(ending)
+    await asyncio.wait({task}, timeout=_CLOSE_SECONDS)
+    if not task.cancel() and not task.cancelled():
+        task.exception()
 
 
 def _is_running(process: psutil.Process) -> bool:
