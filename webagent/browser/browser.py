@@ -4,7 +4,6 @@ import asyncio
 from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import Self
-from weakref import WeakSet
 
 from tasks.task import Task
 from webagent.browser.chromium import Chromium, find_chromium
@@ -55,7 +54,7 @@ class Browser:
         self._limits = limits or Limits()
         self._supply = Supply(self._start, self._limits)
         self._places = Places()
-        self._worlds: WeakSet[BrowserWorld] = WeakSet()
+        self._worlds: set[BrowserWorld] = set()
 
     @property
     def launches(self) -> int:

@@ -125,7 +125,7 @@ class Engine:
                 with suppress(psutil.NoSuchProcess):
                     process.kill()
             if self._folder:
-                self._folder.remove()
+                await asyncio.to_thread(self._folder.remove)
 
     async def _find_processes(self, folder: OwnedFolder) -> None:
         """The browser says its own number; the driver is its ancestor below this process."""
