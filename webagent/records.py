@@ -106,6 +106,8 @@ class Decision:
     source: str = "policy"
     """`policy`, `explore` (random), `demonstration`, `lookahead`, `rerank` or `best_of_k`."""
     prompt_ids: tuple[int, ...] = ()
+    images: tuple[str, ...] = ()
+    """References to the images of the prompt, as they were shown, into the image store."""
     sampled_ids: tuple[int, ...] = ()
     log_probs: tuple[float, ...] = ()
     """One for each sampled id, under the same mask and temperature as the sampling."""

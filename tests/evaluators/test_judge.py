@@ -13,6 +13,7 @@ from tasks.task import Task
 from webagent.action.actions import Answer, Click, Fill
 from webagent.errors import ModelError, StoreError
 from webagent.models.canned import CannedModel
+from webagent.models.model import Capabilities
 from webagent.records import Decision, Ending, Node, Observation, Score, Step, Trajectory
 
 TASK = Task("fake/order@1", "http://shop.test/", goal="Order one lamp.")
@@ -211,7 +212,7 @@ async def test_a_model_that_fails_makes_the_judge_abstain():
 
 def looking(reply: str, lookup: Callable[[str], bytes], *, images: bool = True) -> Any:
     """A judge with screenshots, and its model."""
-    model = CannedModel([reply], images=images)
+    model = CannedModel([reply], capabilities=Capabilities(images=images))
     return looking_judge(model, lookup, render=render), model
 
 

@@ -1,6 +1,7 @@
 """What replies when it is asked: a server, weights in this process, a canned list."""
 
 from webagent.models.canned import CannedModel
+from webagent.models.constraint import Constraint
 from webagent.models.endpoint import Endpoint, EndpointModel
 from webagent.models.model import (
     Capabilities,
@@ -8,6 +9,7 @@ from webagent.models.model import (
     Message,
     Model,
     Reply,
+    Tokens,
     require_token_ids,
 )
 from webagent.models.prompt import Prompt, fence, load_prompt
@@ -16,12 +18,14 @@ __all__ = [
     "CannedModel",
     "Capabilities",
     "Completion",
+    "Constraint",
     "Endpoint",
     "EndpointModel",
     "Message",
     "Model",
     "Prompt",
     "Reply",
+    "Tokens",
     "fence",
     "load_prompt",
     "require_token_ids",

@@ -4,7 +4,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from webagent.errors import ModelError
-from webagent.models.model import Capabilities, Completion, Message, Reply
+from webagent.models.constraint import Constraint
+from webagent.models.model import (
+    Capabilities,
+    Completion,
+    Message,
+    Reply,
+    Tokens,
+    require_messages,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +24,7 @@ class Request:
     temperature: float
     seed: int | None
     max_tokens: int
+    constraint: Constraint | None = None
 
 
 class CannedModel:
@@ -30,24 +39,30 @@ class CannedModel:
         replies: Iterable[str | Reply | ModelError],
         *,
         name: str = "canned",
-        images: bool = True,
+        capabilities: Capabilities = Capabilities(images=True, constraints=True),
     ) -> None:
         self.name = name
-        self.capabilities = Capabilities(images=images)
+        self.capabilities = capabilities
         self.requests: list[Request] = []
         self._replies = list(replies)
 
     async def complete(
         self,
-        messages: Sequence[Message],
+        prompt: Sequence[Message] | Tokens,
         *,
         n: int = 1,
         temperature: float = 0.0,
         seed: int | None = None,
         max_tokens: int = 1024,
+        constraint: Constraint | None = None,
     ) -> Completion:
-        """The next n replies of the list. Raises `ModelError` when there are not so many."""
-        self.requests.append(Request(tuple(messages), n, temperature, seed, max_tokens))
+        """The next n replies of the list, as they are, whatever the constraint.
+
+        Raises `ModelError` when there are not so many, `SetupError` for a prompt of ids.
+        """
+        messages = require_messages(prompt, self.name)
+        request = Request(messages, n, temperature, seed, max_tokens, constraint)
+        self.requests.append(request)
         replies = tuple(self._next() for _ in range(n))
         usage = {
             "input_tokens": sum(len(message.text.split()) for message in messages),

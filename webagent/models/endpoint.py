@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, Field, ValidationError
 
 from webagent.errors import ModelError, SetupError
-from webagent.models.model import Capabilities, Completion, Message, Reply
+from webagent.models.constraint import Constraint
+from webagent.models.model import (
+    Capabilities,
+    Completion,
+    Message,
+    Reply,
+    Tokens,
+    require_messages,
+)
 
 if TYPE_CHECKING:
     from openai import APIStatusError, AsyncOpenAI
@@ -91,17 +99,22 @@ class EndpointModel:
 
     async def complete(
         self,
-        messages: Sequence[Message],
+        prompt: Sequence[Message] | Tokens,
         *,
         n: int = 1,
         temperature: float = 0.0,
         seed: int | None = None,
         max_tokens: int = 1024,
+        constraint: Constraint | None = None,
     ) -> Completion:
         """Exactly n replies; a server that gives fewer at a time is asked again.
 
-        Raises `ModelError` when the endpoint failed, `SetupError` when it is not configured.
+        Raises `ModelError` when the endpoint failed, `SetupError` when it is not configured or
+        asked for what it cannot do.
         """
+        messages = require_messages(prompt, self.name)
+        if constraint is not None:
+            raise SetupError(f"{self.name} does not hold its replies to a constraint")
         start = time.monotonic()
         options = {"temperature": temperature, "max_tokens": max_tokens}
         replies: list[Reply] = []

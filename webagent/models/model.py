@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias
 
 from webagent.errors import SetupError
+from webagent.models.constraint import Constraint
 
 Role: TypeAlias = Literal["system", "user", "assistant"]
 
@@ -20,6 +21,15 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
+class Tokens:
+    """A prompt in the model's own ids, such as a stored one; it is sent as it is."""
+
+    ids: tuple[int, ...]
+    images: tuple[bytes, ...] = ()
+    """Encoded image files, in the order of their places among the ids."""
+
+
+@dataclass(frozen=True, slots=True)
 class Reply:
     """One sampled continuation."""
 
@@ -27,9 +37,11 @@ class Reply:
     finish_reason: str = "stop"
     """`stop`, or `length` when `max_tokens` cut it short, or what the server says."""
     token_ids: tuple[int, ...] = ()
-    """The sampled ids; empty where the backend cannot return them."""
+    """The sampled ids, the one that ended the reply included; empty where the backend cannot
+    return them."""
     log_probs: tuple[float, ...] = ()
-    """One for each sampled id, natural logarithm; empty where there are no ids."""
+    """One for each sampled id, natural logarithm, at the temperature and under the constraint of
+    the sampling; at temperature 0 as at 1. Empty where there are no ids."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +50,7 @@ class Completion:
 
     replies: tuple[Reply, ...]
     model: str
-    """The name the backend gives to the weights that replied."""
+    """The weights that replied: a backend's name for them, or a version that changes with them."""
     usage: Mapping[str, int] = field(default_factory=dict)
     """`input_tokens` and `output_tokens` of all replies; `requests` sent, retries included."""
     seconds: float = 0.0
@@ -54,6 +66,10 @@ class Capabilities:
     """Returns prompt ids, sampled ids and their log-probabilities: what training needs."""
     images: bool = False
     """Looks at the images of a message."""
+    constraints: bool = False
+    """Samples only what a constraint allows."""
+    prefix_cache: bool = False
+    """Does not read a prompt's beginning anew that it has just read."""
 
 
 class Model(Protocol):
@@ -71,19 +87,34 @@ class Model(Protocol):
 
     async def complete(
         self,
-        messages: Sequence[Message],
+        prompt: Sequence[Message] | Tokens,
         *,
         n: int = 1,
         temperature: float = 0.0,
         seed: int | None = None,
         max_tokens: int = 1024,
+        constraint: Constraint | None = None,
     ) -> Completion:
-        """Exactly n replies. Raises `ModelError` when the backend failed for good."""
+        """Exactly n replies, each within `max_tokens` and the constraint.
+
+        Raises `ModelError` when the backend failed for good, `SetupError` when it is asked for
+        what its capabilities do not name.
+        """
         ...
 
     async def close(self) -> None:
         """Give back everything held. Safe to call twice."""
         ...
+
+
+def require_messages(prompt: Sequence[Message] | Tokens, name: str) -> tuple[Message, ...]:
+    """The prompt of a backend that reads messages only. Raises `SetupError` for one of ids."""
+    if isinstance(prompt, Tokens):
+        raise SetupError(
+            f"{name} reads messages, not token ids; a prompt of ids needs a model whose"
+            " capabilities name token_ids"
+        )
+    return tuple(prompt)
 
 
 def require_token_ids(model: Model) -> None:

@@ -13,7 +13,7 @@ from webagent.action.actions import Click, Fill
 from webagent.errors import ModelError, PolicyError
 from webagent.models.canned import CannedModel
 from webagent.models.endpoint import Endpoint, EndpointModel
-from webagent.models.model import Reply
+from webagent.models.model import Capabilities, Reply
 from webagent.observation.variants import VARIANTS
 from webagent.policy.language import LanguagePolicy
 from webagent.records import Decision, Ending, Node, Observation, Step, Trajectory
@@ -150,7 +150,7 @@ async def test_the_page_itself_can_be_scrolled_and_pressed_on():
 async def test_a_screenshot_is_shown_to_a_model_that_looks_and_only_to_one():
     page = replace(PAGE, screenshot="ref")
     for looks, shown in ((True, (b"png:ref",)), (False, ())):
-        model = CannedModel(["Action: click(2)"], images=looks)
+        model = CannedModel(["Action: click(2)"], capabilities=Capabilities(images=looks))
         await LanguagePolicy(model, render, images=lambda ref: f"png:{ref}".encode()).act(
             START, page
         )
