@@ -123,14 +123,11 @@ class Vocabulary:
         )
 
 
-_SLICES = [
-    r"[ \n\r\t]+",
-    r'[^"\\<\x00-\x1F\x7F]{1,10}',
-    r'[^"\\<\x00-\x1F\x7F]{1,30}',
-    r'[^"\\<\x00-\x1F\x7F]+',
-]
-"""Kinds of tokens that are allowed or refused together, which makes a mask of 32,000 in 50 µs and
-not in 300; the usual ones hold `<`, which free text may not hold before a slash."""
+_MANY = ("{1,10}", "{1,30}", "+")
+_PLAIN, _TEXT = r"[ !#-;=-\[\]-~]", r'[^"\\<\x00-\x1F\x7F]'
+_SLICES = [r"[ \n\r\t]+", *(kind + many for kind in (_PLAIN, _TEXT) for many in _MANY)]
+"""Kinds of tokens that are allowed or refused together, in a third of the time of the usual kinds:
+those take `<` along, which free text may not hold before a slash, and ASCII with all the rest."""
 
 
 def _is_blank(text: str) -> bool:

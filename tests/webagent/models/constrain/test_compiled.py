@@ -273,7 +273,7 @@ def test_a_tokenizer_without_an_end_and_masks_too_narrow_for_it_are_named():
 
 def test_importing_loads_no_heavy_library():
     code = (
-        "import sys, webagent.models.constrain\n"
+        "import sys, webagent.models.constrain, webagent.policy.allowed\n"
         "print({'torch', 'transformers', 'llguidance', 'tokenizers'} & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
