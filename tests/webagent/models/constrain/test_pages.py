@@ -1,5 +1,6 @@
 """A model that has learnt nothing acts validly on every page of the browser's corpus."""
 
+import logging
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,10 +32,12 @@ SETUPS = (
     (ESSENTIAL, {"thought_tokens": 0}),
     (tuple(ACTIONS), {"thought_tokens": 24}),
     (("click", "hover", "go_back"), {"thought_tokens": 0}),
+    (("fill", "select_options", "press", "answer"), {"thought_tokens": 12}),
 )
-EACH = 8
-"""Replies on each of the 125 pages, two in each setup."""
-MOST_TOKENS = 220
+EACH = 10
+"""Replies on each of 100 pages, two in each setup."""
+MOST_TOKENS = 170
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +51,11 @@ class Asked:
 
 async def tasks(server: HostileServer) -> AsyncIterator[Task]:
     """Pages of three kinds: small tasks, the browser tests' own, and hostile ones."""
-    for name in miniwob.NAMES[::2]:
+    for name in miniwob.NAMES[::3]:
         yield miniwob.task(name)
     for path in LOCAL:
         yield Task(id=f"page/{path.stem}@1", start_url=path.as_uri())
-    rest = 1000 // EACH - len(miniwob.NAMES[::2]) - len(LOCAL)
+    rest = 1000 // EACH - len(miniwob.NAMES[::3]) - len(LOCAL)
     for number, page in enumerate(HOSTILE[:: len(HOSTILE) // rest][:rest]):
         yield Task(id=f"hostile/{number}@1", start_url=f"{server.url}/page/{quote(page.name)}")
 
@@ -129,7 +132,7 @@ def assert_stored_and_replayed(reply: Sample, each: Asked, words) -> None:  # ty
 
 
 async def test_a_thousand_constrained_replies_are_a_thousand_valid_actions(
-    observations: list[Observation], model_and_words, record_property
+    observations: list[Observation], model_and_words
 ) -> None:
     model, words = model_and_words
     kinds, valid, free_valid, otherwise = set(), 0, 0, 0
@@ -148,9 +151,9 @@ async def test_a_thousand_constrained_replies_are_a_thousand_valid_actions(
         for each, reply in zip(batch, sample(model, given, free, seed, MOST_TOKENS), strict=True):
             free_valid += is_valid(text_of(words, reply.ids), each)
 
-    record_property("unconstrained", free_valid)
-    record_property("tokenised otherwise", otherwise)
+    _log.info("%d of 1000 valid, %d without a constraint", valid, free_valid)
+    _log.info("%d would be tokenised otherwise", otherwise)
     assert valid == 1000
     assert free_valid < 10
-    assert otherwise > 100
+    assert otherwise > 200
     assert len(kinds) > 15
