@@ -70,8 +70,8 @@ def test_a_choice_that_names_a_special_token_is_spelled_in_pieces():
 
 def test_free_text_never_holds_a_special_token_nor_one_added_by_name():
     words = tokenizer()
-    words.add_tokens(["<tool_call>", "    "])
-    marks = words.convert_tokens_to_ids([*SPECIAL, "<tool_call>"])
+    words.add_tokens(["<tool_call>", "[IMG]", "    "])
+    marks = words.convert_tokens_to_ids([*SPECIAL, "<tool_call>", "[IMG]"])
     make = compile_constraint(FREE, words)
     rng = np.random.default_rng(0)
 
