@@ -132,14 +132,14 @@ def talkers() -> list[list[int]]:
     wide = [id for id in range(len(WORDS)) if pieces[id][0] > "~" and pieces[id][0] not in "ĠĊ"]
     escapes = WORDS.convert_tokens_to_ids(["\\", "u", "0", "1", '"'])
     long = sorted(range(6, len(WORDS)), key=lambda id: -len(pieces[id]))
-    ways = [short, wide, wide[::-1], escapes, long]
+    ways = [short, wide, wide[::-1], escapes, long, WORDS.convert_tokens_to_ids(["-", "9"])]
     return [*ways, *([int(id) for id in rng.permutation(len(WORDS))[:200]] for _ in range(6))]
 
 
 @pytest.mark.parametrize("thought", [None, 0, 30])
 @pytest.mark.parametrize("most", [220, 400])
 @pytest.mark.parametrize(
-    "allowed", [EVERY, ("select_options",), ("fill", "click"), ("click_with",)]
+    "allowed", [EVERY, ("select_options",), ("fill", "click"), ("click_with",), ("scroll",)]
 )
 def test_a_reply_is_whole_within_its_tokens_whatever_the_model_wants_to_say(allowed, most, thought):
     constraint = constraint_of(PAGES["many"], allowed, thought_tokens=thought, max_tokens=most)
