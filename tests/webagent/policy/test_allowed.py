@@ -139,7 +139,15 @@ def talkers() -> list[list[int]]:
 @pytest.mark.parametrize("thought", [None, 0, 30])
 @pytest.mark.parametrize("most", [220, 400])
 @pytest.mark.parametrize(
-    "allowed", [EVERY, ("select_options",), ("fill", "click"), ("click_with",), ("scroll",)]
+    "allowed",
+    [
+        EVERY,
+        ("select_options",),
+        ("fill", "click"),
+        ("click_with",),
+        ("scroll",),
+        ("keyboard_type",),
+    ],
 )
 def test_a_reply_is_whole_within_its_tokens_whatever_the_model_wants_to_say(allowed, most, thought):
     constraint = constraint_of(PAGES["many"], allowed, thought_tokens=thought, max_tokens=most)
