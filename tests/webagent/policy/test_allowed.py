@@ -72,7 +72,7 @@ def assert_possible(text: str, observation: Observation, allowed) -> None:
     said = format_action(action)
     assert said.partition("(")[0] in allowed
     assert all(observation.node(mark) for mark in all_marks(action)), said
-    written = text.rpartition("Action: ")[2]
+    written = text.rpartition("\n")[2].removeprefix("Action: ")
     assert parse_action(written) == action
     assert written.replace("\\u003c", "<") == said
     for name, size in zip(("x", "to_x", "y", "to_y"), [0, 0, 1, 1], strict=True):
