@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
 from webagent.action import ACTIONS, ESSENTIAL, Action
 from webagent.action.actions import Press, Scroll, UploadFile, UploadFiles
 from webagent.errors import PolicyError, SetupError, unknown_name
-from webagent.models.constrain.text import MOST_CHARACTERS, line_of_text, numerals, string_body
+from webagent.models.constrain.text import line_of_text, numerals, string_body
 from webagent.models.constraint import Constraint
 from webagent.records import Observation
 
@@ -161,8 +161,8 @@ def _grammar(forms: Sequence[_Form], thought: int | None, text: int) -> str:
     if _QUOTED_TEXT in lines:
         lines += string_body("text", text)
     if _QUOTED_TEXTS in lines:
-        tokens, characters = max(1, text // _MOST_ITEMS), MOST_CHARACTERS // _MOST_ITEMS
-        lines += [_QUOTED_ITEM, *string_body("item", tokens, characters)]
+        tokens = max(1, text // _MOST_ITEMS)
+        lines += [_QUOTED_ITEM, *string_body("item", tokens, _MOST_ITEMS)]
     return "\n".join(dict.fromkeys(lines))
 
 

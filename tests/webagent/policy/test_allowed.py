@@ -172,6 +172,25 @@ def test_a_thought_is_within_its_own_tokens():
         assert "\n" not in thought
 
 
+@pytest.mark.parametrize("allowed", ["fill", "select_options", "goto"])
+def test_a_text_of_nothing_but_long_tokens_is_still_read(allowed):
+    words = tokenizer(vocabulary=272, lines=(" " * 4096,) * 2)
+    long = sorted(range(len(words)), key=lambda id: -len(words.convert_ids_to_tokens(id)))
+    assert len(words.convert_ids_to_tokens(long[0])) > 500
+    observation = PAGES["many"]
+    constraint = constraint_of(observation, (allowed,), max_tokens=8000)
+
+    matcher, ids = compile_constraint(constraint, words)(), []
+    while not matcher.is_complete:
+        mask = matcher.mask()
+        ends = [words.convert_tokens_to_ids(end) for end in (")", "Ċ")]
+        ids.append(next(id for id in [*long, *ends] if mask[id]))
+        matcher.accept(ids[-1])
+    text = text_of(words, ids)
+    assert 15_000 < len(text.rpartition("\n")[2]) < 20_000
+    assert_possible(text, observation, (allowed,))
+
+
 @pytest.mark.parametrize("text", HARD)
 def test_any_text_can_be_said_and_comes_back_equal(text):
     constraint = constraint_of(PAGES["one mark"], ("fill", "select_options"), thought_tokens=0)

@@ -55,6 +55,9 @@ class GrammarMatcher:
         if self._matcher.is_error():
             raise ModelError(f"llguidance gave up: {_reason(self._matcher)}")
         bits = np.unpackbits(packed, count=self._vocabulary.size, bitorder="little")
+        fitting = bits.copy()
+        fitting[self._vocabulary.oversized] = 0
+        bits = fitting if fitting.any() else bits
         shared = min(self._width, len(bits))
         allowed[:shared] = bits[:shared]
         if not allowed.any():

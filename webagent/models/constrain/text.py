@@ -10,8 +10,10 @@ No text holds `</`, so that no reply holds `</think>`, up to which replies are t
 
 from functools import lru_cache
 
-MOST_CHARACTERS = 4_000
-"""Of a string, or up to twice as many where they are `<`; actions of 20,000 are not read."""
+_MOST_PLAIN_TOKENS = 600
+"""Of a string in ASCII. An action of more than 20,000 characters is not read, and grammars offer no
+token of more than 32 bytes; to count the characters themselves would make a mask cost 20 times as
+much."""
 _LINE = r"[ -;=-~]|<[ -.0-;=-~]"
 _ENDLESS_LINE = r"([^\x00-\x1f<]|<[^\x00-\x1f<\/])*"
 _QUOTED = r"[ !#-;=-\[\]-~]|<[ !#-.0-;=-\[\]-~]"
@@ -26,11 +28,13 @@ def line_of_text(rule: str, tokens: int | None) -> list[str]:
     if tokens is None:
         return [f"{rule}: {rule.upper()}", f"{rule.upper()}: /{_ENDLESS_LINE}/"]
     units = {f"LINE_{width}": f"{_LINE}|{wide}" for width, wide in _WIDE.items()}
-    return _bounded(rule, f"({_LINE})*<?", units, tokens)
+    return _bounded(rule, f"({_LINE})*<?", units, tokens, tokens)
 
 
-def string_body(rule: str, tokens: int, characters: int = MOST_CHARACTERS) -> list[str]:
-    """The grammar's lines for what stands between the quotes of a string.
+def string_body(rule: str, tokens: int, strings: int = 1) -> list[str]:
+    """The grammar's lines for what stands between the quotes of one of so many strings.
+
+    Each is within so many tokens.
 
     Spelled as `json.dumps` does without `ensure_ascii`, but for a `<` before a slash, a quote, an
     escape or a character beyond ASCII, which is `\\u003c`; so every text can be said but one with a
@@ -38,19 +42,20 @@ def string_body(rule: str, tokens: int, characters: int = MOST_CHARACTERS) -> li
     """
     units = {f"QUOTED_{width}": f"{_QUOTED}|{_ESCAPE}|{wide}" for width, wide in _WIDE.items()}
     units["QUOTED_6"] = f"{units['QUOTED_4']}|{_LONG_ESCAPE}"
-    return _bounded(rule, f"({_QUOTED}){{0,{characters}}}<?", units, tokens)
+    plain = min(tokens, _MOST_PLAIN_TOKENS // strings)
+    return _bounded(rule, f"({_QUOTED})*<?", units, tokens, plain)
 
 
-def _bounded(rule: str, plain: str, units: dict[str, str], tokens: int) -> list[str]:
-    """Plain text within so many tokens, or units of n bytes, by their names, within as many bytes.
-
-    Plain text must be whole after any of its characters.
-    """
+def _bounded(
+    rule: str, plain: str, units: dict[str, str], tokens: int, plain_tokens: int
+) -> list[str]:
+    """Plain text within its tokens, or units of n bytes, by their names, within as many bytes as
+    `tokens`. Plain text must be whole after any of its characters."""
     name = rule.upper()
     wide = [f"{unit}{{0,{tokens // int(unit[-1])}}}" for unit in units if tokens >= int(unit[-1])]
     return [
         f"{rule}: {rule}_plain" + f" | {name}_WIDE" * bool(wide),
-        f"{rule}_plain[max_tokens={tokens}]: {name}_PLAIN",
+        f"{rule}_plain[max_tokens={plain_tokens}]: {name}_PLAIN",
         f"{name}_PLAIN: /{plain}/",
         *([f"{name}_WIDE: {' | '.join(wide)}"] * bool(wide)),
         *(f"{unit}: /{pattern}/" for unit, pattern in units.items() if wide),

@@ -7,8 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from webagent.errors import SetupError
 
+_MOST_BYTES = 32
 _UTF8_BYTES = (*range(0xC0), *range(0xC2, 0xF5))
 """Every byte that occurs in text."""
 
@@ -107,6 +111,14 @@ class Vocabulary:
         if missing:
             raise SetupError(self._unfit(f"no token for {_bytes_in_words(missing)}"))
         return known
+
+    @cached_property
+    def oversized(self) -> NDArray[np.int64]:
+        """The ids that a grammar leaves to shorter ones: they spell more than 32 bytes, mostly of
+        white space, so that text within n tokens would have no bound in characters."""
+        spelled = (self.guidance.decode_bytes([id]) for id in range(self.guidance.vocab_size))
+        lengths = np.fromiter((len(each) for each in spelled), dtype=np.int64)
+        return np.flatnonzero(lengths > _MOST_BYTES)
 
     def _description(self) -> str:
         """The tokenizer's file, with every mark declared as one."""

@@ -161,6 +161,19 @@ def test_an_id_outside_the_mask_is_refused_even_where_its_text_would_fit():
         matcher.accept(10**6)
 
 
+def test_tokens_of_more_than_32_bytes_are_left_out_but_where_nothing_else_can_come():
+    words = tokenizer(vocabulary=272, lines=(" " * 4096,) * 2)
+    lengths = [len(words.convert_ids_to_tokens(id)) for id in range(len(words))]
+    long = [id for id, length in enumerate(lengths) if length == 64]
+    matcher = compile_constraint(grammar("start: TEXT", r"TEXT: / +[a-z]?/"), words)()
+    spaces = {lengths[id] for id in np.flatnonzero(matcher.mask())}
+    assert len(long) == 1
+    assert max(spaces) == 32
+
+    demanded = compile_constraint(grammar(f'start: "{" " * 64}"'), words)
+    assert walk(demanded, np.random.default_rng(0)) == [*long, words.eos_token_id]
+
+
 def test_a_text_in_bytes_is_whole_text():
     words = tokenizer()
     wide = [id for id in range(len(words)) if words.convert_ids_to_tokens(id)[0] > "~"]
