@@ -58,6 +58,9 @@ class TokenRow:
             raise ValueError(f"{size} ids need as many weights, the first of them 0")
         if len(self.spans) != len(self.steps):
             raise ValueError(f"{len(self.spans)} spans for {len(self.steps)} steps")
+        taught = sum(map(bool, self.weights))
+        if self.spans and taught != sum(sum(map(bool, self.weights[a:b])) for a, b in self.spans):
+            raise ValueError("ids outside of the replies have a weight")
         for start, stop in (*self.spans, *((start, stop) for start, stop, _ in self.allowed)):
             if not 0 < start <= stop <= size:
                 raise ValueError(f"ids {start} to {stop} are not of a row of {size}")

@@ -22,7 +22,7 @@ from webagent.training.language.losses.preference import (
     desirability_baseline,
     preferences,
 )
-from webagent.training.language.losses.regression import advantage_regression
+from webagent.training.language.losses.regression import advantage_regression, attribution
 from webagent.training.language.losses.supervised import supervised
 from webagent.training.language.losses.taught import TaughtTokens, Unit, taught_tokens
 
@@ -35,6 +35,7 @@ __all__ = [
     "Unit",
     "advantage_regression",
     "aggregate",
+    "attribution",
     "clipped",
     "desirability",
     "desirability_baseline",

@@ -2,7 +2,7 @@
 
 from torch import Tensor
 
-from webagent.training.language.losses.aggregate import mean
+from webagent.training.language.losses.aggregate import mean, sequence_sums
 
 
 def advantage_regression(
@@ -27,3 +27,18 @@ def advantage_regression(
     ones, bounds beta by the ratio and uses a smooth L1.
     """
     return mean((beta * log_ratios - advantages).square(), denominator)
+
+
+def attribution(
+    contributions: Tensor, episodes: Tensor, outcomes: Tensor, denominator: float | None = None
+) -> Tensor:
+    """Training of SPA's progress estimator (arXiv 2505.20732): what it says that the steps
+    contributed is to add up to the outcome,
+
+        L = mean over episodes of (sum_t c_t - R)^2
+
+    `contributions` (steps,) are its predictions, `episodes` (steps,) number each step's episode
+    from 0, `outcomes` are (episodes,).
+    """
+    totals = sequence_sums(contributions, episodes, len(outcomes))
+    return mean((totals - outcomes).square(), denominator)

@@ -34,7 +34,7 @@ from webagent.training.language.selection import group_advantages, mismatched
 pytestmark = [
     pytest.mark.slow,
     # TRL's configurations set what transformers has renamed.
-    pytest.mark.filterwarnings("ignore:`gradient_checkpointing` is deprecated:FutureWarning"),
+    pytest.mark.filterwarnings("ignore:`(is_)?gradient_checkpointing` is deprecated:FutureWarning"),
 ]
 
 LOG = logging.getLogger(__name__)
