@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from tests.tiny_models import causal
 from tests.webagent.training.language.episodes import played, sampled
+from webagent.training.language.advantages import group_advantages
 from webagent.training.language.losses import (
     Clipping,
     Desirability,
@@ -29,7 +30,7 @@ from webagent.training.language.losses import (
 )
 from webagent.training.language.merge import merge
 from webagent.training.language.rows import TokenRow, step_rows
-from webagent.training.language.selection import group_advantages, mismatched
+from webagent.training.language.selection import mismatched
 
 pytestmark = [
     pytest.mark.slow,
