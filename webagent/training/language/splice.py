@@ -1,13 +1,35 @@
 """Episodes that turn from a mistake to what was right, made of a failed one and a good one."""
 
 from collections.abc import Hashable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from webagent.action import Action
-from webagent.records import Decision, Observation, Step, Trajectory
+from webagent.records import Decision, Step, Trajectory
 from webagent.training.language.advantages import page_key
 from webagent.training.language.rows import Encode, TokenRow, step_rows
 from webagent.training.rows import observation_after
+
+
+@dataclass(frozen=True, slots=True)
+class Splice:
+    """A made episode and where it turns."""
+
+    trajectory: Trajectory
+    error: int
+    """Index of the first wrong step."""
+    turn: int
+    """Index of the step whose thought begins with the revision."""
+
+    def rows(self, encode: Encode) -> list[TokenRow]:
+        """Rows of what was right before the error, of the revision and of what follows.
+
+        The steps from the error to the revision are masked. Stored ids are kept where the steps
+        are the failed episode's own. All rows are without behaviour: for supervised training only.
+        Raises `SetupError` as `step_rows` does.
+        """
+        wrong = dict.fromkeys(range(self.error, self.turn), 0.0)
+        rows = step_rows(self.trajectory, weights=wrong, encode=encode)
+        return [replace(row, log_probs=()) for row in rows]
 
 
 def splice(
@@ -17,7 +39,7 @@ def splice(
     error: int,
     revision: str,
     back: Action | None = None,
-) -> Trajectory | None:
+) -> Splice | None:
     """The failed episode up to its first error, the revision, and the rest of the good one
     (Agent-R, arXiv 2501.11425).
 
@@ -30,65 +52,53 @@ def splice(
     Deviation: Agent-R joins at the parent node of a search tree, as if the world had gone back by
     itself; a browser does not, so the way back is a page both had or a step.
 
-    The decisions that are to be learnt have no ids and count as demonstrated, since their prompts
-    now tell of the error; `splice_rows` writes them out.
+    Pages count as the same when they look the same at one address; steps of the good episode keep
+    their own pages, so that their actions name marks that are there. The decisions that are to be
+    learnt have no ids and count as demonstrated, since their prompts now tell of the error; they
+    are written out anew.
     """
     if not 0 <= error < len(failed.steps):
         raise ValueError(f"step {error} is none of the {len(failed.steps)} of {failed.id}")
-    joined = _joined(failed, good, error, revision) or _returned(
-        failed, good, error, revision, back
-    )
-    if joined is None:
+    found = _joined(failed, good, error, revision) or _returned(failed, good, error, revision, back)
+    if found is None:
         return None
-    return replace(
+    steps, turn = found
+    trajectory = replace(
         failed,
         id=f"{failed.id}+{good.id}",
-        steps=joined,
+        steps=steps,
         last=good.last,
         ending=good.ending,
         evidence=good.evidence,
     )
-
-
-def splice_rows(
-    spliced: Trajectory, failed: Trajectory, error: int, encode: Encode
-) -> list[TokenRow]:
-    """Rows of a spliced episode: what was right before the error, the revision and what follows.
-
-    The steps from the error to the revision are masked. Stored ids are kept where the steps are
-    the failed episode's own; their rows' behaviour is left out, for supervised training only.
-    """
-    turn = next(i for i, step in enumerate(spliced.steps) if i > error and _is_new(step, failed, i))
-    weights = {index: 0.0 for index in range(error, turn)}
-    rows = step_rows(spliced, weights=weights, encode=encode)
-    return [replace(row, log_probs=()) for row in rows]
+    return Splice(trajectory, error, turn)
 
 
 def _joined(
     failed: Trajectory, good: Trajectory, error: int, revision: str
-) -> tuple[Step, ...] | None:
-    """Joined on a page that both had."""
+) -> tuple[tuple[Step, ...], int] | None:
+    """The steps, joined on a page that both had, and where they turn."""
     places = _places(good)
     for index in range(error + 1, len(failed.steps) + 1):
         page = observation_after(failed, index - 1)
         here = None if page is None else places.get(page_key(page))
-        if here is None or page is None:
+        if here is None:
             continue
-        first = _shown(good.steps[here], revision, page)
-        return (*failed.steps[:index], first, *map(_shown, good.steps[here + 1 :]))
+        first = _shown(good.steps[here], revision)
+        return (*failed.steps[:index], first, *map(_shown, good.steps[here + 1 :])), index
     return None
 
 
 def _returned(
     failed: Trajectory, good: Trajectory, error: int, revision: str, back: Action | None
-) -> tuple[Step, ...] | None:
-    """Joined on the page the error was made on, by a step back to it."""
+) -> tuple[tuple[Step, ...], int] | None:
+    """The steps, joined on the page of the error by a step back to it, and where they turn."""
     here = _places(good).get(page_key(failed.steps[error].observation))
     page = observation_after(failed, error)
     if back is None or here is None or page is None or page.over:
         return None
     turn = Step(page, Decision(back, thought=revision, source="demonstration"))
-    return (*failed.steps[: error + 1], turn, *map(_shown, good.steps[here:]))
+    return (*failed.steps[: error + 1], turn, *map(_shown, good.steps[here:])), error + 1
 
 
 def _places(good: Trajectory) -> dict[Hashable, int]:
@@ -96,12 +106,8 @@ def _places(good: Trajectory) -> dict[Hashable, int]:
     return {page_key(step.observation): index for index, step in enumerate(good.steps)}
 
 
-def _shown(step: Step, revision: str = "", page: Observation | None = None) -> Step:
+def _shown(step: Step, revision: str = "") -> Step:
     """The step as a demonstration, without the ids of its own prompt."""
     thought = " ".join(part for part in (revision, step.decision.thought) if part)
     decision = Decision(step.decision.action, thought=thought, source="demonstration")
-    return replace(step, decision=decision, observation=page or step.observation)
-
-
-def _is_new(step: Step, failed: Trajectory, index: int) -> bool:
-    return index >= len(failed.steps) or step is not failed.steps[index]
+    return replace(step, decision=decision)

@@ -9,7 +9,7 @@ from tests.webagent.training.language.episodes import sampled
 from webagent.action.actions import Click, GoBack
 from webagent.records import Ending, Observation, Trajectory
 from webagent.training.language.rows import Encoded
-from webagent.training.language.splice import splice, splice_rows
+from webagent.training.language.splice import splice
 
 REVISION = "That was wrong."
 
@@ -53,21 +53,23 @@ def written(trajectory: Trajectory, index: int) -> Encoded:
 def test_they_are_joined_on_a_page_that_both_had_after_the_error() -> None:
     failed = through("start", "wrong", "right", "worse", id="f", policy=True)
     spliced = splice(failed, GOOD, error=1, revision=REVISION)
-    assert spliced is not None
-    assert names(spliced) == ["start", "wrong", "right", "goal"]
-    assert spliced.steps[:2] == failed.steps[:2]
-    assert spliced.steps[2].decision.thought == f"{REVISION} on right"
-    assert spliced.steps[3].decision.thought == "on goal"
-    assert (spliced.id, spliced.last, spliced.ending) == ("f+g", GOOD.last, GOOD.ending)
+    assert spliced is not None and spliced.turn == 2
+    made = spliced.trajectory
+    assert names(made) == ["start", "wrong", "right", "goal"]
+    assert made.steps[:2] == failed.steps[:2]
+    assert made.steps[2].decision.thought == f"{REVISION} on right"
+    assert made.steps[3].decision.thought == "on goal"
+    assert (made.id, made.last, made.ending) == ("f+g", GOOD.last, GOOD.ending)
 
 
 def test_otherwise_a_step_back_leads_to_the_page_of_the_error() -> None:
     spliced = splice(FAILED, GOOD, error=0, revision=REVISION, back=GoBack())
-    assert spliced is not None
-    assert names(spliced) == ["start", "wrong", "start", "right", "goal"]
-    turn = spliced.steps[1].decision
+    assert spliced is not None and spliced.turn == 1
+    made = spliced.trajectory
+    assert names(made) == ["start", "wrong", "start", "right", "goal"]
+    turn = made.steps[1].decision
     assert (turn.action, turn.thought, turn.source) == (GoBack(), REVISION, "demonstration")
-    assert spliced.steps[2].decision.thought == "on start"
+    assert made.steps[2].decision.thought == "on start"
 
 
 def test_without_a_shared_page_or_a_way_back_nothing_is_made_up() -> None:
@@ -83,7 +85,7 @@ def test_the_error_is_masked_and_the_revision_and_what_follows_are_learnt() -> N
     failed = through("start", "wrong", "detour", "right", id="f", policy=True)
     spliced = splice(failed, GOOD, error=1, revision=REVISION)
     assert spliced is not None
-    rows = splice_rows(spliced, failed, 1, written)
+    rows = spliced.rows(written)
     assert [row.steps for row in rows] == [(0,), (3,), (4,)]
     assert rows[0].ids == (0, 50)
     assert rows[1].ids == (203, len(f"{REVISION} on right"))
@@ -94,5 +96,17 @@ def test_the_error_is_masked_and_the_revision_and_what_follows_are_learnt() -> N
 def test_a_step_back_is_learnt_right_after_the_error() -> None:
     spliced = splice(FAILED, GOOD, error=0, revision=REVISION, back=GoBack())
     assert spliced is not None
-    rows = splice_rows(spliced, FAILED, 0, written)
+    rows = spliced.rows(written)
     assert [row.steps for row in rows] == [(1,), (2,), (3,), (4,)]
+
+
+def test_actions_name_marks_of_the_pages_they_are_shown_with() -> None:
+    failed = through("start", "wrong", "right", "worse", id="f", policy=True)
+    renumbered = replace(GOOD.steps[1].observation, nodes=(node(9, "button", "right"),))
+    decision = replace(GOOD.steps[1].decision, action=Click(9))
+    step = replace(GOOD.steps[1], observation=renumbered, decision=decision)
+    good = replace(GOOD, steps=(GOOD.steps[0], step, GOOD.steps[2]))
+    spliced = splice(failed, good, error=1, revision=REVISION)
+    assert spliced is not None
+    turn = spliced.trajectory.steps[spliced.turn]
+    assert turn.decision.action == Click(9) and turn.observation.node(9) is not None
