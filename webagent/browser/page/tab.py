@@ -202,17 +202,24 @@ class Tab:
             return "the field that asked for a file is gone"
         return ""
 
-    async def remind_of_mouse(self) -> None:
+    async def remind_of_mouse(self, *, takes_text: bool = True) -> None:
         """Tell the page where the mouse is. The browser does so by itself with some later frame,
         when something else has come to lie there; nothing must depend on when that is. A page that
-        draws no frame in time hears of it later."""
+        draws no frame in time hears of it later.
+
+        A move waits for a frame, but for what is typed after it the browser hurries: where the page
+        takes no text, typing none is the way not to wait.
+        """
         if self.mouse is None or self.pressed is not None:
             return
         x, y = self.mouse
+        where = {"x": x, "y": y, "modifiers": self.modifiers}
+        sent = [self.send("Input.dispatchMouseEvent", type="mouseMoved", **where)]
+        if not takes_text:
+            sent.append(self.send("Input.insertText", text=""))
         with suppress(TimeoutError):
             async with asyncio.timeout(FRAME_SECONDS):
-                where = {"x": x, "y": y, "modifiers": self.modifiers}
-                await self.send("Input.dispatchMouseEvent", type="mouseMoved", **where)
+                await asyncio.gather(*sent)
 
     async def drag_has_started(self) -> bool:
         """Whether the page or one of its frames began a native drag and let it go on."""
