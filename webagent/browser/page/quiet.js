@@ -65,10 +65,11 @@ function unrest(mouse) {
   return { animating: isAnimating(), live: isLive, lostMouse, takesText: lostMouse && takesText() };
 }
 
-// Whether a text that is typed now might change something, were it empty: what is selected goes.
+// Whether a text that is typed now might change something, were it empty: what is selected goes, and
+// a field that still has the caret may take the focus back.
 function takesText() {
   const active = document.activeElement;
-  if (getSelection()?.type === "Range") return true;
+  if (getSelection()?.type !== "None") return true;
   if (!active || active === document.body) return document.designMode === "on" || active?.isContentEditable;
   return Boolean(shadowOf(active)) || active.isContentEditable || Boolean(active.editContext)
     || active[own.matches]("input, textarea, iframe, frame, object, embed");
