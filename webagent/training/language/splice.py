@@ -70,6 +70,7 @@ def splice(
         last=good.last,
         ending=good.ending,
         evidence=good.evidence,
+        provenance=good.provenance if good.provenance.imagined else failed.provenance,
     )
     return Splice(trajectory, error, turn)
 

@@ -10,9 +10,9 @@ from webagent.errors import SetupError
 from webagent.models.model import Message
 from webagent.models.prompt import Prompt, fence, load_prompt
 from webagent.observation import render
-from webagent.records import Observation, Trajectory
+from webagent.records import Decision, Observation, Trajectory
 from webagent.training.language.changes import line_changes
-from webagent.training.language.rows import Encoded, TokenRow, encoded_row
+from webagent.training.language.rows import Encode, Encoded, TokenRow, encoded_row
 from webagent.training.rows import observation_after
 
 PROMPTS = Path(__file__).parent / "prompts"
@@ -20,6 +20,8 @@ YES, NO = "yes", "no"
 
 Write: TypeAlias = Callable[[Sequence[Message], str], Encoded]
 """Messages and a reply in a model's ids."""
+Ask: TypeAlias = Callable[[Trajectory, Observation], Sequence[Message]]
+"""The messages by which a policy is asked, from the episode so far and the page now."""
 Target: TypeAlias = Callable[[Observation, Observation], str]
 """What to predict, from the page before and the page after."""
 
@@ -47,6 +49,24 @@ def chat_writer(tokenizer: Any) -> Write:
         return Encoded(encoded[0], (*encoded[1], tokenizer.eos_token_id))
 
     return write
+
+
+def policy_encoder(write: Write, ask: Ask) -> Encode:
+    """Writes out steps that no model sampled, for `step_rows`: what the policy would have been
+    asked, and thought and action in the form it is told to reply in."""
+
+    def encode(trajectory: Trajectory, index: int) -> Encoded:
+        step = trajectory.steps[index]
+        before = replace(trajectory, steps=trajectory.steps[:index], last=None, ending=None)
+        return write(ask(before, step.observation), reply_text(step.decision))
+
+    return encode
+
+
+def reply_text(decision: Decision) -> str:
+    """A decision as the reply that would have been read as it."""
+    action = f"Action: {format_action(decision.action)}"
+    return f"Thought: {decision.thought}\n{action}" if decision.thought else action
 
 
 def page_text(observation: Observation) -> str:

@@ -110,3 +110,13 @@ def test_actions_name_marks_of_the_pages_they_are_shown_with() -> None:
     assert spliced is not None
     turn = spliced.trajectory.steps[spliced.turn]
     assert turn.decision.action == Click(9) and turn.observation.node(9) is not None
+
+
+def test_a_splice_with_a_dream_is_a_dream() -> None:
+    failed = through("start", "wrong", "right", id="f", policy=True)
+    dreamt = replace(GOOD, provenance=replace(GOOD.provenance, world="imagined"))
+    for one, other in ((failed, dreamt), (replace(failed, provenance=dreamt.provenance), GOOD)):
+        spliced = splice(one, other, error=1, revision=REVISION)
+        assert spliced is not None and spliced.trajectory.provenance.imagined
+    spliced = splice(failed, GOOD, error=1, revision=REVISION)
+    assert spliced is not None and not spliced.trajectory.provenance.imagined

@@ -11,13 +11,15 @@ from webagent.action.actions import Click
 from webagent.errors import SetupError
 from webagent.models.model import Message
 from webagent.models.prompt import load_prompt
-from webagent.records import Ending, Trajectory
+from webagent.policy.reply import read_reply
+from webagent.records import Ending, Observation, Trajectory
 from webagent.training.language.changes import apply_changes
-from webagent.training.language.rows import TokenRow
+from webagent.training.language.rows import TokenRow, step_rows
 from webagent.training.language.texts import (
     chat_writer,
     next_page,
     page_text,
+    policy_encoder,
     reward_rows,
     world_rows,
 )
@@ -108,3 +110,17 @@ def test_a_page_cannot_close_its_own_fence() -> None:
     [row] = reward_rows(walk(last=forged), False, WRITE)
     said = prompt(row)
     assert said.index("Reply yes.") < said.rindex(">>>")
+
+
+def test_a_demonstration_is_written_as_the_policy_is_asked_and_replies() -> None:
+    def ask(trajectory: Trajectory, observation: Observation) -> list[Message]:
+        return [Message("user", f"{len(trajectory.steps)} done; {observation.nodes[0].name}?")]
+
+    walked = walk()
+    thought = replace(walked.steps[1].decision, thought="Now c.")
+    walked = replace(walked, steps=(walked.steps[0], replace(walked.steps[1], decision=thought)))
+    first, second = step_rows(walked, encode=policy_encoder(WRITE, ask))
+    assert prompt(first) == "<|user|>0 done; a?<|end|><|assistant|>"
+    assert prompt(second) == "<|user|>1 done; b?<|end|><|assistant|>"
+    assert reply(first) == "Action: click(1)"
+    assert read_reply(reply(second)) == ("Now c.", Click(1))
