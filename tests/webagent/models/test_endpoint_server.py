@@ -18,9 +18,11 @@ import pytest
 
 from tasks.task import Task
 from tests.tiny_models import causal, llava
+from webagent.action.actions import Click
 from webagent.errors import ModelError, PolicyError, SetupError
 from webagent.models import (
     SERVERS,
+    CannedModel,
     Endpoint,
     EndpointModel,
     Message,
@@ -89,6 +91,35 @@ class Served:
                 return True
         except (URLError, OSError):
             return False
+
+
+def teach(folder: Path, messages: list[Message], reply: str) -> None:
+    """Train the model in the folder until it gives this reply to these messages."""
+    import torch
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    words, model = (
+        AutoTokenizer.from_pretrained(folder),
+        AutoModelForCausalLM.from_pretrained(folder),
+    )
+    asked = words.apply_chat_template(
+        [{"role": message.role, "content": message.text} for message in messages],
+        add_generation_prompt=True,
+        return_tensors="pt",
+        return_dict=True,
+    )["input_ids"]
+    said = words(reply + words.eos_token, return_tensors="pt")["input_ids"]
+    ids = torch.cat([asked, said], dim=1)
+    labels = torch.cat([torch.full_like(asked, -100), said], dim=1)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
+    for _ in range(200):
+        loss = model(input_ids=ids, labels=labels, use_cache=False).loss
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        if loss.item() < 0.1:
+            break
+    model.save_pretrained(folder)
 
 
 @pytest.fixture(scope="module")
@@ -199,6 +230,21 @@ async def test_unreadable_replies_are_repaired_once_and_then_the_policys_error(s
             await policy.act(trajectory, PAGE)
 
     assert served.received == before + 4
+
+
+async def test_a_model_that_has_learnt_what_to_do_acts_through_the_server(served, connect):
+    canned = CannedModel(["Action: click(2)"])
+    await LanguagePolicy(canned).act(START, PAGE)
+    messages = list(canned.requests[0].messages)
+    teach(causal(served.folder / "taught"), messages, "Thought: send it.\nAction: click(2)")
+    policy = LanguagePolicy(connect("taught"), max_tokens=40)
+
+    decisions = [await policy.act(START, PAGE) for _ in range(2)]
+
+    assert [decision.action for decision in decisions] == [Click(2), Click(2)]
+    assert {decision.thought for decision in decisions} == {"send it."}
+    assert all("taught" in decision.weights for decision in decisions)
+    assert all(decision.usage["requests"] == 1 for decision in decisions)
 
 
 async def test_a_server_that_dies_is_a_model_error_and_one_that_comes_back_goes_on(served, connect):
