@@ -1,9 +1,12 @@
 """Ids in, ids and log-probabilities out: what training needs of an endpoint, and its checks."""
 
+import json
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from webagent.errors import ModelError, SetupError
 from webagent.models import (
@@ -15,10 +18,29 @@ from webagent.models import (
     Tokens,
     require_token_ids,
 )
+from webagent.models.endpoint import response
+from webagent.models.endpoint.request import Request
 
 ASK = [Message("user", "Say hello.")]
 PNG = b"\x89PNG\r\n\x1a\n"
 PROCESSED = replace(SERVERS["vllm"], log_probs="processed")
+
+FIELDS = st.sampled_from(
+    [
+        "token_ids",
+        "prompt_token_ids",
+        "logprobs",
+        "content",
+        "logprob",
+        "token_logprobs",
+        "usage",
+        "finish_reason",
+        "completion_tokens",
+        "prompt_tokens",
+        "message",
+        "text",
+    ]
+)
 
 Connect = Callable[..., EndpointModel]
 
@@ -136,6 +158,41 @@ async def test_ids_that_are_declared_and_not_there_are_named_at_the_first_reply(
         await connect().complete(ASK)
 
     assert len(chat_server.requests) == 1
+
+
+ODD = st.recursive(
+    st.none() | st.booleans() | st.integers(-2, 9) | st.floats() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(FIELDS, inner, max_size=4),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    choice=st.dictionaries(FIELDS, ODD, max_size=2),
+    around=st.dictionaries(FIELDS, ODD, max_size=2),
+    chat=st.booleans(),
+)
+def test_whatever_a_server_writes_is_a_reply_with_ids_or_a_model_error(choice, around, chat):
+    said = {"message": {"content": "hello"}} if chat else {"text": "hello"}
+    ids = {"token_ids": [4], "prompt_token_ids": [1, 2], "logprobs": {"token_logprobs": [-0.5]}}
+    text = json.dumps(around | {"choices": [said | ids | choice]})
+    prompt = tuple(ASK) if chat else Tokens((1, 2))
+    endpoint = Endpoint("asked", server=PROCESSED)
+    request = Request("/completions", prompt, {})
+    try:
+        body = response.parse(text)
+    except ValueError:
+        return
+
+    try:
+        (reply,) = response.replies(body, request, endpoint, "here")
+        prompt_ids = response.prompt_ids(body, request, endpoint, "here")
+    except ModelError as error:
+        assert str(error).startswith("here: ")
+    else:
+        assert len(reply.token_ids) == len(reply.log_probs) > 0
+        assert prompt_ids
 
 
 async def test_a_prompt_of_ids_that_the_server_changed_is_named(chat_server, behave, connect):

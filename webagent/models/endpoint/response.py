@@ -68,9 +68,10 @@ def parse(text: str) -> Body:
 def replies(body: Body, request: Request, endpoint: Endpoint, where: str) -> list[Reply]:
     """The replies of a body. Raises `ModelError` for what was declared and is not there."""
     _require_whole_prompt(body, request, endpoint, where)
+    found = [_reply(choice, request, endpoint, where) for choice in body.choices]
     if endpoint.server.token_ids:
-        _require_all_counted(body, where)
-    return [_reply(choice, request, endpoint, where) for choice in body.choices]
+        _require_all_counted(found, body.usage, where)
+    return found
 
 
 def prompt_ids(body: Body, request: Request, endpoint: Endpoint, where: str) -> tuple[int, ...]:
@@ -149,11 +150,11 @@ def _is_log_prob(value: object) -> bool:
     return math.isfinite(value) and _MINUS_INFINITY < value <= _ROUNDING
 
 
-def _require_all_counted(body: Body, where: str) -> None:
+def _require_all_counted(found: list[Reply], usage: Usage | None, where: str) -> None:
     """The ids are all that was sampled, the one that ended a reply included."""
-    ids = sum(len(choice.token_ids or ()) for choice in body.choices)
-    counted = body.usage.completion_tokens if body.usage is not None else 0
-    if ids and counted and ids != counted:
+    ids = sum(len(reply.token_ids) for reply in found)
+    counted = usage.completion_tokens if usage is not None else 0
+    if counted and ids != counted:
         raise ModelError(
             f"{where}: returned {ids} token ids, but counts {counted} sampled tokens; the ids are"
             f" not what was sampled, so {_ACTING_ONLY}"
