@@ -111,13 +111,13 @@ def teach(folder: Path, messages: list[Message], reply: str) -> None:
     said = words(reply + words.eos_token, return_tensors="pt")["input_ids"]
     ids = torch.cat([asked, said], dim=1)
     labels = torch.cat([torch.full_like(asked, -100), said], dim=1)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=5e-3)
     for _ in range(200):
         loss = model(input_ids=ids, labels=labels, use_cache=False).loss
         loss.backward()
         optimizer.step()
         optimizer.zero_grad()
-        if loss.item() < 0.1:
+        if loss.item() < 0.05:
             break
     model.save_pretrained(folder)
 
@@ -234,10 +234,10 @@ async def test_unreadable_replies_are_repaired_once_and_then_the_policys_error(s
 
 async def test_a_model_that_has_learnt_what_to_do_acts_through_the_server(served, connect):
     canned = CannedModel(["Action: click(2)"])
-    await LanguagePolicy(canned).act(START, PAGE)
+    await LanguagePolicy(canned, actions=("click",)).act(START, PAGE)
     messages = list(canned.requests[0].messages)
     teach(causal(served.folder / "taught"), messages, "Thought: send it.\nAction: click(2)")
-    policy = LanguagePolicy(connect("taught"), max_tokens=40)
+    policy = LanguagePolicy(connect("taught"), actions=("click",), max_tokens=40)
 
     decisions = [await policy.act(START, PAGE) for _ in range(2)]
 
