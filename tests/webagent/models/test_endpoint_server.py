@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from urllib.error import URLError
@@ -93,6 +94,20 @@ class Served:
             return False
 
 
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Small tensors on one processor: on a busy machine two wait for each other."""
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+@one_thread()
 def teach(folder: Path, messages: list[Message], reply: str) -> None:
     """Train the model in the folder until it gives this reply to these messages."""
     import torch
