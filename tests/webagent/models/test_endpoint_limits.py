@@ -5,15 +5,18 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from webagent.errors import ModelError, SetupError
 from webagent.models import SERVERS, Constraint, Endpoint, EndpointModel, Message, Server
+from webagent.models.endpoint.dialect import keeps_to, say
 
 ASK = [Message("user", "Yes or no?")]
 CHOICES = Constraint(choices=("click(1)", 'fill(2, "ü\n")'))
 LARK = 'start: "Action: " /[a-z]+/ "(" /[0-9]+/ ")"'
 GRAMMAR = Constraint(grammar=LARK)
-TEXT_ONLY = {"token_ids": False}
+TEXTS = st.text(st.sampled_from("abfnu\\\"'/\b\f\n\x7f") | st.characters(codec="utf-8"), max_size=8)
 
 Connect = Callable[..., EndpointModel]
 
@@ -52,6 +55,25 @@ async def test_choices_are_said_in_the_servers_own_words(
 
     assert completion.replies[0].text == "click(1)"
     assert {key: chat_server.requests[0][key] for key in said} == said
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    choices=st.lists(TEXTS, min_size=1, max_size=4, unique=True),
+    other=TEXTS,
+)
+def test_the_grammar_said_for_choices_derives_them_and_nothing_else(choices, other):
+    server = replace(SERVERS["sglang"], grammars=True)
+
+    grammar = Constraint(grammar=say(Constraint(choices=tuple(choices)), server)["ebnf"])
+
+    assert all(keeps_to(choice, grammar, cut=False) for choice in choices)
+    assert keeps_to(other, grammar, cut=False) == (other in choices)
+
+
+async def test_half_a_character_in_a_constraint_is_named(chat_server, connect):
+    with pytest.raises(SetupError, match="half a character"):
+        await connect("vllm").complete(ASK, constraint=Constraint(choices=("a", "b\ud83d")))
 
 
 @pytest.mark.parametrize("kind", ["openai", "gemini"])

@@ -22,6 +22,12 @@ _START_WITH: Mapping[str, str] = MappingProxyType(
 _LARK = "%llguidance {}\n"
 """Written before a Lark grammar, so that it is not taken for one of another kind."""
 _QUOTED = re.compile(r'"(?:\\.|[^"\\\n])*"|/(?:\\.|[^/\\\n])+/')
+_UNSAFE = re.compile(r"\\\\|\\[bf]|[\x7f-\x9f\u2028\u2029]")
+"""In a JSON string: pairs of backslashes, to be passed over, and what is not safe elsewhere."""
+_ESCAPES = MappingProxyType(
+    {"\\b": "\\u0008", "\\f": "\\u000c"}
+    | {chr(code): f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), 0x2028, 0x2029)}
+)
 _SPECIAL_TOKEN = re.compile(r"<[\[|\w]")
 
 
@@ -35,6 +41,7 @@ def say(constraint: Constraint, server: Server) -> dict[str, Any]:
             f"a {server.kind} server is not declared to hold its replies to a constraint; give the"
             " endpoint a server with a dialect, or ask without the constraint"
         )
+    _require_whole_characters(constraint)
     if constraint.grammar:
         return _say_grammar(constraint.grammar, server)
     choices = list(constraint.choices)
@@ -44,6 +51,16 @@ def say(constraint: Constraint, server: Server) -> dict[str, Any]:
         return {"response_format": _schema(choices)}
     head = f"{_LARK}start: " if server.grammars else "root ::= "
     return {_grammar_key(server): head + " | ".join(map(_literal, choices))}
+
+
+def _require_whole_characters(constraint: Constraint) -> None:
+    try:
+        "".join((*constraint.choices, constraint.grammar)).encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise SetupError(
+            f"a constraint holds half a character, {error.object[error.start]!r}, which can be"
+            " neither sent nor sampled; leave it out"
+        ) from None
 
 
 def _say_grammar(grammar: str, server: Server) -> dict[str, Any]:
@@ -74,8 +91,9 @@ def _grammar_key(server: Server) -> str:
 
 
 def _literal(text: str) -> str:
-    """A literal of a grammar, whose escapes are those of JSON but for two that not all know."""
-    return json.dumps(text, ensure_ascii=False).replace("\\b", "\\u0008").replace("\\f", "\\u000c")
+    """A literal of a grammar: as in JSON, but for escapes and bare controls not all can read."""
+    quoted = json.dumps(text, ensure_ascii=False)
+    return _UNSAFE.sub(lambda found: _ESCAPES.get(found[0], found[0]), quoted)
 
 
 def _schema(choices: list[str]) -> dict[str, Any]:
