@@ -214,6 +214,27 @@ async def test_a_prompt_too_long_for_the_server_is_named_and_not_sent_again(
     assert len(chat_server.requests) == 1
 
 
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b'{"detail": "Unexpected fields in the request"}', "status 422: Unexpected fields"),
+        (b'{"object": "error", "message": "no such field"}', "status 422: no such field"),
+        (b'{"detail": [{"msg": "Input should be less"}]}', "status 422: .*Input should be less"),
+        (b'{"error": "`inputs` tokens + `max_new_tokens` must be <= 9"}', "fit .*`inputs` tokens"),
+        (b"Malformed", "status 422: Malformed"),
+        (b"", "status 422: "),
+        (b"[]", "status 422: "),
+    ],
+)
+async def test_a_refusal_is_told_in_the_servers_words_whatever_their_form(
+    chat_server, connect, body, said
+):
+    chat_server.will(lambda handler, _: handler.send(body, 422))
+
+    with pytest.raises(ModelError, match=said):
+        await connect("vllm").complete(ASK)
+
+
 async def test_a_refused_value_of_max_tokens_is_not_taken_for_a_long_prompt(
     chat_server, behave, connect
 ):

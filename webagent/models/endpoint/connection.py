@@ -123,7 +123,7 @@ class Connection:
         if _is_too_long(error):
             return ModelError(
                 f"{self.where}: the prompt and the tokens asked for do not fit the server's"
-                f" context: {error.message[:300]}; send less, ask for fewer tokens or raise the"
+                f" context: {_words(error)}; send less, ask for fewer tokens or raise the"
                 " server's context length"
             )
         if status == 400 and parameter in _ADAPTABLE and parameter not in self._refused:
@@ -131,7 +131,7 @@ class Connection:
             return _Retry(f"the parameter {parameter} was refused")
         if (status in (408, 409, 429) or status >= 500) and code not in _PERMANENT_429:
             return _Retry(f"status {status}", _seconds(error.response.headers))
-        return ModelError(f"{self.where}: refused with status {status}: {error.message[:300]}")
+        return ModelError(f"{self.where}: refused with status {status}: {_words(error)}")
 
     def _connect(self) -> "AsyncOpenAI":
         """The client, made at first use. Raises `SetupError` when it cannot be."""
@@ -183,7 +183,14 @@ def _is_too_long(error: "APIStatusError") -> bool:
     if error.status_code in (408, 409, 429):
         return False
     kinds = {error.code, getattr(error, "type", None)}
-    return bool(kinds & _TOO_LONG_CODES) or bool(_TOO_LONG.search(error.message))
+    return bool(kinds & _TOO_LONG_CODES) or bool(_TOO_LONG.search(_words(error)))
+
+
+def _words(error: "APIStatusError") -> str:
+    """What the server itself says; the client's message has it in OpenAI's form only."""
+    body = error.body
+    said = body.get("message") or body.get("detail") if isinstance(body, dict) else body
+    return str(said or error.response.text)[:300]
 
 
 def _seconds(headers: Mapping[str, str]) -> float:
