@@ -1,5 +1,6 @@
 """LoRA adapters that share one base and take turns."""
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,7 +33,9 @@ class Adapters:
                 f" (there are {', '.join(sorted(self.names)) or 'none yet'})"
             )
         self._check(folder, any_base)
-        with self._gradients_kept():
+        with self._gradients_kept(), warnings.catch_warnings():
+            # peft asks transformers for a property by its old name.
+            warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning)
             try:
                 if self._peft is None:
                     self._peft = PeftModel.from_pretrained(
