@@ -17,6 +17,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from itertools import pairwise
 from statistics import median
 
 import torch
@@ -45,15 +46,15 @@ class Letters:
 
 
 def network() -> LlamaForCausalLM:
-    """4 layers, 320 wide: 5.1 million parameters."""
+    """4 layers, 320 wide, 8 heads that share 2 of keys and values: 4.9 million parameters."""
     torch.manual_seed(0)
     config = LlamaConfig(
         vocab_size=VOCABULARY,
         hidden_size=320,
         intermediate_size=800,
         num_hidden_layers=4,
-        num_attention_heads=5,
-        num_key_value_heads=5,
+        num_attention_heads=8,
+        num_key_value_heads=2,
         max_position_embeddings=CONTEXT,
         eos_token_id=None,
         bos_token_id=None,
@@ -220,7 +221,7 @@ def _saying(module: LlamaForCausalLM, pages: list[tuple[int, ...]]) -> Callable[
     forward = type(module).forward
     following: dict[int, int] = {}
     for page in pages:
-        for place, (one, after) in enumerate(zip(page, page[1:], strict=False)):
+        for place, (one, after) in enumerate(pairwise(page)):
             following.setdefault(one, after if place % 40 else 1)
         following[page[-1]] = page[0]
     following[1] = pages[0][41]
