@@ -44,7 +44,7 @@ class Generation:
     """Their size in memory at most."""
     copying: bool = True
     """Words that repeat the prompt or a recent reply are guessed and checked, several a pass."""
-    copying_rows: int = 8
+    copying_rows: int = 4
     """Guess only while no more replies than these are written at once."""
     match: int = 3
     """Ids that must agree before the ids behind them are guessed."""
