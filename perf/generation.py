@@ -7,16 +7,17 @@ pairs; a figure is the median over the pairs, in milliseconds, by the wall clock
 time. A ratio above 1 favours us.
 
 - candidates: 8 replies of 32 ids to one prompt of 1,500, against `num_return_sequences=8`.
-- episodes: 8 episodes of 3 steps at once, pages of 400 to 1,100 ids, 32 ids a reply, against the
-  plain loop that asks `generate` for one reply after another.
-- switches: the same with each switch off, against everything on; and a world model's page that is
-  copied but for one line, with copying on and off.
+- episodes: 8 episodes of 3 steps at once, prompts of 350 to 700 ids that share 150, 64 ids a reply,
+  against the plain loop that asks `generate` for one reply after another.
+- switches: each switch alone against none, on the work that it is for; copying on a page that is
+  said again but for every 40th id, one at once and four at once.
 """
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from statistics import median
 
@@ -30,7 +31,8 @@ from webagent.models.local.conversation import Conversation
 from webagent.models.local.reading import Reader
 from webagent.models.local.weights import Endings, Weights
 
-VOCABULARY, CONTEXT, REPLY = 2_000, 4_096, 32
+VOCABULARY, CONTEXT, REPLY, STEP_REPLY = 2_000, 4_096, 32, 64
+NONE = Generation(batching=False, shared_prefill=False, prefix_reuse=False, copying=False)
 Timed = tuple[float, float]
 Run = Callable[[], Awaitable[None]]
 
@@ -99,15 +101,10 @@ async def compared(name: str, pairs: int, ours: Run, theirs: Run) -> list[Row]:
     return rows
 
 
-def plain(module: LlamaForCausalLM, prompt: tuple[int, ...], **settings: object) -> list[list[int]]:
-    """The new ids that `generate` gives."""
-    written = module.generate(
-        torch.tensor([prompt]),
-        attention_mask=torch.ones(1, len(prompt), dtype=torch.long),
-        max_new_tokens=REPLY,
-        **settings,
-    )
-    return [row[len(prompt) :].tolist() for row in written]
+def plain(module: LlamaForCausalLM, prompt: tuple[int, ...], **settings: object) -> None:
+    """What `generate` writes."""
+    mask = torch.ones(1, len(prompt), dtype=torch.long)
+    module.generate(torch.tensor([prompt]), attention_mask=mask, **settings)
 
 
 async def candidates(module: LlamaForCausalLM, pairs: int) -> list[Row]:
@@ -120,19 +117,23 @@ async def candidates(module: LlamaForCausalLM, pairs: int) -> list[Row]:
         await model.complete(prompt, n=8, temperature=1.0, seed=1, max_tokens=REPLY)
 
     async def theirs() -> None:
-        plain(module, ids(1_500, next(seeds)), do_sample=True, num_return_sequences=8)
+        prompt = ids(1_500, next(seeds))
+        plain(module, prompt, do_sample=True, num_return_sequences=8, max_new_tokens=REPLY)
 
     found = await compared("8 replies to a prompt of 1,500", pairs, ours, theirs)
     await model.close()
     return found
 
 
+def step_prompt(number: int, step: int, start: int) -> tuple[int, ...]:
+    """The instructions that all share, and the page of one step of one episode."""
+    return ids(150, 0) + ids(200 + 50 * number, start + 10 * number + step)
+
+
 async def episode(model: LocalModel, number: int, start: int) -> None:
-    """3 steps whose prompts share the instructions and differ from the page on."""
+    """3 steps, one after the other."""
     for step in range(3):
-        page = ids(200 + 100 * (number % 8), start + 10 * number + step)
-        prompt = ids(200, 0) + page
-        await model.complete(Tokens(prompt), max_tokens=REPLY)
+        await model.complete(Tokens(step_prompt(number, step, start)), max_tokens=STEP_REPLY)
 
 
 async def episodes(module: LlamaForCausalLM, pairs: int) -> list[Row]:
@@ -148,67 +149,68 @@ async def episodes(module: LlamaForCausalLM, pairs: int) -> list[Row]:
         start = next(starts)
         for number in range(8):
             for step in range(3):
-                page = ids(200 + 100 * number, start + 10 * number + step)
-                plain(module, ids(200, 0) + page, do_sample=False)
+                prompt = step_prompt(number, step, start)
+                plain(module, prompt, do_sample=False, max_new_tokens=STEP_REPLY)
 
     found = await compared("8 episodes of 3 steps", pairs, ours, theirs)
     await model.close()
-    rates = [8 * 3 * REPLY / (ms / 1e3) for ms in (found[0].ours, found[0].theirs or 1.0)]
+    rates = [8 * 3 * STEP_REPLY / (ms / 1e3) for ms in (found[0].ours, found[0].theirs or 1.0)]
     return [*found, row("8 episodes, tokens per second", *rates, more_is_better=True)]
 
 
 async def switches(module: LlamaForCausalLM, pairs: int) -> list[Row]:
-    """Everything on against each switch off, on the work that it is for."""
+    """Each switch alone against none."""
     found = []
     for name in ("batching", "shared_prefill", "prefix_reuse"):
-        on, off = local(module, Generation()), local(module, replace(Generation(), **{name: False}))
-        seeds = iter(range(5, 1_000_000))
-
-        async def work(model: LocalModel, name: str = name, seeds: object = seeds) -> None:
-            await _work(model, name, next(seeds))  # type: ignore[call-overload]
-
-        found += await compared(
-            f"{name}, on against off", pairs, lambda on=on: work(on), lambda off=off: work(off)
-        )
-        await on.close()
-        await off.close()
+        sides = [local(module, one) for one in (replace(NONE, **{name: True}), NONE)]
+        found += await compared(f"{name}, on against off", pairs, *_runs(sides, name))
+        for model in sides:
+            await model.close()
     return found + await copying(pairs)
 
 
-async def _work(model: LocalModel, name: str, seed: int) -> None:
-    if name == "batching":
-        await asyncio.gather(*(episode(model, number, 1_000 * seed) for number in range(8)))
-    elif name == "shared_prefill":
-        prompt = Tokens(ids(1_500, seed))
-        await model.complete(prompt, n=8, temperature=1.0, seed=1, max_tokens=REPLY)
-    else:
-        await episode(model, 7, 1_000 * seed)
+def _runs(sides: list[LocalModel], name: str) -> list[Run]:
+    """The same work for each side, new at each run."""
+    seeds = iter(range(5, 1_000_000))
+
+    async def work(model: LocalModel) -> None:
+        seed = next(seeds)
+        if name == "batching":
+            await asyncio.gather(*(episode(model, number, 1_000 * seed) for number in range(8)))
+        elif name == "shared_prefill":
+            prompt = Tokens(ids(1_500, seed))
+            await model.complete(prompt, n=8, temperature=1.0, seed=1, max_tokens=REPLY)
+        else:
+            for step in range(3):
+                prompt = Tokens(ids(1_200, seed) + ids(100, 10 * seed + step))
+                await model.complete(prompt, max_tokens=REPLY)
+
+    return [partial(work, model) for model in sides]
 
 
 async def copying(pairs: int) -> list[Row]:
-    """A page that is said again but for one line, one episode and four at once."""
+    """A page that is said again with some ids changed, one episode and four at once."""
     module = network()
-    on, off = local(module, Generation()), local(module, Generation(copying=False))
+    sides = [
+        local(module, replace(Generation(), prefix_reuse=False, copying=copying))
+        for copying in (True, False)
+    ]
     found = []
     for count in (1, 4):
         seeds = iter(range(5, 1_000_000))
 
-        async def work(model: LocalModel, count: int = count, seeds: object = seeds) -> None:
-            first = 100 * next(seeds)  # type: ignore[call-overload]
+        async def work(model: LocalModel, count: int, seeds: Iterator[int]) -> None:
+            first = 100 * next(seeds)
             pages = [ids(400, first + number) for number in range(count)]
             module.forward = _saying(module, pages)  # type: ignore[method-assign]
             prompts = [ids(60, number) + page for number, page in enumerate(pages)]
             await asyncio.gather(*(model.complete(Tokens(p), max_tokens=380) for p in prompts))
             del module.forward
 
-        found += await compared(
-            f"copying a page, {count} at once, on against off",
-            pairs,
-            lambda work=work: work(on),
-            lambda work=work: work(off),
-        )
-    await on.close()
-    await off.close()
+        runs = [partial(work, model, count, seeds) for model in sides]
+        found += await compared(f"copying, {count} at once, on against off", pairs, *runs)
+    for model in sides:
+        await model.close()
     return found
 
 

@@ -118,7 +118,7 @@ def _check_whole(name: str, module: Any, report: Any) -> None:
 
 def _processors(name: str) -> tuple[Any | None, Any]:
     """The processor, where it loads, and the image processor alone."""
-    from transformers import AutoImageProcessor, AutoProcessor
+    from transformers import AutoProcessor
 
     refused = ""
     try:
@@ -128,7 +128,7 @@ def _processors(name: str) -> tuple[Any | None, Any]:
     except (ImportError, OSError, ValueError, TypeError, AttributeError, RuntimeError) as error:
         refused = " ".join(str(error).split())[:200]
     with _readable(name):
-        images = AutoImageProcessor.from_pretrained(name)
+        images = _image_processor(name)
     if getattr(images, "merge_size", None) is None:
         raise SetupError(
             f"the processor of {name} does not load ({refused or 'it has no image processor'}), and"
@@ -136,6 +136,22 @@ def _processors(name: str) -> tuple[Any | None, Any]:
             " use a model such as LLaVA, Idefics3 or Qwen2.5-VL"
         )
     return None, images
+
+
+def _image_processor(name: str) -> Any:
+    """The image processor; of older transformers without torchvision its twin that needs none."""
+    import transformers
+    from transformers.image_processing_base import ImageProcessingMixin
+
+    try:
+        return transformers.AutoImageProcessor.from_pretrained(name)
+    except ImportError:
+        described, _ = ImageProcessingMixin.get_image_processor_dict(name)
+        kind = str(described.get("image_processor_type", "")).removesuffix("Fast")
+        twin = getattr(transformers, f"{kind.removesuffix('Pil')}Pil", None)
+        if twin is None:
+            raise
+        return twin.from_pretrained(name)
 
 
 def _image_id(config: Any, tokenizer: Any) -> int:
