@@ -63,9 +63,10 @@ def _readable(name: str) -> Iterator[None]:
         ) from error
     except (OSError, ValueError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
         said = " ".join(str(error).split())[:300]
+        eager = "attention implementation" in said
+        step = "load it with attention='eager'" if eager else "check the name, files and network"
         raise SetupError(
-            f"{name} does not load as a model of transformers: {said}; check the name, the files"
-            " and the network"
+            f"{name} does not load as a model of transformers: {said}; {step}"
         ) from error
 
 
