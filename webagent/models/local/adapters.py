@@ -27,10 +27,11 @@ class Adapters:
         """Inject an adapter, without using it yet. Raises `SetupError` for one of another base."""
         from peft import PeftModel
 
-        if name in self.names or not name or "." in name:
+        taken = {part for path in self._module.state_dict() for part in path.split(".")}
+        if name in taken | self.names or not name or "." in name:
             raise SetupError(
-                f"an adapter cannot be called {name!r}; expected a new name without a dot"
-                f" (there are {', '.join(sorted(self.names)) or 'none yet'})"
+                f"an adapter cannot be called {name!r}; expected a new name without a dot that no"
+                f" layer has (adapters: {', '.join(sorted(self.names)) or 'none yet'})"
             )
         self._check(folder, any_base)
         with self._gradients_kept(), warnings.catch_warnings():

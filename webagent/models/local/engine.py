@@ -44,7 +44,8 @@ class Engine:
 
     def round(self) -> None:
         """Take in who waits, then one forward pass."""
-        self._weights.module.eval()
+        if self._weights.module.training:
+            self._weights.module.eval()
         self._notice_changes()
         self._forget_closed()
         self._admit()
@@ -182,7 +183,8 @@ class Engine:
 
     def _notice_changes(self) -> None:
         """After a change of the weights nothing that was computed before it holds."""
-        self._weights.refresh()
+        if self.waiting or self._weights.is_touched:
+            self._weights.refresh()
         if self._weights.revision == self._revision:
             return
         self._revision = self._weights.revision

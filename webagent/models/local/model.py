@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -127,7 +128,8 @@ class LocalModel:
     def weights_changed(self) -> None:
         """Forget every cache and version; requests under way begin again.
 
-        Changes of parameters in place, as optimizers make them, are noticed without it.
+        Changes of parameters in place, as optimizers make them, are noticed without it by the next
+        request, or at once when they are made under `weights.alone()`.
         """
         with self.weights.alone():
             self.weights.weights_changed()
@@ -152,7 +154,8 @@ def _answering(
             future.set_result(result)
 
     def answer(result: Completion | WebAgentError) -> None:
-        if not loop.is_closed():
+        # A loop that was closed meanwhile has nobody left who waits.
+        with suppress(RuntimeError):
             loop.call_soon_threadsafe(settle, result)
 
     return answer

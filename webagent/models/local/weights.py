@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from threading import RLock
+from threading import Lock, RLock
 from typing import Any
 
 import torch
@@ -51,7 +51,10 @@ class Weights:
         """Counts the changes of the weights that were noticed."""
         self._versions: dict[str | None, str] = {}
         self._state = 0
+        self.is_touched = True
+        """Whether someone has held generation off since the weights were last looked at."""
         self._wanted = 0
+        self._counting = Lock()
 
     @property
     def device(self) -> torch.device:
@@ -115,6 +118,7 @@ class Weights:
             self._versions.clear()
             self.revision += 1
         self._state = now
+        self.is_touched = False
 
     def weights_changed(self) -> None:
         """Forget every digest. Changes of parameters in place are noticed without it."""
@@ -124,12 +128,15 @@ class Weights:
     @contextmanager
     def alone(self) -> Iterator[None]:
         """Hold off generation between two forward passes, to change or replace weights."""
-        self._wanted += 1
+        with self._counting:
+            self._wanted += 1
         try:
             with self.lock:
+                self.is_touched = True
                 yield
         finally:
-            self._wanted -= 1
+            with self._counting:
+                self._wanted -= 1
 
     @contextmanager
     def turn(self) -> Iterator[None]:

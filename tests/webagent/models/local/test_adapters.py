@@ -130,6 +130,8 @@ def test_an_unknown_adapter_is_named(shared: LocalModel):
         shared.use_adapter("polcy")
     with pytest.raises(SetupError, match="cannot be called 'policy'"):
         shared.add_adapter("policy", "anywhere")
+    with pytest.raises(SetupError, match="cannot be called 'layers'"):
+        shared.add_adapter("layers", "anywhere")
 
 
 def test_an_adapter_of_a_base_of_another_shape_is_refused(
