@@ -96,6 +96,19 @@ async def test_a_prompt_with_another_image_is_read_from_that_image_on(
     assert second.usage["cached_tokens"] == first.prompt_ids.index(place) + 16
 
 
+async def test_a_prompt_that_ends_in_an_image_is_read_again_from_that_image_on(
+    make: Make, llava_folder: Path
+):
+    model = make(llava_folder)
+    place = model.weights.tokenizer.convert_tokens_to_ids("<image>")
+    first = await model.complete(said("x", picture("red")), max_tokens=1)
+    start = first.prompt_ids.index(place)
+    prompt = Tokens(first.prompt_ids[: start + 16], (picture("red"),))
+    one, other = [await model.complete(prompt, max_tokens=5) for _ in range(2)]
+    assert one.replies[0].token_ids == other.replies[0].token_ids
+    assert other.usage["cached_tokens"] == start
+
+
 async def test_recent_prompts_are_bounded_in_bytes(make: Make):
     model = make(generation=Generation(prefix_bytes=400_000))
     for number in range(6):
