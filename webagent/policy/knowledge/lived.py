@@ -1,0 +1,91 @@
+"""A finished episode as text, within a bound."""
+
+from collections.abc import Callable, Sequence
+
+from webagent.action import format_action
+from webagent.errors import SetupError
+from webagent.observation.variants.pruned import prune, recall
+from webagent.policy.marks import marks_of
+from webagent.policy.prompting.wording import line, tokens_in
+from webagent.records import Observation, Step, Trajectory
+
+_PAGE_TOKENS = 150
+_LAST_PAGE_TOKENS = 400
+
+
+def require_finished(trajectory: Trajectory) -> None:
+    """Refuse what nothing can be learnt from. Raises `SetupError` for an episode that is under way
+    or that ended with a failure of world or model."""
+    if trajectory.ending is None or trajectory.ending.is_infrastructure:
+        found = trajectory.ending or "still under way"
+        raise SetupError(
+            f"the episode {trajectory.id} is {found}; expected one that the agent finished, well"
+            " or badly"
+        )
+
+
+def told_in(trajectory: Trajectory, max_tokens: int, *, with_last: bool = False) -> str:
+    """Task, turns and how it ended, at most so many tokens by estimate.
+
+    Each turn comes with what lay around the elements acted on. Where not all fits, the pages go
+    first, then the thoughts, then turns from the middle; what is left out is said. `with_last`
+    adds the page at the end.
+    """
+    head = f"Task: {line(trajectory.goal or trajectory.task.goal)}"
+    if trajectory.provenance.imagined:
+        head += "\n(imagined: no real page was touched)"
+    tail = f"It ended: {trajectory.ending}."
+    if with_last and trajectory.last is not None:
+        tail += f"\nThe page at the end:\n{prune(trajectory.last, _LAST_PAGE_TOKENS)}"
+    for form, said in (
+        (_whole, ""),
+        (_without_page, "\n(pages left out)"),
+        (_action_alone, "\n(pages and thoughts left out)"),
+    ):
+        turns = _turns(trajectory, form)
+        text = "\n".join([head + said, *turns, tail])
+        if tokens_in(text) <= max_tokens:
+            return text
+    return _shortened(head, turns, tail, max_tokens)
+
+
+def _shortened(head: str, turns: list[str], tail: str, max_tokens: int) -> str:
+    """As many turns from both ends as fit."""
+    for kept in range(len(turns) - 1, 0, -1):
+        begin, end = (kept + 1) // 2, kept // 2
+        gap = f"({len(turns) - kept} turns left out)"
+        lines = [head, *turns[:begin], gap, *turns[len(turns) - end :], tail]
+        text = "\n".join(lines)
+        if tokens_in(text) <= max_tokens:
+            return text
+    return f"{head}\n({len(turns)} turns left out)"
+
+
+def _turns(trajectory: Trajectory, form: Callable[[Step], str]) -> list[str]:
+    after: Sequence[Observation | None] = (
+        *(step.observation for step in trajectory.steps[1:]),
+        trajectory.last,
+    )
+    return [
+        f"{number}. {form(step)}{_outcome(page)}"
+        for number, (step, page) in enumerate(zip(trajectory.steps, after, strict=True), start=1)
+    ]
+
+
+def _whole(step: Step) -> str:
+    seen = recall(step.observation, marks_of(step.decision.action), _PAGE_TOKENS)
+    page = "Seen:\n" + "".join(f"   {each}\n" for each in seen.splitlines()) + "   " if seen else ""
+    return page + _without_page(step)
+
+
+def _without_page(step: Step) -> str:
+    thought = line(step.decision.thought)
+    return (f"Thought: {thought}\n   " if thought else "") + _action_alone(step)
+
+
+def _action_alone(step: Step) -> str:
+    return f"Action: {format_action(step.decision.action)}"
+
+
+def _outcome(page: Observation | None) -> str:
+    return f"\n   Outcome: {line(page.outcome)}" if page is not None and page.outcome else ""

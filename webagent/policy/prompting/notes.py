@@ -1,0 +1,34 @@
+"""Notes a model keeps for itself, in place of the turns before them."""
+
+import re
+from pathlib import Path
+
+from webagent.models.prompt import load_prompt
+from webagent.policy.prompting.wording import line
+from webagent.records import Trajectory
+
+PROMPT = load_prompt(Path(__file__).parents[1] / "prompts" / "notes.md")
+_NOTES = re.compile(
+    r"^[\W_]*notes[\W_]*:(.*?)(?=^[\W_]*(?:thought|plan|action)[\W_]*:|\Z)",
+    re.IGNORECASE | re.MULTILINE | re.DOTALL,
+)
+_LONGEST = 2000
+
+
+def notes_in(thought: str) -> str:
+    """The notes in a thought, on one line; empty where there are none."""
+    found = _NOTES.findall(thought)
+    return line(found[-1], _LONGEST) if found else ""
+
+
+def without_notes(thought: str) -> str:
+    """The thought without its notes."""
+    return _NOTES.sub("", thought).strip()
+
+
+def last_notes(trajectory: Trajectory) -> tuple[str, int]:
+    """The latest notes and how many turns came before they were written."""
+    for place in range(len(trajectory.steps) - 1, -1, -1):
+        if notes := notes_in(trajectory.steps[place].decision.thought):
+            return notes, place
+    return "", 0
