@@ -1,10 +1,11 @@
 """Pages, episodes and a way to see what a policy asks, shared by the tests of prompting."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from tasks.task import Task
-from webagent.action import Action, parse_action
+from webagent.action import parse_action
 from webagent.errors import ModelError
 from webagent.models.canned import CannedModel, Request
 from webagent.models.model import Capabilities, Message, Reply
@@ -83,6 +84,8 @@ def written(messages: Sequence[Message]) -> str:
     )
 
 
-def action(decision: Decision) -> Action:
-    """What was decided."""
-    return decision.action
+def fenced(label: str, text: str) -> str:
+    """What stands in the first fence of this label."""
+    found = re.search(rf"<<<{label} [0-9a-f]{{12}}\n(.*?)\n{label} [0-9a-f]{{12}}>>>", text, re.S)
+    assert found, f"no fence of {label}"
+    return found[1]

@@ -61,10 +61,7 @@ async def test_a_prompt_begins_with_the_whole_of_the_one_before_but_once_a_block
     talk = replace(TALK, **switches)
     prompts = [await messages(turns, talk) for turns in range(13)]
 
-    appended = [
-        shared(earlier, later) == len(earlier)
-        for earlier, later in pairwise(prompts)
-    ]
+    appended = [shared(earlier, later) == len(earlier) for earlier, later in pairwise(prompts)]
 
     broken = [turn for turn, held in enumerate(appended, start=1) if not held]
     kept = talk.pages
