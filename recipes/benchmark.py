@@ -5,7 +5,7 @@ import json
 import shlex
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from evaluators.rules import checks_hold
 from recipes.config import resolve
 from recipes.contestant import check, contestant, label
 from recipes.folder import RunFolder
+from recipes.memory import knowledge_of
 from recipes.meter import Meter
 from recipes.report import write_report
 from recipes.stopping import Stopped, run_until_stopped
@@ -22,6 +23,8 @@ from tasks.suite import SEEDS_PER_SPLIT, SPLITS, UnknownTask
 from webagent.errors import SetupError, StoreError, unknown_name
 from webagent.guard import Guard
 from webagent.observation.variants import variant_named
+from webagent.policy.knowledge import Knowledge
+from webagent.policy.prompting import Prompting
 from webagent.records import Provenance, Trajectory
 from webagent.rollout import Planned, collect, planned
 from webagent.store import Store
@@ -52,6 +55,12 @@ class BenchmarkConfig:
     `accessibility`, `html` or `markdown`."""
     images: bool = False
     """Show screenshots to the model behind the endpoint, beside whatever text it is shown."""
+    prompting: Prompting = field(default_factory=Prompting)
+    """How the model behind the endpoint is asked, a switch for each part."""
+    exemplars: Path | None = None
+    """Folder of a run whose successful episodes, of another split, are shown as examples."""
+    hints: Path | None = None
+    """Folder of hints on sites, a Markdown file for each, that are shown."""
     guard: Path | None = None
     """File with the limits that every episode is held to (docs/guard.md); none without it."""
     concurrency: int = 4
@@ -112,7 +121,9 @@ async def _measure(config: BenchmarkConfig, store: Store) -> None:
         variant = variant_named(config.observation)
         images = store.images if config.images or variant.image else None
         async with (
-            contestant(config.policy, config.model, images, variant) as policy,
+            contestant(
+                config.policy, config.model, images, variant, config.prompting, _knowledge(config)
+            ) as policy,
             Browser(guard=_guard(config)) as browser,
         ):
             try:
@@ -165,7 +176,12 @@ def _plan(config: BenchmarkConfig) -> list[Planned]:
 
 
 def _arm(config: BenchmarkConfig) -> str:
-    return label(config.policy, config.model)
+    told = ["exemplars"] * bool(config.exemplars) + ["hints"] * bool(config.hints)
+    return label(config.policy, config.model, *str(config.prompting).split(), *told)
+
+
+def _knowledge(config: BenchmarkConfig) -> tuple[Knowledge, ...]:
+    return knowledge_of(config.exemplars, config.hints, config.split, HEADLINE.id)
 
 
 def _check(config: BenchmarkConfig) -> None:
@@ -178,7 +194,14 @@ def _check(config: BenchmarkConfig) -> None:
         raise SetupError(
             f"--seeds {config.seeds} --concurrency {config.concurrency}: both must be at least 1"
         )
-    check(config.policy, config.model, config.observation)
+    check(
+        config.policy,
+        config.model,
+        config.observation,
+        images=config.images or bool(variant_named(config.observation).image),
+        prompting=config.prompting,
+        knows=bool(_knowledge(config)),
+    )
     _guard(config)
     try:
         BENCHMARKS[config.benchmark].select(config.tasks)

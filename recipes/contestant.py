@@ -6,19 +6,36 @@ from functools import partial
 from pathlib import Path
 
 from webagent.errors import PolicyError, SetupError, unknown_name
+from webagent.models import Endpoint, EndpointModel
 from webagent.observation.variants import VARIANTS, Variant, variant_named
+from webagent.policy.knowledge import Knowledge
+from webagent.policy.language import LanguagePolicy
 from webagent.policy.oracles import ORACLES, OraclePolicy
 from webagent.policy.policy import Policy
+from webagent.policy.prompting import Prompting
 from webagent.records import Decision, Observation, Trajectory
 from webagent.store import ImageFolder
 
 KINDS = ("oracle", "model:FOLDER", "endpoint")
+PLAIN = Prompting()
+"""Every switch off."""
 MAX_TOKENS = 2000
 """Of a page's text in a prompt, at most; estimated."""
 
 
-def check(policy: str, model: str, observation: str = "text") -> None:
-    """Whether such a policy can be made, without making it. Raises `SetupError`."""
+def check(
+    policy: str,
+    model: str,
+    observation: str = "text",
+    *,
+    images: bool = False,
+    prompting: Prompting = PLAIN,
+    knows: bool = False,
+) -> None:
+    """Whether such a policy can be made, without making it. Raises `SetupError`.
+
+    `images` says whether screenshots are shown, `knows` whether it is told of earlier episodes.
+    """
     kind, _, folder = policy.partition(":")
     if kind not in {name.partition(":")[0] for name in KINDS}:
         raise unknown_name("policy", policy, KINDS)
@@ -33,12 +50,20 @@ def check(policy: str, model: str, observation: str = "text") -> None:
         raise SetupError(
             f"--observation {observation} is for --policy endpoint: {policy} reads the lines alone"
         )
+    if kind != "endpoint" and (prompting != PLAIN or knows):
+        raise SetupError(
+            f"--policy {policy} is not prompted; --prompting, --exemplars and --hints are for"
+            " --policy endpoint"
+        )
+    if kind == "endpoint":
+        shown = ImageFolder(Path()) if images else None
+        _asking(model, shown, VARIANTS[observation], prompting, ())
 
 
-def label(policy: str, model: str) -> str:
-    """What the policy is called in tables."""
+def label(policy: str, model: str, *switches: str) -> str:
+    """What the policy is called in tables: by its name and the switches that are set."""
     kind = policy.partition(":")[0]
-    return model if kind == "endpoint" else kind
+    return " +".join((model if kind == "endpoint" else kind, *filter(None, switches)))
 
 
 @asynccontextmanager
@@ -47,32 +72,46 @@ async def contestant(
     model: str,
     images: ImageFolder | None,
     variant: Variant = VARIANTS["text"],
+    prompting: Prompting = PLAIN,
+    knowledge: tuple[Knowledge, ...] = (),
 ) -> AsyncIterator[Policy]:
     """The policy, ready to act; what it holds is given back at the end.
 
     `images` holds the screenshots that an endpoint's model is to look at, if any, and `variant` is
-    the form in which it is shown pages. Raises `SetupError` or `ModelError`.
+    the form in which it is shown pages; `prompting` and `knowledge` say how it is asked. Raises
+    `SetupError` or `ModelError`.
     """
-    check(policy, model, variant.name)
+    check(policy, model, variant.name, images=images is not None, prompting=prompting)
     kind, _, folder = policy.partition(":")
     if kind == "oracle":
         yield Oracles()
     elif kind == "model":
         yield _builtin(Path(folder))
     else:
-        from webagent.models import Endpoint, EndpointModel
-        from webagent.policy.language import LanguagePolicy
-
-        served = EndpointModel(Endpoint(model, images=images is not None))
+        asking = _asking(model, images, variant, prompting, knowledge)
         try:
-            yield LanguagePolicy(
-                served,
-                partial(_write, variant),
-                images=images.get if images else None,
-                variant=variant,
-            )
+            yield asking
         finally:
-            await served.close()
+            await asking.model.close()
+
+
+def _asking(
+    model: str,
+    images: ImageFolder | None,
+    variant: Variant,
+    prompting: Prompting,
+    knowledge: tuple[Knowledge, ...],
+) -> LanguagePolicy:
+    """A policy that asks an endpoint; nothing is sent yet."""
+    return LanguagePolicy(
+        EndpointModel(Endpoint(model, images=images is not None)),
+        partial(_write, variant),
+        images=images.get if images else None,
+        variant=variant,
+        prompting=prompting,
+        knowledge=knowledge,
+        add_image=images.add if images else None,
+    )
 
 
 def _write(variant: Variant, page: Observation) -> str:
