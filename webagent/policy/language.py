@@ -9,10 +9,12 @@ from pathlib import Path
 
 from webagent.action import ESSENTIAL, GiveUp
 from webagent.errors import ActionError, PolicyError, SetupError
+from webagent.models.constraint import Constraint
 from webagent.models.model import Message, Model, Reply
 from webagent.models.prompt import Prompt, load_prompt
 from webagent.observation import render as render_page
 from webagent.observation.variants import VARIANTS, Variant
+from webagent.policy.allowed import constraint_of
 from webagent.policy.asking import Choice, Turn
 from webagent.policy.knowledge.knowledge import Knowledge
 from webagent.policy.marks import marks_on
@@ -151,8 +153,16 @@ class LanguagePolicy:
     def _turn(self, trajectory: Trajectory, observation: Observation) -> Turn:
         start = time.monotonic()
         brief = self._briefing.of(trajectory, observation)
-        allowed = f"{' '.join(self.actions)}; marks {marks_on(observation)}"
-        return Turn(brief.messages, allowed, start, images=brief.images)
+        constraint = self._constraint(observation) if self.prompting.constrained else None
+        named = f"{' '.join(self.actions)}; marks {marks_on(observation)}"
+        allowed = constraint.dumps() if constraint is not None else named
+        return Turn(brief.messages, allowed, start, constraint, brief.images)
+
+    def _constraint(self, observation: Observation) -> Constraint:
+        tokens = self.prompting.thought_tokens
+        return constraint_of(
+            observation, self.actions, thought_tokens=tokens, max_tokens=self.max_tokens
+        )
 
     def _reading(self, trajectory: Trajectory, observation: Observation) -> Reading:
         settings = self.prompting

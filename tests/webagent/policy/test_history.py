@@ -19,6 +19,7 @@ from webagent.errors import SetupError
 from webagent.models.canned import CannedModel
 from webagent.policy.language import LanguagePolicy
 from webagent.policy.prompting import Prompting
+from webagent.policy.prompting.notes import notes_in, without_notes
 from webagent.policy.prompting.wording import tokens_in
 
 
@@ -138,7 +139,7 @@ async def test_the_hash_of_a_prompt_covers_every_prompt_in_use():
         ({"screenshots": 0}, "screenshots is 0; expected at least 1"),
         ({"block": 0}, "block is 0; expected at least 1"),
         ({"form": "conversation", "thoughts": "notes"}, "is for form='message'"),
-        ({"constrained": True, "thought_tokens": 0, "plan": True}, "written in the thought"),
+        ({"constrained": True, "thought_tokens": 0, "plan": True}, "are written in the thought"),
     ],
 )
 def test_switches_that_make_no_sense_are_named(switches, complaint):
@@ -149,3 +150,18 @@ def test_switches_that_make_no_sense_are_named(switches, complaint):
 def test_the_switches_that_are_set_name_themselves():
     assert str(Prompting()) == ""
     assert str(Prompting(plan=True, pages=2)) == "pages=2 plan"
+
+
+@pytest.mark.parametrize(
+    ("thought", "notes"),
+    [
+        ("Notes: a\nb", "a b"),
+        ("go on\n**Notes:** a\nPlan: branch(0, 'x')", "a"),
+        ("go on. Notes: a, b. Plan: branch(0, 'x')", "a, b."),
+        ("the release notes: 3.1", ""),
+        ("Notes: old\nNotes: new", "new"),
+    ],
+)
+def test_notes_are_found_on_a_line_of_their_own_and_within_one(thought, notes):
+    assert notes_in(thought) == notes
+    assert "Notes" not in without_notes(thought)

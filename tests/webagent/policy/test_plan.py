@@ -51,6 +51,9 @@ def test_a_command_that_cannot_be_done_changes_nothing_and_is_named(thought, obj
 
 def test_words_about_plans_are_no_commands():
     assert Plan().after('I might branch(0, "x") later') == Plan()
+    inline = 'go on. Plan: branch(0, "x"), branch(1, "y") and then'
+    assert [each.intent for each in Plan().after(inline).branches] == ["the task", "x", "y"]
+    assert without_plans(inline) == "go on. and then"
     assert without_plans('first\nPlan: branch(0, "x")\nlast') == "first\nlast"
 
 

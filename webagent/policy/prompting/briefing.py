@@ -15,6 +15,9 @@ from webagent.policy.prompting.settings import Prompting
 from webagent.policy.prompting.sight import Picture, Sight
 from webagent.records import Observation, Trajectory
 
+_WHERE = ("on a line of its own between thought and action", "at the end of your thought")
+"""Where plans and notes are written: freely, or where a reply is held to two lines."""
+
 
 @dataclass(frozen=True, slots=True)
 class Brief:
@@ -38,11 +41,12 @@ class Briefing:
     def of(self, trajectory: Trajectory, now: Observation) -> Brief:
         """What the model is told on this page."""
         parts = self._kept_by_the_model()
+        is_one_line = self.settings.constrained
         system = self.prompt.fill(
             "system",
             actions=describe(self.actions),
-            rules="".join(f"\n{part.fill('rules')}" for part in parts),
-            form="".join(f"{part.fill('form')}\n" for part in parts),
+            rules="".join(f"\n{part.fill('rules', where=_WHERE[is_one_line])}" for part in parts),
+            form="" if is_one_line else "".join(f"{part.fill('form')}\n" for part in parts),
         )
         first = trajectory.steps[0].observation if trajectory.steps else now
         goal = first.goal or trajectory.goal or trajectory.task.goal

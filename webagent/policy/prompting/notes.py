@@ -9,8 +9,9 @@ from webagent.records import Trajectory
 
 PROMPT = load_prompt(Path(__file__).parents[1] / "prompts" / "notes.md")
 _NOTES = re.compile(
-    r"^[\W_]*notes[\W_]*:(.*?)(?=^[\W_]*(?:thought|plan|action)[\W_]*:|\Z)",
-    re.IGNORECASE | re.MULTILINE | re.DOTALL,
+    r"(?:^[\W_]*(?i:notes)|[*_]*\bNotes)[*_]*:[*_]*(.*?)"
+    r"(?=^[\W_]*(?i:thought|plan|notes|action)[*_]*:|[*_]*\b(?:Plan|Notes)[*_]*:|\Z)",
+    re.MULTILINE | re.DOTALL,
 )
 _LONGEST = 2000
 

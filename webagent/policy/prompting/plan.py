@@ -17,8 +17,9 @@ from webagent.policy.prompting.wording import line
 from webagent.records import Trajectory
 
 PROMPT = load_prompt(Path(__file__).parents[1] / "prompts" / "plan.md")
-_LINE = re.compile(r"^[\W_]*plan[\W_]*:.*$\n?", re.IGNORECASE | re.MULTILINE)
-_COMMAND = re.compile(r"\b(branch|prune)\(\s*(\d+)\s*,\s*(\"[^\"\n]*\"|'[^'\n]*'|[^)\n]*)\s*\)")
+_COMMAND = r"(?:branch|prune)\(\s*\d+\s*,\s*(?:\"[^\"\n]*\"|'[^'\n]*'|[^)\n]*)\s*\)"
+_SAID = re.compile(rf"[*_]*\bplan[*_]*:[*_`\s]*((?:{_COMMAND}[`,;\s]*)+)", re.IGNORECASE)
+_PARTS = re.compile(r"(branch|prune)\(\s*(\d+)\s*,\s*(\"[^\"\n]*\"|'[^'\n]*'|[^)\n]*)\s*\)", re.I)
 _LONGEST = 200
 _MOST = 60
 """Plans; further ones are refused, so that the tree stays short."""
@@ -48,10 +49,10 @@ class Plan:
     def after(self, thought: str) -> "Plan":
         """The tree once the commands of a thought are carried out; impossible ones are noted."""
         plan = replace(self, objections=())
-        for verb, number, text in _COMMAND.findall("\n".join(_LINE.findall(thought))):
+        for verb, number, text in _PARTS.findall("\n".join(_SAID.findall(thought))):
             words = line(text.strip("\"'"), _LONGEST)
             try:
-                plan = plan._branched(int(number), words, verb)
+                plan = plan._branched(int(number), words, verb.lower())
             except ActionError as error:
                 plan = replace(plan, objections=(*plan.objections, str(error)))
         return plan
@@ -126,5 +127,5 @@ def plan_of(trajectory: Trajectory) -> Plan:
 
 
 def without_plans(thought: str) -> str:
-    """The thought without its lines of plans."""
-    return _LINE.sub("", thought).strip()
+    """The thought without its commands."""
+    return _SAID.sub("", thought).strip()

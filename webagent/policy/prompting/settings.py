@@ -60,10 +60,11 @@ class Prompting:
                 "prompting: a conversation keeps every thought whole, so thoughts="
                 f"{self.thoughts!r} is for form='message'"
             )
-        if self.constrained and not self.thought_tokens and (self.plan or self.critique):
+        in_thought = self.plan or self.critique or self.thoughts == "notes"
+        if self.constrained and not self.thought_tokens and in_thought:
             raise SetupError(
-                "prompting: plan and critique are written in the thought; give constrained replies"
-                " thought_tokens, or leave them off"
+                "prompting: plans, notes and reviews are written in the thought; give constrained"
+                " replies thought_tokens, or leave them off"
             )
 
     def __str__(self) -> str:
