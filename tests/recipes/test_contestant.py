@@ -96,9 +96,7 @@ def test_examples_are_successes_of_other_splits(folder: Path) -> None:
 
 def test_a_run_without_usable_examples_is_named(folder: Path) -> None:
     run = a_run(folder, ("test", 3, True))
-    with pytest.raises(
-        SetupError, match="holds 1 episodes that went well, none of them"
-    ):
+    with pytest.raises(SetupError, match="holds 1 episodes that went well, none of them"):
         knowledge_of(run, None, "test", HEADLINE.id)
     with pytest.raises(SetupError, match="holds 0 episodes"):
         knowledge_of(run, None, "train", "another judge")

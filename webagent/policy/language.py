@@ -136,7 +136,8 @@ class LanguagePolicy:
         self, turn: Turn, choice: Choice, trajectory: Trajectory, reading: Reading
     ) -> tuple[Turn, Choice]:
         """What the model makes of its own action; the action itself where that is unreadable."""
-        asked = replace(turn, messages=reviewing(turn.messages, choice.reply))
+        messages = reviewing(turn.messages, choice.reply, self._briefing.form())
+        asked = replace(turn, messages=messages)
         turn = await self._ask(asked, trajectory)
         with suppress(ActionError):
             reply = turn.replies[0]
@@ -202,4 +203,5 @@ class LanguagePolicy:
 
     def _repair(self, turn: Turn, reply: Reply, error: ActionError) -> Turn:
         said = Message("assistant", reply.text or "(an empty reply)")
-        return turn.gone_on(said, Message("user", self.prompt.fill("repair", error=str(error))))
+        asked = self.prompt.fill("repair", error=str(error), form=self._briefing.form())
+        return turn.gone_on(said, Message("user", asked))

@@ -124,3 +124,21 @@ async def test_the_first_turn_says_the_same_in_either_form():
 
     assert "What you have done so far" not in said
     assert said.endswith("Your thought and one action:")
+
+
+async def test_with_a_chat_template_the_next_prompt_goes_on_from_the_ids_of_the_reply():
+    from tests.tiny_models import tokenizer
+
+    chat = tokenizer()
+
+    def ids(messages: tuple[Message, ...], *, to_be_replied: bool) -> list[int]:
+        turns = [{"role": m.role, "content": m.text} for m in messages]
+        return chat.apply_chat_template(
+            turns, add_generation_prompt=to_be_replied, return_dict=False
+        )
+
+    for turns in (0, 1, 3, 4):
+        earlier, later = await messages(turns), await messages(turns + 1)
+        reply = chat.encode(f"Thought: thought {turns}\nAction: click(1)<|end|>")
+        sampled = ids(earlier, to_be_replied=True) + reply
+        assert ids(later, to_be_replied=True)[: len(sampled)] == sampled

@@ -95,3 +95,15 @@ async def test_an_impossible_plan_is_sent_back_once_and_then_passed_over():
     assert decision.action == Click(2)
     assert len(requests) == 2
     assert "no plan 7 to prune from; the plans are 0" in requests[1].messages[-1].text
+
+
+async def test_repairs_and_reviews_ask_for_plans_in_the_same_form():
+    replies = ["hm", "Action: click(2)", 'Thought: x\nPlan: branch(0, "a")\nAction: click(3)']
+
+    decision, requests = await asked(
+        START, HOME, replies, prompting=Prompting(plan=True, critique=True)
+    )
+
+    for request in requests[1:]:
+        assert "\nPlan: branch(0, " in request.messages[-1].text
+    assert plan_of(under_way(step(HOME, "click(3)", decision.thought))).active == 1

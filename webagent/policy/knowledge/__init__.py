@@ -4,6 +4,7 @@ from webagent.policy.knowledge.exemplars import Exemplar, Exemplars, exemplar_of
 from webagent.policy.knowledge.hints import Hints, read_book, site_of, write_book
 from webagent.policy.knowledge.induction import Induced, Induction, induce
 from webagent.policy.knowledge.knowledge import Knowledge
+from webagent.policy.knowledge.learning import learn
 from webagent.policy.knowledge.reflections import Reflection, Reflections, reflect
 from webagent.policy.knowledge.rulebook import Rule, RuleBook, credit
 from webagent.policy.knowledge.similarity import embedded, lexical
@@ -23,6 +24,7 @@ __all__ = [
     "embedded",
     "exemplar_of",
     "induce",
+    "learn",
     "lexical",
     "read_book",
     "reflect",

@@ -19,6 +19,8 @@ from webagent.records import Observation, Trajectory
 
 PROMPT = load_prompt(Path(__file__).parents[1] / "prompts" / "exemplars.md")
 _PAGE_TOKENS = 1000
+_REMEMBERED = 256
+"""Answers kept, so that episodes under way are not searched for again at every turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,8 @@ class Exemplars:
         """The most similar episodes, fenced, the best one last; empty where there are none."""
         key = (task.id, task.seed, goal, prune(first, _PAGE_TOKENS))
         if key not in self._told:
+            if len(self._told) >= _REMEMBERED:
+                self._told.clear()
             self._told[key] = self._written(self.similar(task, goal, first))
         return self._told[key]
 

@@ -17,7 +17,7 @@ from webagent.errors import SetupError
 from webagent.models.prompt import Prompt, fence, load_prompt
 from webagent.policy.knowledge.rulebook import RuleBook, new_book, parse_book
 from webagent.policy.prompting.wording import line, tokens_in
-from webagent.records import Observation
+from webagent.records import Observation, Trajectory
 
 PROMPT = load_prompt(Path(__file__).parents[1] / "prompts" / "hints.md")
 _LONGEST = 400
@@ -68,6 +68,12 @@ def site_of(url: str) -> str:
     parts = urlsplit(url)
     place = parts.netloc.rpartition("@")[2] or Path(parts.path).stem
     return re.sub(r"[^a-z0-9.-]+", "_", place.lower()).strip("._") or "unknown"
+
+
+def site_of_episode(episode: Trajectory) -> str:
+    """The site of an episode's first page."""
+    first = episode.steps[0].observation.url if episode.steps else ""
+    return site_of(first or episode.task.start_url)
 
 
 def read_book(folder: Path, site: str) -> RuleBook:

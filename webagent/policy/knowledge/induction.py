@@ -15,7 +15,7 @@ from pathlib import Path
 from webagent.errors import SetupError
 from webagent.models.model import Message, Model
 from webagent.models.prompt import fence, load_prompt
-from webagent.policy.knowledge.hints import listed, site_of
+from webagent.policy.knowledge.hints import listed, site_of, site_of_episode
 from webagent.policy.knowledge.lived import require_finished, told_in
 from webagent.policy.knowledge.rulebook import Rule, RuleBook
 from webagent.policy.knowledge.similarity import lexical
@@ -71,7 +71,7 @@ async def induce(
     """
     for episode in (failed, succeeded):
         require_finished(episode)
-        if (site := _site(episode)) != book.site:
+        if (site := site_of_episode(episode)) != book.site:
             raise SetupError(f"{episode.id} was played on {site}; the book is on {book.site}")
     system = PROMPT.fill("system", most=str(settings.changes))
     user = PROMPT.fill(
@@ -153,11 +153,6 @@ def _merged(text: str, book: RuleBook, episodes: tuple[str, ...], alike: float) 
     if best < 0 or scores[best] < alike:
         return book.added(text, *episodes)
     return book.changed(known[best].learnt_from(*episodes)) if known[best].is_learnt else book
-
-
-def _site(episode: Trajectory) -> str:
-    first = episode.steps[0].observation.url if episode.steps else ""
-    return site_of(first or episode.task.start_url)
 
 
 def _full(address: str) -> str:

@@ -13,10 +13,15 @@ _PAGE_TOKENS = 150
 _LAST_PAGE_TOKENS = 400
 
 
+def is_finished(trajectory: Trajectory) -> bool:
+    """Whether the agent finished it, well or badly, so that there is something to learn."""
+    return trajectory.ending is not None and not trajectory.ending.is_infrastructure
+
+
 def require_finished(trajectory: Trajectory) -> None:
     """Refuse what nothing can be learnt from. Raises `SetupError` for an episode that is under way
     or that ended with a failure of world or model."""
-    if trajectory.ending is None or trajectory.ending.is_infrastructure:
+    if not is_finished(trajectory):
         found = trajectory.ending or "still under way"
         raise SetupError(
             f"the episode {trajectory.id} is {found}; expected one that the agent finished, well"

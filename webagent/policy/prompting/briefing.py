@@ -40,14 +40,10 @@ class Briefing:
 
     def of(self, trajectory: Trajectory, now: Observation) -> Brief:
         """What the model is told on this page."""
-        parts = self._kept_by_the_model()
-        is_one_line = self.settings.constrained
-        system = self.prompt.fill(
-            "system",
-            actions=describe(self.actions),
-            rules="".join(f"\n{part.fill('rules', where=_WHERE[is_one_line])}" for part in parts),
-            form="" if is_one_line else "".join(f"{part.fill('form')}\n" for part in parts),
-        )
+        where = _WHERE[self.settings.constrained]
+        rules = "".join(f"\n{part.fill('rules', where=where)}" for part in self._beside())
+        described = describe(self.actions)
+        system = self.prompt.fill("system", actions=described, rules=rules, form=self.form())
         first = trajectory.steps[0].observation if trajectory.steps else now
         goal = first.goal or trajectory.goal or trajectory.task.goal
         known = [each.recall(trajectory.task, goal, first) for each in self.knowledge]
@@ -59,7 +55,7 @@ class Briefing:
         pictures, words = self._pictures(trajectory, now)
         user = self.prompt.fill(
             "user",
-            **(opening | {"goal": now.goal or goal}),
+            **(opening | {"goal": now.goal or trajectory.goal or trajectory.task.goal}),
             history=told(trajectory, now, self.sight, self.settings),
             page=self.sight.page(now),
             images=self.sight.variant.words + words,
@@ -68,16 +64,22 @@ class Briefing:
         shown = Message("user", user, tuple(each.image for each in pictures))
         return Brief((Message("system", system), shown), _references(pictures))
 
+    def form(self) -> str:
+        """The lines between thought and action in the form of a reply."""
+        if self.settings.constrained:
+            return ""
+        return "".join(f"{part.fill('form')}\n" for part in self._beside())
+
     def hash(self) -> str:
         """The hash of every prompt in use; of one alone its own."""
-        parts = [self.prompt, *self._kept_by_the_model(), *(each.prompt for each in self.knowledge)]
+        parts = [self.prompt, *self._beside(), *(each.prompt for each in self.knowledge)]
         parts += [critique.PROMPT] * self.settings.critique
         parts += [loops.PROMPT] * (self.settings.loops != "off")
         if len(parts) == 1:
             return self.prompt.hash
         return hashlib.sha256(" ".join(part.hash for part in parts).encode()).hexdigest()[:16]
 
-    def _kept_by_the_model(self) -> list[Prompt]:
+    def _beside(self) -> list[Prompt]:
         """The prompts for what the model is to write beside thought and action."""
         is_noting = self.settings.thoughts == "notes"
         return [notes.PROMPT] * is_noting + [plan.PROMPT] * self.settings.plan

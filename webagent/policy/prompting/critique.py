@@ -13,7 +13,8 @@ from webagent.models.prompt import load_prompt
 PROMPT = load_prompt(Path(__file__).parents[1] / "prompts" / "critique.md")
 
 
-def reviewing(messages: tuple[Message, ...], reply: Reply) -> tuple[Message, ...]:
-    """The conversation gone on with a request to review the reply."""
+def reviewing(messages: tuple[Message, ...], reply: Reply, form: str) -> tuple[Message, ...]:
+    """The conversation gone on with a request to review the reply; `form` holds the lines that
+    stand between thought and action."""
     said = Message("assistant", reply.text or "(an empty reply)")
-    return (*messages, said, Message("user", PROMPT.fill("review")))
+    return (*messages, said, Message("user", PROMPT.fill("review", form=form)))

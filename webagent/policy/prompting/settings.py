@@ -49,11 +49,10 @@ class Prompting:
 
     def __post_init__(self) -> None:
         least = {"screenshots": 1, "turns": 1, "block": 1, "loop_patience": 2}
-        for name in (f.name for f in fields(self) if f.type is int or f.type == "int"):
-            if getattr(self, name) < least.get(name, 0):
+        for name, value in ((f.name, getattr(self, f.name)) for f in fields(self)):
+            if type(value) is int and value < least.get(name, 0):
                 raise SetupError(
-                    f"prompting: {name} is {getattr(self, name)}; expected at least"
-                    f" {least.get(name, 0)}"
+                    f"prompting: {name} is {value}; expected at least {least.get(name, 0)}"
                 )
         if self.form == "conversation" and self.thoughts != "short":
             raise SetupError(
