@@ -70,6 +70,13 @@ class LanguagePolicy:
                 f"screenshots={self.prompting.screenshots}, but {self.model.name} {lacking};"
                 " leave it at 1 or take a model that looks"
             )
+        draws = self.images is not None and can.images and self.variant.image == "marks"
+        if draws and can.token_ids and self.add_image is None:
+            raise SetupError(
+                f"the observation {self.variant.name} draws on screenshots, and what is trained on"
+                " later must be kept as it was shown; give the policy add_image, such as the add"
+                " of the store's images"
+            )
         if self.prompting.constrained and not can.constraints:
             raise SetupError(
                 f"{self.model.name} does not hold its replies to a constraint; leave constrained"
@@ -146,9 +153,8 @@ class LanguagePolicy:
 
     @property
     def _briefing(self) -> Briefing:
-        can = self.model.capabilities
-        images = self.images if can.images else None
-        sight = Sight(self.render, self.variant, images, self.add_image, can.token_ids)
+        images = self.images if self.model.capabilities.images else None
+        sight = Sight(self.render, self.variant, images, self.add_image)
         return Briefing(self.prompt, sight, self.prompting, self.actions, self.knowledge)
 
     def _turn(self, trajectory: Trajectory, observation: Observation) -> Turn:

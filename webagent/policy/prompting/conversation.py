@@ -39,7 +39,7 @@ class Conversation:
         first = _boundary(count, settings.turns, settings.block)
         pages = max(first, _boundary(count, settings.pages, settings.block))
         if settings.history_tokens:
-            sizes = [self._size(trajectory, seen, turn) for turn in range(count)]
+            sizes = [self._size(trajectory, seen, turn, turn >= pages) for turn in range(count)]
             first, pages = _within(sizes, first, pages, settings)
         looked = max(first, _boundary(count, settings.screenshots - 1, settings.block))
         messages: list[Message] = []
@@ -91,12 +91,14 @@ class Conversation:
         return self.sight.variant.words + (", also as the attached screenshot" if shown else "")
 
     def _size(
-        self, trajectory: Trajectory, seen: Sequence[Observation], turn: int
+        self, trajectory: Trajectory, seen: Sequence[Observation], turn: int, has_page: bool
     ) -> tuple[int, int]:
-        """Estimated tokens of an earlier turn without its page, and of its page."""
+        """Estimated tokens of an earlier turn without its page, and of its page if it has one."""
         reply = said(trajectory.steps[turn].decision)
-        gone = tokens_in(reply) + tokens_in(self._next(trajectory, seen, turn, whole=False))
-        return gone, tokens_in(reply + self._next(trajectory, seen, turn, whole=True)) - gone
+        least = tokens_in(reply + self._next(trajectory, seen, turn, whole=False))
+        if not has_page:
+            return least, 0
+        return least, tokens_in(reply + self._next(trajectory, seen, turn, whole=True)) - least
 
 
 def said(decision: Decision) -> str:

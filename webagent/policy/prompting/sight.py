@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from webagent.action import Action
-from webagent.errors import SetupError
 from webagent.models.prompt import fence
 from webagent.observation.variants import Variant
 from webagent.observation.variants.pruned import recall as recall_pruned
@@ -32,8 +31,6 @@ class Sight:
     """Looks a screenshot up by its reference; None where the model does not look at images."""
     add_image: Callable[[bytes], str] | None = None
     """Keeps a picture that was drawn on and gives its reference."""
-    must_keep: bool = False
-    """Whether a picture that cannot be kept is refused: replies with ids are trained on later."""
 
     def page(self, observation: Observation) -> str:
         """Title, address and content, fenced."""
@@ -50,20 +47,11 @@ class Sight:
         return fence("page", there) if there else ""
 
     def picture(self, observation: Observation) -> tuple[Picture, ...]:
-        """The screenshot, where there is one and the model looks.
-
-        Raises `SetupError` where it must be kept and cannot be.
-        """
+        """The screenshot, where there is one and the model looks."""
         if self.images is None or not observation.screenshot:
             return ()
         plain = self.images(observation.screenshot)
         shown = self.variant.picture(plain, observation)
         if shown == plain:
             return (Picture(plain, observation.screenshot),)
-        if self.add_image is None and self.must_keep:
-            raise SetupError(
-                f"the observation {self.variant.name} draws on screenshots, and what is trained on"
-                " later must be kept as it was shown; give the policy add_image, such as the add"
-                " of the store's images"
-            )
         return (Picture(shown, self.add_image(shown) if self.add_image else ""),)
