@@ -59,6 +59,8 @@ class BenchmarkConfig:
     """How the model behind the endpoint is asked, a switch for each part."""
     exemplars: Path | None = None
     """Folder of a run whose successful episodes, of another split, are shown as examples."""
+    exemplar_count: int = 2
+    """How many of them at a time."""
     hints: Path | None = None
     """Folder of hints on sites, a Markdown file for each, that are shown."""
     guard: Path | None = None
@@ -176,12 +178,15 @@ def _plan(config: BenchmarkConfig) -> list[Planned]:
 
 
 def _arm(config: BenchmarkConfig) -> str:
-    told = ["exemplars"] * bool(config.exemplars) + ["hints"] * bool(config.hints)
+    told = [f"exemplars={config.exemplar_count}"] * bool(config.exemplars) + ["hints"] * bool(
+        config.hints
+    )
     return label(config.policy, config.model, *str(config.prompting).split(), *told)
 
 
 def _knowledge(config: BenchmarkConfig) -> tuple[Knowledge, ...]:
-    return knowledge_of(config.exemplars, config.hints, config.split, HEADLINE.id)
+    count = config.exemplar_count
+    return knowledge_of(config.exemplars, config.hints, config.split, HEADLINE.id, count)
 
 
 def _check(config: BenchmarkConfig) -> None:

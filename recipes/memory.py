@@ -10,18 +10,18 @@ from webagent.store import Store
 
 
 def knowledge_of(
-    exemplars: Path | None, hints: Path | None, split: str, judge: str
+    exemplars: Path | None, hints: Path | None, split: str, judge: str, count: int = 2
 ) -> tuple[Knowledge, ...]:
     """Examples from a run's folder and hints from a folder of Markdown, where they are given.
 
-    An example is an episode that this judge gave a success of 1, on seeds of another split than
-    the measured one. Raises `SetupError` when a run holds none, or a file of hints makes no sense,
-    and `StoreError` when the run cannot be read.
+    `count` examples are shown at a time: episodes that this judge gave a success of 1, on seeds of
+    another split than the measured one. Raises `SetupError` when a run holds none, or a file of
+    hints makes no sense, and `StoreError` when the run cannot be read.
     """
     found: list[Knowledge] = []
     if exemplars is not None:
         with Store.open(exemplars) as store:
-            found.append(Exemplars(_examples(store, split, judge)))
+            found.append(Exemplars(_examples(store, split, judge), count=count))
     if hints is not None:
         found.append(Hints.read(hints))
     return tuple(found)

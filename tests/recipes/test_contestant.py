@@ -81,7 +81,7 @@ def test_every_switch_has_its_own_name_in_tables() -> None:
     assert label("endpoint", "m") == "m"
     assert label("model:runs/x", "") == "model"
     config = BenchmarkConfig(policy="endpoint", model="m", hints=Path("h"), exemplars=Path("e"))
-    assert _arm(config) == "m +exemplars +hints"
+    assert _arm(config) == "m +exemplars=2 +hints"
 
 
 def test_examples_are_successes_of_other_splits(folder: Path) -> None:

@@ -68,6 +68,23 @@ async def test_a_prompt_begins_with_the_whole_of_the_one_before_but_once_a_block
     assert broken == [turn for turn in range(1, 13) if turn > kept and (turn - kept) % 3 == 0]
 
 
+async def test_what_was_said_beside_an_old_page_stays_as_it_was_said_then():
+    talk = replace(TALK, pages=9, loops="say", plan=True)
+    thoughts = [f'Plan: branch(0, "plan {n}")' for n in range(4)]
+    prompts = []
+    for turns in range(5):
+        past = under_way(*(step(HOME, "click(2)", thought) for thought in thoughts[:turns]))
+        _, requests = await asked(past, HOME, prompting=talk)
+        prompts.append(requests[0].messages)
+
+    for earlier, later in pairwise(prompts):
+        assert shared(earlier, later) == len(earlier)
+    said = [message.text for message in prompts[-1] if message.role == "user"]
+    assert ["click(2): 4 times" in text for text in said] == [False] * 4 + [True]
+    assert ["click(2): 2 times" in text for text in said] == [False, False, True, False, False]
+    assert ["1. plan 0" in text for text in said] == [False] + [True] * 4
+
+
 async def test_where_a_block_goes_the_turns_before_it_stay_as_they_were():
     five, six = await messages(5), await messages(6)
 

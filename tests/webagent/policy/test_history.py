@@ -124,12 +124,13 @@ async def test_without_notes_every_turn_is_told():
 
 async def test_the_hash_of_a_prompt_covers_every_prompt_in_use():
     hashes = set()
-    for switches in ({}, {"plan": True}, {"thoughts": "notes"}, {"loops": "say"}):
-        decision, _ = await asked(START, HOME, prompting=Prompting(**switches))
+    for switches in ({}, {"plan": True}, {"thoughts": "notes"}, {"loops": "say"}, {"critique": 1}):
+        replies = ["Action: wait(1)"] * 2
+        decision, _ = await asked(START, HOME, replies, prompting=Prompting(**switches))
         assert len(decision.prompt_hash) == 16
         hashes.add(decision.prompt_hash)
 
-    assert len(hashes) == 4
+    assert len(hashes) == 5
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,14 @@ chosen once for an episode, by its first page, so that its prompts begin alike.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from tasks.task import Task
+from webagent.errors import SetupError
 from webagent.models.prompt import Prompt, fence, load_prompt
 from webagent.observation.variants.pruned import prune
-from webagent.policy.knowledge.lived import require_finished, told_in
+from webagent.policy.knowledge.lived import Lived, lived_of, require_finished
 from webagent.policy.knowledge.similarity import Compare, Index, lexical
 from webagent.records import Observation, Trajectory
 
@@ -33,13 +34,10 @@ class Exemplar:
     goal: str
     page: str
     """The first page as text, to compare by."""
-    episode: Trajectory = field(repr=False)
-
-    @property
-    def source(self) -> str:
-        """The episode's id, in the run it was played in."""
-        run = self.episode.provenance.run
-        return f"{run}/{self.episode.id}" if run else self.episode.id
+    lived: Lived
+    """What was seen, thought and done."""
+    source: str
+    """The episode's id, behind the run it was played in."""
 
 
 def exemplar_of(trajectory: Trajectory) -> Exemplar:
@@ -50,7 +48,10 @@ def exemplar_of(trajectory: Trajectory) -> Exemplar:
     require_finished(trajectory)
     task = trajectory.task
     page = prune(trajectory.steps[0].observation, _PAGE_TOKENS) if trajectory.steps else ""
-    return Exemplar(task.id, task.seed, trajectory.goal or task.goal, page, trajectory)
+    run = trajectory.provenance.run
+    source = f"{run}/{trajectory.id}" if run else trajectory.id
+    goal = trajectory.goal or task.goal
+    return Exemplar(task.id, task.seed, goal, page, lived_of(trajectory), source)
 
 
 class Exemplars:
@@ -69,7 +70,10 @@ class Exemplars:
         index: Index = lexical,
     ) -> None:
         """`max_tokens` holds for all that are shown together; `page_share` is how much the
-        likeness of the first pages counts beside that of the tasks."""
+        likeness of the first pages counts beside that of the tasks. Raises `SetupError` for bounds
+        that leave nothing to show."""
+        if count < 1 or max_tokens < 1:
+            raise SetupError(f"{count} examples, {max_tokens} tokens; expected at least 1 of both")
         self.prompt: Prompt = PROMPT
         self.exemplars = tuple(sorted(exemplars, key=lambda each: (each.source, each.task)))
         self._count, self._max_tokens, self._page_share = count, max_tokens, page_share
@@ -103,7 +107,7 @@ class Exemplars:
         if not chosen:
             return ""
         room = self._max_tokens // len(chosen)
-        told = [fence("episode", told_in(each.episode, room)) for each in reversed(chosen)]
+        told = [fence("episode", each.lived.within(room)) for each in reversed(chosen)]
         return PROMPT.fill("shown", episodes="\n\n".join(told))
 
 

@@ -16,7 +16,7 @@ from webagent.errors import SetupError
 from webagent.models.model import Message, Model
 from webagent.models.prompt import fence, load_prompt
 from webagent.policy.knowledge.hints import listed, site_of, site_of_episode
-from webagent.policy.knowledge.lived import require_finished, told_in
+from webagent.policy.knowledge.lived import lived_of, require_finished
 from webagent.policy.knowledge.rulebook import Rule, RuleBook
 from webagent.policy.knowledge.similarity import lexical
 from webagent.records import Trajectory
@@ -78,8 +78,8 @@ async def induce(
         "user",
         site=book.site,
         hints=fence("hints", listed(book, _HINTS_TOKENS) or "none"),
-        failed=fence("episode", told_in(failed, settings.max_tokens, with_last=True)),
-        succeeded=fence("episode", told_in(succeeded, settings.max_tokens, with_last=True)),
+        failed=fence("episode", lived_of(failed, with_last=True).within(settings.max_tokens)),
+        succeeded=fence("episode", lived_of(succeeded, with_last=True).within(settings.max_tokens)),
     )
     completion = await model.complete((Message("system", system), Message("user", user)))
     reply = completion.replies[0].text.rpartition("</think>")[2]

@@ -1,6 +1,7 @@
 """A finished episode as text, within a bound."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from webagent.action import format_action
 from webagent.errors import SetupError
@@ -11,6 +12,7 @@ from webagent.records import Observation, Step, Trajectory
 
 _PAGE_TOKENS = 150
 _LAST_PAGE_TOKENS = 400
+_LEFT_OUT = ("", "\n(pages left out)", "\n(pages and thoughts left out)")
 
 
 def is_finished(trajectory: Trajectory) -> bool:
@@ -29,52 +31,55 @@ def require_finished(trajectory: Trajectory) -> None:
         )
 
 
-def told_in(trajectory: Trajectory, max_tokens: int, *, with_last: bool = False) -> str:
-    """Task, turns and how it ended, at most so many tokens by estimate.
+@dataclass(frozen=True, slots=True)
+class Lived:
+    """An episode in words, without the pages it took."""
 
-    Each turn comes with what lay around the elements acted on. Where not all fits, the pages go
-    first, then the thoughts, then turns from the middle; what is left out is said. `with_last`
-    adds the page at the end.
-    """
+    head: str
+    forms: tuple[tuple[str, ...], ...]
+    """The turns with what lay around the elements acted on, without that, and as bare actions."""
+    tail: str
+
+    def within(self, max_tokens: int) -> str:
+        """Task, turns and how it ended, at most so many tokens by estimate.
+
+        Where not all fits, the pages go first, then the thoughts, then turns from the middle; what
+        is left out is said.
+        """
+        for turns, said in zip(self.forms, _LEFT_OUT, strict=True):
+            text = "\n".join([self.head + said, *turns, self.tail])
+            if tokens_in(text) <= max_tokens:
+                return text
+        turns = self.forms[-1]
+        for kept in range(len(turns) - 1, 0, -1):
+            begin, end = (kept + 1) // 2, kept // 2
+            gap = f"({len(turns) - kept} turns left out)"
+            lines = [self.head, *turns[:begin], gap, *turns[len(turns) - end :], self.tail]
+            text = "\n".join(lines)
+            if tokens_in(text) <= max_tokens:
+                return text
+        return f"{self.head}\n({len(turns)} turns left out)"
+
+
+def lived_of(trajectory: Trajectory, *, with_last: bool = False) -> Lived:
+    """The episode in words; `with_last` adds the page at the end."""
     head = f"Task: {line(trajectory.goal or trajectory.task.goal)}"
     if trajectory.provenance.imagined:
         head += "\n(imagined: no real page was touched)"
     tail = f"It ended: {trajectory.ending}."
     if with_last and trajectory.last is not None:
         tail += f"\nThe page at the end:\n{prune(trajectory.last, _LAST_PAGE_TOKENS)}"
-    for form, said in (
-        (_whole, ""),
-        (_without_page, "\n(pages left out)"),
-        (_action_alone, "\n(pages and thoughts left out)"),
-    ):
-        turns = _turns(trajectory, form)
-        text = "\n".join([head + said, *turns, tail])
-        if tokens_in(text) <= max_tokens:
-            return text
-    return _shortened(head, turns, tail, max_tokens)
+    forms = tuple(_turns(trajectory, form) for form in (_whole, _without_page, _action_alone))
+    return Lived(head, forms, tail)
 
 
-def _shortened(head: str, turns: list[str], tail: str, max_tokens: int) -> str:
-    """As many turns from both ends as fit."""
-    for kept in range(len(turns) - 1, 0, -1):
-        begin, end = (kept + 1) // 2, kept // 2
-        gap = f"({len(turns) - kept} turns left out)"
-        lines = [head, *turns[:begin], gap, *turns[len(turns) - end :], tail]
-        text = "\n".join(lines)
-        if tokens_in(text) <= max_tokens:
-            return text
-    return f"{head}\n({len(turns)} turns left out)"
-
-
-def _turns(trajectory: Trajectory, form: Callable[[Step], str]) -> list[str]:
+def _turns(trajectory: Trajectory, form: Callable[[Step], str]) -> tuple[str, ...]:
     after: Sequence[Observation | None] = (
         *(step.observation for step in trajectory.steps[1:]),
         trajectory.last,
     )
-    return [
-        f"{number}. {form(step)}{_outcome(page)}"
-        for number, (step, page) in enumerate(zip(trajectory.steps, after, strict=True), start=1)
-    ]
+    turns = enumerate(zip(trajectory.steps, after, strict=True), start=1)
+    return tuple(f"{number}. {form(step)}{_outcome(page)}" for number, (step, page) in turns)
 
 
 def _whole(step: Step) -> str:

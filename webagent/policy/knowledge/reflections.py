@@ -14,7 +14,7 @@ from tasks.task import Task
 from webagent.errors import ModelError
 from webagent.models.model import Message, Model
 from webagent.models.prompt import Prompt, fence, load_prompt
-from webagent.policy.knowledge.lived import require_finished, told_in
+from webagent.policy.knowledge.lived import lived_of, require_finished
 from webagent.policy.prompting.wording import line
 from webagent.records import Observation, Trajectory
 
@@ -44,7 +44,7 @@ async def reflect(model: Model, trajectory: Trajectory, *, max_tokens: int = 400
     `ModelError` when the model fails or writes nothing.
     """
     require_finished(trajectory)
-    episode = fence("episode", told_in(trajectory, max_tokens, with_last=True))
+    episode = fence("episode", lived_of(trajectory, with_last=True).within(max_tokens))
     messages = (
         Message("system", PROMPT.fill("system")),
         Message("user", PROMPT.fill("user", episode=episode)),

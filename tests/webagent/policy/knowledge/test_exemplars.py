@@ -153,3 +153,9 @@ def test_where_an_example_comes_from_is_kept_and_imagined_ones_say_so():
 
     assert memory.exemplars[0].source == f"r1/{MUG.id}"
     assert "(imagined: no real page was touched)" in memory.recall(TASK, TASK.goal, HOME)
+
+
+@pytest.mark.parametrize("bounds", [{"count": 0}, {"max_tokens": 0}])
+def test_bounds_that_leave_nothing_to_show_are_named(bounds):
+    with pytest.raises(SetupError, match="expected at least 1 of both"):
+        Exemplars([exemplar_of(MUG)], **bounds)
