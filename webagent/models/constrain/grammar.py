@@ -40,9 +40,11 @@ class GrammarMatcher:
 
         Raises `ModelError` where the grammar demands what the tokenizer cannot spell.
         """
+        return self._current().copy()
+
+    def _current(self) -> NDArray[np.bool_]:
         if self._mask is None:
             self._mask = self._computed()
-            self._mask.flags.writeable = False
         return self._mask
 
     def _computed(self) -> NDArray[np.bool_]:
@@ -64,7 +66,7 @@ class GrammarMatcher:
 
     def accept(self, token: int) -> None:
         """The id that came. Raises `ModelError` for one that may not."""
-        if not 0 <= token < self._width or not self.mask()[token]:
+        if not 0 <= token < self._width or not self._current()[token]:
             raise ModelError(refusal(token, self._is_complete))
         self._mask = None
         if token in self._vocabulary.ends:

@@ -39,26 +39,58 @@ def walk_towards(make: Callable[[], Matcher], wanted: Sequence[int], most: int) 
     return ids
 
 
-def sample(model, prompt: Sequence[int], make, seed: int, most: int = 2000) -> Sample:  # type: ignore[no-untyped-def]
-    """A reply of the model at temperature 1, every id drawn under the mask."""
+class Anything:
+    """No constraint: every id until the one that ends the reply."""
+
+    def __init__(self, width: int, end: int) -> None:
+        self._all, self._end = np.ones(width, dtype=np.bool_), end
+        self.is_complete = False
+
+    def mask(self) -> np.ndarray:
+        """All of them."""
+        return self._all
+
+    def accept(self, token: int) -> None:
+        """Whatever came."""
+        self.is_complete = token == self._end
+
+
+def sample(model, prompts: Sequence[Sequence[int]], makes, seed: int, most: int) -> list[Sample]:  # type: ignore[no-untyped-def]
+    """A reply to each prompt at temperature 1, every id drawn under the mask of its own matcher."""
     import torch
 
     draw = torch.Generator().manual_seed(seed)
-    matcher, ids, log_probs, cache = make(), list[int](), list[float](), None
-    given = torch.tensor([list(prompt)])
+    matchers = [make() for make in makes]
+    ids, log_probs = [[] for _ in prompts], [[] for _ in prompts]
+    longest, cache = max(map(len, prompts)), None
+    given = torch.tensor([[0] * (longest - len(prompt)) + list(prompt) for prompt in prompts])
+    seen = torch.tensor([[0] * (longest - len(prompt)) + [1] * len(prompt) for prompt in prompts])
     with torch.inference_mode():
-        while len(ids) < most and not matcher.is_complete:
-            out = model(given, past_key_values=cache, use_cache=True)
+        for _ in range(most):
+            places = (seen.cumsum(-1) - 1).clamp(min=0)[:, -given.shape[1] :]
+            out = model(given, attention_mask=seen, position_ids=places, past_key_values=cache)
             cache = out.past_key_values
-            logits = out.logits[0, -1].float()
-            logits[~torch.from_numpy(matcher.mask().copy())] = float("-inf")
-            logs = logits.log_softmax(-1)
-            token = int(torch.multinomial(logs.exp(), 1, generator=draw))
-            matcher.accept(token)
-            ids.append(token)
-            log_probs.append(float(logs[token]))
-            given = torch.tensor([[token]])
-    return Sample(tuple(ids), tuple(log_probs), matcher.is_complete)
+            masks = torch.from_numpy(np.array([_open(matcher) for matcher in matchers]))
+            logs = out.logits[:, -1].float().masked_fill(~masks, -torch.inf).log_softmax(-1)
+            given = torch.multinomial(logs.exp(), 1, generator=draw)
+            seen = torch.cat([seen, torch.ones_like(given)], dim=1)
+            for row, matcher in enumerate(matchers):
+                if not matcher.is_complete:
+                    ids[row].append(int(given[row]))
+                    log_probs[row].append(float(logs[row, given[row]]))
+                    matcher.accept(ids[row][-1])
+            if all(matcher.is_complete for matcher in matchers):
+                break
+    return [
+        Sample(tuple(ids[row]), tuple(log_probs[row]), matcher.is_complete)
+        for row, matcher in enumerate(matchers)
+    ]
+
+
+def _open(matcher: Matcher) -> np.ndarray:
+    """The mask, or all ids where the reply has ended and what comes is not looked at."""
+    mask = matcher.mask()
+    return np.ones_like(mask) if matcher.is_complete else mask
 
 
 def log_probs_under(model, prompt: Sequence[int], ids: Sequence[int], masks) -> list[float]:  # type: ignore[no-untyped-def]

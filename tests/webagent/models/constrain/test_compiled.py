@@ -1,5 +1,6 @@
 """Constraints as masks: what may come, what never may, and what is wrong with bad ones."""
 
+import json
 import subprocess
 import sys
 import threading
@@ -138,6 +139,16 @@ def test_several_ids_may_end_a_reply(constraint):
     assert {walk(make, rng)[-1] for _ in range(40)} == set(ends)
 
 
+def test_a_mask_may_be_written_on_by_whoever_asked_for_it():
+    words = tokenizer()
+    for constraint in (FREE, Constraint(choices=("yes", "no"))):
+        matcher = compile_constraint(constraint, words)()
+        matcher.mask()[:] = True
+        assert 0 < matcher.mask().sum() < len(words)
+        with pytest.raises(ModelError, match="not allowed here"):
+            matcher.accept(words.eos_token_id)
+
+
 def test_an_id_outside_the_mask_is_refused_even_where_its_text_would_fit():
     words = tokenizer()
     matcher = compile_constraint(grammar('start: "Action: click(1)"'), words)()
@@ -242,6 +253,54 @@ def few_letters():
         ["yes or no"], trainers.BpeTrainer(special_tokens=["<end>"], show_progress=False)
     )
     return PreTrainedTokenizerFast(tokenizer_object=made, eos_token="<end>")
+
+
+def falls_back(leads: bool):
+    """A tokenizer that spells what it does not know in bytes, and may put a space in front."""
+    from tokenizers import Tokenizer
+    from transformers import PreTrainedTokenizerFast
+
+    known = ["<unk>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256)), *"▁Actionclk:(1"]
+    known = [*dict.fromkeys(known), "▁A", "ti"]
+    first = [{"type": "Prepend", "prepend": "▁"}] * leads
+    last = [{"type": "Strip", "content": " ", "start": 1, "stop": 0}] * leads
+    space = {"type": "Replace", "pattern": {"String": " "}, "content": "▁"}
+    spaced = {"type": "Replace", "pattern": {"String": "▁"}, "content": " "}
+    model = {
+        "type": "BPE",
+        "vocab": {piece: id for id, piece in enumerate(known)},
+        "merges": [["▁", "A"], ["t", "i"]],
+        "unk_token": "<unk>",
+        "fuse_unk": True,
+        "byte_fallback": True,
+    }
+    described = Tokenizer.from_str(
+        json.dumps(
+            {
+                "version": "1.0",
+                "added_tokens": [],
+                "normalizer": {"type": "Sequence", "normalizers": [*first, space]},
+                "decoder": {
+                    "type": "Sequence",
+                    "decoders": [spaced, {"type": "ByteFallback"}, {"type": "Fuse"}, *last],
+                },
+                "model": model,
+            }
+        )
+    )
+    return PreTrainedTokenizerFast(tokenizer_object=described, unk_token="<unk>", eos_token="</s>")
+
+
+@pytest.mark.parametrize("leads", [True, False])
+def test_a_tokenizer_that_falls_back_to_bytes_spells_everything(leads):
+    words = falls_back(leads)
+    choices = ("Action: click(1)", "Action: 日本", "Action: <0x41>")
+    assert set(replies(Constraint(choices=choices), words, 60)) == set(choices)
+
+    said = replies(grammar('start: "Action: " TEXT', r"TEXT: /[^\x00-\x1f]{1,20}/"), words)
+    assert all(text.startswith("Action: ") and 1 <= len(text[8:]) <= 20 for text in said)
+    assert not any("�" in text for text in said)
+    assert any(max(text) > "~" for text in said)
 
 
 @pytest.mark.parametrize("words", [word_pieces(), few_letters()], ids=["word pieces", "letters"])

@@ -49,8 +49,10 @@ def test_log_probs_under_replayed_masks_equal_those_of_the_sampling(model_and_wo
     prompt = words("the page now", add_special_tokens=False)["input_ids"]
     free = compile_constraint(grammar(r"start: /(?s:.)*/"), words, width=width)
 
-    for seed in range(8):
-        stored = sample(model, prompt, make, seed)
+    prompts = [prompt[cut:] for cut in range(len(prompt) - 1)] * 3
+    for prompt, stored in zip(
+        prompts, sample(model, prompts, [make] * len(prompts), 0, 200), strict=True
+    ):
         assert stored.is_whole
         masks = replay(constraint.dumps(), stored.ids, words, width=width)
         again = log_probs_under(model, prompt, stored.ids, masks.unpacked())
