@@ -1,19 +1,26 @@
 """Constrained acting: the page's own constraint is asked with, and what training needs is kept."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from tests.tiny_models import tokenizer
+from tests.webagent.models.constrain.sampling import text_of, walk
 from tests.webagent.policy.scenes import HOME, RESULTS, START, asked, prompt, step, under_way
 from webagent.action.actions import Click
 from webagent.errors import SetupError
 from webagent.models.canned import CannedModel
+from webagent.models.constrain import compile_constraint, replay
 from webagent.models.constraint import Constraint
-from webagent.models.model import Reply
+from webagent.models.model import Capabilities, Completion, Message, Reply, Tokens
 from webagent.policy.allowed import constraint_of
 from webagent.policy.language import LanguagePolicy
 from webagent.policy.prompting import Prompting
+from webagent.policy.prompting.conversation import said
 from webagent.policy.prompting.plan import plan_of
+from webagent.records import Step
 
 BOUND = Prompting(constrained=True, thought_tokens=64)
 BARE = Prompting(constrained=True, thought_tokens=0)
@@ -79,3 +86,34 @@ async def test_plans_and_notes_are_asked_for_within_the_thought():
 async def test_too_few_tokens_for_a_whole_reply_are_named():
     with pytest.raises(SetupError, match="may be too few for a whole reply"):
         await asked(START, HOME, prompting=BOUND, max_tokens=20)
+
+
+class Blindfolded(CannedModel):
+    """Samples every id the constraint allows with equal chance, knowing nothing."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__([], capabilities=Capabilities(constraints=True, token_ids=True))
+        self.chat, self.rng = tokenizer(), np.random.default_rng(seed)
+
+    async def complete(self, prompt: Sequence[Message] | Tokens, **options) -> Completion:
+        constraint: Constraint = options["constraint"]
+        ids = walk(compile_constraint(constraint, self.chat), self.rng)
+        reply = Reply(text_of(self.chat, ids), "stop", tuple(ids), (-1.0,) * len(ids))
+        return Completion((reply,), "blind", {"requests": 1}, prompt_ids=(1, 2))
+
+
+@pytest.mark.parametrize("switches", [BOUND, BARE])
+async def test_what_is_sampled_under_the_constraint_is_done_without_a_repair(switches):
+    trajectory = under_way()
+    for turn in range(20):
+        page = (HOME, RESULTS)[turn % 2]
+        policy = LanguagePolicy(Blindfolded(turn), prompting=replace(switches, form="conversation"))
+
+        decision = await policy.act(trajectory, page)
+
+        assert decision.usage == {"requests": 1}
+        masks = replay(decision.allowed, decision.sampled_ids, policy.model.chat)
+        assert len(masks) == len(decision.sampled_ids) == len(decision.log_probs)
+        trajectory = under_way(*trajectory.steps, Step(page, decision))
+        if not decision.thought:
+            assert said(decision) == text_of(policy.model.chat, decision.sampled_ids)
