@@ -1,10 +1,13 @@
 """A tree of plans: branched, pruned, shown in the prompt, and never sent to the world."""
 
+import time
+
 import pytest
 
 from tests.webagent.policy.scenes import HOME, RESULTS, START, asked, prompt, step, under_way
 from webagent.action.actions import Click
 from webagent.policy.prompting import Prompting
+from webagent.policy.prompting.notes import notes_in
 from webagent.policy.prompting.plan import Plan, plan_of, without_plans
 
 PLANNED = Prompting(plan=True)
@@ -107,3 +110,23 @@ async def test_repairs_and_reviews_ask_for_plans_in_the_same_form():
     for request in requests[1:]:
         assert "\nPlan: branch(0, " in request.messages[-1].text
     assert plan_of(under_way(step(HOME, "click(3)", decision.thought))).active == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Plan: branch(0, " + " " * 30_000,
+        "Plan: " + "branch(0, " * 4000,
+        "_" * 30_000,
+        "Notes:" + "\n" * 30_000,
+        "Notes:" + "\n*_" * 10_000,
+    ],
+)
+def test_no_thought_is_slow_to_search(text):
+    start = time.process_time()
+
+    without_plans(text)
+    Plan().after(text)
+    notes_in(text)
+
+    assert time.process_time() - start < 2

@@ -8,9 +8,11 @@ from webagent.policy.prompting.wording import line
 from webagent.records import Trajectory
 
 PROMPT = load_prompt(Path(__file__).parents[1] / "prompts" / "notes.md")
+_LABEL = r"[ \t>#*_-]{0,8}"
 _NOTES = re.compile(
-    r"(?:^[\W_]*(?i:notes)|[*_]*\bNotes)[*_]*:[*_]*(.*?)"
-    r"(?=^[\W_]*(?i:thought|plan|notes|action)[*_]*:|[*_]*\b(?:Plan|Notes)[*_]*:|\Z)",
+    rf"(?:^{_LABEL}(?i:notes)|[*_]{{0,4}}\bNotes)[*_]{{0,4}}:[*_]{{0,4}}(.*?)"
+    rf"(?=^{_LABEL}(?i:thought|plan|notes|action)[*_]{{0,4}}:"
+    r"|[*_]{0,4}\b(?:Plan|Notes)[*_]{0,4}:|\Z)",
     re.MULTILINE | re.DOTALL,
 )
 _LONGEST = 2000

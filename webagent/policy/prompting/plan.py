@@ -17,9 +17,15 @@ from webagent.policy.prompting.wording import line
 from webagent.records import Trajectory
 
 PROMPT = load_prompt(Path(__file__).parents[1] / "prompts" / "plan.md")
-_COMMAND = r"(?:branch|prune)\(\s*\d+\s*,\s*(?:\"[^\"\n]*\"|'[^'\n]*'|[^)\n]*)\s*\)"
-_SAID = re.compile(rf"[*_]*\bplan[*_]*:[*_`\s]*((?:{_COMMAND}[`,;\s]*)+)", re.IGNORECASE)
-_PARTS = re.compile(r"(branch|prune)\(\s*(\d+)\s*,\s*(\"[^\"\n]*\"|'[^'\n]*'|[^)\n]*)\s*\)", re.I)
+_COMMAND = (
+    r"(branch|prune)\(\s{0,3}(\d{1,4})\s{0,3},"
+    r"(\s{0,3}\"[^\"\n]{0,999}\"\s{0,3}|\s{0,3}'[^'\n]{0,999}'\s{0,3}|[^)\n]{0,999})\)"
+)
+_PARTS = re.compile(_COMMAND, re.IGNORECASE)
+_SAID = re.compile(
+    rf"[*_]{{0,4}}\bplan[*_]{{0,4}}:[*_`\s]{{0,4}}(?:{_COMMAND}[`,;\s]{{0,4}})+", re.IGNORECASE
+)
+"""Every repetition is bounded: what a model wrote may be made to be slow to search."""
 _LONGEST = 200
 _MOST = 60
 """Plans; further ones are refused, so that the tree stays short."""
@@ -49,8 +55,9 @@ class Plan:
     def after(self, thought: str) -> "Plan":
         """The tree once the commands of a thought are carried out; impossible ones are noted."""
         plan = replace(self, objections=())
-        for verb, number, text in _PARTS.findall("\n".join(_SAID.findall(thought))):
-            words = line(text.strip("\"'"), _LONGEST)
+        said = "\n".join(match[0] for match in _SAID.finditer(thought))
+        for verb, number, text in _PARTS.findall(said):
+            words = line(text.strip().strip("\"'"), _LONGEST)
             try:
                 plan = plan._branched(int(number), words, verb.lower())
             except ActionError as error:
