@@ -11,7 +11,7 @@ from pathlib import Path
 
 from evaluators.rules import checks_hold
 from recipes.config import resolve
-from recipes.contestant import check, contestant, label
+from recipes.contestant import Asking, check, contestant, label
 from recipes.folder import RunFolder
 from recipes.memory import knowledge_of
 from recipes.meter import Meter
@@ -23,7 +23,6 @@ from tasks.suite import SEEDS_PER_SPLIT, SPLITS, UnknownTask
 from webagent.errors import SetupError, StoreError, unknown_name
 from webagent.guard import Guard
 from webagent.observation.variants import variant_named
-from webagent.policy.knowledge import Knowledge
 from webagent.policy.prompting import Prompting
 from webagent.records import Provenance, Trajectory
 from webagent.rollout import Planned, collect, planned
@@ -123,9 +122,7 @@ async def _measure(config: BenchmarkConfig, store: Store) -> None:
         variant = variant_named(config.observation)
         images = store.images if config.images or variant.image else None
         async with (
-            contestant(
-                config.policy, config.model, images, variant, config.prompting, _knowledge(config)
-            ) as policy,
+            contestant(config.policy, config.model, images, variant, _asking(config)) as policy,
             Browser(guard=_guard(config)) as browser,
         ):
             try:
@@ -178,15 +175,15 @@ def _plan(config: BenchmarkConfig) -> list[Planned]:
 
 
 def _arm(config: BenchmarkConfig) -> str:
-    told = [f"exemplars={config.exemplar_count}"] * bool(config.exemplars) + ["hints"] * bool(
-        config.hints
-    )
+    examples = f"exemplars={config.exemplar_count}" if config.exemplars else ""
+    told = examples, "hints" if config.hints else ""
     return label(config.policy, config.model, *str(config.prompting).split(), *told)
 
 
-def _knowledge(config: BenchmarkConfig) -> tuple[Knowledge, ...]:
-    count = config.exemplar_count
-    return knowledge_of(config.exemplars, config.hints, config.split, HEADLINE.id, count)
+def _asking(config: BenchmarkConfig) -> Asking:
+    count, judge = config.exemplar_count, HEADLINE.id
+    told = knowledge_of(config.exemplars, config.hints, config.split, judge, count)
+    return Asking(config.prompting, told)
 
 
 def _check(config: BenchmarkConfig) -> None:
@@ -204,8 +201,7 @@ def _check(config: BenchmarkConfig) -> None:
         config.model,
         config.observation,
         images=config.images or bool(variant_named(config.observation).image),
-        prompting=config.prompting,
-        knows=bool(_knowledge(config)),
+        asking=_asking(config),
     )
     _guard(config)
     try:

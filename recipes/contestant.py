@@ -2,11 +2,12 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 from webagent.errors import PolicyError, SetupError, unknown_name
-from webagent.models import Endpoint, EndpointModel
+from webagent.models import Endpoint, EndpointModel, Model
 from webagent.observation.variants import VARIANTS, Variant, variant_named
 from webagent.policy.knowledge import Knowledge
 from webagent.policy.language import LanguagePolicy
@@ -17,10 +18,20 @@ from webagent.records import Decision, Observation, Trajectory
 from webagent.store import ImageFolder
 
 KINDS = ("oracle", "model:FOLDER", "endpoint")
-PLAIN = Prompting()
-"""Every switch off."""
 MAX_TOKENS = 2000
 """Of a page's text in a prompt, at most; estimated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """How a model is asked: with which switches, and told of what."""
+
+    prompting: Prompting = field(default_factory=Prompting)
+    knowledge: tuple[Knowledge, ...] = ()
+
+
+PLAIN = Asking()
+"""Every switch off, and told of nothing."""
 
 
 def check(
@@ -29,12 +40,11 @@ def check(
     observation: str = "text",
     *,
     images: bool = False,
-    prompting: Prompting = PLAIN,
-    knows: bool = False,
+    asking: Asking = PLAIN,
 ) -> None:
     """Whether such a policy can be made, without making it. Raises `SetupError`.
 
-    `images` says whether screenshots are shown, `knows` whether it is told of earlier episodes.
+    `images` says whether screenshots are shown to a model.
     """
     kind, _, folder = policy.partition(":")
     if kind not in {name.partition(":")[0] for name in KINDS}:
@@ -50,14 +60,14 @@ def check(
         raise SetupError(
             f"--observation {observation} is for --policy endpoint: {policy} reads the lines alone"
         )
-    if kind != "endpoint" and (prompting != PLAIN or knows):
+    if kind != "endpoint" and asking != PLAIN:
         raise SetupError(
             f"--policy {policy} is not prompted; --prompting, --exemplars and --hints are for"
             " --policy endpoint"
         )
     if kind == "endpoint":
         shown = ImageFolder(Path()) if images else None
-        _asking(model, shown, VARIANTS[observation], prompting, ())
+        _asked(_endpoint(model, shown), shown, VARIANTS[observation], asking)
 
 
 def label(policy: str, model: str, *switches: str) -> str:
@@ -72,44 +82,42 @@ async def contestant(
     model: str,
     images: ImageFolder | None,
     variant: Variant = VARIANTS["text"],
-    prompting: Prompting = PLAIN,
-    knowledge: tuple[Knowledge, ...] = (),
+    asking: Asking = PLAIN,
 ) -> AsyncIterator[Policy]:
     """The policy, ready to act; what it holds is given back at the end.
 
     `images` holds the screenshots that an endpoint's model is to look at, if any, and `variant` is
-    the form in which it is shown pages; `prompting` and `knowledge` say how it is asked. Raises
-    `SetupError` or `ModelError`.
+    the form in which it is shown pages. Raises `SetupError` or `ModelError`.
     """
-    check(policy, model, variant.name, images=images is not None, prompting=prompting)
+    check(policy, model, variant.name, images=images is not None, asking=asking)
     kind, _, folder = policy.partition(":")
     if kind == "oracle":
         yield Oracles()
     elif kind == "model":
         yield _builtin(Path(folder))
     else:
-        asking = _asking(model, images, variant, prompting, knowledge)
+        served = _endpoint(model, images)
         try:
-            yield asking
+            yield _asked(served, images, variant, asking)
         finally:
-            await asking.model.close()
+            await served.close()
 
 
-def _asking(
-    model: str,
-    images: ImageFolder | None,
-    variant: Variant,
-    prompting: Prompting,
-    knowledge: tuple[Knowledge, ...],
+def _endpoint(model: str, images: ImageFolder | None) -> Model:
+    """The model behind the endpoint; nothing is sent yet."""
+    return EndpointModel(Endpoint(model, images=images is not None))
+
+
+def _asked(
+    model: Model, images: ImageFolder | None, variant: Variant, asking: Asking
 ) -> LanguagePolicy:
-    """A policy that asks an endpoint; nothing is sent yet."""
     return LanguagePolicy(
-        EndpointModel(Endpoint(model, images=images is not None)),
+        model,
         partial(_write, variant),
         images=images.get if images else None,
         variant=variant,
-        prompting=prompting,
-        knowledge=knowledge,
+        prompting=asking.prompting,
+        knowledge=asking.knowledge,
         add_image=images.add if images else None,
     )
 

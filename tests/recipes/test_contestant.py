@@ -7,7 +7,7 @@ import pytest
 
 from recipes import cli
 from recipes.benchmark import HEADLINE, BenchmarkConfig, _arm
-from recipes.contestant import check, contestant, label
+from recipes.contestant import Asking, check, contestant, label
 from recipes.folder import RunFolder
 from recipes.memory import knowledge_of
 from tasks.suite import seed_of
@@ -105,7 +105,7 @@ def test_a_run_without_usable_examples_is_named(folder: Path) -> None:
 
 
 def test_a_model_that_looks_may_be_shown_several_screenshots() -> None:
-    check("endpoint", "m", images=True, prompting=Prompting(screenshots=3))
+    check("endpoint", "m", images=True, asking=Asking(Prompting(screenshots=3)))
 
 
 async def test_an_episode_is_played_with_everything_switched_on(
@@ -121,7 +121,7 @@ async def test_an_episode_is_played_with_everything_switched_on(
     )
     known = knowledge_of(a_run(folder, ("train", 1, True)), None, "test", HEADLINE.id)
 
-    async with contestant("endpoint", "m", None, prompting=switches, knowledge=known) as policy:
+    async with contestant("endpoint", "m", None, asking=Asking(switches, known)) as policy:
         played = await run_episode(fake_task(seed_of("test", 0)), policy, FakeWorld())
 
     assert [step.decision.usage["requests"] for step in played.steps] == [2]
