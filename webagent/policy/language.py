@@ -80,7 +80,7 @@ class LanguagePolicy:
         if self.prompting.constrained and not can.constraints:
             raise SetupError(
                 f"{self.model.name} does not hold its replies to a constraint; leave constrained"
-                " off, or load the weights in this process"
+                " off, or take weights in this process or a server that declares grammars"
             )
 
     async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
