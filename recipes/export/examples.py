@@ -48,9 +48,11 @@ class Source:
         assert trajectory is not None
         return trajectory
 
-    def count_prompt(self, turn: Turn) -> None:
-        """Note whether the prompt is the one that was shown."""
-        self.counts["prompts as shown" if turn.is_as_shown else "prompts rebuilt"] += 1
+    def takes(self, turn: Turn) -> bool:
+        """Whether the turn has a prompt; notes whether it is the one that was shown."""
+        kind = "as shown" if turn.is_as_shown else "rebuilt"
+        self.counts[f"prompts {kind}" if turn.messages else "steps no model was asked for"] += 1
+        return bool(turn.messages)
 
 
 async def to_imitate(
@@ -101,8 +103,8 @@ async def to_tell_apart(source: Source, selection: Selection) -> AsyncIterator[E
                 yield example
         else:
             async for turn in source.asker.turns(trajectory):
-                source.count_prompt(turn)
-                yield replace(_example(trajectory, turn), label=False)
+                if source.takes(turn):
+                    yield replace(_example(trajectory, turn), label=False)
 
 
 async def to_prefer(source: Source, selection: Selection) -> AsyncIterator[Example]:
@@ -126,13 +128,10 @@ async def to_prefer(source: Source, selection: Selection) -> AsyncIterator[Examp
             winner, position = found
             better = await source.asker.turn(winner, position)
             worse = await source.asker.turn(loser, position)
-            source.count_prompt(better)
-            example = _example(winner, better)
-            yield replace(
-                example,
-                rejected=worse.reply,
-                origin={**example.origin, "rejected_episode": loser.id},
-            )
+            if source.takes(better):
+                example = _example(winner, better)
+                origin = {**example.origin, "rejected_episode": loser.id}
+                yield replace(example, rejected=worse.reply, origin=origin)
 
 
 async def to_try(source: Source, selection: Selection) -> AsyncIterator[Example]:
@@ -144,7 +143,8 @@ async def to_try(source: Source, selection: Selection) -> AsyncIterator[Example]
             source.counts["tasks without a first step"] += 1
             continue
         turn = await source.asker.turn(trajectory, 0)
-        source.count_prompt(turn)
+        if not source.takes(turn):
+            continue
         outcomes = [chosen.success for chosen in group if chosen.success is not None]
         tried: dict[str, Json] = {"tries": len(outcomes), "successes": sum(outcomes)}
         example = _example(trajectory, turn)
@@ -153,15 +153,14 @@ async def to_try(source: Source, selection: Selection) -> AsyncIterator[Example]
 
 async def _useful(source: Source, trajectory: Trajectory) -> AsyncIterator[Example]:
     nowhere = detours(trajectory.steps)
-    for position, step in enumerate(trajectory.steps):
+    for position in range(len(trajectory.steps)):
         reason = _useless(trajectory, position, nowhere)
         if reason:
             source.counts[reason] += 1
             continue
         turn = await source.asker.turn(trajectory, position)
-        source.count_prompt(turn)
-        assert turn.step is step
-        yield _example(trajectory, turn)
+        if source.takes(turn):
+            yield _example(trajectory, turn)
 
 
 def _useless(trajectory: Trajectory, position: int, nowhere: frozenset[int]) -> str:

@@ -70,7 +70,7 @@ async def _write_tables(
                 continue
             episodes.add(episode_row(chosen, trajectory, tools))
             async for turn in source.asker.turns(trajectory):
-                source.count_prompt(turn)
+                source.takes(turn)
                 steps.add(step_row(chosen, trajectory, turn))
                 decision = turn.step.decision
                 sizes = {"prompt_ids": len(decision.prompt_ids), "seconds": decision.seconds}
@@ -129,7 +129,6 @@ def _info(request: Request, selection: Selection, source: Source) -> dict[str, A
         "judge": config.judge,
         "observation": config.observation,
         "images": config.images,
-        "prompt_hash": source.asker.prompt_hash,
         "episodes": len(selection.real) + len(selection.imagined),
         "left_out_episodes": dict(sorted(selection.left_out.items())),
         "counts": dict(sorted(source.counts.items())),

@@ -6,11 +6,19 @@ from dataclasses import dataclass, replace
 
 from recipes.contestant import MAX_TOKENS
 from webagent.action import format_action
-from webagent.errors import ActionError, ModelError, StoreError
+from webagent.errors import ActionError, PolicyError, StoreError
 from webagent.models.constraint import Constraint
-from webagent.models.model import Capabilities, Completion, Message, Tokens
+from webagent.models.model import (
+    Capabilities,
+    Completion,
+    Message,
+    Reply,
+    Tokens,
+    require_messages,
+)
 from webagent.observation.variants import Variant
 from webagent.policy.language import LanguagePolicy
+from webagent.policy.policy import Policy
 from webagent.policy.reply import read_reply
 from webagent.records import Decision, Observation, Step, Trajectory
 
@@ -22,7 +30,7 @@ class Turn:
     position: int
     step: Step
     messages: tuple[Message, ...]
-    """The prompt."""
+    """The prompt; empty for a step that no model was asked for."""
     reply: str
     """The thought and the action, in the form the prompt asks for."""
     is_as_shown: bool
@@ -31,22 +39,18 @@ class Turn:
 
 
 class Asker:
-    """Puts stored steps as the language policy of this version puts them."""
+    """Puts stored steps as a policy puts them: it is made to act again, the stored reply its
+    model's answer, and what the model was asked is kept."""
 
     def __init__(
         self, variant: Variant, images: Callable[[str], bytes] | None, played_as: str = "text"
     ) -> None:
-        self._asked = _Listener()
+        self._model = _Parrot()
         self._images, self._variant = images, variant
         self._is_own = played_as == variant.name
-        self._policy = LanguagePolicy(
-            self._asked, self._write, images=self._picture if images else None, variant=variant
+        self._policy: Policy = LanguagePolicy(
+            self._model, self._write, images=images, variant=variant
         )
-
-    @property
-    def prompt_hash(self) -> str:
-        """Of the prompt file."""
-        return self._policy.prompt.hash
 
     async def turns(self, trajectory: Trajectory) -> AsyncIterator[Turn]:
         """Every step in order. Raises `StoreError` where the form of page was not recorded."""
@@ -64,21 +68,22 @@ class Asker:
         before = replace(
             trajectory, steps=trajectory.steps[:position], last=step.observation, ending=None
         )
-        return Turn(
-            position,
-            step,
-            self._as_shown(step.decision, await self._ask(before, step.observation)),
-            reply_of(step.decision),
-            is_as_shown=self._is_own and step.decision.prompt_hash == self.prompt_hash,
-        )
+        reply = reply_of(step.decision)
+        messages, hash = await self._ask(before, step.observation, reply)
+        is_own = self._is_own and hash == step.decision.prompt_hash
+        return Turn(position, step, self._as_shown(step.decision, messages), reply, is_own)
 
-    async def _ask(self, before: Trajectory, page: Observation) -> tuple[Message, ...]:
-        self._asked.heard = ()
+    async def _ask(
+        self, before: Trajectory, page: Observation, reply: str
+    ) -> tuple[tuple[Message, ...], str]:
+        """What the model is asked first, and the hash of the prompt; none where the reply cannot
+        be read on this page."""
+        self._model.reply, self._model.heard = reply, []
         try:
-            await self._policy.act(before, page)
-        except ModelError:
-            return self._asked.heard
-        raise AssertionError("the policy acted without asking its model")
+            hash = (await self._policy.act(before, page)).prompt_hash
+        except PolicyError:
+            hash = "unreadable"
+        return (self._model.heard or [()])[0], hash
 
     def _as_shown(self, decision: Decision, messages: tuple[Message, ...]) -> tuple[Message, ...]:
         """The messages with the pictures that were stored with the decision, where there are any
@@ -94,9 +99,6 @@ class Asker:
 
     def _write(self, page: Observation) -> str:
         return self._variant.write(page, MAX_TOKENS)
-
-    def _picture(self, reference: str) -> bytes:
-        return self._images(reference) if self._images else b""
 
 
 def reply_of(decision: Decision) -> str:
@@ -126,14 +128,15 @@ def pictures(messages: Iterable[Message]) -> list[dict[str, bytes | str]]:
     ]
 
 
-class _Listener:
-    """A model that keeps what it is asked and never replies."""
+class _Parrot:
+    """A model that gives the reply it was taught, and keeps what it is asked."""
 
-    name = "listener"
+    name = "parrot"
     capabilities = Capabilities(images=True)
 
     def __init__(self) -> None:
-        self.heard: tuple[Message, ...] = ()
+        self.reply = ""
+        self.heard: list[tuple[Message, ...]] = []
 
     async def complete(
         self,
@@ -145,10 +148,9 @@ class _Listener:
         max_tokens: int = 1024,
         constraint: Constraint | None = None,
     ) -> Completion:
-        """Keeps the prompt; always raises `ModelError`."""
-        assert not isinstance(prompt, Tokens)
-        self.heard = tuple(prompt)
-        raise ModelError("only listens")
+        """The reply, n times."""
+        self.heard.append(require_messages(prompt, self.name))
+        return Completion((Reply(self.reply),) * n, self.name)
 
     async def close(self) -> None:
         """Nothing is held."""
