@@ -4,6 +4,7 @@ import asyncio
 import json
 import shlex
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,14 +16,16 @@ from recipes.contestant import check, contestant, label
 from recipes.folder import RunFolder
 from recipes.meter import Meter
 from recipes.report import write_report
+from recipes.spending import Caps, check_money, open_ledger, prices_in, told, within
 from recipes.stopping import Stopped, run_until_stopped
 from recipes.summary import RunMeta, Summary, print_summary, summarize, write_summary
 from tasks.benchmarks import miniwob
 from tasks.suite import SEEDS_PER_SPLIT, SPLITS, UnknownTask
 from webagent.errors import SetupError, StoreError, unknown_name
 from webagent.guard import Guard
+from webagent.models.metered import Ledger, MeteredModel
 from webagent.observation.variants import variant_named
-from webagent.records import Provenance, Trajectory
+from webagent.records import Provenance, Step, Trajectory
 from webagent.rollout import Planned, collect, planned
 from webagent.store import Store
 
@@ -56,6 +59,14 @@ class BenchmarkConfig:
     """File with the limits that every episode is held to (docs/guard.md); none without it."""
     concurrency: int = 4
     """Browser contexts at once."""
+    max_cost: float | None = None
+    """Money that may be spent on models, all sessions of the run together; it stops then."""
+    max_tokens_total: int | None = None
+    """The same in tokens, read and written."""
+    max_minutes: float | None = None
+    """The same in minutes."""
+    prices: Path | None = None
+    """File with what models cost (docs/cost.md); ./prices.toml where there is one."""
     name: str = ""
     """Name of the run's folder under `runs`; made from the date when empty."""
     runs: Path = Path("runs")
@@ -78,7 +89,7 @@ def main(argv: Sequence[str]) -> int:
     folder = _folder(config, argv)
     with folder.store() as store:
         try:
-            run_until_stopped(_measure(config, store))
+            run_until_stopped(_within_caps(config, store))
         except Stopped as stopped:
             print(f"\n{stopped}; finished steps are safe. Go on with:\n  {_resume(folder)}")
             return stopped.status
@@ -90,29 +101,44 @@ def main(argv: Sequence[str]) -> int:
     else:
         print_summary(summary)
         print(f"{_speed(summary)}\nreport: {page}\nnumbers: {folder.path / 'summary.json'}")
+        if summary["spent"]["stopped"]:
+            print(f"finished steps are safe. With a higher cap, go on with:\n  {_resume(folder)}")
     return 0 if summary["arms"] else 1
 
 
-async def _measure(config: BenchmarkConfig, store: Store) -> None:
+async def _within_caps(config: BenchmarkConfig, store: Store) -> None:
+    """Measure, as far as what may be spent allows."""
+    caps = _caps(config)
+    ledger = open_ledger(store, caps, prices_in(config.prices))
+    left = None if caps.minutes is None else 60 * caps.minutes - _Clock.spent(store, _arm(config))
+    await within(_measure(config, store, ledger), ledger, store, left)
+
+
+async def _measure(config: BenchmarkConfig, store: Store, ledger: Ledger) -> None:
     """Play what has not been played yet, and score every episode as it ends."""
     from webagent.browser import Browser
 
     plan = _plan(config)
     known = set(store.ids("any"))
     scoring: list[asyncio.Future[None]] = []
-    with Meter(len(plan)) as meter, _Clock(store, _arm(config)) as clock:
+    cost = partial(told, ledger)
+    with Meter(len(plan), cost=cost) as meter, _Clock(store, _arm(config)) as clock:
 
         async def score(trajectory: Trajectory) -> None:
             headline, lenient = await HEADLINE(trajectory), await LENIENT(trajectory)
             store.score(trajectory.id, headline, lenient)
-            is_new = trajectory.id not in known
-            clock.steps += len(trajectory.steps) if is_new else 0
-            meter.count(trajectory, headline.value, is_new=is_new)
+            meter.count(trajectory, headline.value, is_new=trajectory.id not in known)
 
         variant = variant_named(config.observation)
         images = store.images if config.images or variant.image else None
         async with (
-            contestant(config.policy, config.model, images, variant) as policy,
+            contestant(
+                config.policy,
+                config.model,
+                images,
+                variant,
+                partial(MeteredModel, ledger=ledger),
+            ) as policy,
             Browser(guard=_guard(config)) as browser,
         ):
             try:
@@ -121,7 +147,7 @@ async def _measure(config: BenchmarkConfig, store: Store) -> None:
                     policy,
                     partial(browser.world, images.add if images else None, variant=variant),
                     concurrency=config.concurrency,
-                    recorder=store,
+                    recorder=clock,
                     on_episode=lambda t: scoring.append(asyncio.ensure_future(score(t))),
                 )
             finally:
@@ -136,24 +162,51 @@ def _guard(config: BenchmarkConfig) -> Guard | None:
 
 
 class _Clock:
-    """Notes time and steps of a session in the store, on top of those of earlier ones."""
+    """The run's recorder, which also notes time, steps and what was decided on in a session, on
+    top of earlier ones."""
 
     def __init__(self, store: Store, arm: str) -> None:
-        self._store, self._key = store, f"round:{arm}:0:0"
+        self.begin, self.finish, self.load = store.begin, store.finish, store.load
+        self._store, self._key = store, self._key_of(arm)
         self._started = time.monotonic()
-        self.steps = 0
+        self._sums: Counter[str] = Counter()
 
     def __enter__(self) -> "_Clock":
         return self
 
     def __exit__(self, *failure: object) -> None:
-        before = self._store.get_state(self._key)
-        noted = before if isinstance(before, dict) else {}
-        now = {"seconds": time.monotonic() - self._started, "steps": float(self.steps)}
-        for name, value in now.items():
-            earlier = noted.get(name, 0.0)
-            now[name] = value + (earlier if isinstance(earlier, int | float) else 0.0)
-        self._store.put_state(self._key, {**now})
+        before = self._noted(self._store, self._key)
+        self._sums["seconds"] = time.monotonic() - self._started  # type: ignore[assignment]
+        names = ("seconds", "steps", *self._sums)
+        now = {name: float(self._sums[name]) + before.get(name, 0.0) for name in names}
+        self._store.put_state(self._key, {**before, **now})
+
+    def add_step(self, episode: str, position: int, step: Step) -> None:
+        """Keep the step, and add what it took to the sums."""
+        self._store.add_step(episode, position, step)
+        decision = step.decision
+        seconds = {"decision_seconds": decision.seconds, "world_seconds": step.seconds}
+        tokens = {
+            name: decision.usage[name]
+            for name in ("input_tokens", "output_tokens")
+            if name in decision.usage
+        }
+        self._sums.update({"steps": 1, **seconds, **tokens})
+
+    @classmethod
+    def spent(cls, store: Store, arm: str) -> float:
+        """Seconds that the run has taken in earlier sessions."""
+        return cls._noted(store, cls._key_of(arm)).get("seconds", 0.0)
+
+    @staticmethod
+    def _key_of(arm: str) -> str:
+        return f"round:{arm}:0:0"
+
+    @staticmethod
+    def _noted(store: Store, key: str) -> dict[str, float]:
+        noted = store.get_state(key)
+        found = noted if isinstance(noted, dict) else {}
+        return {k: float(v) for k, v in found.items() if isinstance(v, int | float)}
 
 
 def _plan(config: BenchmarkConfig) -> list[Planned]:
@@ -179,6 +232,9 @@ def _check(config: BenchmarkConfig) -> None:
             f"--seeds {config.seeds} --concurrency {config.concurrency}: both must be at least 1"
         )
     check(config.policy, config.model, config.observation)
+    _caps(config).check()
+    paid = config.model if config.policy == "endpoint" else ""
+    check_money(_caps(config), paid, prices_in(config.prices))
     _guard(config)
     try:
         BENCHMARKS[config.benchmark].select(config.tasks)
@@ -186,15 +242,22 @@ def _check(config: BenchmarkConfig) -> None:
         raise SetupError(str(error)) from error
 
 
+def _caps(config: BenchmarkConfig) -> Caps:
+    return Caps(config.max_cost, config.max_tokens_total, config.max_minutes)
+
+
 def _resumed(asked: BenchmarkConfig) -> BenchmarkConfig:
-    """What was asked for; a measurement that is resumed keeps the settings it was begun with."""
+    """What was asked for; a measurement that is resumed keeps the settings it was begun with, but
+    for caps and prices that are given anew."""
     if asked.resume is None:
         return asked
     folder = RunFolder.open(asked.resume)
     if list(folder.settings().get("command", ()))[1:2] != ["benchmark"]:
         raise StoreError(f"{asked.resume} holds another kind of run; resume it with its own recipe")
     begun = folder.config(BenchmarkConfig)
-    return replace(begun, resume=asked.resume, json=asked.json, preview=asked.preview)
+    named = ("max_cost", "max_tokens_total", "max_minutes", "prices")
+    given = {name: value for name in named if (value := getattr(asked, name)) is not None}
+    return replace(begun, resume=asked.resume, json=asked.json, preview=asked.preview, **given)
 
 
 def _folder(config: BenchmarkConfig, argv: Sequence[str]) -> RunFolder:

@@ -1,11 +1,12 @@
 """The policies a benchmark can measure, by the names they are asked for with."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
 from webagent.errors import PolicyError, SetupError, unknown_name
+from webagent.models.model import Model
 from webagent.observation.variants import VARIANTS, Variant, variant_named
 from webagent.policy.oracles import ORACLES, OraclePolicy
 from webagent.policy.policy import Policy
@@ -47,11 +48,13 @@ async def contestant(
     model: str,
     images: ImageFolder | None,
     variant: Variant = VARIANTS["text"],
+    metered: Callable[[Model], Model] = lambda model: model,
 ) -> AsyncIterator[Policy]:
     """The policy, ready to act; what it holds is given back at the end.
 
     `images` holds the screenshots that an endpoint's model is to look at, if any, and `variant` is
-    the form in which it is shown pages. Raises `SetupError` or `ModelError`.
+    the form in which it is shown pages; `metered` puts a meter on a model that is paid for. Raises
+    `SetupError` or `ModelError`.
     """
     check(policy, model, variant.name)
     kind, _, folder = policy.partition(":")
@@ -63,7 +66,7 @@ async def contestant(
         from webagent.models import Endpoint, EndpointModel
         from webagent.policy.language import LanguagePolicy
 
-        served = EndpointModel(Endpoint(model, images=images is not None))
+        served = metered(EndpointModel(Endpoint(model, images=images is not None)))
         try:
             yield LanguagePolicy(
                 served,

@@ -3,6 +3,7 @@
 from webagent.models.canned import CannedModel
 from webagent.models.constraint import Constraint
 from webagent.models.endpoint import Endpoint, EndpointModel
+from webagent.models.metered import Ledger, Limits, MeteredModel, Spent
 from webagent.models.model import (
     Capabilities,
     Completion,
@@ -12,6 +13,7 @@ from webagent.models.model import (
     Tokens,
     require_token_ids,
 )
+from webagent.models.price import Price, Prices, read_prices
 from webagent.models.prompt import Prompt, fence, load_prompt
 
 __all__ = [
@@ -21,12 +23,19 @@ __all__ = [
     "Constraint",
     "Endpoint",
     "EndpointModel",
+    "Ledger",
+    "Limits",
     "Message",
+    "MeteredModel",
     "Model",
+    "Price",
+    "Prices",
     "Prompt",
     "Reply",
+    "Spent",
     "Tokens",
     "fence",
     "load_prompt",
+    "read_prices",
     "require_token_ids",
 ]
