@@ -31,7 +31,16 @@ from webagent.store import Store  # noqa: E402
 
 CHILD = Path(__file__).with_name("export_child.py")
 TORCH = "torch==2.13.0"
-LIGHT = ("typing_extensions", "sympy", "networkx", "jinja2", "fsspec", "filelock", "numpy")
+LIGHT = (
+    "typing_extensions",
+    "sympy",
+    "networkx",
+    "jinja2",
+    "fsspec",
+    "filelock",
+    "numpy",
+    "pillow",
+)
 """What torch needs; asked for by itself, it would bring gigabytes of CUDA."""
 
 
@@ -86,7 +95,7 @@ def environment(home: Path, name: str) -> Path:
     """The reader's Python, made when it is not there yet."""
     reader, place = READERS[name], home / name
     python, stamp = place / "bin" / "python", place / ".ready"
-    if stamp.exists() and stamp.read_text() == reader.package:
+    if stamp.exists() and stamp.read_text() == repr(reader):
         return python
     print(f"making {place}", file=sys.stderr)
     subprocess.run([sys.executable, "-m", "venv", "--clear", str(place)], check=True)
@@ -96,7 +105,7 @@ def environment(home: Path, name: str) -> Path:
     if reader.stand_in:
         site = next((place / "lib").glob("python*")) / "site-packages"
         (site / f"{reader.stand_in}.py").write_text('"""Stands in for what is not exported."""\n')
-    stamp.write_text(reader.package)
+    stamp.write_text(repr(reader))
     return python
 
 

@@ -149,11 +149,11 @@ async def test_an_error_in_the_work_is_not_swallowed(store: Store) -> None:
 
 @pytest.fixture
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
-    """A server whose model gives up at once, the endpoint of the benchmark; runs are made here."""
+    """A server whose model only waits, the endpoint of the benchmark; runs are made here."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     running = ChatServer()
-    running.will(Behave.reply('Thought: no.\nAction: scroll(0, "down")'))
+    running.will(Behave.reply('Thought: no.\nAction: wait(100)'))
     monkeypatch.setenv("OPENAI_BASE_URL", running.url)
     thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
