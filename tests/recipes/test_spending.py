@@ -153,7 +153,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServ
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     running = ChatServer()
-    running.will(Behave.reply('Thought: no.\nAction: wait(100)'))
+    running.will(Behave.reply("Thought: no.\nAction: wait(100)"))
     monkeypatch.setenv("OPENAI_BASE_URL", running.url)
     thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
