@@ -2,14 +2,13 @@
 
 import asyncio
 from collections.abc import Coroutine
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from webagent.errors import SetupError
 from webagent.models.metered import Ledger, Limits, Spent
-from webagent.models.price import Prices, read_prices
+from webagent.models.price import Price, Prices, read_prices
 from webagent.serialize import from_json, to_json
 from webagent.store import Store
 
@@ -72,14 +71,8 @@ def check_money(caps: Caps, model: str, prices: Prices) -> None:
 
 def open_ledger(store: Store, caps: Caps, prices: Prices) -> Ledger:
     """The run's ledger as it was left, with these limits; it keeps itself in the store."""
-    kept = store.get_state(_SPENT)
-    rows = kept if isinstance(kept, list) else []
-    entries = [from_json(Spent, row) for row in rows]
-    ledger = Ledger(
-        Limits(caps.money, caps.tokens),
-        prices,
-        {(entry.role, entry.model): entry for entry in entries},
-    )
+    entries = {(entry.role, entry.model): entry for entry in kept_entries(store)}
+    ledger = Ledger(Limits(caps.money, caps.tokens), prices, entries)
 
     def keep(changed: Spent) -> None:
         store.put_state(_SPENT, [to_json(entry) for entry in ledger.entries.values()])
@@ -92,6 +85,26 @@ def open_ledger(store: Store, caps: Caps, prices: Prices) -> Ledger:
 
 def _priced(name: str, prices: Prices) -> dict[str, Any]:
     return {"model": name, **prices.models[name].model_dump(mode="json")}
+
+
+def kept_entries(store: Store) -> list[Spent]:
+    """What was asked of each model in each role, as the run's ledger kept it."""
+    kept = store.get_state(_SPENT)
+    return [from_json(Spent, row) for row in kept] if isinstance(kept, list) else []
+
+
+def kept_prices(store: Store) -> Prices | None:
+    """The prices the run was last played at; None for a run that keeps no ledger."""
+    kept = store.get_state(_PRICES)
+    if not isinstance(kept, list):
+        return None
+    rows = [dict(row) for row in kept if isinstance(row, dict)]
+    return Prices({str(row.pop("model")): Price.model_validate(row) for row in rows})
+
+
+def why_stopped(store: Store) -> str:
+    """Why the run stopped before its end; empty where it did not."""
+    return str(store.get_state(_STOPPED) or "")
 
 
 def told(ledger: Ledger) -> str:
@@ -119,8 +132,9 @@ async def within(
         if not doing.done():
             store.put_state(_STOPPED, ledger.reason)
             doing.cancel()
-        with suppress(asyncio.CancelledError):
-            await doing
+            await asyncio.wait({doing})
+        if not doing.cancelled():
+            doing.result()
     finally:
         for each in (doing, closing, clock):
             each.cancel()

@@ -8,6 +8,7 @@ from typing import Any
 
 from recipes.export.card import write_card
 from recipes.export.consumer import Consumer
+from recipes.export.cost import Till
 from recipes.export.draft import whole_folder
 from recipes.export.examples import (
     Example,
@@ -56,7 +57,7 @@ async def _write_tables(
     request: Request, source: Source, selection: Selection, draft: Path, tally: Tally
 ) -> None:
     """One row a step and one an episode, imagined ones last and only up to their share."""
-    tools = tools_text()
+    tools, till = tools_text(), Till.of(source.store)
     share = request.config.imagined_share
     with (
         Table(draft / "steps", schema_of(STEP)) as steps,
@@ -68,10 +69,10 @@ async def _write_tables(
             if chosen.imagined and tally.imagined + len(trajectory.steps) > most:
                 source.counts["imagined episodes above the cap"] += 1
                 continue
-            episodes.add(episode_row(chosen, trajectory, tools))
+            episodes.add(episode_row(chosen, trajectory, tools, till))
             async for turn in source.asker.turns(trajectory):
                 source.takes(turn)
-                steps.add(step_row(chosen, trajectory, turn))
+                steps.add(step_row(chosen, trajectory, turn, till))
                 decision = turn.step.decision
                 sizes = {"prompt_ids": len(decision.prompt_ids), "seconds": decision.seconds}
                 counted = {f"usage.{name}": value for name, value in decision.usage.items()}

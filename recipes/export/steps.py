@@ -6,6 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from recipes.export.cost import Till
 from recipes.export.selection import Chosen
 from recipes.export.table import BLOCKS, COUNT, FLAG, IMAGES, REAL, TEXT, Row, blocks, clean
 from recipes.export.turns import Turn, pictures
@@ -53,6 +54,8 @@ STEP = {
     "input_tokens": COUNT,
     "output_tokens": COUNT,
     "usage": TEXT,
+    "money": REAL,
+    "currency": TEXT,
     "decision_seconds": REAL,
     "world_seconds": REAL,
     "observation": TEXT,
@@ -84,6 +87,8 @@ EPISODE = {
     "seconds": REAL,
     "input_tokens": COUNT,
     "output_tokens": COUNT,
+    "money": REAL,
+    "currency": TEXT,
     "last": TEXT,
     "evidence": TEXT,
     "task_record": TEXT,
@@ -93,10 +98,11 @@ EPISODE = {
 `tools` (the actions as tool schemas) are JSON."""
 
 
-def step_row(chosen: Chosen, trajectory: Trajectory, turn: Turn) -> Row:
+def step_row(chosen: Chosen, trajectory: Trajectory, turn: Turn, till: Till) -> Row:
     """The row of one step; `images` are those of its prompt."""
     decision, position = turn.step.decision, turn.position
     messages = (*turn.messages, Message("assistant", turn.reply))
+    money, currency = till.step(decision)
     return {
         "episode": trajectory.id,
         "position": position,
@@ -109,6 +115,8 @@ def step_row(chosen: Chosen, trajectory: Trajectory, turn: Turn) -> Row:
         "images": pictures(turn.messages),
         "outcome": clean(_outcome(trajectory, position)),
         "success": chosen.success,
+        "money": money,
+        "currency": currency,
         "world_seconds": turn.step.seconds,
         "observation": _json(to_json(turn.step.observation)),
         **_decided(decision),
@@ -136,9 +144,10 @@ def _decided(decision: Decision) -> dict[str, Any]:
     }
 
 
-def episode_row(chosen: Chosen, trajectory: Trajectory, tools: str) -> Row:
+def episode_row(chosen: Chosen, trajectory: Trajectory, tools: str, till: Till) -> Row:
     """The row of one episode."""
     place, entry = trajectory.provenance, chosen.entry
+    money, currency = till.episode(trajectory)
     return {
         "episode": trajectory.id,
         "task": trajectory.task.id,
@@ -158,6 +167,8 @@ def episode_row(chosen: Chosen, trajectory: Trajectory, tools: str) -> Row:
         "seconds": trajectory.seconds,
         "input_tokens": _total(trajectory, "input_tokens"),
         "output_tokens": _total(trajectory, "output_tokens"),
+        "money": money,
+        "currency": currency,
         "last": _json(to_json(trajectory.last)) if trajectory.last else None,
         "evidence": _json(dict(trajectory.evidence)),
         "task_record": _json(to_json(trajectory.task)),

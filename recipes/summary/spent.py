@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Mapping
 from typing import TypedDict
 
-from tasks.task import Json
+from recipes.spending import kept_entries, kept_prices, why_stopped
 from webagent.models.metered import Spent
-from webagent.models.price import Price, Prices
-from webagent.serialize import from_json
+from webagent.models.price import Prices
 from webagent.store import Store
 
 
@@ -60,14 +59,12 @@ class SpentRow(TypedDict):
 
 def spent(store: Store) -> SpentRow | None:
     """From what the run noted; None for a run that keeps no ledger."""
-    kept = store.get_state("prices")
-    if kept is None:
+    prices = kept_prices(store)
+    if prices is None:
         return None
-    prices = _prices(kept)
-    asked = [_asked(entry, prices) for entry in _entries(store.get_state("spent"))]
+    asked = [_asked(entry, prices) for entry in kept_entries(store)]
     steps, episodes = store.count_real_steps(), len(store.entries("played"))
     total = _total(asked, _noted(store))
-    stopped = store.get_state("stopped")
     currencies = {row["currency"] for row in asked if row["currency"]}
     return SpentRow(
         steps=steps,
@@ -77,21 +74,7 @@ def spent(store: Store) -> SpentRow | None:
         per_episode=_share(total, episodes),
         currency=next(iter(currencies)) if len(currencies) == 1 else "",
         asked=asked,
-        stopped=stopped if isinstance(stopped, str) else "",
-    )
-
-
-def _entries(kept: Json) -> list[Spent]:
-    return [from_json(Spent, row) for row in kept] if isinstance(kept, list) else []
-
-
-def _prices(kept: Json) -> Prices:
-    rows = [row for row in kept if isinstance(row, dict)] if isinstance(kept, list) else []
-    return Prices(
-        {
-            str(row["model"]): Price.model_validate({k: v for k, v in row.items() if k != "model"})
-            for row in rows
-        }
+        stopped=why_stopped(store),
     )
 
 

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from recipes import cli
+from recipes.spending import Caps, open_ledger
 from tests.recipes.export.played import (
     JUDGE,
     SEEN_BY_MODEL,
@@ -21,6 +22,7 @@ from tests.recipes.export.played import (
     play,
     run_folder,
 )
+from webagent.models.price import Price, Prices
 from webagent.policy.reply import read_reply
 from webagent.records import Score
 from webagent.store import Store
@@ -108,6 +110,25 @@ def test_ids_and_probabilities_come_through_exactly(run: Path, store: Store) -> 
     assert row["log_probs"] == [-0.1234567890123, -2.5]
     assert row["mask"] == [0, 0, 0, 1, 1]
     assert row["allowed"] == '{"choices": ["a"]}'
+
+
+def test_steps_and_episodes_tell_their_money_where_the_price_is_known(
+    run: Path, store: Store
+) -> None:
+    whole = play(store, 0)
+    unknown = export(run, out="unknown")
+    assert {row["money"] for row in rows(unknown / "steps")} == {None}
+    assert rows(unknown / "episodes")[0]["money"] is None
+    open_ledger(
+        store, Caps(), Prices({"tiny*": Price(input=1000.0, output=2000.0, currency="USD")})
+    )
+    known = export(run, out="known")
+    usages = [step.decision.usage for step in whole.steps]
+    money = [(u["input_tokens"] * 1000 + u["output_tokens"] * 2000) / 1e6 for u in usages]
+    steps, (episode,) = rows(known / "steps"), rows(known / "episodes")
+    assert [row["money"] for row in steps] == pytest.approx(money)
+    assert episode["money"] == pytest.approx(sum(money))
+    assert {row["currency"] for row in (*steps, episode)} == {"USD"}
 
 
 def test_a_failure_outside_the_agent_is_in_no_export(run: Path, store: Store) -> None:
