@@ -24,7 +24,8 @@ sys.path.insert(0, str(ROOT))
 from recipes import cli  # noqa: E402
 from tests.fakes.run import JUDGE, episode  # noqa: E402
 from tests.recipes.export.played import run_folder  # noqa: E402
-from webagent.records import Node, Provenance, Score, Trajectory  # noqa: E402
+from webagent.action.actions import Click  # noqa: E402
+from webagent.records import Decision, Node, Provenance, Score, Trajectory  # noqa: E402
 from webagent.store import Store  # noqa: E402
 
 STEPS = 10
@@ -57,7 +58,8 @@ def longer(whole: Trajectory, store: Store, kilobytes: int) -> Trajectory:
             title=f"page {number} of {whole.id}",
         )
         thought = f"On page {number} I see what there is to do and type it."
-        decision = replace(first.decision, thought=thought, usage={"input_tokens": 900})
+        action = Click(3 + number)
+        decision = Decision(action, thought, usage={"input_tokens": 900})
         made.append(replace(first, observation=page, decision=decision))
     return replace(whole, steps=tuple(made))
 
