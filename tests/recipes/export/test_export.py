@@ -411,3 +411,21 @@ def test_a_mistake_is_answered_with_a_sentence_and_leaves_nothing_behind(
     assert cli.main(["export", *line]) == 1
     assert answer in capsys.readouterr().err
     assert [path.name for path in run.parent.iterdir()] == ["run"]
+
+
+@pytest.mark.browser
+def test_a_benchmark_of_the_oracle_becomes_lessons_for_a_language_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    asked = ("--tasks", "click-test-2", "login-user", "--seeds", "1", "--name", "o")
+    assert cli.main(["benchmark", *asked]) == 0
+    out = export(tmp_path / "runs" / "o", "--to", "trl", "--phases", "evaluate")
+    found = rows(out / "data")
+    assert len(found) == 4
+    for row in found:
+        origin = json.loads(row["origin"])
+        assert (origin["source"], origin["prompt"]) == ("demonstration", "rebuilt")
+        said = row["completion"][0]["content"]
+        mark = said.removeprefix("Action: ").partition("(")[2].partition(",")[0].rstrip(")")
+        assert f"[{mark}] " in row["prompt"][1]["content"], said
