@@ -1,0 +1,374 @@
+"""Loss and gradients equal to those of TRL's own trainers, on the same rows and weights."""
+
+import logging
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from tests.tiny_models import causal
+from tests.webagent.training.language.episodes import played, sampled
+from webagent.training.language.advantages import group_advantages
+from webagent.training.language.losses import (
+    Clipping,
+    Desirability,
+    Pairs,
+    desirability,
+    desirability_baseline,
+    policy_gradient,
+    preferences,
+    sequence_sums,
+    supervised,
+    taught_tokens,
+    token_log_probs,
+)
+from webagent.training.language.merge import merge
+from webagent.training.language.rows import TokenRow, step_rows
+from webagent.training.language.selection import mismatched
+
+pytestmark = [
+    pytest.mark.slow,
+    # TRL's configurations set what transformers has renamed.
+    pytest.mark.filterwarnings("ignore:`(is_)?gradient_checkpointing` is deprecated:FutureWarning"),
+]
+
+LOG = logging.getLogger(__name__)
+TOLERANCE = 1e-5
+VOCABULARY = 300
+
+
+def load(folder: Path) -> nn.Module:
+    """The weights of a folder, without dropout, ready to be trained."""
+    from transformers import AutoModelForCausalLM
+
+    return AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).train()
+
+
+@dataclass
+class Bench:
+    """Two sets of weights and what TRL's trainers need beside them."""
+
+    policy: Path
+    reference: Path
+    scratch: Path
+
+    def config(self, make: Callable[..., Any], **fields: Any) -> Any:
+        """A TRL configuration that does nothing of its own accord."""
+        return make(
+            output_dir=str(self.scratch),
+            use_cpu=True,
+            bf16=False,
+            report_to="none",
+            gradient_checkpointing=False,
+            per_device_train_batch_size=4,
+            **fields,
+        )
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    """Small random models, offline, on one thread."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HF_HUB_OFFLINE", "1")
+        policy, reference, scratch = (tmp_path_factory.mktemp(name) for name in "prs")
+        causal(policy, seed=1)
+        causal(reference, seed=2)
+        yield Bench(policy, reference, scratch)
+    torch.set_num_threads(threads)
+
+
+@cache
+def tokenizer(folder: Path) -> Any:
+    """The tokenizer of a folder."""
+    from transformers import AutoTokenizer
+
+    return AutoTokenizer.from_pretrained(folder)
+
+
+def made_rows(count: int = 4, seed: int = 0, advantages: Sequence[float] = ()) -> list[TokenRow]:
+    """A row for each of so many episodes of one step, of different lengths."""
+    dice = random.Random(seed)
+    rows = []
+    for index in range(count):
+        prompt = tuple(dice.randrange(10, VOCABULARY) for _ in range(dice.randint(5, 12)))
+        reply = tuple(dice.randrange(10, VOCABULARY) for _ in range(dice.randint(2, 9)))
+        behaviour = tuple(-dice.uniform(4.0, 7.0) for _ in reply)
+        episode = played(sampled(prompt, reply, log_probs=behaviour), id=str(index))
+        rows += step_rows(episode, advantages=[advantages[index]] if advantages else None)
+    return rows
+
+
+def conversation() -> TokenRow:
+    """An episode whose every prompt goes on from the reply before, merged; its second step is
+    left out."""
+    decisions, history = [], (11, 12, 13)
+    for reply in ((21, 22), (23,), (24, 25, 26)):
+        decisions.append(sampled(history, reply))
+        history = (*history, *reply, 99, 98)
+    [row] = merge(step_rows(played(*decisions), weights=[1, 0, 1]))
+    return row
+
+
+def split(row: TokenRow) -> tuple[list[int], list[int]]:
+    """The first prompt, and all that follows."""
+    start = row.spans[0][0]
+    return list(row.ids[:start]), list(row.ids[start:])
+
+
+def log_probs(model: nn.Module, rows: Sequence[TokenRow], temperature: float = 1.0) -> Tensor:
+    """Of the taught ids of the rows in order, one forward pass a row."""
+    found = []
+    for row in rows:
+        logits = model(input_ids=torch.tensor([row.ids]), use_cache=False).logits[0]
+        places = torch.tensor([i for i, weight in enumerate(row.weights) if weight])
+        ids = torch.tensor(row.ids)[places]
+        found.append(token_log_probs(logits[places - 1], ids, temperature))
+    return torch.cat(found)
+
+
+def gradients(model: nn.Module) -> dict[str, Tensor]:
+    """The gradient of every parameter, by name; none is left out."""
+    found = {name: p.grad for name, p in model.named_parameters()}
+    assert found and all(g is not None and g.abs().max() > 0 for g in found.values())
+    return {name: gradient for name, gradient in found.items() if gradient is not None}
+
+
+def agree(name: str, ours: Tensor, own: nn.Module, theirs: Tensor, other: nn.Module) -> None:
+    """Both losses and all gradients are equal within the tolerance."""
+    ours.backward()
+    theirs.backward()
+    mine, others = gradients(own), gradients(other)
+    assert mine.keys() == others.keys()
+    off = abs(ours.item() - theirs.item())
+    apart = max(float((mine[key] - others[key]).abs().max()) for key in mine)
+    largest = max(float(gradient.abs().max()) for gradient in others.values())
+    LOG.info("%s: loss %.6f off by %.1e", name, theirs.item(), off)
+    LOG.info("%s: gradients up to %.2e off by %.1e", name, largest, apart)
+    assert off < TOLERANCE and apart < TOLERANCE
+    assert apart < 1e-4 * largest
+
+
+def test_supervised_is_equal_to_sft_trainer(bench: Bench) -> None:
+    from datasets import Dataset
+    from trl import SFTConfig, SFTTrainer
+
+    rows = [conversation(), *made_rows(3)]
+    labels = [[i if w else -100 for i, w in zip(row.ids, row.weights, strict=True)] for row in rows]
+    examples = [{"input_ids": list(r.ids), "labels": x} for r, x in zip(rows, labels, strict=True)]
+    config = bench.config(SFTConfig, max_length=None, dataset_kwargs={"skip_prepare_dataset": True})
+    trainer = SFTTrainer(
+        load(bench.policy),
+        args=config,
+        train_dataset=Dataset.from_list(examples),
+        processing_class=tokenizer(bench.policy),
+    )
+    batch = trainer.data_collator(examples)
+    theirs = trainer.compute_loss(trainer.model, dict(batch))
+    own = load(bench.policy)
+    taught = taught_tokens(rows)
+    ours = supervised(log_probs(own, rows), taught.weights, taught.sequences)
+    agree("sft", ours, own, theirs, trainer.model)
+
+
+@pytest.mark.parametrize("beta", [0.1, 0.5])
+def test_preferences_are_equal_to_dpo_trainer(bench: Bench, beta: float) -> None:
+    from datasets import Dataset
+    from trl import DPOConfig, DPOTrainer
+
+    chosen, other = made_rows(4, seed=3), made_rows(4, seed=4)
+    rejected = []
+    for good, bad in zip(chosen, other, strict=True):
+        decision = sampled(tuple(split(good)[0]), tuple(split(bad)[1]))
+        rejected += step_rows(played(decision, id=bad.episode))
+    examples = []
+    for good, bad in zip(chosen, rejected, strict=True):
+        prompt, won = split(good)
+        examples.append({"prompt_ids": prompt, "chosen_ids": won, "rejected_ids": split(bad)[1]})
+    trainer = DPOTrainer(
+        load(bench.policy),
+        ref_model=load(bench.reference),
+        args=bench.config(DPOConfig, beta=beta, max_length=None),
+        train_dataset=Dataset.from_list([{"prompt": "a", "chosen": "b", "rejected": "c"}] * 4),
+        processing_class=tokenizer(bench.policy),
+    )
+    batch = trainer.data_collator(examples)
+    theirs = trainer.compute_loss(trainer.model, dict(batch))
+    own, reference = load(bench.policy), load(bench.reference)
+
+    def sums(model: nn.Module, rows: Sequence[TokenRow]) -> Tensor:
+        taught = taught_tokens(rows)
+        return sequence_sums(log_probs(model, rows), taught.sequences, taught.count)
+
+    with torch.no_grad():
+        frozen = sums(reference, chosen), sums(reference, rejected)
+    ours = preferences(Pairs(sums(own, chosen), sums(own, rejected), *frozen), beta)
+    agree(f"dpo beta {beta}", ours, own, theirs, trainer.model)
+
+
+@pytest.mark.parametrize(("seed", "has_baseline"), [(5, False), (16, True)])
+def test_desirability_is_equal_to_kto_trainer(bench: Bench, seed: int, has_baseline: bool) -> None:
+    from datasets import Dataset
+    from trl import KTOConfig, KTOTrainer
+
+    rows = made_rows(4, seed=seed)
+    good = [True, False, True, True]
+    strangers = mismatched(rows)
+    examples = []
+    for row, stranger, label in zip(rows, strangers, good, strict=True):
+        prompt, reply = split(row)
+        assert split(stranger)[0] == prompt
+        kl = split(stranger)[1]
+        examples.append(
+            {"prompt_ids": prompt, "completion_ids": reply, "KL_completion_ids": kl, "label": label}
+        )
+    plain = [{"prompt": "a", "completion": "b", "label": label} for label in good]
+    config = bench.config(
+        KTOConfig, beta=0.2, max_length=None, desirable_weight=0.7, undesirable_weight=1.3
+    )
+    trainer = KTOTrainer(
+        load(bench.policy),
+        ref_model=load(bench.reference),
+        args=config,
+        train_dataset=Dataset.from_list(plain),
+        processing_class=tokenizer(bench.policy),
+    )
+    batch = trainer.data_collator(examples)
+    theirs = trainer.compute_loss(trainer.model, dict(batch))
+    own, reference = load(bench.policy), load(bench.reference)
+
+    def ratios(rows: Sequence[TokenRow]) -> Tensor:
+        taught = taught_tokens(rows)
+        with torch.no_grad():
+            frozen = log_probs(reference, rows)
+        return sequence_sums(log_probs(own, rows) - frozen, taught.sequences, taught.count)
+
+    baseline = desirability_baseline(ratios(strangers))
+    assert (float(baseline) > 0.1) is has_baseline
+    weights = Desirability(beta=0.2, desirable=0.7, undesirable=1.3)
+    ours = desirability(ratios(rows), torch.tensor(good), baseline, weights)
+    agree(f"kto, baseline {float(baseline):.3f}", ours, own, theirs, trainer.model)
+
+
+GROUPS = {
+    "dapo": (Clipping(low=0.2, high=0.28, per="token"), {"loss_type": "dapo"}),
+    "grpo": (Clipping(per="sequence"), {"loss_type": "grpo"}),
+    "several turns": (Clipping(), {"loss_type": "dapo"}),
+    "grpo over several turns": (Clipping(per="sequence"), {"loss_type": "grpo"}),
+    "dr_grpo": (Clipping(per="constant"), {"loss_type": "dr_grpo"}),
+    "uncorrected divergence": (
+        Clipping(divergence=0.3, corrected=False),
+        {"loss_type": "dapo", "beta": 0.3, "use_bias_correction_kl": False},
+    ),
+    "with divergence": (Clipping(per="token", divergence=0.3), {"loss_type": "dapo", "beta": 0.3}),
+    "stale": (Clipping(cap=1.3), {"loss_type": "dapo"}),
+    "gspo": (
+        Clipping(low=0.3, high=0.4, level="sequence", per="sequence"),
+        {"loss_type": "grpo", "importance_sampling_level": "sequence"},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_policy_gradients_are_equal_to_grpo_trainer(bench: Bench, name: str) -> None:
+    from datasets import Dataset
+    from trl import GRPOConfig, GRPOTrainer
+
+    options, fields = GROUPS[name]
+    temperature = 0.8
+    rewards = {"0": 1.0, "1": 0.0, "2": 0.0, "3": 0.3}
+    advantages = group_advantages(rewards, dict.fromkeys(rewards, "task"))
+    rows = made_rows(4, seed=6, advantages=[advantages[str(i)] for i in range(4)])
+    if name.endswith("turns"):
+        rows[0] = replace(conversation(), episode="0").with_advantage(advantages["0"])
+    own = load(bench.policy)
+    with torch.no_grad():
+        near = log_probs(own, rows, temperature)
+        sampling = near + torch.linspace(-0.6, 0.6, len(near))
+    rows = with_behaviour(rows, sampling)
+    config = bench.config(
+        GRPOConfig,
+        num_generations=4,
+        temperature=temperature,
+        epsilon=options.low,
+        epsilon_high=options.high,
+        max_completion_length=16,
+        **fields,
+    )
+    trainer = GRPOTrainer(
+        load(bench.policy),
+        reward_funcs=lambda completions, **_: [0.0] * len(completions),
+        args=config,
+        train_dataset=Dataset.from_list([{"prompt": "a"}] * 4),
+        processing_class=tokenizer(bench.policy),
+    )
+    trainer.current_gradient_accumulation_steps = 1
+    is_stale = name == "stale"
+    taught = taught_tokens(rows, "row")
+    with torch.no_grad():
+        frozen = log_probs(load(bench.reference), rows, temperature)
+    inputs = generated(rows, tokenizer(bench.policy).pad_token_id, sampling, frozen)
+    if is_stale:  # as TRL calls it where vLLM sampled
+        trainer.use_vllm = trainer.vllm_importance_sampling_correction = True
+        ratios = (near - sampling).exp().clamp(max=options.cap)
+        inputs["old_per_token_logps"] = padded(rows, near)
+        inputs["importance_sampling_ratio"] = padded(rows, ratios)
+    inputs["advantages"] = torch.tensor([advantages[row.episode] for row in rows])
+    theirs = trainer.compute_loss(trainer.model, inputs)
+    ours = policy_gradient(
+        log_probs(own, rows, temperature),
+        taught,
+        options,
+        old=near if is_stale else None,
+        reference=frozen if options.divergence else None,
+        denominator=16.0 * len(rows) if options.per == "constant" else None,
+    )
+    agree(name, ours, own, theirs, trainer.model)
+
+
+def with_behaviour(rows: Sequence[TokenRow], sampling: Tensor) -> list[TokenRow]:
+    """The rows as if sampled with these log-probabilities."""
+    values = iter(sampling.tolist())
+    return [
+        replace(row, log_probs=tuple(next(values) if w else 0.0 for w in row.weights))
+        for row in rows
+    ]
+
+
+def generated(
+    rows: Sequence[TokenRow], pad: int, sampling: Tensor, frozen: Tensor
+) -> dict[str, Tensor]:
+    """What TRL's rollout would have handed to the loss: prompts padded left, replies right."""
+    pairs = [split(row) for row in rows]
+    longest = max(len(prompt) for prompt, _ in pairs)
+    width = max(len(reply) for _, reply in pairs)
+    lengths = [len(reply) for _, reply in pairs]
+    replies = [[*reply, *[pad] * (width - len(reply))] for _, reply in pairs]
+    return {
+        "prompt_ids": torch.tensor([[*[pad] * (longest - len(p)), *p] for p, _ in pairs]),
+        "prompt_mask": torch.tensor([[*[0] * (longest - len(p)), *[1] * len(p)] for p, _ in pairs]),
+        "completion_ids": torch.tensor(replies),
+        "completion_mask": torch.tensor([[1] * n + [0] * (width - n) for n in lengths]),
+        "tool_mask": padded(rows, torch.ones_like(sampling)).long(),
+        "old_per_token_logps": padded(rows, sampling),
+        "ref_per_token_logps": padded(rows, frozen),
+        "num_items_in_batch": torch.tensor(float(len(sampling))),
+    }
+
+
+def padded(rows: Sequence[TokenRow], values: Tensor) -> Tensor:
+    """Values of the taught tokens at their places in the replies, zeros elsewhere."""
+    taught = iter(values)
+    zero = torch.zeros(())
+    lines = []
+    for row in rows:
+        weights = row.weights[row.spans[0][0] :]
+        lines.append(torch.stack([next(taught) if weight else zero for weight in weights]))
+    return nn.utils.rnn.pad_sequence(lines, batch_first=True)

@@ -1,0 +1,201 @@
+"""Rows of one episode joined where one continues the other."""
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor, nn
+
+from tests.tiny_models import causal
+from tests.webagent.training.language.episodes import CHOICE, played, sampled
+from webagent.training.language.losses import (
+    Clipping,
+    TaughtTokens,
+    policy_gradient,
+    sequence_sums,
+    supervised,
+    taught_tokens,
+    token_log_probs,
+)
+from webagent.training.language.merge import merge
+from webagent.training.language.rows import TokenRow, step_rows
+
+
+def conversation(seed: int = 0, turns: int = 4, id: str = "e") -> list[TokenRow]:
+    """Rows of an episode whose every prompt goes on from the reply before."""
+    dice = random.Random(seed)
+
+    def some(most: int) -> tuple[int, ...]:
+        return tuple(dice.randrange(10, 300) for _ in range(dice.randint(1, most)))
+
+    decisions, history = [], some(9)
+    for _ in range(turns):
+        reply = some(5)
+        behaviour = tuple(-dice.uniform(4.0, 7.0) for _ in reply)
+        decisions.append(sampled(history, reply, log_probs=behaviour))
+        history = (*history, *reply, *some(6))
+    advantages = [dice.uniform(-1, 1) for _ in decisions]
+    return step_rows(played(*decisions, id=id), advantages=advantages)
+
+
+def test_rows_that_continue_each_other_become_one() -> None:
+    rows = conversation()
+    [merged] = merge(rows)
+    assert merged.ids == rows[-1].ids
+    assert merged.steps == (0, 1, 2, 3)
+    for row, span in zip(rows, merged.spans, strict=True):
+        start, stop = span
+        assert row.spans == (span,)
+        for field in ("ids", "weights", "log_probs", "advantages"):
+            assert getattr(merged, field)[start:stop] == getattr(row, field)[start:stop]
+    inside = {place for start, stop in merged.spans for place in range(start, stop)}
+    assert {i for i, weight in enumerate(merged.weights) if weight} == inside
+
+
+def test_a_prompt_that_begins_otherwise_stays_a_row_of_its_own() -> None:
+    first, second, third, fourth = conversation()
+    other = replace(third, ids=(9, *third.ids[1:]))
+    merged = merge([first, second, other, fourth])
+    assert [row.steps for row in merged] == [(0, 1, 3), (2,)]
+
+
+def test_a_step_that_was_left_out_is_context_in_the_merged_row() -> None:
+    first, second, third, _ = conversation()
+    [merged] = merge([first, third])
+    [(start, stop)] = second.spans
+    assert merged.steps == (0, 2)
+    assert set(merged.weights[start:stop]) == {0.0}
+    assert merged.ids[:stop] == second.ids
+
+
+def test_two_samples_for_one_prompt_are_not_joined() -> None:
+    rows = conversation(turns=2)
+    again = replace(rows[0], steps=(5,))
+    assert [row.steps for row in merge([rows[0], again, rows[1]])] == [(0,), (5, 1)]
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"episode": "other"},
+        {"weights_version": "w2"},
+        {"temperature": 0.5},
+        {"imagined": True},
+        {"group": "another"},
+        {"log_probs": ()},
+        {"advantages": ()},
+    ],
+)
+def test_rows_that_differ_in_kind_are_not_joined(fields: dict[str, object]) -> None:
+    first, second = conversation(turns=2)
+    assert len(merge([first, replace(second, **fields)])) == 2  # type: ignore[arg-type]
+
+
+def test_rows_without_an_episode_are_not_joined() -> None:
+    rows = [replace(row, episode="") for row in conversation(turns=2)]
+    assert merge(rows) == rows
+
+
+def test_images_must_begin_alike_too() -> None:
+    first, second = conversation(turns=2)
+    first = replace(first, images=("a",))
+    assert merge([first, replace(second, images=("a", "b"))])[0].images == ("a", "b")
+    assert len(merge([first, replace(second, images=("b", "a"))])) == 2
+    assert len(merge([first, second])) == 2
+
+
+def test_constraints_keep_their_places() -> None:
+    one = sampled((1, 2), (3, 4), allowed=CHOICE)
+    two = sampled((1, 2, 3, 4, 5), (6,), allowed=CHOICE)
+    [merged] = merge(step_rows(played(one, two)))
+    assert merged.allowed == ((2, 4, CHOICE), (5, 6, CHOICE))
+
+
+def test_merging_again_changes_nothing() -> None:
+    rows = merge([*conversation(1, id="a"), *conversation(2, id="b")])
+    assert len(rows) == 2
+    assert merge(rows) == rows
+
+
+@given(st.integers(0, 10_000), st.integers(1, 6))
+def test_whatever_is_merged_every_reply_stays_with_its_whole_prompt(seed: int, turns: int) -> None:
+    dice = random.Random(seed)
+    decisions, history = [], (1, 2)
+    for _ in range(turns):
+        reply = tuple(dice.randrange(3) for _ in range(dice.randint(1, 2)))
+        decisions.append(sampled(history, reply))
+        kept = (*history, *reply) if dice.random() < 0.8 else history
+        history = (*kept, *[dice.randrange(3)] * dice.randint(0, 2))
+        history = history[: dice.randint(1, len(history))] if dice.random() < 0.2 else history
+    rows = step_rows(played(*decisions), advantages=[float(i) for i in range(turns)])
+    merged = merge(rows)
+    found = {
+        step: (row.ids[:stop], (start, stop), set(row.weights[start:stop]), row.advantages[start])
+        for row in merged
+        for step, (start, stop) in zip(row.steps, row.spans, strict=True)
+    }
+    expected = {
+        index: (row.ids, row.spans[0], {1.0}, float(index)) for index, row in enumerate(rows)
+    }
+    assert found == expected
+    taught = [sum(map(bool, row.weights)) for row in rows]
+    assert sum(sum(map(bool, row.weights)) for row in merged) == sum(taught)
+
+
+@pytest.fixture(scope="module")
+def network(tmp_path_factory: pytest.TempPathFactory) -> nn.Module:
+    """A small random model."""
+    from transformers import AutoModelForCausalLM
+
+    folder = causal(tmp_path_factory.mktemp("model"), seed=3)
+    return AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float64)
+
+
+def log_probs(network: nn.Module, rows: Sequence[TokenRow]) -> Tensor:
+    """Of the taught ids in order, one forward pass a row."""
+    found = []
+    for row in rows:
+        logits = network(input_ids=torch.tensor([row.ids])).logits[0]
+        places = torch.tensor([i for i, weight in enumerate(row.weights) if weight])
+        found.append(token_log_probs(logits[places - 1], torch.tensor(row.ids)[places], 0.7))
+    return torch.cat(found)
+
+
+GSPO = Clipping(3.0, 4.0, "sequence", "sequence")
+LOSSES: dict[str, Callable[[Tensor, TaughtTokens], Tensor]] = {
+    "supervised per token": lambda now, t: supervised(now, t.weights, t.sequences),
+    "supervised per step": lambda now, t: supervised(now, t.weights, t.sequences, "sequence"),
+    "grpo": lambda now, t: policy_gradient(now, t, Clipping(3.0, 4.0)),
+    "gspo": lambda now, t: policy_gradient(now, t, GSPO),
+    "steps": lambda now, t: sequence_sums(now, t.sequences, t.count).square().mean(),
+}
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_losses_and_gradients_are_the_same_merged_or_not(network: nn.Module, name: str) -> None:
+    rows = [*conversation(1, id="a"), *conversation(2, turns=3, id="b")]
+    losses, gradients = [], []
+    for each in (rows, merge(rows)):
+        network.zero_grad()
+        taught = taught_tokens(each, "step", torch.float64)
+        loss = LOSSES[name](log_probs(network, each), taught)
+        loss.backward()
+        losses.append(float(loss.detach()))
+        gradients.append([p.grad.clone() for p in network.parameters() if p.grad is not None])
+    assert losses[0] == pytest.approx(losses[1], abs=1e-6)
+    assert len(gradients[0]) == len(gradients[1]) > 10
+    for one, other in zip(*gradients, strict=True):
+        assert torch.allclose(one, other, rtol=1e-5, atol=1e-6)  # norms are in single precision
+    assert max(float(gradient.abs().max()) for gradient in gradients[0]) > 1e-3
+
+
+def test_a_loss_per_episode_is_the_same_merged_or_not_and_per_row_is_not() -> None:
+    rows = [*conversation(1, id="a"), *conversation(2, turns=3, id="b")]
+    one, other = (taught_tokens(each, "episode") for each in (rows, merge(rows)))
+    assert one.sequences.tolist() == other.sequences.tolist() and one.count == other.count == 2
+    one, other = (taught_tokens(each, "row") for each in (rows, merge(rows)))
+    assert (one.count, other.count) == (7, 2)
