@@ -9,9 +9,9 @@ from recipes.export.selection import Chosen, Selection
 from recipes.export.turns import Asker, Turn
 from tasks.task import Json, Task
 from webagent.models.model import Message
-from webagent.policy.deeds import detours
 from webagent.records import Observation, Step, Trajectory
 from webagent.store import Store
+from webagent.training.language.selection import step_weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,31 +152,15 @@ async def to_try(source: Source, selection: Selection) -> AsyncIterator[Example]
 
 
 async def _useful(source: Source, trajectory: Trajectory) -> AsyncIterator[Example]:
-    nowhere = detours(trajectory.steps)
-    for position in range(len(trajectory.steps)):
-        reason = _useless(trajectory, position, nowhere)
-        if reason:
-            source.counts[reason] += 1
-            continue
-        turn = await source.asker.turn(trajectory, position)
-        if source.takes(turn):
-            yield _example(trajectory, turn)
-
-
-def _useless(trajectory: Trajectory, position: int, nowhere: frozenset[int]) -> str:
-    """Why a step of a success is not to be imitated; empty for one that is."""
-    step = trajectory.steps[position]
-    after = _page_after(trajectory, position)
-    if after is not None and after.outcome and not after.over:
-        return "steps without effect"
-    if position in nowhere and step.decision.source != "demonstration":
-        return "detours"
-    return "random steps" if step.decision.source == "explore" else ""
-
-
-def _page_after(trajectory: Trajectory, position: int) -> Observation | None:
-    steps = trajectory.steps
-    return steps[position + 1].observation if position + 1 < len(steps) else trajectory.last
+    for position, weight in enumerate(step_weights(trajectory)):
+        if not weight:
+            source.counts["steps without effect, and detours"] += 1
+        elif trajectory.steps[position].decision.source == "explore":
+            source.counts["random steps"] += 1
+        else:
+            turn = await source.asker.turn(trajectory, position)
+            if source.takes(turn):
+                yield _example(trajectory, turn)
 
 
 def _not_a_success(chosen: Chosen) -> str:

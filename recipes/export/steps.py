@@ -13,8 +13,9 @@ from recipes.export.turns import Turn, pictures
 from tasks.task import Json
 from webagent.action import format_action
 from webagent.models.model import Message
-from webagent.records import Decision, Observation, Trajectory
+from webagent.records import Decision, Trajectory
 from webagent.serialize import to_json
+from webagent.training.rows import observation_after
 
 _IDS = pa.list_(pa.int32())
 _SCORES = pa.list_(
@@ -186,8 +187,7 @@ def _total(trajectory: Trajectory, name: str) -> int | None:
 
 def _outcome(trajectory: Trajectory, position: int) -> str:
     """What came of the step's action, as the page after it says."""
-    following = trajectory.steps[position + 1 : position + 2]
-    after: Observation | None = following[0].observation if following else trajectory.last
+    after = observation_after(trajectory, position)
     return after.outcome if after else ""
 
 
