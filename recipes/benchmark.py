@@ -300,6 +300,8 @@ def _resume(folder: RunFolder) -> str:
 
 
 def _speed(summary: Summary) -> str:
+    if not summary["arms"] and summary["spent"]["stopped"]:
+        return "no episode came to its end before that"
     if not summary["arms"]:
         return "every episode failed for a reason outside the policy; see the errors above"
     row = summary["arms"][0]["rounds"][-1]

@@ -1,5 +1,7 @@
 """Differences put into sentences that claim no more than their intervals show."""
 
+import math
+
 from recipes.summary.origin import Origin
 from recipes.summary.shape import ArmRow, Comparison, Rate, RoundRow, Summary
 from recipes.summary.spent import Amount, Asked, SpentRow
@@ -72,9 +74,15 @@ def _count(tokens: float | None, row: SpentRow) -> str:
 def _money(money: float | None, row: SpentRow) -> str:
     """Never 0 for what is not known."""
     if money is not None:
-        return f"{money:,.4f} {row['currency']}" if money < 1 else f"{money:,.2f} {row['currency']}"
+        return f"{_amount_of(money)} {row['currency']}"
     is_paid = any(asked["price"] != "own weights" for asked in row["asked"])
     return "unknown" if is_paid else "–"
+
+
+def _amount_of(money: float) -> str:
+    """With two decimals, and with as many more as small sums need to be told from nothing."""
+    places = 2 if not 0 < money < 1 else max(2, 1 - math.floor(math.log10(money)))
+    return f"{money:,.{places}f}"
 
 
 def asked_of(row: SpentRow) -> list[str]:

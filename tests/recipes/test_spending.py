@@ -4,20 +4,27 @@ import asyncio
 import json
 import threading
 from collections.abc import Iterator
+from functools import partial
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from recipes import cli
 from recipes.benchmark import _Clock
+from recipes.meter import Meter
 from recipes.spending import Caps, open_ledger, within
+from recipes.spending import told as in_words
 from recipes.summary import as_markdown, read_summary
 from recipes.summary.spent import SpentRow, spent
+from recipes.summary.words import spent_cells
 from tests.fakes.policy import oracle
+from tests.fakes.run import episode
 from tests.fakes.world import FakeWorld, fake_plan
 from tests.webagent.conftest import Behave, ChatServer
 from webagent.action import format_action
-from webagent.models.metered import Ledger, MeteredModel
+from webagent.models.metered import Ledger, MeteredModel, Spent
 from webagent.models.model import Capabilities, Completion, Reply
 from webagent.models.price import Price, Prices
 from webagent.policy.language import LanguagePolicy
@@ -139,12 +146,39 @@ async def test_a_run_without_a_cap_comes_to_its_end_and_tells_its_cost(store: St
     assert row["asked"][0]["seconds"] == 18 * 0.25
 
 
+async def test_small_sums_are_told_from_nothing_and_unknown_ones_are_never_told_as_nothing(
+    store: Store,
+) -> None:
+    await session(store, Caps())
+    row = told(store)
+    assert [cells[-1] for cells in spent_cells(row)] == [
+        "0.000020 USD",
+        "0.000060 USD",
+        "0.00036 USD",
+    ]
+    open_ledger(store, Caps(), Prices())
+    assert [cells[-1] for cells in spent_cells(told(store))] == ["unknown"] * 3
+    open_ledger(store, Caps(), Prices({"tiny": Price(own=True)}))
+    assert [cells[-1] for cells in spent_cells(told(store))] == ["–"] * 3
+
+
 async def test_an_error_in_the_work_is_not_swallowed(store: Store) -> None:
     async def broken() -> None:
         raise ValueError("a defect")
 
     with pytest.raises(ValueError, match="a defect"):
         await within(broken(), open_ledger(store, Caps(), PRICES), store, None)
+
+
+def test_the_meter_tells_what_was_spent_so_far() -> None:
+    entries = {("policy", "tiny"): Spent("policy", "tiny", 12, input_tokens=132, output_tokens=84)}
+    ledger = Ledger(prices=PRICES, entries=entries)
+    text = StringIO()
+    with Meter(1, Console(file=text, width=200), partial(in_words, ledger)) as meter:
+        meter.count(episode(Provenance(), "click-link", 0, True), 1.0, is_new=True)
+    assert "216 tokens, 0.0003 USD" in text.getvalue()
+    assert in_words(Ledger()) == ""
+    assert in_words(Ledger(entries=entries)) == "216 tokens"
 
 
 @pytest.fixture
@@ -211,9 +245,11 @@ def test_time_that_is_up_ends_a_benchmark_of_any_policy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    asked = ("--tasks", "all", "--name", "t", "--max-minutes", "0.05")
-    assert cli.main(["benchmark", *asked]) in (0, 1)
-    assert "its time is up" in capsys.readouterr().out
+    asked = ("--tasks", "all", "--name", "t", "--max-minutes", "0.0001")
+    assert cli.main(["benchmark", *asked]) == 1
+    out = capsys.readouterr().out
+    assert "its time is up" in out
+    assert "no episode came to its end before that" in out
     summary = read_summary(tmp_path / "runs" / "t")
     assert summary["spent"]["run"]["money"] is None
     assert summary["spent"]["asked"] == []
