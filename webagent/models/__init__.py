@@ -2,7 +2,14 @@
 
 from webagent.models.canned import CannedModel
 from webagent.models.constraint import Constraint
-from webagent.models.endpoint import Endpoint, EndpointModel
+from webagent.models.endpoint import (
+    SERVERS,
+    Endpoint,
+    EndpointModel,
+    Server,
+    load_endpoint,
+    read_endpoint,
+)
 from webagent.models.metered import Ledger, Limits, MeteredModel, Spent
 from webagent.models.model import (
     Capabilities,
@@ -17,6 +24,7 @@ from webagent.models.price import Price, Prices, read_prices
 from webagent.models.prompt import Prompt, fence, load_prompt
 
 __all__ = [
+    "SERVERS",
     "CannedModel",
     "Capabilities",
     "Completion",
@@ -32,10 +40,13 @@ __all__ = [
     "Prices",
     "Prompt",
     "Reply",
+    "Server",
     "Spent",
     "Tokens",
     "fence",
+    "load_endpoint",
     "load_prompt",
+    "read_endpoint",
     "read_prices",
     "require_token_ids",
 ]
