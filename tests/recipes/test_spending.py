@@ -209,23 +209,26 @@ def test_a_benchmark_stops_at_its_cap_says_so_and_goes_on(
         'currency = "USD"\n[models."served-*"]\ninput = 100\noutput = 100\nsource = "a test"\n'
     )
     run = Path("runs") / "c"
-    asked = (*ASKED, "--concurrency", "1", "--name", "c", "--max-tokens-total", "200")
+    asked = (*ASKED, "--concurrency", "1", "--name", "c", "--max-tokens-total", "10000")
     assert cli.main(["benchmark", *asked]) == 0
     out = " ".join(capsys.readouterr().out.split())
-    assert "tokens of 200 are spent" in out
+    assert "tokens of 10,000 are spent" in out
     assert "With a higher cap, go on with: webagent benchmark --resume runs/c" in out
     assert "served-1 as policy" in out and "USD prices (a test)" in out
     row = read_summary(run)["spent"]
-    assert len(server.requests) == row["asked"][0]["requests"] == 12
-    assert row["run"]["money"] == pytest.approx(12 * 18 * 100 / 1e6)
-    assert row["steps"] == 12
-    again = ("--resume", str(run), "--max-tokens-total", "100000", "--json")
+    (asked_of,) = row["asked"]
+    tokens = asked_of["input_tokens"] + asked_of["output_tokens"]
+    assert 10_000 <= tokens < 10_000 + 2 * tokens / asked_of["requests"]
+    assert row["run"]["money"] == pytest.approx(tokens * 100 / 1e6)
+    assert row["steps"] == asked_of["requests"] == len(server.requests) > 10
+    again = ("--resume", str(run), "--max-tokens-total", "1000000", "--json")
     assert cli.main(["benchmark", *again]) == 0
     summary = json.loads(capsys.readouterr().out)
     assert summary["arms"][0]["rounds"][0]["episodes"] == 3
     assert summary["spent"]["stopped"] == ""
     assert summary["spent"]["asked"][0]["requests"] == len(server.requests)
-    assert "| a step | 11 | 7 |" in as_markdown(summary, "c")
+    read = summary["spent"]["per_step"]["input_tokens"]
+    assert f"| a step | {read:,.0f} | 7 |" in as_markdown(summary, "c")
 
 
 @pytest.mark.browser
