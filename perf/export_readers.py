@@ -2,7 +2,7 @@
 
     python perf/export_readers.py --home FOLDER [--only llamafactory verl axolotl] [--json]
 
-Makes an environment for each reader under FOLDER (about 1.5 GB each, kept for the next time), the
+Makes an environment for each reader under FOLDER (about 2 GB each, kept for the next time), the
 processor's build of torch first. A tiny run is exported in every form with and without pictures;
 under the reader's Python its own loader reads the export with a tiny model's tokenizer, and the
 replies it would train on are held against those that were stored. Exit status 1 when any differs.
