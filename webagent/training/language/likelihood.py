@@ -1,8 +1,8 @@
 """What a model thinks of the taught ids of rows, whichever way the rows are laid out."""
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -82,16 +82,33 @@ def likelihood(
         kwargs["position_ids"] = sheet.positions.to(device)
     half = torch.autocast(device.type, torch.bfloat16) if reading.bf16 else nullcontext()
     with half:
-        read = logit_reader(
-            model,
-            sheet.sources.to(device),
-            reading.logits,
-            input_ids=ids,
-            attention_mask=_attention(model, sheet, device),
-            use_cache=False,
-            **kwargs,
-        )
+        with _images_named(sheet):
+            read = logit_reader(
+                model,
+                sheet.sources.to(device),
+                reading.logits,
+                input_ids=ids,
+                attention_mask=_attention(model, sheet, device),
+                use_cache=False,
+                **kwargs,
+            )
         return _scored(read, sheet, rows, reading)
+
+
+@contextmanager
+def _images_named(sheet: Sheet) -> Iterator[None]:
+    """What a forward says of images it cannot place, as an error of ours."""
+    try:
+        yield
+    except torch.OutOfMemoryError:
+        raise
+    except (ValueError, RuntimeError, IndexError) as error:
+        if not sheet.images:
+            raise
+        raise ModelError(
+            f"{len(sheet.images)} images do not fit their places among the ids: {error}; the rows"
+            " must hold as many image ids as the processor makes of each image"
+        ) from error
 
 
 def _scored(

@@ -15,6 +15,9 @@ from torch import Tensor
 
 from webagent.training.language.rows import TokenRow
 
+_SMALL = 64
+"""Tokens of padding that cost less than one more forward pass."""
+
 
 @dataclass(frozen=True, slots=True)
 class Packing:
@@ -194,12 +197,18 @@ def _batches(lanes: list[_Lane], tokens: int) -> list[list[_Lane]]:
     """Lanes of like length together, so many that the padded sheet stays within the tokens."""
     batches: list[list[_Lane]] = []
     for lane in sorted(lanes, key=lambda lane: (not lane.plain, -lane.length)):
-        apart = batches and batches[-1][0].plain != lane.plain
-        if batches and not apart and (len(batches[-1]) + 1) * batches[-1][0].length <= tokens:
+        if batches and _fits(lane, batches[-1], tokens):
             batches[-1].append(lane)
         else:
             batches.append([lane])
     return batches
+
+
+def _fits(lane: _Lane, batch: list[_Lane], tokens: int) -> bool:
+    longest = batch[0].length
+    wasted = longest - lane.length
+    alike = lane.plain == batch[0].plain and wasted <= max(longest // 4, _SMALL)
+    return alike and (len(batch) + 1) * longest <= tokens
 
 
 def _padded_tokens(batches: list[list[_Lane]]) -> int:

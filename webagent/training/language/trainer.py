@@ -15,13 +15,14 @@ import torch
 from torch import nn
 
 from webagent.errors import ModelError, SetupError
-from webagent.training.language.adapters import is_adapted, save_adapter, with_adapter
+from webagent.training.language.adapters import is_adapted, save_adapter
 from webagent.training.language.config import DEFAULTS, TrainConfig
 from webagent.training.language.intake import Unit
 from webagent.training.language.likelihood import PLAIN, Reading, image_ids
 from webagent.training.language.metrics import Tally
 from webagent.training.language.objective import Objective, Whole, whole
 from webagent.training.language.packing import Packing
+from webagent.training.language.preparation import optimizer, prepared
 from webagent.training.language.reference import Figures, Reference
 from webagent.training.language.update import Learner, micro_batches
 from webagent.training.language.weaving import attention_span, no_image_tree, no_tree
@@ -65,7 +66,7 @@ class Trainer:
         torch.manual_seed(config.seed)
         self.config = config
         self.objective = objective
-        self.model = _prepared(model, config, adapter).to(self.accelerator.device)
+        self.model = prepared(model, config, adapter).to(self.accelerator.device)
         self.no_tree = "switched off" if not config.tree else no_tree(self.model)
         """Why rows are not woven into trees; empty where they are."""
         self.no_image_tree = self.no_tree or no_image_tree(self.model)
@@ -80,7 +81,7 @@ class Trainer:
             self._packing(config),
             held,
         )
-        self.optimizer = _optimizer(self.model, config, self.accelerator.device)
+        self.optimizer = optimizer(self.model, config, self.accelerator.device)
         torch.manual_seed(config.seed + self.accelerator.process_index)
 
     @property
@@ -233,45 +234,6 @@ def peak_memory() -> int:
     if torch.cuda.is_available():
         return torch.cuda.max_memory_allocated()
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-
-
-def _prepared(model: nn.Module, config: TrainConfig, adapter: Path | None) -> nn.Module:
-    if config.gradient_checkpointing:
-        _checkpoint_activations(model)
-    if config.lora is not None:
-        model = with_adapter(model, config.lora, adapter)
-    elif adapter is not None:
-        raise SetupError(f"the adapter in {adapter} was given, but lora is None: full weights")
-    if not any(p.requires_grad for p in model.parameters()):
-        raise SetupError("the model has no weight that may change: all are frozen")
-    return model
-
-
-def _checkpoint_activations(model: nn.Module) -> None:
-    """By the name it has in transformers 5.23, else by the one it had before."""
-    for name in ("activation_checkpointing_enable", "gradient_checkpointing_enable"):
-        enable = getattr(model, name, None)
-        if enable is not None:
-            enable({"use_reentrant": False})
-            return
-    raise SetupError(
-        f"{type(model).__name__} knows no gradient checkpointing; switch it off, or make the"
-        " micro-batches smaller"
-    )
-
-
-def _optimizer(
-    model: nn.Module, config: TrainConfig, device: torch.device
-) -> torch.optim.Optimizer:
-    learnt = [p for p in model.parameters() if p.requires_grad]
-    matrices, vectors = [p for p in learnt if p.ndim > 1], [p for p in learnt if p.ndim <= 1]
-    groups = [
-        {"params": matrices, "weight_decay": config.weight_decay},
-        {"params": vectors, "weight_decay": 0.0},
-    ]
-    groups = [group for group in groups if group["params"]]
-    fused = device.type == "cuda"
-    return torch.optim.AdamW(groups, lr=config.learning_rate, betas=config.betas, fused=fused)
 
 
 def _check_needs(units: Sequence[Unit], objective: Objective) -> None:

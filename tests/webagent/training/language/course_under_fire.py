@@ -17,6 +17,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import IO, Any
 
 import safetensors.torch
 import torch
@@ -49,75 +50,79 @@ def course(folder: Path, kind: str) -> None:
     train(trainer, rows(16), folder)
 
 
-def kill_at(moment: int, folder: Path) -> None:
-    """Die at the n-th operation that writes, syncs, renames or removes in this folder.
+def die(folder: Path, where: str) -> None:
+    """As kill -9, with a word beside the folder on what was being done."""
+    handle = os.open(f"{folder}.died", os.O_WRONLY | os.O_CREAT)
+    os.write(handle, where.encode())
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Killer:
+    """Dies at the n-th operation that writes, syncs, renames or removes.
 
     A write dies in its middle: half of what was to be written is on the disk.
     """
-    count = 0
 
-    def wrapped(name: str, real: Callable[..., object]) -> Callable[..., object]:
+    def __init__(self, moment: int, folder: Path) -> None:
+        self.moment, self.folder, self.count = moment, folder, 0
+        for name in ("replace", "fsync", "mkdir", "rmdir", "unlink"):
+            setattr(os, name, self.operation(name, getattr(os, name)))
+        for module, name in ((safetensors.torch, "save_file"), (torch, "save")):
+            setattr(module, name, self.operation(name, self.halved(getattr(module, name))))
+        self.opened = io.open
+        builtins.open = io.open = self.open  # type: ignore[assignment]
+
+    def operation(self, name: str, real: Callable[..., object]) -> Callable[..., object]:
+        """The same, deadly when its turn comes."""
+
         def operate(*args: object, **kwargs: object) -> object:
-            nonlocal count
-            count += 1
-            if count == moment:
-                if name == "write" and isinstance(args[0], str | bytes) and len(args[0]) > 1:
-                    real(args[0][: len(args[0]) // 2])
-                os.kill(os.getpid(), signal.SIGKILL)
+            self.count += 1
+            if self.count == self.moment:
+                die(self.folder, name)
             return real(*args, **kwargs)
 
         return operate
 
-    for name in ("replace", "fsync", "mkdir", "rmdir", "unlink"):
-        setattr(os, name, wrapped(name, getattr(os, name)))
-    for module, name in ((safetensors.torch, "save_file"), (torch, "save")):
-        setattr(
-            module, name, wrapped("save", _halved(getattr(module, name), moment, lambda: count))
-        )
-    opened = io.open
+    def halved(self, real: Callable[..., object]) -> Callable[..., object]:
+        """Dies with half of the file on the disk when the next turn would be deadly."""
 
-    def half_writing(path, *args, **kwargs):  # type: ignore[no-untyped-def]
-        file = opened(path, *args, **kwargs)
-        if str(folder) not in str(path) or not file.writable():
-            return file
+        def save(values: object, path: Path) -> None:
+            real(values, path)
+            if self.count == self.moment - 1:
+                os.truncate(path, path.stat().st_size // 2)
+                die(self.folder, f"half of {path.name}")
 
-        class Written:
-            """A file whose writes may be the last thing that happens."""
+        return save
 
-            def __getattr__(self, name: str) -> object:
-                return getattr(file, name)
-
-            def __enter__(self) -> "Written":
-                return self
-
-            def __exit__(self, *details: object) -> None:
-                file.close()
-
-            def write(self, data: object) -> object:
-                def put(piece: object) -> object:
-                    done = file.write(piece)
-                    file.flush()
-                    return done
-
-                return wrapped("write", put)(data)
-
-        return Written()
-
-    builtins.open = io.open = half_writing  # type: ignore[assignment]
+    def open(self, path, *args, **kwargs):  # type: ignore[no-untyped-def]
+        """A file of the folder is one whose writes may be the last thing that happens."""
+        file = self.opened(path, *args, **kwargs)
+        return Written(file, self) if str(self.folder) in str(path) and file.writable() else file
 
 
-def _halved(
-    real: Callable[..., object], moment: int, now: Callable[[], int]
-) -> Callable[..., object]:
-    """Dies with half of its file on the disk where the moment comes right after its beginning."""
+class Written:
+    """A file whose writes count."""
 
-    def save(values: object, path: Path) -> None:
-        real(values, path)
-        if now() == moment - 1:
-            os.truncate(path, path.stat().st_size // 2)
-            os.kill(os.getpid(), signal.SIGKILL)
+    def __init__(self, file: IO[Any], killer: Killer) -> None:
+        self.file, self.killer = file, killer
 
-    return save
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.file, name)
+
+    def __enter__(self) -> "Written":
+        return self
+
+    def __exit__(self, *details: object) -> None:
+        self.file.close()
+
+    def write(self, data: Any) -> int:
+        """All of it, or half as the last thing."""
+        self.killer.count += 1
+        if self.killer.count == self.killer.moment:
+            self.file.write(data[: len(data) // 2])
+            self.file.flush()
+            die(self.killer.folder, "half of a text")
+        return int(self.file.write(data))
 
 
 def forked(work: Callable[[], None], within: float | None = None) -> int:
@@ -127,7 +132,7 @@ def forked(work: Callable[[], None], within: float | None = None) -> int:
         try:
             work()
         except WebAgentError as error:
-            print(error, file=sys.stderr)
+            sys.stderr.write(f"{error}\n")
             os._exit(3)
         os._exit(0)
     if within is not None:
@@ -141,7 +146,7 @@ def survived(folder: Path, kind: str, moment: str) -> dict[str, object]:
 
     def doomed() -> None:
         if moment.isdigit():
-            kill_at(int(moment), folder)
+            Killer(int(moment), folder)
         course(folder, kind)
 
     within = None if moment.isdigit() else int(moment[1:]) / 1000
@@ -149,10 +154,19 @@ def survived(folder: Path, kind: str, moment: str) -> dict[str, object]:
     last = CheckpointFolder(folder / "checkpoints").last()
     left = load(last).facts["progress"]["step"] if last else 0
     resumed = forked(lambda: course(folder, kind))
-    return {"moment": moment, "killed": status == signal.SIGKILL, "left": left, "resumed": resumed}
+    note = Path(f"{folder}.died")
+    where = note.read_text() if note.exists() else ""
+    return {
+        "moment": moment,
+        "at": where,
+        "killed": status == signal.SIGKILL,
+        "left": left,
+        "resumed": resumed,
+    }
 
 
 if __name__ == "__main__":
     root, kind, *moments = sys.argv[1:]
     for moment in moments:
-        print(json.dumps(survived(Path(root) / moment, kind, moment)), flush=True)
+        sys.stdout.write(json.dumps(survived(Path(root) / moment, kind, moment)) + "\n")
+        sys.stdout.flush()

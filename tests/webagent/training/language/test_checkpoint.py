@@ -116,11 +116,13 @@ def assert_equal(one, other) -> None:
 
 def test_a_run_killed_at_any_operation_of_a_checkpoint_ends_as_if_it_had_not_been(tmp_path):
     whole = "1000000"
-    moments = [str(n) for n in (4, 10, 13, 18, 27, 41, 47, 66)]
+    moments = [str(n) for n in (6, 7, 8, 14, 15, 18, 25, 33, 42, 57, 66)]
     left = fire(tmp_path, "bigram", [whole, *moments])
     assert not left[0]["killed"] and all(each["killed"] for each in left[1:])
     assert all(each["resumed"] == 0 for each in left)
     assert {0, 1, 2} <= {each["left"] for each in left}
+    halves = {"half of tensors.safetensors", "half of states.pt", "half of a text"}
+    assert halves | {"replace", "fsync"} <= {each["at"] for each in left}
     for moment in moments:
         assert_ended_alike(tmp_path / moment, tmp_path / whole)
 
