@@ -11,7 +11,8 @@ from playwright.async_api import Error as PlaywrightError
 from tasks.task import Task
 from webagent.browser.page.captcha import Captcha
 from webagent.browser.page.clock import LOAD_SECONDS, Clock, RealClock, VirtualClock
-from webagent.browser.page.tab import Tab, world_failures
+from webagent.browser.page.line import world_failures
+from webagent.browser.page.tab import Tab
 from webagent.browser.sessions.downloads import Downloads, safe_name
 from webagent.browser.sessions.har import Replay
 from webagent.browser.sessions.recording import Recording

@@ -39,10 +39,11 @@ class CannedModel:
         replies: Iterable[str | Reply | ModelError],
         *,
         name: str = "canned",
-        capabilities: Capabilities = Capabilities(images=True, constraints=True),
+        capabilities: Capabilities | None = None,
     ) -> None:
+        """Looks at images and holds to constraints unless `capabilities` say otherwise."""
         self.name = name
-        self.capabilities = capabilities
+        self.capabilities = capabilities or Capabilities(images=True, constraints=True)
         self.requests: list[Request] = []
         self._replies = list(replies)
 

@@ -18,7 +18,7 @@ from webagent.browser.enforcement.gate import EpisodeGate
 from webagent.browser.enforcement.inspection import Inspector, inspector_with
 from webagent.browser.enforcement.preflight import Question, is_granted
 from webagent.browser.enforcement.proxy import GuardProxy
-from webagent.browser.page.tab import world_failures
+from webagent.browser.page.line import world_failures
 from webagent.browser.perform import perform
 from webagent.browser.tabs import Tabs
 from webagent.errors import GuardError, WorldError

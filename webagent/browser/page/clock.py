@@ -104,18 +104,12 @@ class VirtualClock:
         if self._is_paced:
             async with _in_step(tab):
                 return await self._by_wall.settle(tab, milliseconds)
-        await _keep_mouse(tab)
         deadline = time.monotonic() + self._loading.of(tab)
         milliseconds = round(milliseconds * self._share.of(tab))
-        asking = asyncio.ensure_future(tab.ask_now("unrest"))  # sent first: before time runs ahead
-        waiting = asyncio.ensure_future(self.wait(tab, milliseconds))
-        try:
-            unrest = await _unless_loading(tab, asking)
-            if unrest and unrest["live"]:
-                return await self._leave(tab, "the page holds a live connection")
-            reason = await waiting
-        finally:
-            waiting.cancel()
+        unrest = await _unrest(tab)
+        if unrest and unrest["live"]:
+            return await self._leave(tab, "the page holds a live connection")
+        reason = await self.wait(tab, milliseconds)
         if self._is_paced:
             return reason
         if unrest and unrest["animating"] and not tab.loading:
@@ -271,10 +265,13 @@ async def _unless_loading(tab: Tab, question: Awaitable[Answer]) -> Answer | Non
         asking.cancel()
 
 
-async def _keep_mouse(tab: Tab) -> None:
-    """Have the page know what lies under the mouse before its time runs."""
-    if tab.mouse and await _unless_loading(tab, tab.ask_now("hasLostMouse", *tab.mouse)):
-        await tab.remind_of_mouse()
+async def _unrest(tab: Tab) -> dict[str, bool] | None:
+    """What goes on on the page before its time runs, once it knows what lies under the mouse."""
+    unrest = await _unless_loading(tab, tab.ask_now("unrest", tab.mouse))
+    if unrest and unrest["lostMouse"]:
+        await tab.remind_of_mouse(takes_text=unrest["takesText"])
+        unrest = await _unless_loading(tab, tab.ask_now("unrest", None))
+    return unrest
 
 
 async def _changed_within(tab: Tab, seconds: float) -> None:

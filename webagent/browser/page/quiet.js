@@ -58,9 +58,21 @@ function hasArrived() {
 
 let isLive = false;
 
-// What a virtual clock has to know: whether something moves, whether a live connection was opened.
-function unrest() {
-  return { animating: isAnimating(), live: isLive };
+// What a virtual clock has to know: whether something moves, whether a live connection was opened,
+// whether something else than the page knows has come to lie under the mouse.
+function unrest(mouse) {
+  const lostMouse = Boolean(mouse) && hasLostMouse(...mouse);
+  return { animating: isAnimating(), live: isLive, lostMouse, takesText: lostMouse && takesText() };
+}
+
+// Whether a text that is typed now might change something, were it empty: what is selected goes, and
+// a field that still has the caret may take the focus back.
+function takesText() {
+  const active = document.activeElement;
+  if (getSelection()?.type !== "None") return true;
+  if (!active || active === document.body) return document.designMode === "on" || active?.isContentEditable;
+  return Boolean(shadowOf(active)) || active.isContentEditable || Boolean(active.editContext)
+    || active[own.matches]("input, textarea, iframe, frame, object, embed");
 }
 
 function hearConnections() {

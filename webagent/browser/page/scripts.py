@@ -27,7 +27,6 @@ _FUNCTIONS = (
     "fileFieldOf",
     "focusOn",
     "hasArrived",
-    "hasLostMouse",
     "isAnimating",
     "labelsOf",
     "locate",

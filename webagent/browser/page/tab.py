@@ -1,19 +1,20 @@
-"""One tab: a page with its own line to the browser, where every question has a time limit."""
+"""One tab: a page with the scripts that run in it and what it reports by itself."""
 
 import asyncio
 import base64
-import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
 
 from playwright.async_api import CDPSession, Page
-from playwright.async_api import Error as PlaywrightError
 
 from webagent.action.actions import Button
 from webagent.browser.page.choosers import Chooser
-from webagent.browser.page.dialogs import Dialogs, DialogWaits
+from webagent.browser.page.dialogs import Dialogs
+from webagent.browser.page.drags import Drags
 from webagent.browser.page.frames import Frames
+from webagent.browser.page.line import Line, world_failures
+from webagent.browser.page.questions import Questions
 from webagent.browser.page.scripts import ISOLATED_WORLD, isolated_script, reporting_script
 from webagent.browser.page.shadows import open_closed
 from webagent.errors import WorldError
@@ -23,33 +24,13 @@ DATA_SECONDS = 10.0
 """How long a page may wait for its data before the episode goes on without it."""
 FRAME_SECONDS = 1.0
 """How long a page may take to draw its next frame; one that draws none has nothing to hear of."""
-DRAG_SECONDS = 2.0
-"""How long the browser may take to hand over a native drag."""
 _STARVED_TASKS = 100
 """So many tasks may run in one moment before virtual time goes on regardless."""
-ANSWER_SECONDS = 15.0
-"""How long the browser may take over one question before the page counts as hung."""
-
-_LOST_CONTEXT = (
-    "Cannot find context",
-    "Execution context was destroyed",
-    "Inspected target navigated or closed",
-    "uniqueContextId not found",
-)
-_NODES_BY_NUMBER = {
-    "serialization": "deep",
-    "maxDepth": 1,
-    "additionalParameters": {"maxNodeDepth": 0, "includeShadowTree": "none"},
-}
-"""Elements are answered with their backend node ids, and without what is in them."""
-_REPLACED_SECONDS = 2.0
-"""How long the page after one that is being replaced may take to begin."""
 _BETWEEN_PAGES = "Not attached to an active page"
-_Result = TypeVar("_Result")
 
 
 class Tab:
-    """A page, the scripts that run in it and what it reports by itself.
+    """A page that is looked at, asked and told; what it reports by itself is kept for the step.
 
     Every method raises `WorldError` when the page crashed, was closed or does not answer.
     """
@@ -70,14 +51,15 @@ class Tab:
         """The mouse button that is held."""
         self.mouse: tuple[float, float] | None = None
         """Where the mouse was last put, in CSS pixels of the viewport."""
+        self._line = line = Line(page, cdp, self.dialogs)
+        self.send, self.on, self.alive = line.send, line.on, line.alive
+        self._questions = questions = Questions(page, line)
+        self.evaluate, self.ask, self.ask_now = questions.evaluate, questions.ask, questions.ask_now
+        self.ask_for_elements = questions.ask_for_elements
+        self.drags = Drags(line)
         self._expired = asyncio.Event()
-        self._drags: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
-        self._cdp = cdp
         self._frame = ""
         self._frames = Frames(self)
-        self._isolated: int | None = None
-        self._isolated_ready = asyncio.Event()
-        self._dead: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
     @classmethod
     async def open(cls, page: Page, main_world: str = "", *, is_blank: bool = False) -> "Tab":
@@ -88,39 +70,6 @@ class Tab:
             await tab._listen()
             await tab._install(main_world, now=not is_blank)
         return tab
-
-    async def send(self, method: str, **params: Any) -> dict[str, Any]:
-        """One command of the DevTools protocol."""
-        async with world_failures():
-            answer: dict[str, Any] = await self.alive(self._cdp.send(method, params))
-        return answer
-
-    async def evaluate(self, expression: str) -> Any:
-        """The JSON value of an expression in the page's own world; of the next page's, where this
-        one is just being replaced. Errors of the page are values of their own: `WorldError` says
-        what the page threw."""
-        answer = await self._evaluate(expression)
-        if answer is None:
-            await self._next_document()
-            answer = await self._evaluate(expression)
-        if answer is None:
-            raise WorldError(f"the page was replaced time and again on {expression[:80]!r}")
-        if "exceptionDetails" in answer:
-            details = answer["exceptionDetails"]
-            thrown = details.get("exception", {}).get("description", details.get("text", ""))
-            raise WorldError(f"the page threw {thrown[:300]!r} on {expression[:80]!r}")
-        return answer["result"].get("value")
-
-    async def ask(self, function: str, *arguments: Any) -> Any:
-        """Call one of our own functions in the page's isolated world; waits out navigations."""
-        return (await self._ask(_call(function, arguments), returnByValue=True)).get("value")
-
-    async def ask_for_elements(self, function: str, *arguments: Any) -> tuple[str, list[int]]:
-        """As `ask`, of a function that answers with a text and elements after it: the text, and the
-        browser's own numbers for the elements (backend node ids)."""
-        answer = await self._ask(_call(function, arguments), serializationOptions=_NODES_BY_NUMBER)
-        text, *nodes = answer["deepSerializedValue"]["value"]
-        return text["value"], [node["value"]["backendNodeId"] for node in nodes]
 
     async def ask_about(self, mark: int, function: str, *arguments: Any) -> Any:
         """As `ask`, of the element with this mark, in whatever frame it is."""
@@ -137,9 +86,9 @@ class Tab:
             "mouse": self.mouse,
         }
         view = read_view(await self.ask("observe", options))
-        if view.hollow and self._isolated is not None:
+        if view.hollow and self._questions.context is not None:
             async with world_failures():
-                opened = await self.alive(open_closed(self._cdp, self._isolated))
+                opened = await self.alive(open_closed(self._line.cdp, self._questions.context))
             view = read_view(await self.ask("observe", options)) if opened else view
         return await self._frames.fill(view, options) if view.holes else view
 
@@ -177,7 +126,7 @@ class Tab:
 
     async def upload(self, mark: int, paths: Sequence[str]) -> str:
         """Put files into a file field; the reason when it is not one."""
-        session, context = self._frames.place_of(mark) or (self._cdp, self._isolated)
+        session, context = self._frames.place_of(mark) or (self._line.cdp, self._questions.context)
         field = {"expression": f"webagent.fileField({mark})", "contextId": context}
         async with world_failures():
             answer = await self.alive(session.send("Runtime.evaluate", field))
@@ -202,40 +151,29 @@ class Tab:
             return "the field that asked for a file is gone"
         return ""
 
-    async def remind_of_mouse(self) -> None:
+    async def remind_of_mouse(self, *, takes_text: bool = True) -> None:
         """Tell the page where the mouse is. The browser does so by itself with some later frame,
         when something else has come to lie there; nothing must depend on when that is. A page that
-        draws no frame in time hears of it later."""
+        draws no frame in time hears of it later.
+
+        A move waits for a frame, but for what is typed after it the browser hurries: where the page
+        takes no text, typing none is the way not to wait.
+        """
         if self.mouse is None or self.pressed is not None:
             return
         x, y = self.mouse
+        where = {"x": x, "y": y, "modifiers": self.modifiers}
+        sent = [self.send("Input.dispatchMouseEvent", type="mouseMoved", **where)]
+        if not takes_text:
+            sent.append(self.send("Input.insertText", text=""))
         with suppress(TimeoutError):
             async with asyncio.timeout(FRAME_SECONDS):
-                where = {"x": x, "y": y, "modifiers": self.modifiers}
-                await self.send("Input.dispatchMouseEvent", type="mouseMoved", **where)
+                await asyncio.gather(*sent)
 
     async def drag_has_started(self) -> bool:
         """Whether the page or one of its frames began a native drag and let it go on."""
         answers = [await self.ask("dragHasStarted"), *await self._frames.ask_all("dragHasStarted")]
         return any(answer is True for answer in answers)
-
-    async def dragged_data(self) -> dict[str, Any] | None:
-        """What the native drag that has just begun carries; None when the browser says nothing."""
-        try:
-            async with asyncio.timeout(DRAG_SECONDS):
-                return await self.alive(self._drags.get())
-        except TimeoutError:
-            return None
-
-    @property
-    def has_drag(self) -> bool:
-        """Whether the browser has taken a native drag out of the mouse's hand."""
-        return not self._drags.empty()
-
-    def forget_drag(self) -> None:
-        """What was dragged before and never dropped is no part of the next drag."""
-        while not self._drags.empty():
-            self._drags.get_nowait()
 
     async def next_frame(self) -> None:
         """Wait until the page has heard of scrolling and of ended animations; not for long."""
@@ -248,19 +186,10 @@ class Tab:
         answer = await self.send("Page.captureScreenshot", format="png")
         return base64.b64decode(answer["data"])
 
-    async def ask_now(self, function: str, *arguments: Any) -> Any:
-        """As `ask`, but None where the page is just being replaced."""
-        answer = await self._try_isolated(_call(function, arguments), returnByValue=True)
-        return answer.get("value") if answer is not None else None
-
     def take_notes(self) -> list[str]:
         """The notes so far, which are then forgotten."""
         notes, self.notes = self.notes, []
         return notes
-
-    def on(self, event: str, handler: Callable[[dict[str, Any]], None]) -> None:
-        """Be told about an event of the DevTools protocol."""
-        self._cdp.on(event, handler)
 
     async def advance(
         self, milliseconds: int, *, waits: bool = True, within: float | None = None
@@ -284,78 +213,12 @@ class Tab:
             return False
         return True
 
-    async def _evaluate(self, expression: str) -> dict[str, Any] | None:
-        """The browser's answer; None where the page was replaced meanwhile."""
-        try:
-            return await self.send(
-                "Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True
-            )
-        except WorldError as error:
-            if self.page.is_closed() or not any(phrase in str(error) for phrase in _LOST_CONTEXT):
-                raise
-            return None
-
-    async def _next_document(self) -> None:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_REPLACED_SECONDS):
-                await self.alive(self._isolated_ready.wait())
-
-    async def _ask(self, call: str, **how: Any) -> dict[str, Any]:
-        try:
-            async with asyncio.timeout(ANSWER_SECONDS):
-                while True:
-                    await self.alive(self._isolated_ready.wait())
-                    answer = await self._try_isolated(call, **how)
-                    if answer is not None:
-                        return answer
-        except TimeoutError as error:
-            raise WorldError(f"the page at {self.page.url} does not answer") from error
-
-    async def _try_isolated(self, call: str, **how: Any) -> dict[str, Any] | None:
-        context = self._isolated
-        try:
-            answer = await self.alive(
-                self._cdp.send(
-                    "Runtime.evaluate",
-                    {"expression": call, "contextId": context, "awaitPromise": True, **how},
-                )
-            )
-        except PlaywrightError as error:
-            if not any(phrase in error.message for phrase in _LOST_CONTEXT):
-                raise WorldError(f"the browser failed: {error.message.splitlines()[0]}") from error
-            if self._isolated == context:
-                self._isolated_ready.clear()
-            return None
-        if "exceptionDetails" in answer:
-            raise WorldError(f"our script failed on {call}: {answer['exceptionDetails']}")
-        result: dict[str, Any] = answer["result"]
-        return result
-
-    async def alive(self, work: Awaitable[_Result]) -> _Result:
-        """The result of the work, unless the page dies or hangs first."""
-        task = asyncio.ensure_future(work)
-        both: set[asyncio.Future[Any]] = {task, self._dead, self.dialogs.waiting}
-        try:
-            await asyncio.wait(both, timeout=ANSWER_SECONDS, return_when=asyncio.FIRST_COMPLETED)
-            if task.done():
-                return task.result()
-            if self._dead.done():
-                raise WorldError(self._dead.result())
-            if self.dialogs.open is not None:
-                raise DialogWaits(self.dialogs.said())
-            raise WorldError(f"the page at {self.page.url} gave no answer in {ANSWER_SECONDS:g} s")
-        finally:
-            task.cancel()
-
     async def _listen(self) -> None:
-        self.page.on("crash", lambda _: self._die("the page crashed"))
-        self.page.on("close", lambda _: self._die("the page was closed"))
         self._frame = (await self.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
         self.on("Runtime.executionContextCreated", self._context_created)
         self.on("Runtime.executionContextDestroyed", self._context_destroyed)
         self.on("Runtime.executionContextsCleared", self._contexts_cleared)
         self.on("Emulation.virtualTimeBudgetExpired", lambda _: self._expired.set())
-        self.on("Input.dragIntercepted", lambda event: self._drags.put_nowait(event["data"]))
         self.on("Page.javascriptDialogOpening", self._dialog_opened)
         self.on("Page.javascriptDialogClosed", lambda _: self.dialogs.closed())
         self.on("Page.fileChooserOpened", self._chooser_opened)
@@ -369,7 +232,7 @@ class Tab:
         await asyncio.gather(
             self.send("Page.enable"),
             self.send("Runtime.enable"),
-            self.send("Input.setInterceptDrags", enabled=True),
+            self.drags.intercept(),
             self.send("Page.setInterceptFileChooserDialog", enabled=True),
             self.send(
                 "Page.addScriptToEvaluateOnNewDocument",
@@ -384,24 +247,19 @@ class Tab:
             ),
         )
 
-    def _die(self, reason: str) -> None:
-        if not self._dead.done():
-            self._dead.set_result(reason)
-
     def _context_created(self, event: dict[str, Any]) -> None:
         context = event["context"]
         if context["auxData"]["frameId"] != self._frame:
-            self._frames.created(self._cdp, context)
-        elif context["name"] == ISOLATED_WORLD:
-            self._isolated = context["id"]
-            self._isolated_ready.set()
+            self._frames.created(self._line.cdp, context)
+        else:
+            self._questions.created(context)
 
     def _context_destroyed(self, event: dict[str, Any]) -> None:
-        self._frames.destroyed(self._cdp, event["executionContextId"])
+        self._frames.destroyed(self._line.cdp, event["executionContextId"])
 
     def _contexts_cleared(self, _event: dict[str, Any]) -> None:
-        self._isolated_ready.clear()
-        self._frames.cleared(self._cdp)
+        self._questions.cleared()
+        self._frames.cleared(self._line.cdp)
 
     def _dialog_opened(self, event: dict[str, Any]) -> None:
         if event["type"] != "beforeunload" and not self.dialogs.are_held:
@@ -430,18 +288,3 @@ class Tab:
     def _set_loading(self, loading: bool) -> None:
         self.loading = loading
         self.loading_changed.set()
-
-
-def _call(function: str, arguments: tuple[Any, ...]) -> str:
-    return f"webagent.{function}({', '.join(json.dumps(each) for each in arguments)})"
-
-
-@asynccontextmanager
-async def world_failures() -> AsyncIterator[None]:
-    """Whatever the browser throws at us, as the one error that says the world failed."""
-    try:
-        yield
-    except PlaywrightError as error:
-        raise WorldError(f"the browser failed: {error.message.splitlines()[0]}") from error
-    except TimeoutError as error:
-        raise WorldError("the browser did not answer in time") from error

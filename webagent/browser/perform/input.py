@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Sequence
 
 from webagent.action.actions import Button
-from webagent.browser.page.tab import Tab, world_failures
+from webagent.browser.page.line import world_failures
+from webagent.browser.page.tab import Tab
 from webagent.browser.perform.keys import press
 
 Point = tuple[float, float]
@@ -17,7 +18,7 @@ _LONGEST_TYPED = 100
 
 async def move(tab: Tab, point: Point) -> None:
     """Move the mouse, with the button down that is held. A native drag hears of its end only."""
-    if not (tab.pressed and tab.has_drag):
+    if not (tab.pressed and tab.drags.has_begun):
         await _mouse(tab, "mouseMoved", point, tab.pressed)
 
 
@@ -46,7 +47,7 @@ async def drag(tab: Tab, start: Point, end: Point) -> None:
 
 async def hold_button(tab: Tab, point: Point, button: Button = "left") -> None:
     """Press a button at a point; it stays down until `let_go`."""
-    tab.forget_drag()
+    tab.drags.forget()
     await _mouse(tab, "mousePressed", point, button, 1)
     tab.pressed = button
 
@@ -121,7 +122,7 @@ async def _drop(tab: Tab, end: Point) -> bool:
     The page is told twice where the thing is: it may have moved elements under it the first time,
     and drops only where the last telling was welcome.
     """
-    data = await tab.dragged_data()
+    data = await tab.drags.data()
     for kind in ("dragEnter", "dragOver", "dragOver", "drop") if data else ():
         await tab.send("Input.dispatchDragEvent", type=kind, x=end[0], y=end[1], data=data)
     return data is not None

@@ -4,7 +4,8 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from difflib import get_close_matches
 
-from webagent.browser.page.tab import Tab, world_failures
+from webagent.browser.page.line import world_failures
+from webagent.browser.page.tab import Tab
 
 _MODIFIER_BITS = {"Alt": 1, "Control": 2, "Meta": 4, "Shift": 8}
 _NAMED = (

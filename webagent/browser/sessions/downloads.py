@@ -16,7 +16,8 @@ from playwright.async_api import Browser as Chrome
 from playwright.async_api import CDPSession
 from playwright.async_api import Error as PlaywrightError
 
-from webagent.browser.page.tab import Tab, world_failures
+from webagent.browser.page.line import world_failures
+from webagent.browser.page.tab import Tab
 
 BEGIN_SECONDS = 0.1
 """How long a step waits for a download to begin: the browser says nothing of one until then."""

@@ -10,7 +10,7 @@ from tasks.task import Task
 from webagent.browser.enforcement.dial import dial_through
 from webagent.browser.enforcement.enforce import Enforcer
 from webagent.browser.page.clock import clock_named
-from webagent.browser.page.tab import world_failures
+from webagent.browser.page.line import world_failures
 from webagent.browser.sessions.downloads import Downloads
 from webagent.browser.sessions.frozen import FrozenSite
 from webagent.browser.sessions.har import read_traffic

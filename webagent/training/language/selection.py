@@ -1,23 +1,16 @@
-"""Which stored episodes and steps are learnt from, and how much each is better than its like."""
+"""Which stored episodes and steps are learnt from, and what is compared with what."""
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
-from statistics import fmean, stdev
-from typing import Literal, TypeAlias
+from itertools import combinations
+from statistics import fmean
 
-from webagent.policy.deeds import detours, looks
-from webagent.records import Observation, Trajectory
+from webagent.policy.deeds import detours
+from webagent.records import Trajectory
 from webagent.training.language.rows import TokenRow
 from webagent.training.rows import observation_after
-
-Scale: TypeAlias = Literal["group", "batch", "none"]
-"""What differences from a group's mean are divided by: the group's standard deviation (GRPO), that
-of all rewards together, or nothing (Dr. GRPO, arXiv 2503.20783)."""
-_EPSILON = 1e-4
-"""Added to a standard deviation before dividing by it, as TRL does."""
 
 
 def successes(
@@ -90,153 +83,47 @@ def mismatched(rows: Sequence[TokenRow]) -> list[TokenRow]:
     return found
 
 
-def group_advantages(
-    rewards: Mapping[str, float], groups: Mapping[str, str], scale: Scale = "group"
-) -> dict[str, float]:
-    """How much better each episode was than its group, by id (GRPO, arXiv 2402.03300):
-
-        A_i = (r_i - mean of the group) / (standard deviation + 1e-4)
-
-    `rewards` and `groups`, the group's name, are by episode id. The deviation is the sample's
-    (n - 1), as in TRL. Groups in which all did equally well teach nothing and are dropped (dynamic
-    sampling of DAPO, arXiv 2503.14476), so that they are not counted in any mean either.
-    """
+def episode_pairs(
+    rewards: Mapping[str, float],
+    groups: Mapping[str, str],
+    margin: float = 0.0,
+    most: int | None = None,
+) -> list[tuple[str, str]]:
+    """Ids of episodes of one group of which the first did better by more than the margin; the
+    widest apart first, of each group at most so many."""
     members: defaultdict[str, list[str]] = defaultdict(list)
     for episode in rewards:
         members[groups[episode]].append(episode)
-    everything = stdev(rewards.values()) if len(rewards) > 1 else 0.0
-    found: dict[str, float] = {}
-    for episodes in members.values():
-        values = [rewards[episode] for episode in episodes]
-        if len(values) < 2 or math.isclose(min(values), max(values)):
-            continue
-        spread = {"group": stdev(values), "batch": everything}.get(scale, 1.0)
-        spread += _EPSILON if scale != "none" else 0.0
-        found |= {episode: (rewards[episode] - fmean(values)) / spread for episode in episodes}
-    return found
-
-
-def page_key(observation: Observation) -> Hashable:
-    """The same for pages that look the same at the same address."""
-    return observation.url, tuple(looks(observation))
-
-
-def step_group_advantages(
-    trajectories: Sequence[Trajectory],
-    rewards: Mapping[str, float],
-    discount: float = 0.95,
-    scale: Scale = "none",
-    key: Callable[[Observation], Hashable] = page_key,
-) -> dict[str, tuple[float, ...]]:
-    """How much better each step was than others from the same page, by episode id (GiGPO, arXiv
-    2505.10978, equations 6 and 7): the discounted return of a step minus the mean of those that
-    episodes of the same task and seed had from a page of the same key.
-
-    A step whose page no other was on gets 0. To be added to the episodes' advantages, times the
-    paper's omega.
-    """
-    returns: defaultdict[Hashable, list[tuple[str, int, float]]] = defaultdict(list)
-    for trajectory in trajectories:
-        if trajectory.id not in rewards:
-            continue
-        length = len(trajectory.steps)
-        for index, step in enumerate(trajectory.steps):
-            value = discount ** (length - 1 - index) * rewards[trajectory.id]
-            place = (trajectory.task.id, trajectory.task.seed, key(step.observation))
-            returns[place].append((trajectory.id, index, value))
-    found = {t.id: [0.0] * len(t.steps) for t in trajectories if t.id in rewards}
-    everything = [value for group in returns.values() for _, _, value in group]
-    whole = stdev(everything) if len(everything) > 1 else 0.0
-    for group in returns.values():
-        values = [value for _, _, value in group]
-        if len(values) < 2 or math.isclose(min(values), max(values)):
-            continue
-        spread = {"group": stdev(values), "batch": whole}.get(scale, 1.0)
-        spread += _EPSILON if scale != "none" else 0.0
-        for episode, index, value in group:
-            found[episode][index] = (value - fmean(values)) / spread
-    return {episode: tuple(values) for episode, values in found.items()}
-
-
-def contributions(progress: Sequence[float]) -> tuple[float, ...]:
-    """What each step added to the progress, estimated before each step and at the end: the sum is
-    the progress of the whole episode."""
-    return tuple(after - before for before, after in pairwise(progress))
-
-
-def progress_rewards(
-    contributions: Sequence[float],
-    grounded: Sequence[bool],
-    contribution: float = 1.0,
-    grounding: float = 0.5,
-) -> tuple[float, ...]:
-    """A reward for each step (SPA, arXiv 2505.20732): what it contributed to the outcome, as an
-    estimator says, and whether it could be done at all,
-
-        r_t = alpha c_t + beta g_t
-
-    The defaults are the paper's alpha and beta. An estimator's contributions are to add up to the
-    episode's outcome; it is trained with `losses.attribution`.
-    """
-    return tuple(
-        contribution * part + grounding * float(is_grounded)
-        for part, is_grounded in zip(contributions, grounded, strict=True)
-    )
-
-
-def grounded_steps(trajectory: Trajectory) -> tuple[bool, ...]:
-    """Whether each step's action could be done and had an effect."""
-    after = [observation_after(trajectory, index) for index in range(len(trajectory.steps))]
-    return tuple(page is None or not page.outcome or page.over for page in after)
-
-
-def step_advantages(
-    rewards: Mapping[str, Sequence[float]],
-    groups: Mapping[str, str],
-    discount: float = 1.0,
-    scale: Scale = "group",
-) -> dict[str, tuple[float, ...]]:
-    """From rewards of steps, by episode id, to advantages: each step's return from there on,
-    compared with those of all steps of its group.
-
-    Groups in which all returns are equal are dropped. SPA itself trains with PPO and a critic;
-    here the group's mean stands in for the critic, as in GRPO with process rewards (arXiv
-    2402.03300, section 4.1.3).
-    """
-    returns = {episode: _returns(values, discount) for episode, values in rewards.items()}
-    members: defaultdict[str, list[str]] = defaultdict(list)
-    for episode in returns:
-        members[groups[episode]].append(episode)
-    every = [value for values in returns.values() for value in values]
-    whole = stdev(every) if len(every) > 1 else 0.0
-    found: dict[str, tuple[float, ...]] = {}
-    for episodes in members.values():
-        values = [value for episode in episodes for value in returns[episode]]
-        if len(values) < 2 or math.isclose(min(values), max(values)):
-            continue
-        middle = fmean(values)
-        spread = {"group": stdev(values), "batch": whole}.get(scale, 1.0)
-        spread += _EPSILON if scale != "none" else 0.0
-        found |= {e: tuple((value - middle) / spread for value in returns[e]) for e in episodes}
-    return found
-
-
-def critic_advantages(
-    values: Sequence[float], outcome: float, next_step: float = 0.5
-) -> tuple[float, ...]:
-    """WebRL's advantage of each step (arXiv 2411.02337) from a critic's values before each:
-
-        A_t = lambda (r_t + V(s_(t+1)) - V(s_t)) + (1 - lambda) (r_T - V(s_t))
-
-    `outcome` is r_T, the only reward; after the last step there is no value. `next_step` is
-    lambda.
-    """
     found = []
-    for index, value in enumerate(values):
-        is_last = index + 1 == len(values)
-        ahead = outcome if is_last else values[index + 1]
-        found.append(next_step * (ahead - value) + (1 - next_step) * (outcome - value))
-    return tuple(found)
+    for episodes in members.values():
+        better = sorted(episodes, key=lambda episode: -rewards[episode])
+        pairs = [
+            (one, other)
+            for one, other in combinations(better, 2)
+            if rewards[one] - rewards[other] > margin
+        ]
+        found += sorted(pairs, key=lambda pair: rewards[pair[1]] - rewards[pair[0]])[:most]
+    return found
+
+
+def step_pairs(
+    rows: Sequence[TokenRow], values: Sequence[float], margin: float = 0.0
+) -> list[tuple[TokenRow, TokenRow]]:
+    """Rows of one reply to the same prompt and images, the first worth more than the other by
+    over the margin. Equal replies are no pair."""
+    prompts: defaultdict[object, list[int]] = defaultdict(list)
+    for index, row in enumerate(rows):
+        [(start, _)] = row.spans
+        prompts[row.ids[:start], row.images].append(index)
+    found = []
+    for places in prompts.values():
+        better = sorted(places, key=lambda place: -values[place])
+        found += [
+            (rows[one], rows[other])
+            for one, other in combinations(better, 2)
+            if values[one] - values[other] > margin and rows[one].ids != rows[other].ids
+        ]
+    return found
 
 
 def perplexity(log_probs: Sequence[float]) -> float:
@@ -260,12 +147,3 @@ def within_perplexity(
         for row, values in zip(rows, log_probs, strict=True)
         if low <= perplexity(values) <= high
     ]
-
-
-def _returns(rewards: Sequence[float], discount: float) -> tuple[float, ...]:
-    found: list[float] = []
-    ahead = 0.0
-    for reward in reversed(rewards):
-        ahead = reward + discount * ahead
-        found.append(ahead)
-    return tuple(reversed(found))

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -176,6 +177,28 @@ async def test_what_comes_to_lie_under_the_mouse_is_told_before_time_runs(
         page = await world.reset(clock_task(url, clock="virtual", settle_ms=500))
         after = await click(world, page, "Reveal")
         assert "entered" in [node.name for node in after.nodes]
+
+
+@pytest.mark.parametrize("field", ["<input value=kept>", "<textarea>kept</textarea>"])
+async def test_telling_of_the_mouse_types_nothing_over_a_selection(
+    world: BrowserWorld, tmp_path: Path, field: str
+) -> None:
+    (tmp_path / "page.html").write_text(
+        f"""<!DOCTYPE html>{field}<button onclick="swap(this)">Swap</button><p id=said>nothing</p>
+        <script>function swap(button) {{
+          const other = document.createElement("button");
+          other.onmouseenter = () => said.textContent = "entered";
+          other.textContent = "what was behind it";
+          button.replaceWith(other);
+          document.querySelector("input, textarea").select();
+        }}</script>"""
+    )
+    task = Task(id="page/swap@1", start_url=(tmp_path / "page.html").as_uri())
+    seen = await world.reset(task)
+    swap = next(node.mark for node in seen.nodes if node.name == "Swap")
+    seen = await world.step(act.Click(swap))
+    assert "entered" in render(seen)
+    assert [node.value for node in seen.nodes if node.role == "textbox"] == ["kept"]
 
 
 async def test_an_element_that_is_hidden_has_lost_the_focus(world: BrowserWorld, url: str) -> None:

@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from torch import Tensor, nn
 
 from tests.tiny_models import causal
@@ -117,6 +119,31 @@ def test_merging_again_changes_nothing() -> None:
     rows = merge([*conversation(1, id="a"), *conversation(2, id="b")])
     assert len(rows) == 2
     assert merge(rows) == rows
+
+
+@given(st.integers(0, 10_000), st.integers(1, 6))
+def test_whatever_is_merged_every_reply_stays_with_its_whole_prompt(seed: int, turns: int) -> None:
+    dice = random.Random(seed)
+    decisions, history = [], (1, 2)
+    for _ in range(turns):
+        reply = tuple(dice.randrange(3) for _ in range(dice.randint(1, 2)))
+        decisions.append(sampled(history, reply))
+        kept = (*history, *reply) if dice.random() < 0.8 else history
+        history = (*kept, *[dice.randrange(3)] * dice.randint(0, 2))
+        history = history[: dice.randint(1, len(history))] if dice.random() < 0.2 else history
+    rows = step_rows(played(*decisions), advantages=[float(i) for i in range(turns)])
+    merged = merge(rows)
+    found = {
+        step: (row.ids[:stop], (start, stop), set(row.weights[start:stop]), row.advantages[start])
+        for row in merged
+        for step, (start, stop) in zip(row.steps, row.spans, strict=True)
+    }
+    expected = {
+        index: (row.ids, row.spans[0], {1.0}, float(index)) for index, row in enumerate(rows)
+    }
+    assert found == expected
+    taught = [sum(map(bool, row.weights)) for row in rows]
+    assert sum(sum(map(bool, row.weights)) for row in merged) == sum(taught)
 
 
 @pytest.fixture(scope="module")

@@ -31,7 +31,8 @@ def aggregate(
 
     Weights are not normalised by their sum: a batch of half weight counts half. `denominator`
     stands in for T or N where a batch is gone through in parts, so that the parts' losses add up
-    to the whole's; `constant` needs it. Raises `ValueError` without it, or for no tokens.
+    to the whole's, provided that no sequence is in two of them; `constant` needs it. Raises
+    `ValueError` without it, or for no tokens.
     """
     if not values.numel():
         raise ValueError("a loss of no tokens")

@@ -13,7 +13,7 @@ from webagent.training.language.losses.taught import TaughtTokens
 
 @dataclass(frozen=True, slots=True)
 class Clipping:
-    """The options of `policy_gradient`; as they are, those of TRL's GRPO."""
+    """The options of `policy_gradient`; as they are, with the bounds and the mean of TRL's GRPO."""
 
     low: float = 0.2
     """Ratios below 1 - low get no gradient where the advantage is negative."""

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from tests.tiny_models import causal
 from tests.webagent.training.language.episodes import played, sampled
+from webagent.training.language.advantages import group_advantages
 from webagent.training.language.losses import (
     Clipping,
     Desirability,
@@ -29,7 +30,7 @@ from webagent.training.language.losses import (
 )
 from webagent.training.language.merge import merge
 from webagent.training.language.rows import TokenRow, step_rows
-from webagent.training.language.selection import group_advantages, mismatched
+from webagent.training.language.selection import mismatched
 
 pytestmark = [
     pytest.mark.slow,
@@ -105,10 +106,21 @@ def made_rows(count: int = 4, seed: int = 0, advantages: Sequence[float] = ()) -
     return rows
 
 
+def conversation() -> TokenRow:
+    """An episode whose every prompt goes on from the reply before, merged; its second step is
+    left out."""
+    decisions, history = [], (11, 12, 13)
+    for reply in ((21, 22), (23,), (24, 25, 26)):
+        decisions.append(sampled(history, reply))
+        history = (*history, *reply, 99, 98)
+    [row] = merge(step_rows(played(*decisions), weights=[1, 0, 1]))
+    return row
+
+
 def split(row: TokenRow) -> tuple[list[int], list[int]]:
-    """Prompt and reply of a row of one step."""
-    [(start, stop)] = row.spans
-    return list(row.ids[:start]), list(row.ids[start:stop])
+    """The first prompt, and all that follows."""
+    start = row.spans[0][0]
+    return list(row.ids[:start]), list(row.ids[start:])
 
 
 def log_probs(model: nn.Module, rows: Sequence[TokenRow], temperature: float = 1.0) -> Tensor:
@@ -148,12 +160,7 @@ def test_supervised_is_equal_to_sft_trainer(bench: Bench) -> None:
     from datasets import Dataset
     from trl import SFTConfig, SFTTrainer
 
-    decisions, history = [], (11, 12, 13)
-    for reply in ((21, 22), (23,), (24, 25, 26)):
-        decisions.append(sampled(history, reply))
-        history = (*history, *reply, 99, 98)
-    [long] = merge(step_rows(played(*decisions), weights=[1, 0, 1]))
-    rows = [long, *made_rows(3)]
+    rows = [conversation(), *made_rows(3)]
     labels = [[i if w else -100 for i, w in zip(row.ids, row.weights, strict=True)] for row in rows]
     examples = [{"input_ids": list(r.ids), "labels": x} for r, x in zip(rows, labels, strict=True)]
     config = bench.config(SFTConfig, max_length=None, dataset_kwargs={"skip_prepare_dataset": True})
@@ -253,6 +260,8 @@ def test_desirability_is_equal_to_kto_trainer(bench: Bench, seed: int, has_basel
 GROUPS = {
     "dapo": (Clipping(low=0.2, high=0.28, per="token"), {"loss_type": "dapo"}),
     "grpo": (Clipping(per="sequence"), {"loss_type": "grpo"}),
+    "several turns": (Clipping(), {"loss_type": "dapo"}),
+    "grpo over several turns": (Clipping(per="sequence"), {"loss_type": "grpo"}),
     "dr_grpo": (Clipping(per="constant"), {"loss_type": "dr_grpo"}),
     "uncorrected divergence": (
         Clipping(divergence=0.3, corrected=False),
@@ -277,6 +286,8 @@ def test_policy_gradients_are_equal_to_grpo_trainer(bench: Bench, name: str) -> 
     rewards = {"0": 1.0, "1": 0.0, "2": 0.0, "3": 0.3}
     advantages = group_advantages(rewards, dict.fromkeys(rewards, "task"))
     rows = made_rows(4, seed=6, advantages=[advantages[str(i)] for i in range(4)])
+    if name.endswith("turns"):
+        rows[0] = replace(conversation(), episode="0").with_advantage(advantages["0"])
     own = load(bench.policy)
     with torch.no_grad():
         near = log_probs(own, rows, temperature)
@@ -300,7 +311,7 @@ def test_policy_gradients_are_equal_to_grpo_trainer(bench: Bench, name: str) -> 
     )
     trainer.current_gradient_accumulation_steps = 1
     is_stale = name == "stale"
-    taught = taught_tokens(rows)
+    taught = taught_tokens(rows, "row")
     with torch.no_grad():
         frozen = log_probs(load(bench.reference), rows, temperature)
     inputs = generated(rows, tokenizer(bench.policy).pad_token_id, sampling, frozen)
@@ -338,12 +349,14 @@ def generated(
     pairs = [split(row) for row in rows]
     longest = max(len(prompt) for prompt, _ in pairs)
     width = max(len(reply) for _, reply in pairs)
+    lengths = [len(reply) for _, reply in pairs]
     replies = [[*reply, *[pad] * (width - len(reply))] for _, reply in pairs]
     return {
         "prompt_ids": torch.tensor([[*[pad] * (longest - len(p)), *p] for p, _ in pairs]),
         "prompt_mask": torch.tensor([[*[0] * (longest - len(p)), *[1] * len(p)] for p, _ in pairs]),
         "completion_ids": torch.tensor(replies),
-        "completion_mask": padded(rows, torch.ones_like(sampling)).long(),
+        "completion_mask": torch.tensor([[1] * n + [0] * (width - n) for n in lengths]),
+        "tool_mask": padded(rows, torch.ones_like(sampling)).long(),
         "old_per_token_logps": padded(rows, sampling),
         "ref_per_token_logps": padded(rows, frozen),
         "num_items_in_batch": torch.tensor(float(len(sampling))),
@@ -351,6 +364,11 @@ def generated(
 
 
 def padded(rows: Sequence[TokenRow], values: Tensor) -> Tensor:
-    """Values of the replies' tokens, one line a row, with zeros behind."""
-    lines = values.split([len(split(row)[1]) for row in rows])
-    return nn.utils.rnn.pad_sequence(list(lines), batch_first=True)
+    """Values of the taught tokens at their places in the replies, zeros elsewhere."""
+    taught = iter(values)
+    zero = torch.zeros(())
+    lines = []
+    for row in rows:
+        weights = row.weights[row.spans[0][0] :]
+        lines.append(torch.stack([next(taught) if weight else zero for weight in weights]))
+    return nn.utils.rnn.pad_sequence(lines, batch_first=True)

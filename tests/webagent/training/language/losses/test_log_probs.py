@@ -79,3 +79,14 @@ def test_gradients_of_log_probs_and_entropies_are_exact() -> None:
     logits = LOGITS.clone().requires_grad_()
     assert torch.autograd.gradcheck(lambda x: token_log_probs(x, IDS, 0.7, MASKS), logits)
     assert torch.autograd.gradcheck(lambda x: token_entropies(x, 0.7, MASKS), logits)
+
+
+def test_what_was_sampled_under_a_mask_has_a_ratio_of_one_under_it_only() -> None:
+    dice = torch.Generator().manual_seed(5)
+    chances = torch.softmax((LOGITS / 0.7).masked_fill(~MASKS, -torch.inf), -1)
+    ids = torch.multinomial(chances, 1, generator=dice).squeeze(-1)
+    behaviour = chances.gather(-1, ids.unsqueeze(-1)).squeeze(-1).log()
+    ratios = (token_log_probs(LOGITS, ids, 0.7, MASKS) - behaviour).exp()
+    assert torch.allclose(ratios, torch.ones(3, dtype=torch.float64))
+    assert (token_log_probs(LOGITS, ids, 0.7) - behaviour).exp()[:2].max() < 0.9
+    assert (token_log_probs(LOGITS, ids, 1.0, MASKS) - behaviour).exp().sub(1).abs().max() > 0.05
