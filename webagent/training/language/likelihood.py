@@ -17,7 +17,7 @@ from webagent.training.language.packing import Packing, Sheet, lay_out, taught
 from webagent.training.language.projection import LogitReader, logit_reader, text_config
 from webagent.training.language.rows import TokenRow
 
-Masks: TypeAlias = Callable[[str, Sequence[int]], NDArray[np.bool_]]
+Replay: TypeAlias = Callable[[str, Sequence[int]], NDArray[np.bool_]]
 """From a stored constraint and the ids sampled under it to which ids could be drawn at each of
 their places, (ids, vocabulary)."""
 
@@ -29,7 +29,7 @@ Pictures: TypeAlias = Callable[[Sequence[str]], Mapping[str, Tensor]]
 class Reading:
     """What is needed beside the rows to read them."""
 
-    masks: Masks | None = None
+    masks: Replay | None = None
     pictures: Pictures | None = None
     logits: int = 2**27
     """Numbers in the logits held at a time; more are computed piece by piece, again in the

@@ -79,7 +79,13 @@ def whole(units: Sequence[Unit]) -> Whole:
     rows = [row for unit in units for row in unit.rows]
     return Whole(
         tokens=float(sum(len(taught(row)) for row in rows)),
-        sequences=float(sum(max(1, len(row.spans)) for row in rows)),
+        sequences=float(sum(_sequences(row) for row in rows)),
         units=float(len(units)),
         pairs=float(sum(0 < unit.better < len(unit.rows) for unit in units)),
     )
+
+
+def _sequences(row: TokenRow) -> int:
+    """How many of the row's replies teach anything; a row without spans is one."""
+    spans = row.spans or ((0, len(row.ids)),)
+    return sum(any(row.weights[start:stop]) for start, stop in spans)

@@ -1,7 +1,7 @@
 """The losses as the trainer minimises them, part by part of an update."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
@@ -23,6 +23,7 @@ from webagent.training.language.losses import (
 )
 from webagent.training.language.objective import Outcome, Scored, Whole
 from webagent.training.language.rows import TokenRow
+from webagent.training.language.selection import mismatched
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ class PolicyGradient:
     options: Clipping = field(default_factory=Clipping)
     constant: float = 0.0
     """What the sum over an update is divided by, for `per="constant"`."""
-    corrected: bool = False
+    recomputed: bool = False
     """Whether ratios are to the policy as it is now, and the way from the sampling to it is made
     up for by truncated importance weights. For one update on each row."""
 
@@ -69,7 +70,7 @@ class PolicyGradient:
 
     def __call__(self, scored: Scored, whole: Whole) -> Outcome:
         """The clipped surrogate."""
-        old = scored.log_probs.detach() if self.corrected else None
+        old = scored.log_probs.detach() if self.recomputed else None
         loss = policy_gradient(
             scored.log_probs,
             scored.taught,
@@ -115,11 +116,8 @@ class Desirable:
     needs = frozenset({"reference"})
 
     def extra(self, units: Sequence[Unit]) -> list[TokenRow]:
-        """Each prompt with the reply of the next unit, of which the baseline is estimated."""
-        return [
-            _mismatched(unit.rows[0], other.rows[0])
-            for unit, other in zip(units, [*units[1:], units[0]], strict=True)
-        ]
+        """Each prompt with the reply of the unit before, of which the baseline is estimated."""
+        return mismatched([unit.rows[0] for unit in units if len(unit.rows[0].spans) == 1])
 
     def __call__(self, scored: Scored, whole: Whole) -> Outcome:
         """The desirability loss against the baseline of the whole update."""
@@ -184,23 +182,6 @@ def _sides(scored: Scored, values: Tensor) -> tuple[Tensor, Tensor]:
         chosen.append(sum((next(sums) for _ in range(unit.better)), zero))
         rejected.append(sum((next(sums) for _ in unit.rows[unit.better :]), zero))
     return torch.stack(chosen), torch.stack(rejected)
-
-
-def _mismatched(row: TokenRow, other: TokenRow) -> TokenRow:
-    """The prompt of one row with the first reply of the other."""
-    start, (begin, stop) = _reply(row)[0], _reply(other)
-    ids = (*row.ids[:start], *other.ids[begin:stop])
-    weights = (0.0,) * start + (1.0,) * (stop - begin)
-    return replace(
-        row, ids=ids, weights=weights, log_probs=(), advantages=(), allowed=(), steps=(), spans=()
-    )
-
-
-def _reply(row: TokenRow) -> tuple[int, int]:
-    if row.spans:
-        return row.spans[0]
-    learnt = [i for i, weight in enumerate(row.weights) if weight]
-    return learnt[0], learnt[-1] + 1
 
 
 def _clip_share(scored: Scored, options: Clipping) -> tuple[float, float]:

@@ -103,9 +103,9 @@ class Trainer:
         """
         _check_needs(units, self.objective)
         started = time.perf_counter()
-        mine = units[self.accelerator.process_index :: self.accelerator.num_processes]
+        mine = self._share(units)
         self.model.train()
-        sizes = self._whole(units, mine)
+        sizes = self._whole(units)
         loss, tally = self._retried(mine, lambda: self._gradient(mine, sizes))
         loss = self._summed(loss)
         norm = self._joined_gradient()
@@ -142,8 +142,15 @@ class Trainer:
             image_ids=image_ids(self.model),
         )
 
-    def _whole(self, units: Sequence[Unit], mine: Sequence[Unit]) -> Whole:
-        total, count = self._retried(mine, lambda: self._learner.log_ratios(mine))
+    def _share(self, whole: Sequence[_T]) -> Sequence[_T]:
+        """What of it is this process's."""
+        return whole[self.accelerator.process_index :: self.accelerator.num_processes]
+
+    def _whole(self, units: Sequence[Unit]) -> Whole:
+        extra = self._share(self.objective.extra(units))
+        total, count = self._retried(
+            [Unit((row,)) for row in extra], lambda: self._learner.log_ratios(extra)
+        )
         return replace(whole(units), extra=(self._summed(total), self._summed(count)))
 
     def _gradient(self, mine: Sequence[Unit], sizes: Whole) -> tuple[float, Tally]:

@@ -14,6 +14,7 @@ from webagent.training.language.metrics import Tally
 from webagent.training.language.objective import Objective, Scored, Whole
 from webagent.training.language.packing import Packing, Sheet, lay_out
 from webagent.training.language.reference import Reference
+from webagent.training.language.rows import TokenRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +79,11 @@ class Learner:
             tally.add({"padded_tokens": (sum(sheet.tokens for sheet in batch.sheets), 0)})
         return loss
 
-    def log_ratios(self, units: Sequence[Unit]) -> tuple[float, float]:
-        """Of the rows the objective asks for: the sum of their log-ratios to the reference, and
-        their number."""
+    def log_ratios(self, rows: Sequence[TokenRow]) -> tuple[float, float]:
+        """The sum of the rows' log-ratios to the reference, and how many rows it is over: those
+        beyond the context are left out."""
         longest = context_length(self.model) or math.inf
-        rows = [row for row in self.objective.extra(units) if len(row.ids) <= longest]
+        rows = [row for row in rows if len(row.ids) <= longest]
         total = 0.0
         for sheet in lay_out(rows, self.packing) if rows else ():
             assert self.reference is not None
