@@ -139,7 +139,7 @@ def load(folder: Path) -> Checkpoint:
 
     return Checkpoint(
         load_file(folder / _TENSORS),
-        torch.load(folder / _STATES, weights_only=True),
+        torch.load(folder / _STATES, map_location="cpu", weights_only=True),
         json.loads((folder / _FACTS).read_text(encoding="utf-8")),
     )
 
