@@ -25,6 +25,7 @@ class ChatServer(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), ChatHandler)
         self.behaviours: list[Behaviour] = []
         self.requests: list[dict[str, Any]] = []
+        self.paths: list[str] = []
         self.keys: list[str] = []
         self.times: list[float] = []
         self.closing = threading.Event()
@@ -45,9 +46,10 @@ class ChatHandler(BaseHTTPRequestHandler):
     server: ChatServer
 
     def do_POST(self) -> None:
-        """Answer `/v1/chat/completions`."""
+        """Answer `/v1/chat/completions`, and `/v1/completions` as well."""
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.server.requests.append(body)
+        self.server.paths.append(self.path)
         self.server.times.append(time.monotonic())
         self.server.keys.append(self.headers["Authorization"])
         behaviours = self.server.behaviours
@@ -67,7 +69,14 @@ class ChatHandler(BaseHTTPRequestHandler):
         """Stay silent."""
 
 
-def completion(texts: list[str], finish_reason: str = "stop") -> bytes:
+def counted(body: dict[str, Any]) -> int:
+    """Tokens of a request's prompt, as a server counts them."""
+    if "prompt" in body:
+        return len(body["prompt"])
+    return max(11, sum(len(str(message["content"])) for message in body["messages"]) // 4)
+
+
+def completion(texts: list[str], finish_reason: str = "stop", prompt_tokens: int = 11) -> bytes:
     """The body of a chat completion with these choices."""
     choices = [
         {
@@ -77,7 +86,7 @@ def completion(texts: list[str], finish_reason: str = "stop") -> bytes:
         }
         for index, text in enumerate(texts)
     ]
-    usage = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
+    usage = {"prompt_tokens": prompt_tokens, "completion_tokens": 7}
     return json.dumps(
         {"id": "1", "object": "chat.completion", "model": "served", "choices": choices}
         | {"usage": usage, "created": 0}
@@ -90,7 +99,40 @@ class Behave:
     @staticmethod
     def reply(*texts: str, finish_reason: str = "stop") -> Behaviour:
         """A good completion with these choices, however many were asked for."""
-        return lambda handler, body: handler.send(completion(list(texts), finish_reason))
+        return lambda handler, body: handler.send(
+            completion(list(texts), finish_reason, counted(body))
+        )
+
+    @staticmethod
+    def sampled(text: str, ids: list[Any], log_probs: list[Any], **changes: Any) -> Behaviour:
+        """One reply with its ids and those of the prompt, as vLLM and SGLang write them.
+
+        Of ids and log-probabilities it gives what the request asks for. `changes` replace fields
+        of the body, or of its one choice.
+        """
+
+        def behave(handler: ChatHandler, body: dict[str, Any]) -> None:
+            is_chat = "messages" in body
+            said = (
+                {"message": {"role": "assistant", "content": text}} if is_chat else {"text": text}
+            )
+            choice: dict[str, Any] = {"index": 0, "finish_reason": "stop", **said}
+            if body.get("return_token_ids"):
+                choice["token_ids"] = ids
+                choice["prompt_token_ids"] = body.get("prompt", [7, 8, 9])
+            if is_chat and body.get("logprobs"):
+                content = [{"token": "?", "logprob": value} for value in log_probs]
+                choice["logprobs"] = {"content": content}
+            elif body.get("logprobs") is not None:
+                choice["logprobs"] = {"token_logprobs": log_probs}
+            usage = {"prompt_tokens": counted(body), "completion_tokens": len(ids)}
+            whole = {"model": "served", "usage": usage} | {
+                key: value for key, value in changes.items() if key in ("usage", "model")
+            }
+            choice |= {key: value for key, value in changes.items() if key not in whole}
+            handler.send(json.dumps(whole | {"choices": [choice]}).encode())
+
+        return behave
 
     @staticmethod
     def status(status: int, *, headers: dict[str, str] | None = None, **error: str) -> Behaviour:

@@ -2,7 +2,14 @@
 
 from webagent.models.canned import CannedModel
 from webagent.models.constraint import Constraint
-from webagent.models.endpoint import Endpoint, EndpointModel
+from webagent.models.endpoint import (
+    SERVERS,
+    Endpoint,
+    EndpointModel,
+    Server,
+    load_endpoint,
+    read_endpoint,
+)
 from webagent.models.model import (
     Capabilities,
     Completion,
@@ -15,6 +22,7 @@ from webagent.models.model import (
 from webagent.models.prompt import Prompt, fence, load_prompt
 
 __all__ = [
+    "SERVERS",
     "CannedModel",
     "Capabilities",
     "Completion",
@@ -25,8 +33,11 @@ __all__ = [
     "Model",
     "Prompt",
     "Reply",
+    "Server",
     "Tokens",
     "fence",
+    "load_endpoint",
     "load_prompt",
+    "read_endpoint",
     "require_token_ids",
 ]

@@ -134,10 +134,10 @@ async def test_nobody_listening_is_a_model_error_that_says_where(connect):
 async def test_a_slow_server_is_given_up_on_after_the_timeout(chat_server, behave, connect):
     chat_server.will(behave.slow(), behave.reply("awake"))
 
-    completion = await connect(timeout=0.2).complete(ASK)
+    completion = await connect(timeout=0.5, attempts=9).complete(ASK)
 
     assert completion.replies[0].text == "awake"
-    assert 0.2 <= completion.seconds < 5
+    assert 0.5 <= completion.seconds < 30
 
 
 async def test_a_server_that_drips_bytes_is_timed_out_all_the_same(chat_server, behave, connect):

@@ -1,0 +1,114 @@
+"""Where an endpoint is, how patient to be with it and what its server can do."""
+
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from webagent.errors import SetupError, unknown_name
+from webagent.models.endpoint.server import SERVERS, Server
+from webagent.models.model import Capabilities
+
+_PLAIN = "openai-compatible"
+Seconds: TypeAlias = Annotated[float, Field(gt=0)]
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Where the model is, and how patient to be with it."""
+
+    model: str
+    """The name the server knows the weights by."""
+    base_url: str = ""
+    """Empty: `OPENAI_BASE_URL`, and without that OpenAI's own."""
+    api_key: str = field(default="", repr=False)
+    """Empty: looked up in `api_key_variable`. A server with an address of its own may need none."""
+    timeout: Seconds = 120.0
+    """Seconds that one attempt may take, from sending to the last byte."""
+    patience: Seconds = 600.0
+    """Seconds that a request may take with all its attempts and pauses."""
+    attempts: Annotated[int, Field(ge=1)] = 6
+    """How often to try before the model counts as failed."""
+    first_pause: Annotated[float, Field(ge=0)] = 0.5
+    """Seconds; the pause doubles with every attempt, and a random half of it is taken off."""
+    longest_pause: Annotated[float, Field(ge=0)] = 30.0
+    images: bool = True
+    """Whether the model looks at images."""
+    api_key_variable: str = "OPENAI_API_KEY"
+    """Environment variable that holds the key."""
+    server: Server = SERVERS[_PLAIN]
+    """What the server can do."""
+    version: str = ""
+    """Changes whenever the weights behind the same name do: stored with every reply, and the salt
+    of the server's prefix cache where it takes one."""
+    characters_per_token: Annotated[float, Field(ge=0)] = 12.0
+    """A prompt of more characters for each token that the server counts was cut; 0: not looked
+    at. Text of web pages has two to five."""
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What the server and the model can do together."""
+        server = self.server
+        return Capabilities(
+            token_ids=server.token_ids,
+            images=self.images,
+            constraints=bool(server.dialect) and server.grammars,
+            prefix_cache=server.prefix_cache,
+        )
+
+
+def load_endpoint(path: Path, table: str = "endpoint") -> Endpoint:
+    """The endpoint that a table of a TOML file describes. Raises `SetupError`."""
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SetupError(f"cannot read the endpoint file {path}: {error.strerror}") from error
+    except ValueError as error:
+        raise SetupError(f"{path} is not TOML: {error}") from error
+    found = content.get(table)
+    if not isinstance(found, dict):
+        raise SetupError(
+            f"{path} has no table [{table}]; it has: {', '.join(content) or 'nothing'}"
+        )
+    return read_endpoint(found)
+
+
+def read_endpoint(table: Mapping[str, Any]) -> Endpoint:
+    """The endpoint that a table describes, `server` being a name of `SERVERS` or a table.
+
+    A server's table starts from the one that its `kind` names. Raises `SetupError` for a key or a
+    server that is not known and for a value of the wrong kind.
+    """
+    values = {**table, "server": _server(table.get("server", _PLAIN))}
+    _refuse_unknown(values, Endpoint, "endpoint setting")
+    try:
+        # As JSON, since the strict reading of Python objects takes no mapping for a dataclass.
+        text = json.dumps(values, default=str)
+        return TypeAdapter(Endpoint).validate_json(text, strict=True)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"]) or "endpoint"
+        found = "" if first["type"] == "missing" else f", found {first['input']!r}"
+        raise SetupError(f"endpoint setting {where}: {first['msg']}{found}") from error
+
+
+def _server(declared: object) -> dict[str, Any]:
+    table = {"kind": declared} if isinstance(declared, str) else declared
+    if not isinstance(table, dict):
+        raise SetupError(f"endpoint setting server: expected a name or a table, found {declared!r}")
+    kind = str(table.get("kind", _PLAIN))
+    if kind not in SERVERS:
+        raise unknown_name("server", kind, SERVERS)
+    _refuse_unknown(table, Server, "server setting")
+    return asdict(SERVERS[kind]) | table
+
+
+def _refuse_unknown(table: Mapping[str, Any], kind: type[Endpoint | Server], what: str) -> None:
+    known = [known.name for known in fields(kind)]
+    for key in table:
+        if key not in known:
+            raise unknown_name(what, key, known)
