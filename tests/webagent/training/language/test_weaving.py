@@ -1,6 +1,7 @@
 """Which models read trees, which do not and why; and a model that sees."""
 
 import io
+import zlib
 
 import pytest
 import torch
@@ -143,3 +144,56 @@ def test_images_without_pictures_and_places_that_do_not_fit_are_named(seeing):
     short = row([20, *rows[0].ids[2:10]], [3], images=rows[0].images)
     with pytest.raises(ModelError, match="images do not fit their places"):
         log_probs(model, [short], Packing(image_ids=image_ids(model)), reading)
+
+
+def qwen():
+    """A tiny Qwen2.5-VL, whose images have positions in two dimensions."""
+    from transformers import Qwen2_5_VLConfig, Qwen2_5_VLForConditionalGeneration
+
+    rope = {"rope_type": "default", "rope_theta": 10000.0, "mrope_section": [1, 1, 2]}
+    ends = {"bos_token_id": 1, "eos_token_id": 2}
+    text = SIZES | {"vocab_size": 120, "initializer_range": 0.2, "rope_parameters": rope} | ends
+    vision = {
+        "depth": 2,
+        "hidden_size": 32,
+        "intermediate_size": 64,
+        "num_heads": 2,
+        "out_hidden_size": 32,
+        "window_size": 56,
+        "fullatt_block_indexes": [1],
+    }
+    tokens = {"image_token_id": 110, "video_token_id": 111, "vision_start_token_id": 112}
+    torch.manual_seed(0)
+    return Qwen2_5_VLForConditionalGeneration(
+        Qwen2_5_VLConfig(text_config=text, vision_config=vision, **tokens, **ends)
+    )
+
+
+def patches(references):
+    """What its image processor would make of images of 56 by 56 pixels."""
+    seeds = [torch.Generator().manual_seed(zlib.crc32(each.encode())) for each in references]
+    pixels = [torch.randn(16, 3 * 2 * 14 * 14, generator=seed) for seed in seeds]
+    grid = torch.tensor([[1, 4, 4]] * len(references))
+    return {"pixel_values": torch.cat(pixels), "image_grid_thw": grid}
+
+
+def test_images_with_positions_in_two_dimensions_are_padded_while_text_is_woven():
+    model, reading = qwen(), Reading(pictures=patches)
+    prompt = [5, 6, 112, *[110] * 4, 113, 7]
+    rows = [row(prompt, [20 + i, 30, 40 + i], images=("ab"[i % 2],)) for i in range(4)]
+    rows += [row([5, 6, 7], [8, 9]), row([5, 6, 7], [8, 3, 2])]
+    known = {"image_ids": image_ids(model)}
+    assert no_tree(model) == "" and "two dimensions" in no_image_tree(model)
+    with torch.no_grad():
+        alone, padded, woven, forced = (
+            torch.cat(log_probs(model, rows, packing, reading))
+            for packing in (
+                Packing(tokens=1, tree=False, **known),
+                Packing(tree=False, **known),
+                Packing(attention=10**9, image_tree=False, **known),
+                Packing(attention=10**9, image_tree=True, **known),
+            )
+        )
+    torch.testing.assert_close(padded, alone, rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(woven, alone, rtol=1e-5, atol=1e-5)
+    assert (forced - alone).abs().max() > 0.1
