@@ -16,6 +16,15 @@ Score: TypeAlias = Callable[[Tensor, int, int], tuple[Tensor, Tensor]]
 _MORE_THAN_HEAD: "weakref.WeakSet[nn.Module]" = weakref.WeakSet()
 """Models known to change their logits after the projection, such as by capping them."""
 
+_AFTER_THE_HEAD = (
+    "final_logit_softcapping",
+    "logit_scale",
+    "logits_scaling",
+    "lm_head_multiplier",
+    "output_multiplier",
+)
+"""Settings of transformers' models that change logits after the projection."""
+
 
 @dataclass(frozen=True, slots=True)
 class LogitReader:
@@ -95,8 +104,7 @@ def text_config(model: nn.Module) -> Any:
 def _is_all(model: nn.Module, theirs: Tensor, projected: Tensor) -> bool:
     """Whether the projection is the last thing done to the logits."""
     text = text_config(model)
-    scale = getattr(text, "logit_scale", None) or getattr(text, "logits_scaling", None)
-    if getattr(text, "final_logit_softcapping", None) or scale not in (None, 1, 1.0):
+    if any(getattr(text, name, None) not in (None, 0, 1) for name in _AFTER_THE_HEAD):
         return False
     return torch.allclose(theirs, projected, rtol=1e-2, atol=1e-3)
 
