@@ -169,9 +169,10 @@ def gradient(found: tuple[nn.Module, Update]) -> dict[str, Tensor]:
 
 
 def apart(one: dict[str, Tensor], other: dict[str, Tensor]) -> float:
-    """The largest difference, and never one of different weights."""
+    """The largest difference, as a share of the largest gradient."""
     assert one.keys() == other.keys(), one.keys() ^ other.keys()
-    return max(float((one[name] - other[name]).abs().max()) for name in one)
+    largest = max(float(each.abs().max()) for each in other.values())
+    return max(float((one[name] - other[name]).abs().max()) for name in one) / largest
 
 
 def seconds(update: Update) -> float:
