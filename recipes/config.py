@@ -46,6 +46,7 @@ def resolve(
         description=f"{(config.__doc__ or '').strip()}\n\n{_sources(recipe)}",
         args=flags,
         default=replace(base, **layers),
+        config=(tyro.conf.AvoidSubcommands,),
     )
 
 

@@ -1,82 +1,156 @@
 """The policies a benchmark can measure, by the names they are asked for with."""
 
-from collections.abc import AsyncIterator, Sequence
+import json
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
-from functools import partial
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from recipes.asking import Asking
 from webagent.errors import PolicyError, SetupError, unknown_name
-from webagent.observation.variants import VARIANTS, Variant, variant_named
+from webagent.models import CannedModel, Capabilities, Endpoint, EndpointModel, Model
+from webagent.policy.knowledge import Knowledge
 from webagent.policy.oracles import ORACLES, OraclePolicy
 from webagent.policy.policy import Policy
+from webagent.policy.prompting import Prompting
 from webagent.records import Decision, Observation, Trajectory
 from webagent.store import ImageFolder
 
-KINDS = ("oracle", "model:FOLDER", "endpoint")
-MAX_TOKENS = 2000
-"""Of a page's text in a prompt, at most; estimated."""
+KINDS = ("oracle", "model:FOLDER", "local:FOLDER", "endpoint")
+PLAIN = Prompting()
+"""Every switch off."""
 
 
-def check(policy: str, model: str, observation: str = "text") -> None:
-    """Whether such a policy can be made, without making it. Raises `SetupError`."""
-    kind, _, folder = policy.partition(":")
-    if kind not in {name.partition(":")[0] for name in KINDS}:
-        raise unknown_name("policy", policy, KINDS)
-    if kind == "model" and not Path(folder, "config.json").is_file():
-        raise SetupError(
-            f"--policy {policy}: no saved model in {folder or 'that folder'!r}; "
-            "name the folder that `webagent improve` saved weights to, as model:runs/…/policy"
-        )
-    if kind == "endpoint" and not model:
-        raise SetupError("--policy endpoint asks a server for a model by name; give it as --model")
-    if variant_named(observation) is not VARIANTS["text"] and kind != "endpoint":
-        raise SetupError(
-            f"--observation {observation} is for --policy endpoint: {policy} reads the lines alone"
-        )
+@dataclass(frozen=True, slots=True)
+class Contestant:
+    """A policy by name and, where it is a language model's, how that is asked."""
 
+    policy: str
+    """One of `KINDS`."""
+    model: str = ""
+    """Name of the model behind the endpoint."""
+    endpoint: Endpoint | None = None
+    """Where the endpoint is and what its server can do; None for what the environment says."""
+    asking: Asking = field(default_factory=Asking)
+    images: bool = False
+    """Whether the model is shown screenshots."""
+    knowledge: tuple[Knowledge, ...] = ()
+    temperature: float = 0.0
+    max_tokens: int = 1024
 
-def label(policy: str, model: str) -> str:
-    """What the policy is called in tables."""
-    kind = policy.partition(":")[0]
-    return model if kind == "endpoint" else kind
+    @property
+    def kind(self) -> str:
+        """What stands before the colon."""
+        return self.policy.partition(":")[0]
 
+    @property
+    def place(self) -> str:
+        """The folder, or the name on the model hub, after the colon."""
+        return self.policy.partition(":")[2]
 
-@asynccontextmanager
-async def contestant(
-    policy: str,
-    model: str,
-    images: ImageFolder | None,
-    variant: Variant = VARIANTS["text"],
-) -> AsyncIterator[Policy]:
-    """The policy, ready to act; what it holds is given back at the end.
+    @property
+    def served(self) -> str:
+        """What the server calls the model."""
+        return self.model or (self.endpoint.model if self.endpoint else "")
 
-    `images` holds the screenshots that an endpoint's model is to look at, if any, and `variant` is
-    the form in which it is shown pages. Raises `SetupError` or `ModelError`.
-    """
-    check(policy, model, variant.name)
-    kind, _, folder = policy.partition(":")
-    if kind == "oracle":
-        yield Oracles()
-    elif kind == "model":
-        yield _builtin(Path(folder))
-    else:
-        from webagent.models import Endpoint, EndpointModel
-        from webagent.policy.language import LanguagePolicy
+    def label(self, *more: str) -> str:
+        """What it is called in tables: by its name and the switches that are set."""
+        name = self.served if self.kind == "endpoint" else self.kind
+        if self.kind == "local":
+            name = Path(self.place).name if Path(self.place).name != "model" else self.place
+        switches = (*str(self.asking.prompting).split(), *more)
+        if self.temperature:
+            switches = (*switches, f"temperature={self.temperature:g}")
+        return " +".join((name, *switches))
 
-        served = EndpointModel(Endpoint(model, images=images is not None))
-        try:
-            yield LanguagePolicy(
-                served,
-                partial(_write, variant),
-                images=images.get if images else None,
-                variant=variant,
+    def check(self) -> None:
+        """Whether such a policy can be made, without loading weights. Raises `SetupError`."""
+        if self.kind not in {name.partition(":")[0] for name in KINDS}:
+            raise unknown_name("policy", self.policy, KINDS)
+        if self.kind == "model" and not Path(self.place, "config.json").is_file():
+            raise SetupError(
+                f"--policy {self.policy}: no saved model in {self.place or 'that folder'!r}; "
+                "name the folder that `webagent improve` saved weights to, as model:runs/…/policy"
             )
-        finally:
-            await served.close()
+        if self.kind == "local" and not self.place:
+            raise SetupError("--policy local: names no weights; give local:FOLDER or a hub name")
+        if self.kind == "endpoint" and not self.served:
+            raise SetupError(
+                "--policy endpoint asks a server for a model by name; give it as --model"
+            )
+        if self.kind in ("endpoint", "local"):
+            self._policy(self._stand_in(), ImageFolder(Path()) if self.images else None)
+        else:
+            self._check_unasked()
+
+    @asynccontextmanager
+    async def ready(
+        self, images: ImageFolder | None, metered: Callable[[Model], Model] = lambda model: model
+    ) -> AsyncIterator[Policy]:
+        """The policy, ready to act; what it holds is given back at the end.
+
+        `images` holds the screenshots its model is to look at, if any, and `metered` puts a meter
+        on that model. Raises `SetupError` or `ModelError`.
+        """
+        self.check()
+        if self.kind == "oracle":
+            yield Oracles()
+        elif self.kind == "model":
+            yield _builtin(Path(self.place))
+        else:
+            model = metered(_local(self.place) if self.kind == "local" else self._stand_in())
+            try:
+                yield self._policy(model, images)
+            finally:
+                await model.close()
+
+    def _policy(self, model: Model, images: ImageFolder | None) -> Policy:
+        return self.asking.policy(
+            model,
+            images,
+            self.knowledge,
+            temperature=self.temperature,
+            max_tokens=self.max_tokens,
+        )
+
+    def _stand_in(self) -> Model:
+        """The model at its endpoint, to which nothing is sent yet; for weights that are not loaded
+        yet one that can what they can at most."""
+        if self.kind == "endpoint":
+            given = self.endpoint or Endpoint(self.served)
+            return EndpointModel(replace(given, model=self.served, images=self.images))
+        able = Capabilities(token_ids=True, images=True, constraints=True, prefix_cache=True)
+        return CannedModel([], name=self.place, capabilities=able)
+
+    def _check_unasked(self) -> None:
+        for_models = "--policy endpoint and --policy local"
+        if self.asking.observation != "text":
+            raise SetupError(
+                f"--observation {self.asking.observation} is for {for_models}:"
+                f" {self.policy} reads the lines alone"
+            )
+        if self.asking.prompting != PLAIN or self.knowledge:
+            raise SetupError(
+                f"--policy {self.policy} is not prompted; --prompting, --exemplars and --hints are"
+                f" for {for_models}"
+            )
 
 
-def _write(variant: Variant, page: Observation) -> str:
-    return variant.write(page, MAX_TOKENS)
+def _local(place: str) -> Model:
+    """The weights in a folder or of a hub name, or the base of an adapter with the adapter on."""
+    from webagent.models.local import LocalModel
+
+    noted = Path(place, "adapter_config.json")
+    if not noted.is_file():
+        return LocalModel.load(place)
+    try:
+        base = json.loads(noted.read_text(encoding="utf-8"))["base_model_name_or_path"]
+    except (OSError, ValueError, KeyError) as error:
+        raise SetupError(f"{noted} does not say what it is an adapter of ({error!r})") from error
+    model = LocalModel.load(str(base))
+    model.add_adapter("trained", Path(place))
+    model.use_adapter("trained")
+    return model
 
 
 def _builtin(folder: Path) -> Policy:

@@ -1,6 +1,7 @@
 """How far a measurement is: a bar that stays in place, or a line now and then."""
 
 import time
+from collections.abc import Callable
 from textwrap import shorten
 from types import TracebackType
 from typing import Self
@@ -16,9 +17,16 @@ _LINE_SECONDS = 5.0
 
 
 class Meter:
-    """Counts episodes as they end. Goes to standard error, so that output can be piped."""
+    """Counts episodes as they end, and tells what they `cost` so far. Goes to standard error, so
+    that output can be piped."""
 
-    def __init__(self, total: int, console: Console | None = None) -> None:
+    def __init__(
+        self,
+        total: int,
+        console: Console | None = None,
+        cost: Callable[[], str] = lambda: "",
+    ) -> None:
+        self._cost = cost
         self._console = console or Console(stderr=True)
         self._total = total
         self._started = self._said = time.monotonic()
@@ -79,6 +87,8 @@ class Meter:
             f"{100 * self._passed / (self._settled or 1):.1f} % success",
             f"{self._steps / max(seconds, 1e-3):.0f} steps/s",
         ]
+        if cost := self._cost():
+            words.append(escape(cost))
         if self._failures:
             words.append(f"{self._failures} set aside, the last: {escape(self._trouble)}")
         return ", ".join(words)

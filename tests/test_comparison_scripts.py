@@ -1,5 +1,6 @@
 """The measuring scripts start, and say plainly what they cannot compare with."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -39,3 +40,11 @@ def test_our_side_is_measured_alone_where_there_is_no_other():
     done = run("browser_table.py", "--only", "frames", "--times", "1", "--json")
     assert done.returncode == 0, done.stderr
     assert '"theirs": null' in done.stdout
+
+
+@pytest.mark.slow
+def test_candidates_are_written_several_times_faster_than_by_transformers():
+    done = run("generation.py", "--only", "candidates", "--pairs", "1", "--json")
+    assert done.returncode == 0, done.stderr
+    wall, processor = json.loads(done.stdout)
+    assert wall["ours"] > 0 and processor["ratio"] >= 3

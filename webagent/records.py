@@ -111,6 +111,8 @@ class Decision:
     sampled_ids: tuple[int, ...] = ()
     log_probs: tuple[float, ...] = ()
     """One for each sampled id, under the same mask and temperature as the sampling."""
+    temperature: float = 1.0
+    """Of the sampling; 1 where it was greedy."""
     allowed: str = ""
     """Description of the set of actions that was allowed."""
     weights: str = ""

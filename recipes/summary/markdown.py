@@ -3,7 +3,10 @@
 from collections.abc import Sequence
 
 from recipes.summary.shape import Rate, RoundRow, Summary
+from recipes.summary.spent import SpentRow
 from recipes.summary.words import (
+    SPENT_HEAD,
+    asked_of,
     compared,
     compared_here,
     costs,
@@ -12,6 +15,7 @@ from recipes.summary.words import (
     interval,
     kind_of_seeds,
     sources,
+    spent_cells,
 )
 
 _ROUND_HEAD = (
@@ -32,7 +36,16 @@ def as_markdown(summary: Summary, title: str) -> str:
     claims = [f"- {compared(row)}; {compared_here(row)}" for row in summary["comparisons"]]
     parts = [f"## {title}", headline(summary), origin, _rounds(summary)]
     parts += ["\n".join(claims)] * bool(claims)
+    if "spent" in summary:
+        parts += _spent(summary["spent"])
     return "\n\n".join([*parts, _tasks(summary)]) + "\n"
+
+
+def _spent(row: SpentRow) -> list[str]:
+    """What was spent, by whom, and whether a cap ended the run."""
+    said = [f"- {sentence}" for sentence in asked_of(row)]
+    said += [f"- stopped before its end: {row['stopped']}"] * bool(row["stopped"])
+    return [_table(SPENT_HEAD, spent_cells(row)), *(["\n".join(said)] * bool(said))]
 
 
 def _rounds(summary: Summary) -> str:

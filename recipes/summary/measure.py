@@ -17,6 +17,7 @@ from recipes.summary.shape import (
     RunMeta,
     Summary,
 )
+from recipes.summary.spent import spent
 from webagent.records import Ending, Score
 from webagent.rollout import INTERRUPTED
 from webagent.store import Entry, Store
@@ -56,7 +57,7 @@ def summarize(store: Store, meta: RunMeta) -> Summary:
     begun, *continued = meta.origins
     failures = _failures(store, entries)
     failures["unscored"] = len(entries) - len(measured)
-    return Summary(
+    summary = Summary(
         benchmark=meta.benchmark,
         tasks=list(meta.tasks),
         arms=arms,
@@ -72,6 +73,9 @@ def summarize(store: Store, meta: RunMeta) -> Summary:
         comparisons=[row for a, b in PAIRS if (row := _compared(measured, a, b))],
         failures=failures,
     )
+    if (cost := spent(store)) is not None:
+        summary["spent"] = cost
+    return summary
 
 
 def _scored(

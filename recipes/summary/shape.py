@@ -4,9 +4,10 @@ import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypedDict, cast
+from typing import NotRequired, TypedDict, cast
 
 from recipes.summary.origin import Origin
+from recipes.summary.spent import SpentRow
 from webagent.errors import StoreError
 
 FILE = "summary.json"
@@ -120,6 +121,8 @@ class Summary(TypedDict):
     failures: dict[str, int]
     """Attempts that say nothing about the agent, by kind; `masked` counts measured episodes that
     were lost for good, `unscored` those the judge abstained on."""
+    spent: NotRequired[SpentRow]
+    """Where the run kept a ledger."""
 
 
 def write_summary(summary: Summary, folder: Path) -> Path:

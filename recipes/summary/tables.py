@@ -7,7 +7,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from recipes.summary.shape import ArmRow, Rate, RoundRow, Summary
+from recipes.summary.spent import SpentRow
 from recipes.summary.words import (
+    SPENT_HEAD,
+    asked_of,
     compared,
     compared_here,
     costs,
@@ -15,6 +18,7 @@ from recipes.summary.words import (
     hundredths,
     interval,
     kind_of_seeds,
+    spent_cells,
 )
 
 _WIDTH = 120
@@ -29,6 +33,8 @@ def print_summary(summary: Summary, console: Console | None = None) -> None:
         sentence = f"{compared(comparison)}; {compared_here(comparison)}"
         console.print(escape(f"• {sentence}"), highlight=False)
     console.print(_failures(summary), highlight=False)
+    if "spent" in summary:
+        _print_spent(summary["spent"], console)
     console.print(f"[bold]{escape(headline(summary))}[/bold]", highlight=False)
 
 
@@ -36,6 +42,20 @@ def _console() -> Console:
     """The terminal; where there is none, wide enough for all arms side by side."""
     found = Console()
     return found if found.is_terminal else Console(width=_WIDTH)
+
+
+def _print_spent(row: SpentRow, console: Console) -> None:
+    """What was spent, and whether a cap ended the run."""
+    table = Table(title="spent", box=None)
+    for place, name in enumerate(SPENT_HEAD):
+        table.add_column(name, justify="right" if place else "left")
+    for cells in spent_cells(row):
+        table.add_row(*map(escape, cells))
+    console.print(table)
+    for sentence in asked_of(row):
+        console.print(escape(f"• {sentence}"), highlight=False)
+    if row["stopped"]:
+        console.print(escape(f"stopped before its end: {row['stopped']}"), highlight=False)
 
 
 def _rounds(summary: Summary) -> Table:

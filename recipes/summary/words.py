@@ -1,7 +1,10 @@
 """Differences put into sentences that claim no more than their intervals show."""
 
+import math
+
 from recipes.summary.origin import Origin
 from recipes.summary.shape import ArmRow, Comparison, Rate, RoundRow, Summary
+from recipes.summary.spent import Amount, Asked, SpentRow
 
 MINUS = "−"
 
@@ -37,6 +40,64 @@ def costs(row: RoundRow) -> tuple[str, ...]:
         f"{row['real_steps']:,.0f}",
         f"{row['imagined_steps']:,.0f}",
     )
+
+
+SPENT_HEAD = ("", "tokens read", "tokens written", "seconds deciding", "of pages", "money")
+
+
+def spent_cells(row: SpentRow) -> list[tuple[str, ...]]:
+    """What a step, an episode and the run cost, a line each under `SPENT_HEAD`."""
+    lines = (
+        ("a step", row["per_step"]),
+        ("an episode", row["per_episode"]),
+        ("the run", row["run"]),
+    )
+    return [(name, *_amount(cost, row)) for name, cost in lines if cost is not None]
+
+
+def _amount(cost: Amount, row: SpentRow) -> tuple[str, ...]:
+    return (
+        _count(cost["input_tokens"], row),
+        _count(cost["output_tokens"], row),
+        f"{cost['seconds']:,.2f}",
+        f"{cost['world_seconds']:,.2f}",
+        _money(cost["money"], row),
+    )
+
+
+def _count(tokens: float | None, row: SpentRow) -> str:
+    if tokens is None:
+        return "unknown" if row["asked"] else "–"
+    return f"{tokens:,.0f}"
+
+
+def _money(money: float | None, row: SpentRow) -> str:
+    """Never 0 for what is not known."""
+    if money is not None:
+        return f"{_amount_of(money)} {row['currency']}"
+    is_paid = any(asked["price"] != "own weights" for asked in row["asked"])
+    return "unknown" if is_paid else "–"
+
+
+def _amount_of(money: float) -> str:
+    """With two decimals, and with as many more as small sums need to be told from nothing."""
+    places = 2 if not 0 < money < 1 else max(2, 1 - math.floor(math.log10(money)))
+    return f"{money:,.{places}f}"
+
+
+def asked_of(row: SpentRow) -> list[str]:
+    """A sentence for each model that was asked, on what is known of its price."""
+    return [_asked(asked) for asked in row["asked"]]
+
+
+def _asked(asked: Asked) -> str:
+    said = f"{asked['model']} as {asked['role']}: {asked['requests']:,} requests"
+    said += f", {asked['failed']:,} calls failed" * bool(asked["failed"])
+    said += f", {asked['uncounted']:,} calls without a count of tokens" * bool(asked["uncounted"])
+    if asked["price"] == "known":
+        source = ", ".join(filter(None, (asked["price_source"], asked["price_date"])))
+        return f"{said}, at {asked['currency']} prices" + f" ({source})" * bool(source)
+    return f"{said}; {'own weights' if asked['price'] == 'own weights' else 'price unknown'}"
 
 
 def shows_difference(comparison: Comparison) -> bool:

@@ -10,6 +10,7 @@ from webagent.models.endpoint import (
     load_endpoint,
     read_endpoint,
 )
+from webagent.models.metered import Ledger, Limits, MeteredModel, Spent
 from webagent.models.model import (
     Capabilities,
     Completion,
@@ -19,6 +20,7 @@ from webagent.models.model import (
     Tokens,
     require_token_ids,
 )
+from webagent.models.price import Price, Prices, read_prices
 from webagent.models.prompt import Prompt, fence, load_prompt
 
 __all__ = [
@@ -29,15 +31,22 @@ __all__ = [
     "Constraint",
     "Endpoint",
     "EndpointModel",
+    "Ledger",
+    "Limits",
     "Message",
+    "MeteredModel",
     "Model",
+    "Price",
+    "Prices",
     "Prompt",
     "Reply",
     "Server",
+    "Spent",
     "Tokens",
     "fence",
     "load_endpoint",
     "load_prompt",
     "read_endpoint",
+    "read_prices",
     "require_token_ids",
 ]

@@ -70,7 +70,7 @@ class CannedModel:
             "output_tokens": sum(len(reply.text.split()) for reply in replies),
             "requests": 1,
         }
-        return Completion(replies, self.name, usage)
+        return Completion(replies, self.name, usage, temperature=temperature or 1.0)
 
     async def close(self) -> None:
         """Nothing is held."""

@@ -56,6 +56,8 @@ class Completion:
     seconds: float = 0.0
     prompt_ids: tuple[int, ...] = ()
     """The ids of the messages; empty where the backend cannot return them."""
+    temperature: float = 1.0
+    """To which the log-probabilities belong: the sampling's, or 1 where it was greedy."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,8 @@ class EndpointModel:
                 usage["output_tokens"] += body.usage.completion_tokens
         weights = f"{name}@{version}" if version else name
         seconds = time.monotonic() - start
-        return Completion(tuple(replies), weights, dict(usage), seconds, prompt_ids)
+        warmth = temperature or 1.0
+        return Completion(tuple(replies), weights, dict(usage), seconds, prompt_ids, warmth)
 
     async def close(self) -> None:
         """Close the connections. Safe to call twice."""

@@ -97,15 +97,14 @@ Encode: TypeAlias = Callable[[Trajectory, int], Encoded]
 def step_rows(
     trajectory: Trajectory,
     *,
-    temperature: float = 1.0,
     weights: Sequence[float] | Mapping[int, float] | None = None,
     advantages: Sequence[float] | None = None,
     encode: Encode | None = None,
 ) -> list[TokenRow]:
     """A row for each step, from its stored ids; an episode that infrastructure ended gives none.
 
-    `temperature` is the sampling's. `weights` says how much the loss counts each step (1 where a
-    mapping has none); a step of weight 0 gives no row. `advantages` has one value for each step.
+    `weights` says how much the loss counts each step (1 where a mapping has none); a step of weight
+    0 gives no row. `advantages` has one value for each step.
     Demonstrated and random steps have no ids: `encode` makes them, and their rows carry no
     behaviour log-probabilities, as do rows of steps that look-ahead or a reranker chose.
 
@@ -119,7 +118,7 @@ def step_rows(
         weight = _weight(weights, index)
         if not weight:
             continue
-        row = step_row(trajectory, index, temperature=temperature, weight=weight, encode=encode)
+        row = step_row(trajectory, index, weight=weight, encode=encode)
         rows.append(row if advantages is None else row.with_advantage(advantages[index]))
     return rows
 
@@ -128,7 +127,6 @@ def step_row(
     trajectory: Trajectory,
     index: int,
     *,
-    temperature: float = 1.0,
     weight: float = 1.0,
     encode: Encode | None = None,
 ) -> TokenRow:
@@ -154,7 +152,7 @@ def step_row(
     row = encoded_row(encoded, log_probs=log_probs, weight=weight)
     return replace(
         row,
-        temperature=temperature or 1.0,
+        temperature=decision.temperature,
         allowed=_allowed(decision, row) if decision.sampled_ids else (),
         imagined=trajectory.provenance.imagined,
         group=f"{trajectory.task.id}:{trajectory.task.seed}",

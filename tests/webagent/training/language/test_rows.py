@@ -27,7 +27,7 @@ def written(trajectory: Trajectory, index: int) -> Encoded:
 
 def test_a_row_is_the_stored_ids_with_weight_on_the_reply_only() -> None:
     decision = sampled((1, 2, 3), (4, 5), log_probs=(-0.5, -0.25), images=("a", "b"))
-    [row] = step_rows(played(decision), temperature=0.7)
+    [row] = step_rows(played(replace(decision, temperature=0.7)))
     assert row.ids == (1, 2, 3, 4, 5)
     assert row.weights == (0, 0, 0, 1, 1)
     assert row.log_probs == (0, 0, 0, -0.5, -0.25)
@@ -37,7 +37,7 @@ def test_a_row_is_the_stored_ids_with_weight_on_the_reply_only() -> None:
 
 
 def test_a_greedy_reply_counts_at_temperature_one_as_it_was_stored() -> None:
-    [row] = step_rows(played(sampled((1,), (2,))), temperature=0)
+    [row] = step_rows(played(sampled((1,), (2,))))
     assert row.temperature == 1
 
 

@@ -1,0 +1,123 @@
+"""How a language policy is asked, kept beside its weights so that acting asks as training did."""
+
+import json
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Protocol
+
+from webagent.action import ESSENTIAL
+from webagent.errors import SetupError, unknown_name
+from webagent.models.model import Model
+from webagent.models.prompt import Prompt, load_prompt
+from webagent.observation.variants import Variant, variant_named
+from webagent.policy.knowledge import Knowledge
+from webagent.policy.language import PROMPT, LanguagePolicy
+from webagent.policy.prompting import Prompting
+from webagent.records import Observation
+from webagent.store import Store
+
+FILE = "asking.json"
+_STATE = "asking"
+MAX_TOKENS = 2000
+"""Of a page's text in a prompt, at most; estimated."""
+
+
+class Images(Protocol):
+    """Keeps screenshots and finds them again; an `ImageFolder` is one."""
+
+    def get(self, reference: str) -> bytes:
+        """An image by its reference."""
+        ...
+
+    def add(self, image: bytes) -> str:
+        """Keep an image; its reference."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """The prompt, the actions, the switches and the form in which pages are shown."""
+
+    prompt: str = "act"
+    actions: tuple[str, ...] = ESSENTIAL
+    prompting: Prompting = field(default_factory=Prompting)
+    observation: str = "text"
+
+    @property
+    def variant(self) -> Variant:
+        """The form in which pages are shown."""
+        return variant_named(self.observation)
+
+    def policy(
+        self,
+        model: Model,
+        images: Images | None = None,
+        knowledge: tuple[Knowledge, ...] = (),
+        *,
+        temperature: float = 0.0,
+        max_tokens: int = 1024,
+    ) -> LanguagePolicy:
+        """A policy that asks the model so; `images` holds the screenshots it is to look at.
+
+        Raises `SetupError` for what the model cannot do.
+        """
+        return LanguagePolicy(
+            model,
+            partial(_write, self.variant),
+            images=images.get if images else None,
+            variant=self.variant,
+            temperature=temperature,
+            max_tokens=max_tokens,
+            actions=self.actions,
+            prompt=prompt_named(self.prompt),
+            prompting=self.prompting,
+            knowledge=knowledge,
+            add_image=images.add if images else None,
+        )
+
+    def note(self, store: Store) -> None:
+        """Keep it with a run."""
+        store.put_state(_STATE, json.loads(json.dumps(asdict(self))))
+
+    @classmethod
+    def of(cls, store: Store) -> "Asking":
+        """How a run's policy was asked; as always where nothing was noted."""
+        noted = store.get_state(_STATE)
+        return _read(json.dumps(noted), str(store.folder)) if noted else cls()
+
+    def save(self, folder: Path) -> None:
+        """Write it into the folder of the weights."""
+        text = json.dumps(asdict(self), indent=1)
+        (folder / FILE).write_text(text + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, folder: Path) -> "Asking | None":
+        """What `save` wrote; None where there is nothing. Raises `SetupError` for another text."""
+        file = folder / FILE
+        if not file.is_file():
+            return None
+        return _read(file.read_bytes(), str(file))
+
+
+def _read(text: str | bytes, where: str) -> Asking:
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        return TypeAdapter(Asking).validate_json(text)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        place = ".".join(map(str, problem["loc"]))
+        raise SetupError(f"{where}: {place}: {problem['msg']}; mend it or delete it") from error
+
+
+def prompt_named(name: str) -> Prompt:
+    """One of the policy's prompts. Raises `SetupError` when there is none of this name."""
+    known = {"act": PROMPT, "brief": PROMPT.parent / "brief.md"}
+    if name not in known:
+        raise unknown_name("prompt", name, known)
+    return load_prompt(known[name])
+
+
+def _write(variant: Variant, page: Observation) -> str:
+    return variant.write(page, MAX_TOKENS)

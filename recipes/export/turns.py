@@ -1,0 +1,149 @@
+"""Stored steps as conversations: what a language model is shown, and what it replies."""
+
+import hashlib
+from collections.abc import AsyncIterator, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from recipes.asking import Asking
+from webagent.action import format_action
+from webagent.errors import ActionError, PolicyError, StoreError
+from webagent.models.constraint import Constraint
+from webagent.models.model import (
+    Capabilities,
+    Completion,
+    Message,
+    Reply,
+    Tokens,
+    require_messages,
+)
+from webagent.policy.policy import Policy
+from webagent.policy.reply import read_reply
+from webagent.records import Decision, Observation, Step, Trajectory
+from webagent.store import ImageFolder
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One stored step, put to a language model."""
+
+    position: int
+    step: Step
+    messages: tuple[Message, ...]
+    """The prompt; empty for a step that no model was asked for."""
+    reply: str
+    """The thought and the action, in the form the prompt asks for."""
+    is_as_shown: bool
+    """Whether a language policy with this very prompt decided the step; what another policy
+    decided, or another version of the prompt, is put as this version would put it."""
+
+
+class Asker:
+    """Puts stored steps as a policy puts them: it is made to act again, the stored reply its
+    model's answer, and what the model was asked is kept."""
+
+    def __init__(self, asking: Asking, images: ImageFolder | None, played_as: str = "text") -> None:
+        """`asking` is the run's own, in the form of page that is written."""
+        self._model = _Parrot()
+        self._images, self._variant = images, asking.variant
+        self._is_own = played_as == asking.observation
+        self._policy: Policy = asking.policy(self._model, images)
+
+    async def turns(self, trajectory: Trajectory) -> AsyncIterator[Turn]:
+        """Every step in order. Raises `StoreError` where the form of page was not recorded."""
+        for position in range(len(trajectory.steps)):
+            yield await self.turn(trajectory, position)
+
+    async def turn(self, trajectory: Trajectory, position: int) -> Turn:
+        """One step. Raises `StoreError` where the form of page was not recorded."""
+        step = trajectory.steps[position]
+        if self._variant.capture and not step.observation.captured:
+            raise StoreError(
+                f"episode {trajectory.id} was not recorded as {self._variant.name}; export it with"
+                " the --observation that it was played with, or with text"
+            )
+        before = replace(
+            trajectory, steps=trajectory.steps[:position], last=step.observation, ending=None
+        )
+        reply = reply_of(step.decision)
+        messages, hash = await self._ask(before, step.observation, reply)
+        is_own = self._is_own and hash == step.decision.prompt_hash
+        return Turn(position, step, self._as_shown(step.decision, messages), reply, is_own)
+
+    async def _ask(
+        self, before: Trajectory, page: Observation, reply: str
+    ) -> tuple[tuple[Message, ...], str]:
+        """What the model is asked first, and the hash of the prompt; none where the reply cannot
+        be read on this page."""
+        self._model.reply, self._model.heard = reply, []
+        try:
+            hash = (await self._policy.act(before, page)).prompt_hash
+        except PolicyError:
+            hash = "unreadable"
+        return (self._model.heard or [()])[0], hash
+
+    def _as_shown(self, decision: Decision, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+        """The messages with the pictures that were stored with the decision, where there are any
+        and they fit."""
+        count = sum(len(message.images) for message in messages)
+        if self._images is None or not count or len(decision.images) != count:
+            return messages
+        stored = iter([self._images.get(reference) for reference in decision.images])
+        return tuple(
+            replace(message, images=tuple(next(stored) for _ in message.images))
+            for message in messages
+        )
+
+
+def reply_of(decision: Decision) -> str:
+    """The reply that says this decision, such that `read_reply` reads it back."""
+    action = format_action(decision.action)
+    said = f"Action: {action}"
+    for thought in (decision.thought, " ".join(decision.thought.split())):
+        text = f"Thought: {thought}\n{said}"
+        if thought and _says(text, thought, decision):
+            return text
+    return said
+
+
+def _says(text: str, thought: str, decision: Decision) -> bool:
+    try:
+        return read_reply(text) == (thought, decision.action)
+    except ActionError:
+        return False
+
+
+def pictures(messages: Iterable[Message]) -> list[dict[str, bytes | str]]:
+    """The pictures of a prompt in the order of their places, each named by its content."""
+    return [
+        {"bytes": image, "path": f"{hashlib.sha256(image).hexdigest()}.png"}
+        for message in messages
+        for image in message.images
+    ]
+
+
+class _Parrot:
+    """A model that gives the reply it was taught, and keeps what it is asked."""
+
+    name = "parrot"
+    capabilities = Capabilities(images=True, constraints=True)
+
+    def __init__(self) -> None:
+        self.reply = ""
+        self.heard: list[tuple[Message, ...]] = []
+
+    async def complete(
+        self,
+        prompt: Sequence[Message] | Tokens,
+        *,
+        n: int = 1,
+        temperature: float = 0.0,
+        seed: int | None = None,
+        max_tokens: int = 1024,
+        constraint: Constraint | None = None,
+    ) -> Completion:
+        """The reply, n times."""
+        self.heard.append(require_messages(prompt, self.name))
+        return Completion((Reply(self.reply),) * n, self.name)
+
+    async def close(self) -> None:
+        """Nothing is held."""

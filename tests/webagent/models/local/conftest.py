@@ -1,0 +1,124 @@
+"""Tiny models whose replies differ from prompt to prompt, and what is asked of them."""
+
+import io
+import os
+from collections.abc import AsyncIterator, Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from PIL import Image
+
+from tests import tiny_models
+from webagent.errors import ModelError
+from webagent.models import Constraint, Message
+from webagent.models.constraint import Matcher
+from webagent.models.local import Generation, LocalModel, Source
+from webagent.models.local.model import DEFAULT
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+
+Make = Callable[..., LocalModel]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_thread() -> None:
+    """Tiny models are slower on more."""
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="session")
+def causal_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Llama."""
+    return tiny_models.causal(tmp_path_factory.mktemp("causal"))
+
+
+@pytest.fixture(scope="session")
+def llava_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A LLaVA."""
+    return tiny_models.llava(tmp_path_factory.mktemp("llava"))
+
+
+def sharpen(module: torch.nn.Module) -> None:
+    """Make an untrained model say one thing here and another there, not one id for ever."""
+    torch.manual_seed(1)
+    with torch.no_grad():
+        for weight in module.parameters():
+            if weight.dim() == 2 and min(weight.shape) >= 32:
+                weight.add_(torch.randn_like(weight), alpha=0.15)
+
+
+@pytest.fixture
+async def make(causal_folder: Path) -> AsyncIterator[Make]:
+    """Loads models in float64, and closes them after the test."""
+    made: list[LocalModel] = []
+
+    def load(
+        folder: Path | None = None,
+        generation: Generation = DEFAULT,
+        dtype: Any = "float64",
+        **source: Any,
+    ) -> LocalModel:
+        from webagent.models.local.loading import load as load_weights
+
+        weights = load_weights(Source(str(folder or causal_folder), dtype=dtype, **source))
+        sharpen(weights.module)
+        made.append(LocalModel(weights, generation, compile_constraint=compile_choices))
+        return made[-1]
+
+    yield load
+    for model in made:
+        await model.close()
+
+
+def said(text: str, *images: bytes) -> tuple[Message, ...]:
+    """A conversation with one question."""
+    return (Message("system", "Press buttons."), Message("user", text, images))
+
+
+def picture(colour: str, size: tuple[int, int] = (90, 60)) -> bytes:
+    """A PNG of one colour with a dark corner."""
+    image = Image.new("RGB", size, colour)
+    image.paste("black", (0, 0, size[0] // 3, size[1] // 3))
+    file = io.BytesIO()
+    image.save(file, "png")
+    return file.getvalue()
+
+
+class Choices:
+    """Follows one of several id sequences, each ended by the end token."""
+
+    def __init__(self, options: Sequence[tuple[int, ...]], size: int) -> None:
+        self._options = list(options)
+        self._size = size
+        self._at = 0
+
+    def mask(self) -> NDArray[np.bool_]:
+        """The ids with which some option goes on."""
+        mask = np.zeros(self._size, dtype=np.bool_)
+        mask[[option[self._at] for option in self._options]] = True
+        return mask
+
+    def accept(self, token: int) -> None:
+        """Keep the options that go on with it."""
+        left = [option for option in self._options if option[self._at] == token]
+        if not left:
+            raise ModelError(f"{token} is none of the options")
+        self._options, self._at = left, self._at + 1
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the end token came."""
+        return self._at == len(self._options[0])
+
+
+def compile_choices(constraint: Constraint, tokenizer: Any) -> Callable[[], Matcher]:
+    """A matcher for each reply, in canonical spelling."""
+    options = [
+        (*tokenizer(text, add_special_tokens=False)["input_ids"], tokenizer.eos_token_id)
+        for text in constraint.choices
+    ]
+    return lambda: Choices(options, len(tokenizer))

@@ -1,0 +1,73 @@
+"""A folder of hints after a run: what is counted, what is compared with what, what is saved."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.webagent.policy.scenes import HOME, TASK, finished, step
+from webagent.errors import ModelError
+from webagent.models.canned import CannedModel
+from webagent.policy.knowledge import learn, read_book
+from webagent.policy.knowledge.learning import pairs
+from webagent.records import Ending, Trajectory
+
+
+def played(
+    name: str, *, task: str = "shop/buy@1", seed: int = 0, site: str = "shop.test"
+) -> Trajectory:
+    """A finished episode of this task, seed and site, whose thought names a hint."""
+    page = replace(HOME, url=f"https://{site}/")
+    made = replace(TASK, id=task, seed=seed)
+    return finished(step(page, "click(2)", "as [r1] says"), id=name, task=made)
+
+
+def test_a_failure_is_compared_with_the_success_most_like_it():
+    failed = played("f", seed=3)
+    other_site = played("far", seed=3, site="other.test")
+    other_task = played("task", task="shop/sell@1", seed=3)
+    other_seed = played("seed", seed=4)
+    same = played("same", seed=3)
+
+    def chosen(*succeeded: Trajectory) -> list[str]:
+        judged = [(failed, False), *((each, True) for each in succeeded)]
+        return [good.id for _, good in pairs(judged)]
+
+    assert chosen(other_site) == []
+    assert chosen(other_site, other_task) == ["task"]
+    assert chosen(other_task, other_seed) == ["seed"]
+    assert chosen(other_task, other_seed, same) == ["same"]
+
+
+async def test_a_run_leaves_counted_and_new_hints_in_the_folder(tmp_path: Path):
+    (tmp_path / "shop.test.md").write_text("- r1: Search first.\nmine\n")
+    judged = [(played("bad"), False), (played("good"), True)]
+    model = CannedModel(["ADD: Offers are stale."])
+
+    (induced,) = await learn(model, tmp_path, judged)
+
+    book = read_book(tmp_path, "shop.test")
+    assert [(r.id, r.used, r.helped, r.hurt) for r in book.rules] == [
+        ("r1", 2, 1, 1),
+        ("r2", 0, 0, 0),
+    ]
+    assert book.rules[1].sources == ("bad", "good")
+    assert "\nmine\n" in (tmp_path / "shop.test.md").read_text()
+    assert induced.usage["requests"] == 1
+
+
+async def test_what_was_learnt_before_a_failure_of_the_model_is_kept(tmp_path: Path):
+    judged = [(played("bad"), False), (played("worse", seed=1), False), (played("good"), True)]
+    model = CannedModel(["ADD: Search first.", ModelError("gone")])
+
+    with pytest.raises(ModelError, match="gone"):
+        await learn(model, tmp_path, judged)
+
+    assert [rule.text for rule in read_book(tmp_path, "shop.test").rules] == ["Search first."]
+
+
+async def test_an_episode_that_failed_with_its_world_teaches_nothing(tmp_path: Path):
+    lost = replace(played("lost"), ending=Ending.WORLD_FAILED)
+
+    assert await learn(CannedModel([]), tmp_path, [(lost, False), (played("good"), True)]) == []
+    assert list(tmp_path.iterdir()) == []

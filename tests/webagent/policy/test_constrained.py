@@ -1,0 +1,119 @@
+"""Constrained acting: the page's own constraint is asked with, and what training needs is kept."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.tiny_models import tokenizer
+from tests.webagent.models.constrain.sampling import text_of, walk
+from tests.webagent.policy.scenes import HOME, RESULTS, START, asked, prompt, step, under_way
+from webagent.action.actions import Click
+from webagent.errors import SetupError
+from webagent.models.canned import CannedModel
+from webagent.models.constrain import compile_constraint, replay
+from webagent.models.constraint import Constraint
+from webagent.models.model import Capabilities, Completion, Message, Reply, Tokens
+from webagent.policy.allowed import constraint_of
+from webagent.policy.language import LanguagePolicy
+from webagent.policy.prompting import Prompting
+from webagent.policy.prompting.conversation import said
+from webagent.policy.prompting.plan import plan_of
+from webagent.records import Step
+
+BOUND = Prompting(constrained=True, thought_tokens=64)
+BARE = Prompting(constrained=True, thought_tokens=0)
+ACTIONS = ("click", "give_up")
+
+
+async def test_a_reply_is_asked_for_under_the_constraint_of_the_page():
+    reply = Reply("Thought: it\nAction: click(2)", token_ids=(5, 6), log_probs=(-0.1, -0.2))
+
+    decision, (request,) = await asked(START, HOME, [reply], prompting=BOUND, actions=ACTIONS)
+
+    assert request.constraint == constraint_of(HOME, ACTIONS, thought_tokens=64, max_tokens=1024)
+    assert Constraint.loads(decision.allowed) == request.constraint
+    assert (decision.sampled_ids, decision.log_probs) == ((5, 6), (-0.1, -0.2))
+
+
+async def test_without_a_thought_the_choices_are_those_on_the_page():
+    decision, (request,) = await asked(
+        START, RESULTS, ["Action: click(5)"], prompting=BARE, actions=("click",)
+    )
+
+    assert request.constraint is not None
+    assert set(request.constraint.choices) >= {f"Action: click({mark})" for mark in (4, 5, 6)}
+    assert not any("click(1)" in choice for choice in request.constraint.choices)
+    assert decision.action == Click(5)
+
+
+async def test_repairs_and_reviews_and_proposals_are_constrained_as_well():
+    switches = replace(BOUND, critique=True, loops="demand", loop_patience=2)
+    stuck = under_way(*(step(HOME, "click(2)") for _ in range(2)))
+    replies = ["Thought: x\nAction: click(2)", "Thought: y\nAction: click(3)"] * 2
+
+    _, requests = await asked(stuck, HOME, replies, prompting=switches, actions=ACTIONS)
+    model = CannedModel(["Action: click(2)", "Action: click(3)"])
+    await LanguagePolicy(model, prompting=BARE, actions=("click",)).propose(START, HOME, 2)
+
+    assert len(requests) == 3
+    assert len({request.constraint for request in requests}) == 1
+    assert requests[0].constraint is not None
+    assert model.requests[0].constraint is not None
+
+
+async def test_without_the_switch_nothing_is_constrained():
+    _, (request,) = await asked(START, HOME)
+
+    assert request.constraint is None
+
+
+async def test_plans_and_notes_are_asked_for_within_the_thought():
+    switches = replace(BOUND, plan=True, thoughts="notes")
+
+    told = await prompt(START, HOME, prompting=switches)
+    free = await prompt(START, HOME, prompting=replace(switches, constrained=False))
+
+    assert told.count("at the end of your thought") == 2
+    assert "\nPlan: branch" not in told and "\nNotes:" not in told
+    assert "\nPlan: branch" in free and "\nNotes:" in free
+    reply = 'Thought: divide it. Plan: branch(0, "find it")\nAction: click(2)'
+    decision, _ = await asked(START, HOME, [reply], prompting=switches)
+    assert plan_of(under_way(step(HOME, "click(2)", decision.thought))).active == 1
+
+
+async def test_too_few_tokens_for_a_whole_reply_are_named():
+    with pytest.raises(SetupError, match="may be too few for a whole reply"):
+        await asked(START, HOME, prompting=BOUND, max_tokens=20)
+
+
+class Blindfolded(CannedModel):
+    """Samples every id the constraint allows with equal chance, knowing nothing."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__([], capabilities=Capabilities(constraints=True, token_ids=True))
+        self.chat, self.rng = tokenizer(), np.random.default_rng(seed)
+
+    async def complete(self, prompt: Sequence[Message] | Tokens, **options) -> Completion:
+        constraint: Constraint = options["constraint"]
+        ids = walk(compile_constraint(constraint, self.chat), self.rng)
+        reply = Reply(text_of(self.chat, ids), "stop", tuple(ids), (-1.0,) * len(ids))
+        return Completion((reply,), "blind", {"requests": 1}, prompt_ids=(1, 2))
+
+
+@pytest.mark.parametrize("switches", [BOUND, BARE])
+async def test_what_is_sampled_under_the_constraint_is_done_without_a_repair(switches):
+    trajectory = under_way()
+    for turn in range(20):
+        page = (HOME, RESULTS)[turn % 2]
+        policy = LanguagePolicy(Blindfolded(turn), prompting=replace(switches, form="conversation"))
+
+        decision = await policy.act(trajectory, page)
+
+        assert decision.usage == {"requests": 1}
+        masks = replay(decision.allowed, decision.sampled_ids, policy.model.chat)
+        assert len(masks) == len(decision.sampled_ids) == len(decision.log_probs)
+        trajectory = under_way(*trajectory.steps, Step(page, decision))
+        if not decision.thought:
+            assert said(decision) == text_of(policy.model.chat, decision.sampled_ids)

@@ -1,0 +1,161 @@
+"""Turns as a conversation: what it holds, and that each prompt begins as the one before it."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+
+from tests.webagent.policy.scenes import HOME, TASK, asked, prompt, step, under_way
+from webagent.models.model import Message
+from webagent.policy.prompting import Prompting
+from webagent.policy.prompting.wording import tokens_in
+from webagent.records import Node, Observation, Trajectory
+
+TALK = Prompting(form="conversation", block=3)
+
+
+def page(number: int) -> Observation:
+    """A page unlike the others."""
+    nodes = (Node(1, "button", f"Next {number}"), Node(0, "text", f"this is page {number}."))
+    outcome = "no effect" if number == 2 else ""
+    return replace(HOME, nodes=nodes, screenshot=f"shot {number}", outcome=outcome)
+
+
+def after(turns: int) -> Trajectory:
+    """An episode of so many turns, each on a page of its own."""
+    return under_way(*(step(page(n), "click(1)", f"thought {n}") for n in range(turns)))
+
+
+async def messages(turns: int, prompting: Prompting = TALK, **options) -> tuple[Message, ...]:
+    """What is asked after so many turns."""
+    _, requests = await asked(after(turns), page(turns), prompting=prompting, **options)
+    return requests[0].messages
+
+
+def shared(a: tuple[Message, ...], b: tuple[Message, ...]) -> int:
+    """How many messages two prompts have in common at their beginning."""
+    return next(
+        (n for n, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b))
+    )
+
+
+async def test_roles_alternate_and_replies_are_written_as_they_are_asked_for():
+    asked_for = await messages(2)
+
+    assert [m.role for m in asked_for] == [
+        "system",
+        "user",
+        "assistant",
+        "user",
+        "assistant",
+        "user",
+    ]
+    assert asked_for[2].text == "Thought: thought 0\nAction: click(1)"
+    assert TASK.goal in asked_for[1].text
+    assert asked_for[5].text.startswith("Outcome of your action: no effect\n\nThe page now")
+    assert "this is page 2." in asked_for[5].text
+
+
+@pytest.mark.parametrize("switches", [{}, {"pages": 2}, {"loops": "say", "plan": True}])
+async def test_a_prompt_begins_with_the_whole_of_the_one_before_but_once_a_block(switches):
+    talk = replace(TALK, **switches)
+    prompts = [await messages(turns, talk) for turns in range(13)]
+
+    appended = [shared(earlier, later) == len(earlier) for earlier, later in pairwise(prompts)]
+
+    broken = [turn for turn, held in enumerate(appended, start=1) if not held]
+    kept = talk.pages
+    assert broken == [turn for turn in range(1, 13) if turn > kept and (turn - kept) % 3 == 0]
+
+
+async def test_what_was_said_beside_an_old_page_stays_as_it_was_said_then():
+    talk = replace(TALK, pages=9, loops="say", plan=True)
+    thoughts = [f'Plan: branch(0, "plan {n}")' for n in range(4)]
+    prompts = []
+    for turns in range(5):
+        past = under_way(*(step(HOME, "click(2)", thought) for thought in thoughts[:turns]))
+        _, requests = await asked(past, HOME, prompting=talk)
+        prompts.append(requests[0].messages)
+
+    for earlier, later in pairwise(prompts):
+        assert shared(earlier, later) == len(earlier)
+    said = [message.text for message in prompts[-1] if message.role == "user"]
+    assert ["click(2): 4 times" in text for text in said] == [False] * 4 + [True]
+    assert ["click(2): 2 times" in text for text in said] == [False, False, True, False, False]
+    assert ["1. plan 0" in text for text in said] == [False] + [True] * 4
+
+
+async def test_where_a_block_goes_the_turns_before_it_stay_as_they_were():
+    five, six = await messages(5), await messages(6)
+
+    assert shared(five, six) == 1 + 2 * 3
+    assert [f"this is page {n}." in "".join(m.text for m in six) for n in range(7)] == [
+        False
+    ] * 6 + [True]
+    assert six[3].text.count("(left out; it was shown at this turn)") == 1
+
+
+async def test_between_blocks_at_least_the_pages_asked_for_stay():
+    for turns in range(12):
+        text = "".join(m.text for m in await messages(turns, replace(TALK, pages=2)))
+        shown = [n for n in range(turns + 1) if f"this is page {n}." in text]
+        assert shown == list(range(shown[0], turns + 1))
+        assert min(turns, 2) <= turns - shown[0] <= 2 + 2
+
+
+async def test_screenshots_stay_at_the_turns_they_belong_to():
+    talk = replace(TALK, screenshots=2)
+    asked_for = await messages(5, talk, images=str.encode)
+
+    shown = [(n, m.images) for n, m in enumerate(asked_for) if m.images]
+    assert shown == [(7, (b"shot 3",)), (9, (b"shot 4",)), (11, (b"shot 5",))]
+
+
+async def test_elided_pages_are_recalled_where_that_is_asked_for():
+    asked_for = await messages(3, replace(TALK, replay=1))
+
+    assert '[1] button "Next 0"' in asked_for[1].text
+    assert "https://" not in asked_for[1].text
+
+
+async def test_a_bound_on_tokens_is_kept_and_what_goes_is_said():
+    talk = replace(TALK, pages=20, history_tokens=500)
+    free, bound = await messages(20, replace(talk, history_tokens=0)), await messages(20, talk)
+
+    assert sum(tokens_in(m.text) for m in free[1:-1]) > 1000
+    assert 250 < sum(tokens_in(m.text) for m in bound[2:-1]) <= 500
+    assert "earlier turns left out)" in bound[1].text
+    assert [m.role for m in bound[1:3]] == ["user", "assistant"]
+    assert "this is page 20." in bound[-1].text
+
+
+async def test_many_turns_go_in_blocks_too():
+    asked_for = await messages(20, replace(TALK, turns=5))
+
+    assert "(15 earlier turns left out)" in asked_for[1].text
+    assert asked_for[2].text == "Thought: thought 15\nAction: click(1)"
+
+
+async def test_the_first_turn_says_the_same_in_either_form():
+    said = await prompt(after(0), page(0), prompting=TALK)
+
+    assert "What you have done so far" not in said
+    assert said.endswith("Your thought and one action:")
+
+
+async def test_with_a_chat_template_the_next_prompt_goes_on_from_the_ids_of_the_reply():
+    from tests.tiny_models import tokenizer
+
+    chat = tokenizer()
+
+    def ids(messages: tuple[Message, ...], *, to_be_replied: bool) -> list[int]:
+        turns = [{"role": m.role, "content": m.text} for m in messages]
+        return chat.apply_chat_template(
+            turns, add_generation_prompt=to_be_replied, return_dict=False
+        )
+
+    for turns in (0, 1, 3, 4):
+        earlier, later = await messages(turns), await messages(turns + 1)
+        reply = chat.encode(f"Thought: thought {turns}\nAction: click(1)<|end|>")
+        sampled = ids(earlier, to_be_replied=True) + reply
+        assert ids(later, to_be_replied=True)[: len(sampled)] == sampled

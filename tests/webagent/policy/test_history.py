@@ -1,0 +1,168 @@
+"""Earlier turns in a prompt: what is told of them, which pages again, and what is left out."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.webagent.policy.scenes import (
+    BLIND,
+    HOME,
+    RESULTS,
+    SEARCHED,
+    START,
+    asked,
+    prompt,
+    step,
+    under_way,
+)
+from webagent.errors import SetupError
+from webagent.models.canned import CannedModel
+from webagent.policy.language import LanguagePolicy
+from webagent.policy.prompting import Prompting
+from webagent.policy.prompting.notes import notes_in, without_notes
+from webagent.policy.prompting.wording import tokens_in
+
+
+def shot(number: int):
+    """The home page with its own screenshot."""
+    return replace(HOME, screenshot=f"shot {number}")
+
+
+WALK = under_way(*(step(shot(n), f"scroll(0, 0, {n})", f"thought {n}") for n in range(1, 7)))
+
+
+def images(reference: str) -> bytes:
+    """The picture of a reference."""
+    return reference.encode()
+
+
+async def test_full_thoughts_are_told_whole_and_short_ones_cut():
+    told = await prompt(SEARCHED, RESULTS, prompting=Prompting(thoughts="full"))
+
+    assert "type what is looked for\n     into the field" in told
+    assert told.count("Then I will see.") == 40
+    assert "…\n" not in told.partition("What you have done so far")[2].partition("The page")[0]
+
+
+async def test_so_many_of_the_last_pages_are_shown_again():
+    told = await prompt(SEARCHED, RESULTS, prompting=Prompting(pages=1))
+
+    assert told.count('[3] link "Offers"') == 1
+    assert told.count("The page then:\n<<<page") == 1
+    assert told.index("2. Thought: send it.") < told.index("The page then:")
+
+
+async def test_replay_shows_what_lay_around_what_was_acted_on():
+    told = await prompt(SEARCHED, RESULTS, prompting=Prompting(replay=1))
+
+    seen = told.partition("Seen there:\n")[2].partition(">>>")[0]
+    assert told.count("Seen there:") == 1
+    assert '[2] button "Find"' in seen
+    assert "https://" not in seen
+
+
+async def test_the_last_screenshots_are_shown_oldest_first_and_said_to_be():
+    decision, requests = await asked(
+        WALK, shot(9), images=images, prompting=Prompting(screenshots=3)
+    )
+
+    user = requests[0].messages[1]
+    assert user.images == (b"shot 5", b"shot 6", b"shot 9")
+    assert "the first 2 of the attached screenshots show what was seen at turns 5, 6" in user.text
+    assert decision.images == ("shot 5", "shot 6", "shot 9")
+
+
+@pytest.mark.parametrize(
+    ("capabilities", "options", "lacking"),
+    [(BLIND, {"images": images}, "looks at no images"), ({}, {}, "no way to find images")],
+)
+def test_screenshots_for_a_model_that_cannot_look_are_refused_before_anything_is_asked(
+    capabilities, options, lacking
+):
+    model = CannedModel([], capabilities=capabilities) if capabilities else CannedModel([])
+    with pytest.raises(SetupError, match=lacking):
+        LanguagePolicy(model, prompting=Prompting(screenshots=3), **options)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "turns", "pages"), [(0, 6, 6), (2000, 6, 6), (240, 6, 2), (100, 4, 0), (1, 0, 0)]
+)
+async def test_what_there_is_no_room_for_is_left_out_oldest_first_and_said(tokens, turns, pages):
+    bound = Prompting(pages=6, history_tokens=tokens)
+
+    told = (await prompt(WALK, HOME, prompting=bound)).partition("so far:\n\n")[2]
+    history = told.partition("\n\nThe page now")[0]
+
+    assert [n for n in range(1, 7) if f"{n}. Thought" in history] == list(range(7 - turns, 7))
+    assert history.count("The page then") == pages
+    assert (f"({6 - turns} earlier turns left out)" in history) is (turns < 6)
+    lacking = ", ".join(str(n) for n in range(7 - turns, 7 - pages))
+    assert (f"(pages of turns {lacking} left out)" in history) is (pages < turns)
+    assert not tokens or tokens_in(history) <= max(tokens, 40)
+
+
+async def test_notes_stand_for_the_turns_before_them():
+    notes = "typing\nNotes: the shop has mugs\nin two colours"
+    past = under_way(*WALK.steps[:5], step(HOME, "click(2)", notes))
+
+    told = await prompt(past, RESULTS, prompting=Prompting(thoughts="notes"))
+
+    assert "Your notes on the 5 turns before:\n\nthe shop has mugs in two colours" in told
+    assert "3. Thought" not in told
+    assert "4. Thought: thought 4" in told
+    assert "6. Thought: typing\n   Action: click(2)" in told
+    assert "\nNotes: what to remember" in told
+    assert "Keep notes" in told
+
+
+async def test_without_notes_every_turn_is_told():
+    told = await prompt(WALK, RESULTS, prompting=Prompting(thoughts="notes"))
+
+    assert "1. Thought: thought 1" in told
+    assert "Your notes on" not in told
+
+
+async def test_the_hash_of_a_prompt_covers_every_prompt_in_use():
+    hashes = set()
+    for switches in ({}, {"plan": True}, {"thoughts": "notes"}, {"loops": "say"}, {"critique": 1}):
+        replies = ["Action: wait(1)"] * 2
+        decision, _ = await asked(START, HOME, replies, prompting=Prompting(**switches))
+        assert len(decision.prompt_hash) == 16
+        hashes.add(decision.prompt_hash)
+
+    assert len(hashes) == 5
+
+
+@pytest.mark.parametrize(
+    ("switches", "complaint"),
+    [
+        ({"pages": -1}, "pages is -1; expected at least 0"),
+        ({"screenshots": 0}, "screenshots is 0; expected at least 1"),
+        ({"block": 0}, "block is 0; expected at least 1"),
+        ({"form": "conversation", "thoughts": "notes"}, "is for form='message'"),
+        ({"constrained": True, "thought_tokens": 0, "plan": True}, "are written in the thought"),
+    ],
+)
+def test_switches_that_make_no_sense_are_named(switches, complaint):
+    with pytest.raises(SetupError, match=complaint):
+        Prompting(**switches)
+
+
+def test_the_switches_that_are_set_name_themselves():
+    assert str(Prompting()) == ""
+    assert str(Prompting(plan=True, pages=2)) == "pages=2 plan"
+
+
+@pytest.mark.parametrize(
+    ("thought", "notes"),
+    [
+        ("Notes: a\nb", "a b"),
+        ("go on\n**Notes:** a\nPlan: branch(0, 'x')", "a"),
+        ("go on. Notes: a, b. Plan: branch(0, 'x')", "a, b."),
+        ("the release notes: 3.1", ""),
+        ("Notes: old\nNotes: new", "new"),
+    ],
+)
+def test_notes_are_found_on_a_line_of_their_own_and_within_one(thought, notes):
+    assert notes_in(thought) == notes
+    assert "Notes" not in without_notes(thought)

@@ -1,0 +1,86 @@
+"""Training sees the log-probabilities that sampling stored: mask, temperature and images."""
+
+import io
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from PIL import Image
+from torch import Tensor
+
+from tests import tiny_models
+from webagent.models import Completion, Constraint, Message, Reply
+from webagent.models.constrain import replay
+from webagent.models.local import LocalModel
+from webagent.models.local.weights import Weights
+from webagent.training.language.likelihood import Reading, log_probs
+from webagent.training.language.packing import Packing
+from webagent.training.language.rows import Encoded, TokenRow, encoded_row
+
+CLICK = Constraint(grammar='start: "click(" /[1-9][0-9]?/ ")"')
+
+
+def picture(colour: str) -> bytes:
+    file = io.BytesIO()
+    Image.new("RGB", (80, 40), colour).save(file, "PNG")
+    return file.getvalue()
+
+
+PICTURES = {"red": picture("red"), "blue": picture("blue")}
+
+
+def reading(weights: Weights) -> Reading:
+    def masks(allowed: str, ids: Sequence[int]) -> NDArray[np.bool_]:
+        ends = sorted(weights.endings.stop)
+        return replay(allowed, ids, weights.tokenizer, width=weights.width, ends=ends).unpacked()
+
+    def pictures(references: Sequence[str]) -> dict[str, Tensor]:
+        return weights.reader.pixels([PICTURES[each] for each in references])
+
+    return Reading(masks=masks, pictures=pictures, never=weights.endings.never)
+
+
+@pytest.mark.parametrize("constraint", [None, CLICK], ids=["free", "constrained"])
+@pytest.mark.parametrize("temperature", [1.0, 0.6])
+@pytest.mark.parametrize(
+    ("make", "shown"), [(tiny_models.causal, ()), (tiny_models.llava, ("red", "blue"))]
+)
+async def test_what_was_sampled_is_as_likely_in_training(
+    tmp_path: Path,
+    make: Callable[[Path], Path],
+    shown: tuple[str, ...],
+    temperature: float,
+    constraint: Constraint | None,
+) -> None:
+    model = LocalModel.load(str(make(tmp_path)))
+    messages = [Message("user", "press it", tuple(PICTURES[each] for each in shown))]
+    completion = await model.complete(
+        messages, n=3, temperature=temperature, seed=1, max_tokens=12, constraint=constraint
+    )
+    await model.close()
+    rows = [
+        row_of(completion, reply, shown, temperature, constraint) for reply in completion.replies
+    ]
+    with torch.no_grad():
+        found = log_probs(model.weights.module, rows, Packing(), reading(model.weights))
+    for reply, values in zip(completion.replies, found, strict=True):
+        assert values.tolist() == pytest.approx(reply.log_probs, abs=1e-4)
+
+
+def row_of(
+    completion: Completion,
+    reply: Reply,
+    shown: tuple[str, ...],
+    temperature: float,
+    constraint: Constraint | None,
+) -> TokenRow:
+    """The row that a step with this reply would give."""
+    encoded = Encoded(completion.prompt_ids, reply.token_ids, shown)
+    row = encoded_row(encoded, log_probs=reply.log_probs)
+    start = len(completion.prompt_ids)
+    allowed = ((start, len(row.ids), constraint.dumps()),) if constraint else ()
+    return replace(row, temperature=temperature, allowed=allowed)

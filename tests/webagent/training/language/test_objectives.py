@@ -1,0 +1,79 @@
+"""What each objective makes of a model: the good more likely than the bad."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from tests.webagent.training.language.small import llama, rows
+from webagent.training.language.config import TrainConfig
+from webagent.training.language.intake import Unit, pair
+from webagent.training.language.likelihood import log_probs
+from webagent.training.language.losses import Clipping, Desirability
+from webagent.training.language.objectives import (
+    Desirable,
+    PolicyGradient,
+    Preference,
+    Regression,
+)
+from webagent.training.language.packing import Packing
+from webagent.training.language.trainer import Trainer
+
+
+def sums(model, each):
+    """Log-probabilities of the rows' replies."""
+    with torch.no_grad():
+        return [float(found.sum()) for found in log_probs(model, each, Packing())]
+
+
+def as_sampled(model, each):
+    """The rows as if this model had sampled them, good and bad by turns."""
+    with torch.no_grad():
+        found = log_probs(model, each, Packing())
+    made = []
+    for number, (row, values) in enumerate(zip(each, found, strict=True)):
+        start = row.spans[0][0]
+        behaviour = (0.0,) * start + tuple(values.tolist())
+        made.append(replace(row, log_probs=behaviour).with_advantage((-1.0) ** number))
+    return made
+
+
+@pytest.mark.parametrize(
+    "objective",
+    [
+        PolicyGradient(Clipping(low=10, high=10)),
+        PolicyGradient(Clipping(low=10, high=10, level="sequence", per="sequence")),
+        PolicyGradient(Clipping(per="constant"), constant=20.0, recomputed=True),
+        Preference(beta=0.5),
+        Desirable(Desirability(beta=0.5)),
+        Regression(beta=1.0),
+    ],
+    ids=repr,
+)
+def test_the_good_becomes_likelier_and_the_bad_less_likely(objective):
+    model = llama(1)
+    each = as_sampled(model, rows(8))
+    good, bad = each[::2], each[1::2]
+    if isinstance(objective, Preference):
+        units = [pair(one, other) for one, other in zip(good, bad, strict=True)]
+    else:
+        units = [Unit((row,), better=number % 2 == 0) for number, row in enumerate(each)]
+    before = sums(model, good), sums(model, bad)
+    trainer = Trainer(model, objective, TrainConfig())
+    first = trainer.update(units, 2e-3).figures
+    for _ in range(9):
+        last = trainer.update(units, 2e-3).figures
+    after = sums(model, good), sums(model, bad)
+    assert last["loss"] < first["loss"] or isinstance(objective, PolicyGradient)
+    rises = [sum(now) - sum(then) for now, then in zip(after, before, strict=True)]
+    assert rises[0] - rises[1] > 1
+
+
+def test_pairs_of_episodes_are_compared_by_the_sums_over_all_their_steps():
+    model, reference = llama(1), llama(2)
+    each = rows(4)
+    trainer = Trainer(model, Preference(beta=1.0), TrainConfig(), reference=reference)
+    found = trainer.update([pair(each[:2], each[2:])], 0.0).figures
+    now, then = sums(model, each), sums(reference, each)
+    ratios = [a - b for a, b in zip(now, then, strict=True)]
+    assert found["margin"] == pytest.approx(sum(ratios[:2]) - sum(ratios[2:]), rel=1e-4)

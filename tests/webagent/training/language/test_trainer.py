@@ -1,0 +1,218 @@
+"""One update: the same whatever the micro-batches, skipped where it is no number, never half."""
+
+import math
+from dataclasses import replace
+
+import pytest
+import torch
+
+from tests.webagent.training.language.small import Bigram, llama, row, rows
+from webagent.errors import ModelError, SetupError
+from webagent.training.language.config import LoraSettings, TrainConfig
+from webagent.training.language.intake import Unit, pair
+from webagent.training.language.losses import Clipping
+from webagent.training.language.objective import Outcome
+from webagent.training.language.objectives import (
+    Desirable,
+    PolicyGradient,
+    Preference,
+    Regression,
+    Supervised,
+)
+from webagent.training.language.packing import Packing
+from webagent.training.language.reference import figures
+from webagent.training.language.trainer import Trainer
+
+SINGLE = [Unit((each,), better=i % 2) for i, each in enumerate(rows(12))]
+PAIRS = [pair(a, b) for a, b in zip(rows(6, 1), rows(6, 2), strict=True)]
+OBJECTIVES = {
+    "sft": (Supervised(), SINGLE),
+    "sft by sequence": (Supervised("sequence"), SINGLE),
+    "dpo": (Preference(), PAIRS),
+    "kto": (Desirable(), SINGLE),
+    "grpo": (PolicyGradient(Clipping(divergence=0.1)), SINGLE),
+    "gspo": (PolicyGradient(Clipping(level="sequence", per="sequence")), SINGLE),
+    "webrl": (Regression(), SINGLE),
+}
+
+
+def updated(objective, units, reference=None, model=None, **settings):
+    """Gradients of one update, by a rate of 0 and a clip that never clips, with its figures."""
+    trainer = Trainer(
+        model or llama(1), objective, TrainConfig(clip=0, **settings), reference=reference
+    )
+    kept = {}
+    for name, parameter in trainer.model.named_parameters():
+        if parameter.requires_grad:
+            parameter.register_post_accumulate_grad_hook(
+                lambda p, name=name: kept.__setitem__(name, p.grad.clone())
+            )
+    result = trainer.update(units, 0.0)
+    return kept, result.figures
+
+
+@pytest.mark.parametrize("kind", OBJECTIVES)
+def test_loss_and_gradient_are_the_same_whatever_the_micro_batches_and_the_layout(kind):
+    objective, units = OBJECTIVES[kind]
+    reference = llama(2)
+    whole, said = updated(objective, units, reference, micro_batch_tokens=10**6, tree=False)
+    assert any(gradient.abs().max() > 1e-4 for gradient in whole.values())
+    for settings in ({"micro_batch_tokens": 1}, {"micro_batch_tokens": 120}, {"tree": True}):
+        other, figures_there = updated(objective, units, reference, **settings)
+        assert figures_there["loss"] == pytest.approx(said["loss"], rel=1e-5)
+        for name, gradient in whole.items():
+            torch.testing.assert_close(other[name], gradient, rtol=1e-4, atol=1e-5)
+
+
+def test_supervised_loss_is_the_mean_over_all_taught_tokens_of_the_update():
+    model = llama(1)
+    losses, count = 0.0, 0
+    with torch.no_grad():
+        for unit in SINGLE:
+            [each] = unit.rows
+            start, stop = each.spans[0]
+            logits = model(input_ids=torch.tensor([each.ids])).logits[0, start - 1 : stop - 1]
+            losses += float(
+                torch.nn.functional.cross_entropy(
+                    logits, torch.tensor(each.ids[start:stop]), reduction="sum"
+                )
+            )
+            count += stop - start
+    _, said = updated(Supervised(), SINGLE, micro_batch_tokens=50)
+    assert said["loss"] == pytest.approx(losses / count, rel=1e-5)
+
+
+def test_an_update_follows_the_gradient():
+    trainer = Trainer(llama(), Supervised(), TrainConfig())
+    losses = [trainer.update(SINGLE, 3e-3).figures["loss"] for _ in range(15)]
+    assert losses[-1] < 0.5 * losses[0]
+
+
+def test_out_of_memory_makes_smaller_micro_batches_and_counts_nothing_twice():
+    units = [Unit((row([i], [i + 1] * 4),)) for i in range(8)]
+    free, short = Bigram(), Bigram(most=9)
+    for module in (free, short):
+        trainer = Trainer(module, Supervised(), TrainConfig(learning_rate=0.1))
+        result = trainer.update(units)
+    assert max(free.calls) == 32 and max(short.calls[-4:]) <= 9
+    assert trainer.micro_batch_tokens <= 9
+    torch.testing.assert_close(short.table, free.table)
+    assert result.figures["loss"] == pytest.approx(math.log(97), rel=1e-5)
+
+
+def test_out_of_memory_in_the_middle_of_an_update_leaves_nothing_of_the_first_try():
+    class Later(Bigram):
+        def forward(self, input_ids, **kwargs):
+            if len(self.calls) == 2:
+                self.calls.append(0)
+                raise torch.OutOfMemoryError("another process took it")
+            return super().forward(input_ids, **kwargs)
+
+    units = [Unit((row([i], [i + 1] * 4),)) for i in range(8)]
+    tables = []
+    for module in (Bigram(), Later()):
+        trainer = Trainer(module, Supervised(), TrainConfig(micro_batch_tokens=8))
+        trainer.update(units, 0.1)
+        tables.append(module.table)
+    assert len(module.calls) > 5
+    torch.testing.assert_close(tables[0], tables[1])
+
+
+def test_out_of_memory_with_one_row_at_a_time_says_what_to_do():
+    trainer = Trainer(Bigram(most=3), Supervised())
+    with pytest.raises(ModelError, match=r"one unit at a time, the largest of 9 tokens.*7 GiB"):
+        trainer.update([Unit((row([1], [2] * 9),)), Unit((row([1], [2] * 2),))])
+    assert trainer.model.table.abs().max() == 0
+
+
+def test_a_loss_that_is_no_number_changes_nothing():
+    class Broken(Supervised):
+        def __call__(self, scored, whole):
+            return Outcome(super().__call__(scored, whole).loss * float("nan"), {})
+
+    trainer = Trainer(Bigram(), Broken())
+    assert trainer.update(SINGLE, 0.1).skipped
+    assert trainer.model.table.abs().max() == 0
+    assert not trainer.optimizer.state
+
+
+def test_with_an_adapter_the_base_without_it_is_the_reference():
+    adapted = TrainConfig(lora=LoraSettings(rank=4))
+    base = figures(llama(1), [u.rows[0] for u in SINGLE], Packing())
+    for given in (None, base):
+        trainer = Trainer(llama(1), Regression(), adapted, reference=given)
+        with torch.no_grad():
+            for name, parameter in trainer.model.named_parameters():
+                if "lora_B" in name:
+                    parameter.fill_(0.03)
+        said = trainer.update(SINGLE, 0.0).figures
+        if given is None:
+            expected = said
+    assert said["kl"] == pytest.approx(expected["kl"], rel=1e-4) and said["kl"] > 1e-3
+
+
+def test_only_the_adapter_learns_and_the_frozen_copy_stays():
+    trainer = Trainer(llama(1), Supervised(), TrainConfig(lora=LoraSettings(rank=4)))
+    before = {n: p.detach().clone() for n, p in trainer.model.named_parameters()}
+    trainer.update(SINGLE, 0.1)
+    changed = {n for n, p in trainer.model.named_parameters() if not torch.equal(p, before[n])}
+    assert changed and all("lora_" in name for name in changed)
+
+
+def test_a_copy_of_the_model_is_the_reference_where_none_is_given():
+    model = llama(1)
+    trainer = Trainer(model, Regression(), TrainConfig())
+    assert trainer.update(SINGLE, 1e-2).figures["kl"] == pytest.approx(0, abs=1e-6)
+    assert trainer.update(SINGLE, 0.0).figures["kl"] > 1e-3
+
+
+def test_gradient_checkpointing_changes_nothing():
+    plain, said = updated(Supervised(), SINGLE)
+    other, there = updated(Supervised(), SINGLE, gradient_checkpointing=True)
+    assert there["loss"] == pytest.approx(said["loss"], rel=1e-6)
+    for name, gradient in plain.items():
+        torch.testing.assert_close(other[name], gradient, rtol=1e-4, atol=1e-6)
+
+
+def test_bfloat16_is_near_single_precision():
+    _, said = updated(Supervised(), SINGLE)
+    _, there = updated(Supervised(), SINGLE, bf16=True)
+    assert there["loss"] != said["loss"]
+    assert there["loss"] == pytest.approx(said["loss"], rel=0.02)
+
+
+def test_ratios_and_clip_share_are_reported():
+    _, said = updated(PolicyGradient(), SINGLE)
+    assert {"clip_share", "ratio", "ratio_deviation", "kl_sampling"} <= said.keys()
+    assert 0 < said["clip_share"] < 1
+
+
+@pytest.mark.parametrize(
+    ("objective", "units", "words"),
+    [
+        (Preference(), SINGLE, "12 units have no chosen or no rejected"),
+        (PolicyGradient(), [Unit((row([1], [2]),))], "1 rows have no (behaviour|advantages)"),
+        (Supervised(), [], "at least one unit"),
+    ],
+)
+def test_units_that_an_objective_cannot_learn_from_are_named(objective, units, words):
+    with pytest.raises(SetupError, match=words):
+        Trainer(llama(), objective, reference=llama()).update(units)
+
+
+def test_a_model_whose_weights_are_all_frozen_is_named():
+    with pytest.raises(SetupError, match="all are frozen"):
+        Trainer(llama().requires_grad_(False), Supervised())
+
+
+def test_a_reference_without_a_rows_figures_is_named():
+    trainer = Trainer(llama(), Regression(), reference={})
+    with pytest.raises(SetupError, match="no figures for a row of episode e"):
+        trainer.update(SINGLE)
+
+
+def test_a_module_that_knows_no_attention_is_trained_without_a_tree_and_says_why():
+    trainer = Trainer(Bigram(), Supervised())
+    assert "names no attention" in trainer.no_tree
+    assert Trainer(llama(), Supervised()).no_tree == ""
+    assert replace(TrainConfig(), tree=False).tree is False

@@ -1,0 +1,247 @@
+"""Forward passes over many replies at once, each with keys and values of its own."""
+
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from transformers.cache_utils import Cache
+
+from webagent.errors import ModelError
+from webagent.models.local import keyvalues
+from webagent.models.local.copying import Copier
+from webagent.models.local.keyvalues import Piece
+from webagent.models.local.prefixes import Prefixes
+from webagent.models.local.reading import Reading
+from webagent.models.local.request import Row
+from webagent.models.local.sampling import draw
+from webagent.models.local.settings import Generation
+from webagent.models.local.weights import Weights
+
+_ROOM = 256
+"""Columns allocated ahead when replies join."""
+_RECENT = 8
+"""Replies that later ones may copy from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Joining:
+    """Rows whose prompt has been read and whose first id is said."""
+
+    rows: list[Row]
+    piece: Piece
+
+
+class Decoder:
+    """The batch: its rows, aligned at the right in one cache."""
+
+    def __init__(self, weights: Weights, settings: Generation) -> None:
+        self._weights = weights
+        self._settings = settings
+        self._cache: Cache | None = None
+        self._recent: deque[list[int]] = deque(maxlen=_RECENT)
+        self.prefixes = Prefixes(settings.prefix_entries, settings.prefix_bytes)
+        self.rows: list[Row] = []
+        self.passes = 0
+        """Forward passes so far."""
+
+    @torch.no_grad()
+    def read(self, rows: list[Row]) -> Joining:
+        """Read the prompt of these rows once, and say the first id of each."""
+        row = rows[0]
+        reading = _so_far(row)
+        cache, start = self._begin(row.request.adapter, reading)
+        row.request.reused = max(row.request.reused, start)
+        inputs = self._weights.reader.inputs(reading, start)
+        logits = self._forward(inputs, cache, last_only=True)[:, -1]
+        pairs = keyvalues.pairs_of(cache)
+        if self._settings.prefix_reuse:
+            self.prefixes.keep(row.request.adapter, reading.keys, pairs)
+        for one in rows:
+            one.place = reading.place
+        self._say(rows, logits.expand(len(rows), -1))
+        return Joining(rows, Piece(pairs, 0, 0, len(reading)))
+
+    def join(self, joining: Sequence[Joining]) -> None:
+        """Take rows in, and let those go that are over."""
+        held = self._pieces()
+        held += [(row, one.piece) for one in joining for row in one.rows]
+        self._hold([(row, piece) for row, piece in held if not row.is_over])
+
+    def drop(self) -> list[Row]:
+        """Let every row go, and the cache with them."""
+        rows, self.rows, self._cache = self.rows, [], None
+        return rows
+
+    @torch.no_grad()
+    def step(self) -> None:
+        """One forward pass: at least one id more for each row."""
+        rows, cache = self.rows, self._cache
+        assert cache is not None
+        guesses = self._guesses()
+        width = 1 + max(map(len, guesses))
+        before = keyvalues.columns_of(cache)
+        try:
+            logits = self._forward(self._inputs(guesses, width, before), cache)
+        except RuntimeError:
+            keyvalues.shorten(cache, before)
+            raise
+        taken = self._check(guesses, logits)
+        for row, count, guess in zip(rows, taken, guesses, strict=True):
+            row.place += count
+            if guess and row.copier:
+                row.copier.learn(len(guess), count - 1)
+        self._align(taken, before)
+        if any(row.is_over for row in rows):
+            self._part()
+
+    def _begin(self, adapter: str | None, reading: Reading) -> tuple[Cache, int]:
+        """A cache with what is known of the prompt's beginning, and its length."""
+        known = self._settings.prefix_reuse and self.prefixes.longest(adapter, reading.keys)
+        start = reading.whole(len(known)) if known else 0
+        if not known or not start:
+            return keyvalues.new_cache(), 0
+        piece = Piece(known.pairs, 0, 0, start)
+        return keyvalues.assembled([piece], len(reading) - start), start
+
+    def _forward(
+        self, inputs: dict[str, Tensor], cache: Cache, *, last_only: bool = False
+    ) -> Tensor:
+        self.passes += 1
+        given = {name: value.to(self._weights.device) for name, value in inputs.items()}
+        keep = {"logits_to_keep": 1} if last_only else {}
+        if not self._weights.reader.accepts("logits_to_keep"):
+            keep = {}
+        out = self._weights.module(**given, **keep, past_key_values=cache, use_cache=True)
+        logits: Tensor = out.logits
+        return logits
+
+    def _inputs(
+        self, guesses: Sequence[Sequence[int]], width: int, before: int
+    ) -> dict[str, Tensor]:
+        """The last id of each row with its guesses; shorter rows are filled up at the right."""
+        reader = self._weights.reader
+        pairs = list(zip(self.rows, guesses, strict=True))
+        ids = [[row.said[-1], *guess] + [0] * (width - 1 - len(guess)) for row, guess in pairs]
+        inputs = {"input_ids": torch.tensor(ids)}
+        if reader.accepts("position_ids"):
+            axes = len(_reading(self.rows[0]).positions)
+            places = torch.tensor([row.place for row in self.rows])[:, None] + torch.arange(width)
+            inputs["position_ids"] = reader.placed(places.expand(axes, -1, -1))
+        firsts = torch.tensor([row.first for row in self.rows])
+        if firsts.any() or not reader.accepts("position_ids"):
+            mask = torch.arange(before + width)[None] >= firsts[:, None]
+            inputs["attention_mask"] = mask.long()
+        return inputs
+
+    def _guesses(self) -> list[list[int]]:
+        rows = self.rows
+        if not self._settings.copying or len(rows) > self._settings.copying_rows:
+            return [[] for _ in rows]
+        for row in rows:
+            row.copier = row.copier or self._copier(row)
+        return [
+            row.copier.guess(row.request.limit - len(row.said) - 1) if row.copier else []
+            for row in rows
+        ]
+
+    def _copier(self, row: Row) -> Copier:
+        prompt = _reading(row).tokens.ids
+        return Copier([*self._recent, prompt, row.said], self._settings)
+
+    def _check(self, guesses: Sequence[Sequence[int]], logits: Tensor) -> list[int]:
+        """Say ids while the guesses come true; how many each row has said."""
+        taken, alive = [0] * len(self.rows), list(range(len(self.rows)))
+        for at in range(logits.shape[1]):
+            self._say([self.rows[place] for place in alive], logits[alive, at])
+            for place in alive:
+                taken[place] += 1
+            alive = [
+                place
+                for place in alive
+                if not self.rows[place].is_over
+                and at < len(guesses[place])
+                and self.rows[place].said[-1] == guesses[place][at]
+            ]
+            if not alive:
+                break
+        return taken
+
+    def _say(self, rows: Sequence[Row], logits: Tensor) -> None:
+        """Draw the next id of each row. What one row fails by fails its request alone."""
+        draws = []
+        speaking = []
+        for place, row in enumerate(rows):
+            try:
+                draws.append(row.draw())
+                speaking.append(place)
+            except ModelError as error:
+                row.request.fail(error)
+        if not speaking:
+            return
+        tokens, log_probs = draw(logits[speaking], draws, self._weights.never)
+        for place, token, log_prob in zip(speaking, tokens, log_probs, strict=True):
+            try:
+                if not -torch.inf < log_prob <= 0:
+                    raise ModelError(_NO_ID)
+                rows[place].say(token, log_prob, self._weights.endings.stop)
+            except ModelError as error:
+                rows[place].request.fail(error)
+
+    def _align(self, taken: Sequence[int], before: int) -> None:
+        """Drop the columns of guesses that did not come true."""
+        assert self._cache is not None
+        most = max(taken)
+        keyvalues.shorten(self._cache, before + most)
+        for place, (row, count) in enumerate(zip(self.rows, taken, strict=True)):
+            if count < most:
+                by = most - count
+                keyvalues.shift(self._cache, place, row.first, before + count, by)
+                row.first += by
+
+    def _part(self) -> None:
+        """Let the rows go that are over, remembering what they said."""
+        pieces = self._pieces()
+        for row, piece in pieces:
+            if row.finish and not row.reply:
+                self._recent.append(row.said)
+                if self._settings.prefix_reuse:
+                    keys = _so_far(row).keys[: len(piece)]
+                    self.prefixes.keep(row.request.adapter, keys, keyvalues.own(piece))
+        self._hold([(row, piece) for row, piece in pieces if not row.is_over])
+
+    def _pieces(self) -> list[tuple[Row, Piece]]:
+        if self._cache is None:
+            return []
+        pairs, last = keyvalues.pairs_of(self._cache), keyvalues.columns_of(self._cache)
+        return [(row, Piece(pairs, at, row.first, last)) for at, row in enumerate(self.rows)]
+
+    def _hold(self, held: Sequence[tuple[Row, Piece]]) -> None:
+        """Make the cache anew from the pieces of these rows."""
+        if not held:
+            self.drop()
+            return
+        width = max(len(piece) for _, piece in held)
+        left = max(row.request.limit - len(row.said) for row, _ in held)
+        pieces = [piece for _, piece in held]
+        self._cache = keyvalues.assembled(pieces, min(_ROOM, left + self._settings.most_copied))
+        self.rows = [row for row, _ in held]
+        for row, piece in held:
+            row.first = width - len(piece)
+
+
+_NO_ID = (
+    "no id can be drawn: the logits are not numbers, or the constraint allows none of the ids that"
+    " the model knows; check the weights (a smaller dtype may overflow) and the constraint"
+)
+
+
+def _reading(row: Row) -> Reading:
+    assert row.request.reading is not None
+    return row.request.reading
+
+
+def _so_far(row: Row) -> Reading:
+    """The prompt with what was said behind it."""
+    return _reading(row).extended(row.said) if row.said else _reading(row)

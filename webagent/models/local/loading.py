@@ -1,0 +1,227 @@
+"""From a folder or a hub name to weights, through the Auto classes of transformers."""
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import torch
+
+from webagent.errors import SetupError
+from webagent.models.local.conversation import Conversation
+from webagent.models.local.folder import check_model
+from webagent.models.local.pictures import Pictures
+from webagent.models.local.reading import Reader
+from webagent.models.local.settings import Source
+from webagent.models.local.weights import Endings, Weights
+
+_ENDLESS = 1 << 30
+"""The context of a model that names none."""
+
+
+def load(source: Source) -> Weights:
+    """The weights with their tokenizer and, for an image-text model, its image processor.
+
+    Raises `SetupError` for whatever is missing or does not belong together.
+    """
+    from transformers import AutoConfig, AutoTokenizer
+
+    check_model(source.name)
+    with _readable(source.name):
+        config = AutoConfig.from_pretrained(source.name)
+        tokenizer = AutoTokenizer.from_pretrained(source.name)
+    sees = _sees_images(config)
+    processor, image_processor = _processors(source.name) if sees else (None, None)
+    module = _module(source, config, sees)
+    image_id = _image_id(config, tokenizer) if sees else None
+    _check_words(source.name, tokenizer, module)
+    conversation = _conversation(source, tokenizer, processor, image_id)
+    pictures = image_id is not None and Pictures(
+        image_processor=image_processor,
+        tokenizer=tokenizer,
+        processor=processor,
+        image_id=image_id,
+        write=conversation.write,
+    )
+    context = getattr(config.get_text_config(), "max_position_embeddings", None) or _ENDLESS
+    reader = Reader(module, conversation, pictures or None, context)
+    endings = Endings(_stops(source.name, tokenizer, module), _never(config) if sees else ())
+    return Weights(source.name, module, tokenizer, reader, endings)
+
+
+@contextlib.contextmanager
+def _readable(name: str) -> Iterator[None]:
+    """What transformers says of a model it cannot load, as our error."""
+    from safetensors import SafetensorError
+
+    try:
+        yield
+    except torch.OutOfMemoryError as error:
+        raise SetupError(
+            f"{name} does not fit on the device; load it with a smaller dtype, on another device or"
+            " behind a server"
+        ) from error
+    except (OSError, ValueError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
+        said = " ".join(str(error).split())[:300]
+        eager = "attention implementation" in said
+        step = "load it with attention='eager'" if eager else "check the name, files and network"
+        raise SetupError(
+            f"{name} does not load as a model of transformers: {said}; {step}"
+        ) from error
+
+
+def _sees_images(config: Any) -> bool:
+    from transformers.models.auto.modeling_auto import MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES
+
+    return config.model_type in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES
+
+
+def _module(source: Source, config: Any, sees: bool) -> torch.nn.Module:
+    from transformers import AutoModelForCausalLM, AutoModelForImageTextToText
+
+    device = source.device
+    if device == "auto":
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+    if device.startswith("cuda") and not torch.cuda.is_available():
+        raise SetupError(f"device {device!r} was asked for and there is no GPU; use cpu or auto")
+    dtype = source.dtype
+    if dtype == "auto" and device == "cpu":
+        dtype = "float32"
+    kind: Any = AutoModelForImageTextToText if sees else AutoModelForCausalLM
+    with _readable(source.name):
+        module, report = kind.from_pretrained(
+            source.name,
+            config=config,
+            dtype=dtype,
+            attn_implementation=source.attention,
+            output_loading_info=True,
+        )
+        module = module.to(device).eval()
+    _check_whole(source.name, module, report)
+    return cast(torch.nn.Module, module)
+
+
+def _check_whole(name: str, module: Any, report: Any) -> None:
+    if missing := sorted(report["missing_keys"]):
+        raise SetupError(
+            f"{name} lacks {len(missing)} tensors of a {type(module).__name__}, such as"
+            f" {missing[0]}; these would be random: copy the folder again"
+        )
+    from transformers.cache_utils import DynamicCache
+
+    cache = DynamicCache(config=module.config)
+    if any(cache.is_linear):
+        raise SetupError(
+            f"{name} has recurrent layers, whose state cannot be cut back to a prefix; serve it"
+            " (vLLM, SGLang) and use an endpoint"
+        )
+
+
+def _processors(name: str) -> tuple[Any | None, Any]:
+    """The processor, where it loads, and the image processor alone."""
+    from transformers import AutoProcessor
+
+    refused = ""
+    try:
+        processor = AutoProcessor.from_pretrained(name)
+        if getattr(processor, "image_processor", None) is not None:
+            return processor, processor.image_processor
+    except (ImportError, OSError, ValueError, TypeError, AttributeError, RuntimeError) as error:
+        refused = " ".join(str(error).split())[:200]
+    with _readable(name):
+        images = _image_processor(name)
+    if getattr(images, "merge_size", None) is None:
+        raise SetupError(
+            f"the processor of {name} does not load ({refused or 'it has no image processor'}), and"
+            " its image processor does not tell the grid of an image; install what it names, or"
+            " use a model such as LLaVA, Idefics3 or Qwen2.5-VL"
+        )
+    return None, images
+
+
+def _image_processor(name: str) -> Any:
+    """The image processor; of older transformers without torchvision its twin that needs none."""
+    import transformers
+    from transformers.image_processing_base import ImageProcessingMixin
+
+    try:
+        return transformers.AutoImageProcessor.from_pretrained(name)
+    except ImportError:
+        described, _ = ImageProcessingMixin.get_image_processor_dict(name)
+        kind = str(described.get("image_processor_type", "")).removesuffix("Fast")
+        twin = getattr(transformers, f"{kind.removesuffix('Pil')}Pil", None)
+        if twin is None:
+            raise
+        return twin.from_pretrained(name)
+
+
+def _image_id(config: Any, tokenizer: Any) -> int:
+    names = ("image_token_id", "image_token_index")
+    found = next((one for name in names if (one := getattr(config, name, None)) is not None), -1)
+    if not 0 <= found < len(tokenizer) or tokenizer.convert_ids_to_tokens(found) is None:
+        raise SetupError(
+            f"the tokenizer lacks the token that stands for an image (id {found}, it knows"
+            f" {len(tokenizer)}); it belongs to a text model: save its own with it"
+        )
+    return int(found)
+
+
+def _never(config: Any) -> tuple[int, ...]:
+    """Ids that stand for what is not text: a reply that held one could not be read again."""
+    names = ("image_token_id", "image_token_index", "video_token_id", "audio_token_id")
+    found = {getattr(config, name, None) for name in names}
+    return tuple(sorted(one for one in found if isinstance(one, int)))
+
+
+def _check_words(name: str, tokenizer: Any, module: Any) -> None:
+    known = module.get_input_embeddings().weight.shape[0]
+    if len(tokenizer) > known:
+        raise SetupError(
+            f"the tokenizer of {name} has {len(tokenizer)} ids and the model knows {known}; they do"
+            " not belong together"
+        )
+
+
+def _stops(name: str, tokenizer: Any, module: Any) -> frozenset[int]:
+    configured = getattr(module.generation_config, "eos_token_id", None)
+    stops = set(configured if isinstance(configured, list) else [configured])
+    found = (stops | {tokenizer.eos_token_id}) - {None}
+    if not found:
+        raise SetupError(
+            f"neither the tokenizer nor the generation config of {name} names the token that ends a"
+            " reply; set eos_token in tokenizer_config.json"
+        )
+    return frozenset(found)
+
+
+def _conversation(
+    source: Source, tokenizer: Any, processor: Any | None, image_id: int | None
+) -> Conversation:
+    template = _template(source, tokenizer, processor)
+    marks = [
+        getattr(processor, "image_token", None) or "",
+        getattr(processor, "boi_token", None) or "",
+        "" if image_id is None else tokenizer.convert_ids_to_tokens(image_id),
+    ]
+    return Conversation(tokenizer, template, typed=image_id is not None, marks=marks)
+
+
+def _template(source: Source, tokenizer: Any, processor: Any | None) -> str:
+    if source.chat_template:
+        path = Path(source.chat_template).expanduser()
+        if not path.is_file():
+            raise SetupError(
+                f"no file {source.chat_template!r}; chat_template names a file with a Jinja"
+                " template"
+            )
+        return path.read_text(encoding="utf-8")
+    for owner in (processor, tokenizer):
+        found = getattr(owner, "chat_template", None)
+        if isinstance(found, dict):
+            found = found.get("default")
+        if found:
+            return str(found)
+    raise SetupError(
+        f"{source.name} has no chat template, so its messages cannot be written out; name a file"
+        " with a Jinja template in chat_template (a base model's instruct sibling has one)"
+    )

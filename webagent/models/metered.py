@@ -1,0 +1,207 @@
+"""What models cost while they are asked, and an end to asking once a limit is reached."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from webagent.models.constraint import Constraint
+from webagent.models.model import Capabilities, Completion, Message, Model, Tokens
+from webagent.models.price import Prices
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What was asked of one model in one role."""
+
+    role: str = "policy"
+    """`policy`, `judge`, or whatever else asks."""
+    model: str = ""
+    """The name it is asked for."""
+    requests: int = 0
+    failed: int = 0
+    """Calls that gave no reply; what they cost is not known."""
+    uncounted: int = 0
+    """Calls of which the server did not say how many tokens they took."""
+    input_tokens: int = 0
+    cached_input_tokens: int = 0
+    """The part of the input that the server had read before."""
+    output_tokens: int = 0
+    seconds: float = 0.0
+    """Waited for replies; of calls at the same time each counts."""
+
+    @property
+    def tokens(self) -> int:
+        """Read and written."""
+        return self.input_tokens + self.output_tokens
+
+    def after(self, completion: Completion) -> "Spent":
+        """With one more completion."""
+        usage = completion.usage
+        counted = usage.get("input_tokens", 0) + usage.get("output_tokens", 0)
+        return replace(
+            self,
+            requests=self.requests + usage.get("requests", 1),
+            uncounted=self.uncounted + (not counted),
+            input_tokens=self.input_tokens + usage.get("input_tokens", 0),
+            cached_input_tokens=self.cached_input_tokens + usage.get("cached_input_tokens", 0),
+            output_tokens=self.output_tokens + usage.get("output_tokens", 0),
+            seconds=self.seconds + completion.seconds,
+        )
+
+    def money(self, prices: Prices) -> float | None:
+        """What it cost; None where price or tokens are not known, or the weights are own."""
+        price = prices.of(self.model)
+        if price is None or self.uncounted:
+            return None
+        counts = ("input_tokens", "cached_input_tokens", "output_tokens")
+        return price.money({name: getattr(self, name) for name in counts})
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What may be spent in all; None where there is no limit."""
+
+    money: float | None = None
+    tokens: int | None = None
+
+
+@dataclass(slots=True)
+class Ledger:
+    """Adds up what the models of a run cost, over all its sessions.
+
+    Once a limit is reached no request is begun, and the ones in flight come to their ends, so that
+    a limit is never exceeded by more than those. `closed` is set when one was refused and none is
+    in flight.
+    """
+
+    limits: Limits = Limits()
+    prices: Prices = field(default_factory=Prices)
+    entries: dict[tuple[str, str], Spent] = field(default_factory=dict)
+    """By role and model."""
+    on_change: Callable[[Spent], None] = lambda spent: None
+    """Told of each entry that changed, to keep it."""
+    closed: asyncio.Event = field(default_factory=asyncio.Event)
+    in_flight: int = 0
+    _stopped: str = ""
+    _is_wanted: bool = False
+    """Whether a request was refused."""
+
+    @property
+    def reason(self) -> str:
+        """Why no more is asked; empty while it is."""
+        return self._stopped or self._exceeded()
+
+    @property
+    def tokens(self) -> int:
+        """Of all models and roles."""
+        return sum(spent.tokens for spent in self.entries.values())
+
+    @property
+    def asked(self) -> list[str]:
+        """The names of the models that were asked."""
+        return sorted({spent.model for spent in self.entries.values()})
+
+    def money(self) -> float | None:
+        """Of all that has a price; None when anything that was asked has none that is known."""
+        told = [
+            spent.money(self.prices) for spent in self.entries.values() if not self._is_own(spent)
+        ]
+        known = [amount for amount in told if amount is not None]
+        return sum(known) if known and len(known) == len(told) else None
+
+    def stop(self, reason: str) -> None:
+        """Begin no more requests, whatever the limits."""
+        self._stopped = self.reason or reason
+        self._is_wanted = True
+        self._settle()
+
+    async def begin(self) -> None:
+        """Returns when a request may be sent: at once, or never."""
+        if self.reason:
+            self._is_wanted = True
+            self._settle()
+            await asyncio.Event().wait()
+        self.in_flight += 1
+
+    def end(self, role: str, model: str, completion: Completion | None) -> None:
+        """Book a request that has come to its end; without a completion it failed."""
+        before = self.entries.get((role, model), Spent(role, model))
+        after = (
+            before.after(completion)
+            if completion is not None
+            else replace(before, failed=before.failed + 1)
+        )
+        self.entries[role, model] = after
+        self.in_flight -= 1
+        self.on_change(after)
+        self._settle()
+
+    def _exceeded(self) -> str:
+        """Which limit has been reached, or cannot be kept; empty while none."""
+        limits = self.limits
+        if limits.tokens is not None and self.tokens >= limits.tokens:
+            return f"{self.tokens:,} tokens of {limits.tokens:,} are spent"
+        money = None if limits.money is None else self.money()
+        if limits.money is not None and money is not None and money >= limits.money:
+            return f"{money:.4g} of {limits.money:g} in money is spent"
+        if limits != Limits() and any(spent.uncounted for spent in self.entries.values()):
+            return (
+                "the server does not say how many tokens a request took, so that no limit on tokens"
+                " or money can be kept"
+            )
+        return ""
+
+    def _settle(self) -> None:
+        if self.reason and self._is_wanted and not self.in_flight:
+            self.closed.set()
+
+    def _is_own(self, spent: Spent) -> bool:
+        price = self.prices.of(spent.model)
+        return price is not None and price.own
+
+
+class MeteredModel:
+    """The model, with everything that is asked of it booked in a ledger under a role."""
+
+    def __init__(self, model: Model, ledger: Ledger, role: str = "policy") -> None:
+        self._model, self._ledger, self._role = model, ledger, role
+
+    @property
+    def name(self) -> str:
+        """As the model's."""
+        return self._model.name
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """As the model's."""
+        return self._model.capabilities
+
+    async def complete(
+        self,
+        prompt: Sequence[Message] | Tokens,
+        *,
+        n: int = 1,
+        temperature: float = 0.0,
+        seed: int | None = None,
+        max_tokens: int = 1024,
+        constraint: Constraint | None = None,
+    ) -> Completion:
+        """As the model's; once a limit is reached it waits until it is cancelled."""
+        await self._ledger.begin()
+        completion = None
+        try:
+            completion = await self._model.complete(
+                prompt,
+                n=n,
+                temperature=temperature,
+                seed=seed,
+                max_tokens=max_tokens,
+                constraint=constraint,
+            )
+        finally:
+            self._ledger.end(self._role, self._model.name, completion)
+        return completion
+
+    async def close(self) -> None:
+        """As the model's."""
+        await self._model.close()

@@ -1,0 +1,227 @@
+"""The replies that are a valid action on a page, as a constraint to sample under."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import Field, dataclass, fields
+from itertools import product
+from math import inf, prod
+from typing import Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
+
+from webagent.action import ACTIONS, ESSENTIAL, Action
+from webagent.action.actions import Press, Scroll, UploadFile, UploadFiles
+from webagent.errors import PolicyError, SetupError, unknown_name
+from webagent.models.constrain.text import line_of_text, numerals, string_body
+from webagent.models.constraint import Constraint
+from webagent.records import Observation
+
+MAY_MEAN_THE_PAGE: TypeAlias = Press | Scroll | UploadFile | UploadFiles
+"""What takes mark 0 for the page as a whole."""
+_THOUGHT, _ACTION = "Thought: ", "Action: "
+_MOST_CHOICES = 256
+"""Replies that are listed, to be compiled within five milliseconds; more of them are a grammar."""
+_TEXT_TOKENS = 2_000
+"""For a text inside an action where nothing else bounds it."""
+_LEAST_TOKENS = 16
+"""For a thought and for a text, below which they are not worth sampling."""
+_MOST_ITEMS = 8
+"""Of a list of texts."""
+_MOST_CLICKS = 3
+_KEY = r'KEY: /"([ !#-\[\]-~]|\\["\\]){1,32}"/'
+_PIXELS = "PIXELS: /0|-?[1-9][0-9]{0,3}/"
+_SOME = "SOME: /0|[1-9][0-9]{0,3}/"
+"""A place in a viewport, or among tabs, of which nothing is known."""
+_MILLISECONDS = "MILLISECONDS: /0|[1-9][0-9]{0,4}/"
+_QUOTED_TEXT = r'quoted_text: "\"" text "\""'
+_QUOTED_TEXTS = rf'quoted_texts: "[" (quoted_item (", " quoted_item){{0,{_MOST_ITEMS - 1}}})? "]"'
+_QUOTED_ITEM = r'quoted_item: "\"" item "\""'
+
+
+@dataclass(frozen=True, slots=True)
+class _Blank:
+    """One argument: its line in the grammar, and all that it can be where that is listed."""
+
+    line: str
+    longest: int
+    """Bytes, those of free text left out."""
+    choices: tuple[str, ...] = ()
+    texts: int = 0
+    """How many free texts it holds at most."""
+
+    @property
+    def rule(self) -> str:
+        """Its name in the grammar."""
+        return self.line.partition(":")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """One action with its blanks to fill."""
+
+    name: str
+    blanks: tuple[_Blank, ...]
+
+    @property
+    def longest(self) -> int:
+        """Bytes, those of free text left out."""
+        commas = len(", ") * max(0, len(self.blanks) - 1)
+        return len(f"{self.name}()") + commas + sum(blank.longest for blank in self.blanks)
+
+    @property
+    def count(self) -> float:
+        """How many actions it makes; infinity where they are not listed."""
+        return prod(len(blank.choices) or inf for blank in self.blanks)
+
+    @property
+    def texts(self) -> int:
+        """How many free texts it holds at most."""
+        return max((blank.texts for blank in self.blanks), default=0)
+
+    def actions(self) -> Iterator[str]:
+        """Every action it makes."""
+        for filled in product(*(blank.choices for blank in self.blanks)):
+            yield f"{self.name}({', '.join(each for each in filled if each)})"
+
+    def rule(self) -> str:
+        """What it is in the grammar."""
+        if not self.blanks:
+            return json.dumps(f"{self.name}()")
+        parts = [json.dumps(f"{self.name}(")]
+        for place, blank in enumerate(self.blanks):
+            said = f'", " {blank.rule}' if place else blank.rule
+            parts.append(f"({said})?" if "" in blank.choices else said)
+        return " ".join([*parts, '")"'])
+
+
+def constraint_of(
+    observation: Observation,
+    actions: Sequence[str] = ESSENTIAL,
+    *,
+    thought_tokens: int | None = None,
+    max_tokens: int | None = None,
+) -> Constraint:
+    """Every reply under it is read as one of these actions, on an element that is there.
+
+    A thought comes before the action in one line: of any length, of at most `thought_tokens`, or
+    none at all for 0. Within `max_tokens`, the one that ends the reply included, every reply is
+    whole whatever the tokenizer: what is not free text counts by its bytes, of which a token spells
+    at least one, and free text is bounded in tokens (`models/constrain/text.py`). Where
+    `thought_tokens` is not given, the thought gets half of what is left.
+
+    Any action may name any mark: whether an element takes a click, a text or a file is for the page
+    to say. What is closed is what is sure: the marks, the viewport, the tabs.
+
+    Raises `PolicyError` when none of the actions can be done on this page, `SetupError` for an
+    unknown action and when `max_tokens` is too few.
+    """
+    forms = [form for name in dict.fromkeys(actions) if (form := _form(name, observation))]
+    if not forms:
+        raise PolicyError(
+            f"none of the actions {', '.join(actions)} can be done on this page, which has no"
+            " element to name; allow one that needs none, such as wait or give_up"
+        )
+    thought, text = _budget(forms, thought_tokens, max_tokens)
+    if thought == 0 and sum(form.count for form in forms) <= _MOST_CHOICES:
+        return Constraint(tuple(_ACTION + each for form in forms for each in form.actions()))
+    return Constraint(grammar=_grammar(forms, thought, text))
+
+
+def _budget(
+    forms: Sequence[_Form], thought_tokens: int | None, max_tokens: int | None
+) -> tuple[int | None, int]:
+    """Tokens for the thought, without a bound where None, and for a text."""
+    if max_tokens is None:
+        return thought_tokens, _TEXT_TOKENS
+    has_text = any(form.texts for form in forms)
+    fixed = len(_ACTION) + max(form.longest for form in forms) + 1
+    if thought_tokens != 0:
+        fixed += len(_THOUGHT) + len("\n")
+    thought = _LEAST_TOKENS if thought_tokens is None else thought_tokens
+    needed = fixed + thought + _LEAST_TOKENS * has_text
+    if max_tokens < needed:
+        raise SetupError(
+            f"{max_tokens} tokens may be too few for a whole reply; give at least {needed}"
+            + (f" or a shorter thought than {thought} tokens" if thought else "")
+        )
+    left = max_tokens - fixed
+    if thought_tokens is None:
+        thought = left // 2 if has_text else left
+    return thought, min(_TEXT_TOKENS, left - thought)
+
+
+def _grammar(forms: Sequence[_Form], thought: int | None, text: int) -> str:
+    """The lines of the grammar, those of its blanks once each."""
+    lead = json.dumps(_ACTION)
+    lines = [f"start: {lead} action"]
+    if thought != 0:
+        lead = json.dumps("\n" + _ACTION)
+        lines = [f"start: {json.dumps(_THOUGHT)} thought {lead} action"]
+        lines += line_of_text("thought", thought)
+    lines.append("action: " + "\n  | ".join(form.rule() for form in forms))
+    lines += [blank.line for form in forms for blank in form.blanks]
+    if _QUOTED_TEXT in lines:
+        lines += string_body("text", text)
+    if _QUOTED_TEXTS in lines:
+        tokens = max(1, text // _MOST_ITEMS)
+        lines += [_QUOTED_ITEM, *string_body("item", tokens, _MOST_ITEMS)]
+    return "\n".join(dict.fromkeys(lines))
+
+
+def _form(name: str, page: Observation) -> _Form | None:
+    """The action on this page; None where one of its arguments can be nothing."""
+    if name not in ACTIONS:
+        raise unknown_name("action", name, ACTIONS)
+    cls = ACTIONS[name]
+    hints = get_type_hints(cls)
+    blanks = [_blank(field, hints[field.name], cls, page) for field in fields(cls)]
+    whole = tuple(blank for blank in blanks if blank is not None)
+    return _Form(name, whole) if len(whole) == len(blanks) else None
+
+
+def _blank(field: Field[Any], hint: Any, cls: type[Action], page: Observation) -> _Blank | None:
+    """What an argument may be, by its type and its name."""
+    if hint is str and field.name in ("key", "keys"):
+        return _Blank(_KEY, longest=2 + 2 * 32)
+    if hint is str:
+        return _Blank(_QUOTED_TEXT, longest=2, texts=1)
+    if get_origin(hint) is tuple:
+        return _Blank(_QUOTED_TEXTS, longest=4 * _MOST_ITEMS, texts=_MOST_ITEMS)
+    if get_origin(hint) is Literal:
+        usual = field.default if field.name == "button" else None
+        return _words(field.name, get_args(hint), usual)
+    return _integer(field.name, cls, page)
+
+
+def _words(name: str, words: Sequence[str], usual: object) -> _Blank:
+    """One of the words in quotes, or nothing where the usual one is meant."""
+    quoted = [json.dumps(word) for word in words if word != usual]
+    line = f"{name.upper()}: " + " | ".join(json.dumps(word) for word in quoted)
+    choices = (*([""] if usual else []), *quoted)
+    return _Blank(line, max(map(len, quoted)), choices)
+
+
+def _integer(name: str, cls: type[Action], page: Observation) -> _Blank | None:
+    if name in ("dx", "dy"):
+        return _Blank(_PIXELS, longest=5)
+    if name == "milliseconds":
+        return _Blank(_MILLISECONDS, longest=5)
+    width, height = page.viewport
+    if name in ("x", "to_x"):
+        return _number("X", range(width)) if width else _Blank(_SOME, longest=4)
+    if name in ("y", "to_y"):
+        return _number("Y", range(height)) if height else _Blank(_SOME, longest=4)
+    if name == "index":
+        return _number("INDEX", range(len(page.tabs))) if page.tabs else _Blank(_SOME, longest=4)
+    if name == "count":
+        return _number("COUNT", range(1, _MOST_CLICKS + 1))
+    marks = {node.mark for node in page.nodes if node.mark}
+    if issubclass(cls, MAY_MEAN_THE_PAGE):
+        return _number("MARK_OR_PAGE", sorted(marks | {0}))
+    return _number("MARK", sorted(marks))
+
+
+def _number(name: str, numbers: Sequence[int]) -> _Blank | None:
+    """One of these numbers; None where there are none."""
+    if not numbers:
+        return None
+    choices = tuple(map(str, numbers)) if len(numbers) <= _MOST_CHOICES else ()
+    return _Blank(f"{name}: /{numerals(tuple(numbers))}/", len(str(max(numbers))), choices)

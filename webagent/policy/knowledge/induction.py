@@ -1,0 +1,174 @@
+"""Hints learnt by comparing an episode that failed with one that succeeded.
+
+Operations after "ExpeL" (Zhao et al. 2023, arXiv 2308.10144) and "AutoManual" (Chen et al. 2024,
+arXiv 2405.16247): a model adds, edits and drops. Bounds, merging and pruning are in code. What a
+model writes here may repeat what a page told it to, so a hint is one short line without marks of
+fences, without another site's address and without long passages of a page; and it is only ever
+shown as information.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from webagent.errors import SetupError
+from webagent.models.model import Message, Model
+from webagent.models.prompt import fence, load_prompt
+from webagent.policy.knowledge.hints import listed, site_of, site_of_episode
+from webagent.policy.knowledge.lived import lived_of, require_finished
+from webagent.policy.knowledge.rulebook import Rule, RuleBook
+from webagent.policy.knowledge.similarity import lexical
+from webagent.records import Trajectory
+
+PROMPT = load_prompt(Path(__file__).parents[1] / "prompts" / "rules.md")
+_CHANGE = re.compile(r"[\s*-]*(?:(ADD)\s*:|(EDIT)\s+\[?(\w+)\]?\s*:|(DROP)\s+\[?(\w+)\]?\s*$)(.*)")
+_ADDRESS = re.compile(r"(?:https?://|www\.)[^\s\"'<>)]+", re.IGNORECASE)
+_HINTS_TOKENS = 1500
+
+
+@dataclass(frozen=True, slots=True)
+class Induction:
+    """The bounds of what is learnt."""
+
+    most: int = 20
+    """Hints on a site; beyond that the worst of the learnt ones go."""
+    changes: int = 4
+    """Changes taken from one pair of episodes."""
+    longest: int = 240
+    """Characters of a hint."""
+    quoted: int = 60
+    """Characters of a page that a hint may copy in one piece."""
+    alike: float = 0.8
+    """Likeness from which a new hint counts as one that is there."""
+    max_tokens: int = 3000
+    """Of each episode as it is told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Induced:
+    """A book after a pair of episodes."""
+
+    book: RuleBook
+    refused: tuple[str, ...] = ()
+    """Changes that were not made, each with the reason."""
+    weights: str = ""
+    prompt_hash: str = ""
+    usage: Mapping[str, int] = field(default_factory=dict)
+
+
+async def induce(
+    model: Model,
+    book: RuleBook,
+    failed: Trajectory,
+    succeeded: Trajectory,
+    settings: Induction = Induction(),
+) -> Induced:
+    """Ask a model what to change, and change what may be changed.
+
+    Which episode failed and which succeeded is for the caller to say. Raises `SetupError` for an
+    episode that is not finished or was played on another site, `ModelError` when the model fails.
+    """
+    for episode in (failed, succeeded):
+        require_finished(episode)
+        if (site := site_of_episode(episode)) != book.site:
+            raise SetupError(f"{episode.id} was played on {site}; the book is on {book.site}")
+    system = PROMPT.fill("system", most=str(settings.changes))
+    user = PROMPT.fill(
+        "user",
+        site=book.site,
+        hints=fence("hints", listed(book, _HINTS_TOKENS) or "none"),
+        failed=fence("episode", lived_of(failed, with_last=True).within(settings.max_tokens)),
+        succeeded=fence("episode", lived_of(succeeded, with_last=True).within(settings.max_tokens)),
+    )
+    completion = await model.complete((Message("system", system), Message("user", user)))
+    reply = completion.replies[0].text.rpartition("</think>")[2]
+    refused: list[str] = []
+    pages = _words_of_pages(failed) + _words_of_pages(succeeded)
+    for change in list(_changes(reply))[: settings.changes]:
+        reason = _objection(change, book, pages, settings)
+        if reason:
+            refused.append(f"{change}: {reason}")
+        else:
+            book = _made(change, book, (failed.id, succeeded.id), settings)
+    book = book.pruned(settings.most)
+    return Induced(book, tuple(refused), completion.model, PROMPT.hash, completion.usage)
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    verb: str
+    id: str
+    text: str
+
+    def __str__(self) -> str:
+        return " ".join(part for part in (self.verb, self.id, self.text) if part)
+
+
+def _changes(reply: str) -> Iterator[_Change]:
+    for each in reply.splitlines():
+        if match := _CHANGE.fullmatch(each):
+            verb = match[1] or match[2] or match[4]
+            text = "".join(c for c in match[6] if c.isprintable())
+            yield _Change(verb, match[3] or match[5] or "", " ".join(text.split()))
+
+
+def _objection(change: _Change, book: RuleBook, pages: tuple[str, ...], settings: Induction) -> str:
+    """Why a change may not be made; empty where it may."""
+    rule = book.rule(change.id)
+    if change.verb != "ADD" and rule is None:
+        return "there is no such hint"
+    if rule is not None and not rule.is_learnt:
+        return "a person wrote that hint"
+    if change.verb == "DROP":
+        return ""
+    text = change.text
+    if not text or len(text) > settings.longest:
+        return f"{len(text)} characters; expected 1 to {settings.longest}"
+    if "<<<" in text or ">>>" in text or text.startswith("(used"):
+        return "it holds marks that stand for something else"
+    if any(site_of(_full(address)) != book.site for address in _ADDRESS.findall(text)):
+        return "it names an address of another site"
+    if any(_shares(text, page, settings.quoted) for page in pages):
+        return f"it copies more than {settings.quoted} characters from a page"
+    return ""
+
+
+def _made(
+    change: _Change, book: RuleBook, episodes: tuple[str, ...], settings: Induction
+) -> RuleBook:
+    rule = book.rule(change.id)
+    if rule is None:
+        return _merged(change.text, book, episodes, settings.alike)
+    if change.verb == "DROP":
+        return book.without(rule.id)
+    return book.changed(replace(rule, text=change.text).learnt_from(*episodes))
+
+
+def _merged(text: str, book: RuleBook, episodes: tuple[str, ...], alike: float) -> RuleBook:
+    """With a new hint, or with the one that already says it confirmed by these episodes."""
+    known: tuple[Rule, ...] = book.rules
+    scores = lexical([rule.text for rule in known])(text)
+    best = max(range(len(known)), key=scores.__getitem__, default=-1)
+    if best < 0 or scores[best] < alike:
+        return book.added(text, *episodes)
+    return book.changed(known[best].learnt_from(*episodes)) if known[best].is_learnt else book
+
+
+def _full(address: str) -> str:
+    return address if "://" in address else f"https://{address}"
+
+
+def _words_of_pages(episode: Trajectory) -> tuple[str, ...]:
+    """Everything the pages of an episode said, each text once."""
+    pages = [step.observation for step in episode.steps]
+    pages += [episode.last] if episode.last is not None else []
+    texts = (text for page in pages for node in page.nodes for text in (node.name, node.value))
+    return tuple(dict.fromkeys(" ".join(text.split()).lower() for text in texts if text))
+
+
+def _shares(text: str, page: str, length: int) -> bool:
+    """Whether more than so many characters in one piece stand in both."""
+    lowered = text.lower()
+    pieces = range(len(lowered) - length)
+    return any(lowered[place : place + length + 1] in page for place in pieces)

@@ -1,0 +1,101 @@
+"""A finished episode as text, within a bound."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from webagent.action import format_action
+from webagent.errors import SetupError
+from webagent.observation.variants.pruned import prune, recall
+from webagent.policy.marks import marks_of
+from webagent.policy.prompting.wording import line, tokens_in
+from webagent.records import Observation, Step, Trajectory
+
+_PAGE_TOKENS = 150
+_LAST_PAGE_TOKENS = 400
+_LEFT_OUT = ("", "\n(pages left out)", "\n(pages and thoughts left out)")
+
+
+def is_finished(trajectory: Trajectory) -> bool:
+    """Whether the agent finished it, well or badly, so that there is something to learn."""
+    return trajectory.ending is not None and not trajectory.ending.is_infrastructure
+
+
+def require_finished(trajectory: Trajectory) -> None:
+    """Refuse what nothing can be learnt from. Raises `SetupError` for an episode that is under way
+    or that ended with a failure of world or model."""
+    if not is_finished(trajectory):
+        found = trajectory.ending or "still under way"
+        raise SetupError(
+            f"the episode {trajectory.id} is {found}; expected one that the agent finished, well"
+            " or badly"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Lived:
+    """An episode in words, without the pages it took."""
+
+    head: str
+    forms: tuple[tuple[str, ...], ...]
+    """The turns with what lay around the elements acted on, without that, and as bare actions."""
+    tail: str
+
+    def within(self, max_tokens: int) -> str:
+        """Task, turns and how it ended, at most so many tokens by estimate.
+
+        Where not all fits, the pages go first, then the thoughts, then turns from the middle; what
+        is left out is said.
+        """
+        for turns, said in zip(self.forms, _LEFT_OUT, strict=True):
+            text = "\n".join([self.head + said, *turns, self.tail])
+            if tokens_in(text) <= max_tokens:
+                return text
+        turns = self.forms[-1]
+        for kept in range(len(turns) - 1, 0, -1):
+            begin, end = (kept + 1) // 2, kept // 2
+            gap = f"({len(turns) - kept} turns left out)"
+            lines = [self.head, *turns[:begin], gap, *turns[len(turns) - end :], self.tail]
+            text = "\n".join(lines)
+            if tokens_in(text) <= max_tokens:
+                return text
+        return f"{self.head}\n({len(turns)} turns left out)"
+
+
+def lived_of(trajectory: Trajectory, *, with_last: bool = False) -> Lived:
+    """The episode in words; `with_last` adds the page at the end."""
+    head = f"Task: {line(trajectory.goal or trajectory.task.goal)}"
+    if trajectory.provenance.imagined:
+        head += "\n(imagined: no real page was touched)"
+    tail = f"It ended: {trajectory.ending}."
+    if with_last and trajectory.last is not None:
+        tail += f"\nThe page at the end:\n{prune(trajectory.last, _LAST_PAGE_TOKENS)}"
+    forms = tuple(_turns(trajectory, form) for form in (_whole, _without_page, _action_alone))
+    return Lived(head, forms, tail)
+
+
+def _turns(trajectory: Trajectory, form: Callable[[Step], str]) -> tuple[str, ...]:
+    after: Sequence[Observation | None] = (
+        *(step.observation for step in trajectory.steps[1:]),
+        trajectory.last,
+    )
+    turns = enumerate(zip(trajectory.steps, after, strict=True), start=1)
+    return tuple(f"{number}. {form(step)}{_outcome(page)}" for number, (step, page) in turns)
+
+
+def _whole(step: Step) -> str:
+    seen = recall(step.observation, marks_of(step.decision.action), _PAGE_TOKENS)
+    page = "Seen:\n" + "".join(f"   {each}\n" for each in seen.splitlines()) + "   " if seen else ""
+    return page + _without_page(step)
+
+
+def _without_page(step: Step) -> str:
+    thought = line(step.decision.thought)
+    return (f"Thought: {thought}\n   " if thought else "") + _action_alone(step)
+
+
+def _action_alone(step: Step) -> str:
+    return f"Action: {format_action(step.decision.action)}"
+
+
+def _outcome(page: Observation | None) -> str:
+    return f"\n   Outcome: {line(page.outcome)}" if page is not None and page.outcome else ""

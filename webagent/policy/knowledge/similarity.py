@@ -1,0 +1,92 @@
+"""How alike texts are: by their words, or by the vectors a model gives them."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+from webagent.errors import SetupError
+
+Compare: TypeAlias = Callable[[str], list[float]]
+"""From a text to how alike each of the indexed ones is, at most 1."""
+Index: TypeAlias = Callable[[Sequence[str]], Compare]
+"""From texts to what compares with them."""
+Embed: TypeAlias = Callable[[Sequence[str]], Sequence[Sequence[float]]]
+"""From texts to vectors of one length, a vector for each."""
+
+_WORD = re.compile(r"\w+")
+
+
+def lexical(texts: Sequence[str]) -> Compare:
+    """Cosine of word counts on a logarithmic scale, rare words weighing more."""
+    counts = [_words(text) for text in texts]
+    documents = Counter(word for each in counts for word in each)
+    rarity = {word: math.log(1 + len(texts) / n) for word, n in documents.items()}
+    unseen = math.log(1 + len(texts)) if texts else 1.0
+    vectors = [_weighed(each, rarity, unseen) for each in counts]
+
+    def compare(text: str) -> list[float]:
+        query = _weighed(_words(text), rarity, unseen)
+        return [_cosine_of_words(query, vector) for vector in vectors]
+
+    return compare
+
+
+def embedded(embed: Embed) -> Index:
+    """Cosine of the vectors that `embed` gives.
+
+    What compares raises `SetupError` when it gives vectors of different lengths, or too few.
+    """
+
+    def index(texts: Sequence[str]) -> Compare:
+        vectors = _vectors(embed, texts) if texts else []
+
+        def compare(text: str) -> list[float]:
+            if not vectors:
+                return []
+            (query,) = _vectors(embed, [text])
+            if len(query) != len(vectors[0]):
+                raise SetupError(
+                    f"embeddings of {len(vectors[0])} numbers and of {len(query)}; expected one"
+                    " model for all"
+                )
+            return [_cosine(query, vector) for vector in vectors]
+
+        return compare
+
+    return index
+
+
+def _words(text: str) -> Counter[str]:
+    return Counter(_WORD.findall(text.lower()))
+
+
+def _weighed(
+    counts: Mapping[str, int], rarity: Mapping[str, float], unseen: float
+) -> dict[str, float]:
+    """A vector of length 1 by word; none for a text without words."""
+    raw = {w: (1 + math.log(n)) * rarity.get(w, unseen) for w, n in counts.items()}
+    length = math.sqrt(math.fsum(value * value for value in raw.values()))
+    return {word: value / length for word, value in raw.items()} if length else {}
+
+
+def _cosine_of_words(a: Mapping[str, float], b: Mapping[str, float]) -> float:
+    return math.fsum(value * b[word] for word, value in a.items() if word in b)
+
+
+def _vectors(embed: Embed, texts: Sequence[str]) -> list[Sequence[float]]:
+    vectors = list(embed(texts))
+    if len(vectors) != len(texts) or len({len(vector) for vector in vectors}) != 1:
+        raise SetupError(
+            f"{len(texts)} texts were embedded as {len(vectors)} vectors of lengths"
+            f" {sorted({len(vector) for vector in vectors})}; expected one vector a text, all of"
+            " one length"
+        )
+    return vectors
+
+
+def _cosine(a: Sequence[float], b: Sequence[float]) -> float:
+    product = math.fsum(x * y for x, y in zip(a, b, strict=True))
+    lengths = math.sqrt(math.fsum(x * x for x in a)) * math.sqrt(math.fsum(y * y for y in b))
+    return product / lengths if lengths else 0.0

@@ -1,0 +1,154 @@
+"""What of the rows offered may be trained on, and why the rest may not."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from torch import nn
+
+from webagent.errors import SetupError
+from webagent.training.language.config import TrainConfig
+from webagent.training.language.likelihood import image_ids
+from webagent.training.language.packing import taught
+from webagent.training.language.projection import text_config
+from webagent.training.language.rows import TokenRow
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """Rows that a loss sees together: one row, all of an episode, both sides of a pair."""
+
+    rows: tuple[TokenRow, ...]
+    better: int = 0
+    """How many of the rows, from the first on, are good: the chosen of a pair, whose other rows
+    are the rejected; for losses that know good from bad all rows or none."""
+
+    @property
+    def imagined(self) -> bool:
+        """Whether any of it was never played on a real page."""
+        return any(row.imagined for row in self.rows)
+
+    @property
+    def tokens(self) -> int:
+        """Ids of all rows."""
+        return sum(len(row.ids) for row in self.rows)
+
+
+def pair(chosen: TokenRow | Sequence[TokenRow], rejected: TokenRow | Sequence[TokenRow]) -> Unit:
+    """What was better with what was worse: two rows, or all rows of two episodes."""
+    better, worse = (
+        (each,) if isinstance(each, TokenRow) else tuple(each) for each in (chosen, rejected)
+    )
+    return Unit((*better, *worse), len(better))
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """The units to train on."""
+
+    units: tuple[Unit, ...]
+    dropped: dict[str, int]
+    """How many units were left out, by reason."""
+    imagined: float
+    """Share of the accepted tokens that are imagined."""
+
+
+def accept(
+    offered: Sequence[TokenRow | Unit],
+    model: nn.Module,
+    config: TrainConfig,
+    versions: Sequence[str] = (),
+) -> Accepted:
+    """Leave out and count units without a taught id, too long or too stale ones, and imagined ones
+    above their share.
+
+    `versions` are the weights so far, the newest last; a row of none of them is as old as can be,
+    one that names no weights is as fresh. Raises `SetupError` when nothing is left, for ids
+    outside the vocabulary, and for images where the model has no place for them.
+    """
+    if not offered:
+        raise SetupError("nothing to train on: no rows were given; collect or select some first")
+    units = [Unit((each,)) if isinstance(each, TokenRow) else each for each in offered]
+    _check(units, model)
+    longest = config.row_tokens or context_length(model)
+    dropped: Counter[str] = Counter()
+    kept = []
+    for unit in units:
+        reason = _reason(unit, longest, config, versions)
+        if reason:
+            dropped[reason] += 1
+        else:
+            kept.append(unit)
+    fitting = _capped(kept, config.imagined)
+    if len(fitting) < len(kept):
+        dropped["imagined above its share"] = len(kept) - len(fitting)
+    if not fitting:
+        raise SetupError(_nothing_left(units, dropped, longest))
+    imagined = sum(unit.tokens for unit in fitting if unit.imagined)
+    return Accepted(tuple(fitting), dict(dropped), imagined / sum(unit.tokens for unit in fitting))
+
+
+def context_length(model: nn.Module) -> int:
+    """The longest row the model can read; 0 where it does not say."""
+    return int(getattr(text_config(model), "max_position_embeddings", 0) or 0)
+
+
+def _check(units: Sequence[Unit], model: nn.Module) -> None:
+    vocabulary = int(getattr(text_config(model), "vocab_size", 0) or 0)
+    looks = bool(image_ids(model)) or getattr(model, "config", None) is None
+    for number, row in enumerate(row for unit in units for row in unit.rows):
+        place = f"row {number} (episode {row.episode or '?'})"
+        if vocabulary and row.ids and not 0 <= min(row.ids) <= max(row.ids) < vocabulary:
+            wrong = next(i for i in row.ids if not 0 <= i < vocabulary)
+            raise SetupError(
+                f"{place} has the id {wrong}, but the model knows ids 0 to {vocabulary - 1};"
+                " the rows were made with another tokenizer"
+            )
+        if row.images and not looks:
+            raise SetupError(
+                f"{place} shows {len(row.images)} images, but the model reads text only;"
+                " train an image-text model, or collect without screenshots"
+            )
+
+
+def _reason(unit: Unit, longest: int, config: TrainConfig, versions: Sequence[str]) -> str:
+    if any(not len(taught(row)) for row in unit.rows):
+        return "teaches nothing"
+    if longest and any(len(row.ids) > longest for row in unit.rows):
+        return "too long"
+    if config.staleness and any(_age(row, versions) > config.staleness for row in unit.rows):
+        return "too stale"
+    return ""
+
+
+def _age(row: TokenRow, versions: Sequence[str]) -> int:
+    if not row.weights_version:
+        return 0
+    newest_first = list(reversed(versions))
+    known = row.weights_version in newest_first
+    return newest_first.index(row.weights_version) if known else len(versions)
+
+
+def _capped(units: Sequence[Unit], share: float) -> list[Unit]:
+    """All real units; of the imagined the first that fit."""
+    if share == 1:
+        return list(units)
+    room = share / (1 - share) * sum(unit.tokens for unit in units if not unit.imagined)
+    kept = []
+    for unit in units:
+        if unit.imagined:
+            if unit.tokens > room:
+                continue
+            room -= unit.tokens
+        kept.append(unit)
+    return kept
+
+
+def _nothing_left(units: Sequence[Unit], dropped: Counter[str], longest: int) -> str:
+    reasons = ", ".join(f"{reason}: {count}" for reason, count in dropped.items())
+    most = max(len(row.ids) for unit in units for row in unit.rows)
+    return (
+        f"nothing to train on: all {len(units)} units were left out ({reasons}). The longest row"
+        f" has {most} tokens, {longest or 'any number'} may be read; shorten the prompts, raise"
+        " row_tokens, imagined or staleness, or collect real steps with the weights now"
+    )
