@@ -1,0 +1,148 @@
+"""What the episodes of runs teach, as units of rows for the trainer."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
+
+from recipes.train.settings import TrainSettings
+from webagent.errors import SetupError
+from webagent.records import Trajectory
+from webagent.training.language.advantages import critic_advantages, group_advantages
+from webagent.training.language.intake import Unit, pair
+from webagent.training.language.merge import merge
+from webagent.training.language.rows import Encode, TokenRow, step_rows, with_advantages
+from webagent.training.language.selection import episode_pairs, step_weights, successes
+from webagent.training.language.texts import Write, reward_rows, world_rows
+
+Scores = Mapping[str, float]
+"""By episode id; an episode that no evaluator could score is not among them."""
+
+
+def lessons(
+    settings: TrainSettings,
+    episodes: Sequence[Trajectory],
+    scores: Scores,
+    write: Write,
+    encode: Encode,
+) -> list[Unit]:
+    """The units for the role and the objective.
+
+    `write` puts messages and a reply into the model's ids, `encode` a step that no model sampled.
+    Raises `SetupError` when the episodes hold nothing that this objective learns from.
+    """
+    scored = [episode for episode in episodes if episode.id in scores]
+    if settings.role == "world":
+        units = [Unit((row,)) for one in episodes for row in world_rows(one, write)]
+    elif settings.role == "reward":
+        rows = (row for one in scored for row in reward_rows(one, scores[one.id] >= 0.5, write))
+        units = [Unit((row,)) for row in rows]
+    else:
+        units = _POLICY[settings.objective](settings, scored, scores, encode)
+    if not units:
+        raise SetupError(_nothing(settings, episodes, scores))
+    return units
+
+
+def _imitated(
+    settings: TrainSettings, episodes: Sequence[Trajectory], scores: Scores, encode: Encode
+) -> list[Unit]:
+    """What succeeded, without its wrong steps."""
+    chosen = successes(episodes, scores, most=settings.most or None)
+    return [Unit((row,)) for one in chosen for row in _rows(one, encode, step_weights(one))]
+
+
+def _compared(
+    settings: TrainSettings, episodes: Sequence[Trajectory], scores: Scores, encode: Encode
+) -> list[Unit]:
+    """A success beside a failure at the same task and seed."""
+    by_id = {one.id: one for one in episodes}
+    pairs = episode_pairs(scores, _groups(episodes), most=settings.most or None)
+    sides = ((_rows(by_id[a], encode), _rows(by_id[b], encode)) for a, b in pairs)
+    return [pair(better, worse) for better, worse in sides if better and worse]
+
+
+def _valued(
+    settings: TrainSettings, episodes: Sequence[Trajectory], scores: Scores, encode: Encode
+) -> list[Unit]:
+    """Each step as good or as bad as its episode."""
+    return [
+        Unit((row,), better=int(scores[one.id] >= 0.5))
+        for one in episodes
+        for row in _rows(one, encode, merged=False)
+    ]
+
+
+def _regressed(
+    settings: TrainSettings, episodes: Sequence[Trajectory], scores: Scores, encode: Encode
+) -> list[Unit]:
+    """WebRL's advantages, the share of a task's episodes that succeed in place of a critic."""
+    by_task: defaultdict[str, list[float]] = defaultdict(list)
+    for one in episodes:
+        by_task[one.task.name].append(scores[one.id])
+    advantages = {
+        one.id: critic_advantages(
+            [fmean(by_task[one.task.name])] * len(one.steps), scores[one.id], next_step=0.0
+        )
+        for one in episodes
+    }
+    return _advanced(episodes, advantages)
+
+
+def _grouped(
+    settings: TrainSettings, episodes: Sequence[Trajectory], scores: Scores, encode: Encode
+) -> list[Unit]:
+    """Advantages within groups of episodes at one task and seed; groups without any are dropped."""
+    rewards = {one.id: scores[one.id] for one in episodes}
+    return _advanced(episodes, group_advantages(rewards, _groups(episodes)))
+
+
+_POLICY = {
+    "sft": _imitated,
+    "dpo": _compared,
+    "kto": _valued,
+    "webrl": _regressed,
+    "grpo": _grouped,
+    "gspo": _grouped,
+}
+
+
+def _advanced(
+    episodes: Iterable[Trajectory], advantages: Mapping[str, float | Sequence[float]]
+) -> list[Unit]:
+    """Sampled steps with their advantages; demonstrated ones have no behaviour to compare with."""
+    rows = (row for one in episodes if one.id in advantages for row in _sampled(one))
+    return [Unit((row,)) for row in merge(with_advantages(rows, advantages))]
+
+
+def _sampled(episode: Trajectory) -> list[TokenRow]:
+    given = [float(bool(step.decision.sampled_ids)) for step in episode.steps]
+    return [row for row in step_rows(episode, weights=given) if row.has_behaviour]
+
+
+def _rows(
+    episode: Trajectory,
+    encode: Encode,
+    weights: Sequence[float] | None = None,
+    *,
+    merged: bool = True,
+) -> list[TokenRow]:
+    rows = step_rows(episode, weights=weights, encode=encode)
+    return merge(rows) if merged else rows
+
+
+def _groups(episodes: Iterable[Trajectory]) -> dict[str, str]:
+    return {one.id: f"{one.task.id}:{one.task.seed}" for one in episodes}
+
+
+def _nothing(settings: TrainSettings, episodes: Sequence[Trajectory], scores: Scores) -> str:
+    good = sum(score >= 0.5 for score in scores.values())
+    wanted = {
+        "sft": "successes to imitate",
+        "dpo": "a success and a failure at one task and seed",
+        "kto": "scored episodes",
+        "webrl": "scored episodes that a model with token ids sampled",
+    }.get(settings.objective, "episodes of one task and seed, sampled by a model, that differ")
+    return (
+        f"nothing to train on: {len(episodes)} episodes, {len(scores)} of them scored as"
+        f" {settings.score!r}, {good} successes; --objective {settings.objective} needs {wanted}"
+    )

@@ -1,0 +1,79 @@
+"""What is trained, on what, and how."""
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from webagent.action import ESSENTIAL
+from webagent.errors import SetupError
+from webagent.models.fresh import Shape
+from webagent.policy.prompting import Prompting
+from webagent.training.language.config import LoraSettings, TrainConfig
+
+Role: TypeAlias = Literal["policy", "world", "reward"]
+Objective: TypeAlias = Literal["sft", "dpo", "kto", "webrl", "grpo", "gspo"]
+
+
+@dataclass(frozen=True)
+class TrainSettings:
+    """Train a language or vision-language model on episodes that runs have stored."""
+
+    runs: tuple[Path, ...] = ()
+    """Folders of the runs to learn from."""
+    model: str = ""
+    """Folder or hub name of the model to begin with. Without one a small model is made from
+    nothing, with a tokenizer of the runs' texts."""
+    adapter: Path | None = None
+    """Folder of a LoRA adapter to go on with."""
+    out: Path = Path("trained")
+    """Folder for checkpoints, metrics and, under `model`, the trained weights. A training that was
+    stopped goes on when it is started again with the same folder."""
+    role: Role = "policy"
+    """What it is to be: a policy, a world model, or a reward model that says whether an episode
+    succeeded."""
+    objective: Objective = "sft"
+    """`sft` imitates what succeeded. `dpo` takes pairs of a success and a failure at one task and
+    seed, `kto` both as they stand. `webrl`, `grpo` and `gspo` follow advantages, and need episodes
+    that a model sampled. World and reward models are trained with `sft`."""
+    beta: float | None = None
+    """How strongly the reference is held to; None for 0.1 with `dpo` and `kto`, 1 with `webrl`, and
+    no divergence from a reference with `grpo` and `gspo`."""
+    score: str = "success"
+    """The score that says what succeeded; the frozen judge's headline unless told otherwise."""
+    most: int = 0
+    """Most episodes of one task and seed that are imitated, the shortest first; 0 for all."""
+    prompt: str = "act"
+    """The policy's prompt: `act`, or `brief` for a small model."""
+    actions: tuple[str, ...] = ESSENTIAL
+    """Actions the policy is told of."""
+    observation: str = "text"
+    """In which form the policy is shown pages, as for `webagent benchmark`."""
+    prompting: Prompting = field(default_factory=Prompting)
+    """How the policy is asked, a switch for each part; acting asks in the same way."""
+    shape: Shape = field(default_factory=Shape)
+    """Of a model that is made from nothing."""
+    lora: int = 0
+    """Rank of the LoRA adapter that is trained in place of the weights; 0 for the weights."""
+    train: TrainConfig = field(default_factory=TrainConfig)
+
+    @property
+    def course(self) -> TrainConfig:
+        """How it is trained, adapter included."""
+        if not self.lora:
+            return self.train
+        alpha = 2 * self.lora
+        return replace(self.train, lora=LoraSettings(rank=self.lora, alpha=alpha))
+
+    def check(self) -> None:
+        """Raises `SetupError` for settings that do not go together."""
+        if not self.runs:
+            raise SetupError("train needs the folder of at least one run: --runs runs/NAME")
+        missing = [str(run) for run in self.runs if not run.is_dir()]
+        if missing:
+            raise SetupError(f"there is no run folder {', '.join(missing)}")
+        if self.role != "policy" and self.objective != "sft":
+            raise SetupError(
+                f"a {self.role} model is trained with --objective sft, not {self.objective}"
+            )
+        if self.adapter and not self.model:
+            raise SetupError("--adapter goes on with an adapter of a model; name it with --model")
