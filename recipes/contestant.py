@@ -19,6 +19,12 @@ from webagent.store import ImageFolder
 KINDS = ("oracle", "model:FOLDER", "local:FOLDER", "endpoint")
 PLAIN = Prompting()
 """Every switch off."""
+_UNLOADED = CannedModel(
+    [],
+    name="weights that are not loaded yet",
+    capabilities=Capabilities(token_ids=True, images=True, constraints=True, prefix_cache=True),
+)
+"""Stands for weights while settings are checked: it can what they can at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +85,8 @@ class Contestant:
                 "--policy endpoint asks a server for a model by name; give it as --model"
             )
         if self.kind in ("endpoint", "local"):
-            self._policy(self._stand_in(), ImageFolder(Path()) if self.images else None)
+            model = _UNLOADED if self.kind == "local" else self.language_model()
+            self._policy(model, ImageFolder(Path()) if self.images else None)
         else:
             self._check_unasked()
 
@@ -98,11 +105,26 @@ class Contestant:
         elif self.kind == "model":
             yield _builtin(Path(self.place))
         else:
-            model = metered(_local(self.place) if self.kind == "local" else self._stand_in())
+            model = metered(self.language_model())
             try:
                 yield self._policy(model, images)
             finally:
                 await model.close()
+
+    def language_model(self) -> Model:
+        """The weights, loaded, or the model at its endpoint, to which nothing is sent yet.
+
+        Raises `SetupError` for a policy that is neither.
+        """
+        if self.kind == "local":
+            return _local(self.place)
+        if self.kind != "endpoint" or not self.served:
+            raise SetupError(
+                f"--policy {self.policy} is no language model; give local:FOLDER, or endpoint with"
+                " the --model that the server knows"
+            )
+        given = self.endpoint or Endpoint(self.served)
+        return EndpointModel(replace(given, model=self.served, images=self.images))
 
     def _policy(self, model: Model, images: ImageFolder | None) -> Policy:
         return self.asking.policy(
@@ -112,15 +134,6 @@ class Contestant:
             temperature=self.temperature,
             max_tokens=self.max_tokens,
         )
-
-    def _stand_in(self) -> Model:
-        """The model at its endpoint, to which nothing is sent yet; for weights that are not loaded
-        yet one that can what they can at most."""
-        if self.kind == "endpoint":
-            given = self.endpoint or Endpoint(self.served)
-            return EndpointModel(replace(given, model=self.served, images=self.images))
-        able = Capabilities(token_ids=True, images=True, constraints=True, prefix_cache=True)
-        return CannedModel([], name=self.place, capabilities=able)
 
     def _check_unasked(self) -> None:
         for_models = "--policy endpoint and --policy local"

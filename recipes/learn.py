@@ -1,0 +1,81 @@
+"""`webagent learn`: hints on sites, from what failed beside what succeeded."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tyro.conf import Positional
+
+from evaluators.rules import checks_hold
+from recipes.config import resolve
+from recipes.contestant import Contestant
+from tasks.suite import split_of
+from webagent.errors import SetupError
+from webagent.models import load_endpoint
+from webagent.policy.knowledge import Induced, learn
+from webagent.records import Trajectory
+from webagent.store import Store
+
+
+@dataclass(frozen=True)
+class LearnConfig:
+    """Have a language model write hints on sites from a run's failures and successes."""
+
+    run: Positional[Path] = Path()
+    """The run folder; this one when none is named. Episodes on seeds for measuring are left out."""
+    hints: Path = Path("hints")
+    """Folder of the hints, a Markdown file for each site; what is there is added to."""
+    policy: str = "endpoint"
+    """The model that writes: `local:FOLDER`, or `endpoint`."""
+    model: str = ""
+    """Name of the model behind the endpoint."""
+    endpoint: Path | None = None
+    """File whose table [endpoint] says where the server is and what it can do."""
+
+
+def main(argv: Sequence[str]) -> int:
+    """Learn, and say what changed."""
+    config = resolve(LearnConfig, "learn", argv)
+    judged = _judged(config.run)
+    learnt = asyncio.run(_learn(config, judged))
+    for induced in learnt:
+        for reason in induced.refused:
+            print(f"not taken: {reason}")
+    books = sorted(config.hints.glob("*.md")) if config.hints.is_dir() else []
+    print(f"{len(judged)} episodes, {len(learnt)} failures beside a success; {config.hints}:")
+    for book in books:
+        print(f"  {book.name}")
+    return 0
+
+
+async def _learn(config: LearnConfig, judged: Sequence[tuple[Trajectory, bool]]) -> list[Induced]:
+    served = load_endpoint(config.endpoint) if config.endpoint else None
+    model = Contestant(config.policy, config.model, served).language_model()
+    try:
+        return await learn(model, config.hints, judged)
+    finally:
+        await model.close()
+
+
+def _judged(run: Path) -> list[tuple[Trajectory, bool]]:
+    """Episodes with whether the frozen judge saw them succeed. Raises `SetupError` for none."""
+    judge = checks_hold().id
+    with Store.open(run) as store:
+        values = {
+            episode: score.value
+            for episode, scores in store.scores().items()
+            for score in scores
+            if (score.name, score.evaluator) == ("success", judge) and score.value is not None
+        }
+        found = [
+            (episode, values[episode.id] >= 0.5)
+            for episode in store.trajectories()
+            if episode.id in values and split_of(episode.task.seed) != "test"
+        ]
+    if not found:
+        raise SetupError(
+            f"{run} holds no episode that {judge} has scored on a seed that is not for measuring;"
+            " play some with webagent benchmark --split train"
+        )
+    return found
