@@ -7,7 +7,11 @@ from statistics import fmean
 from recipes.train.settings import TrainSettings
 from webagent.errors import SetupError
 from webagent.records import Trajectory
-from webagent.training.language.advantages import critic_advantages, group_advantages
+from webagent.training.language.advantages import (
+    critic_advantages,
+    group_advantages,
+    step_group_advantages,
+)
 from webagent.training.language.intake import Unit, pair
 from webagent.training.language.merge import merge
 from webagent.training.language.rows import Encode, TokenRow, step_rows, with_advantages
@@ -93,7 +97,15 @@ def _grouped(
 ) -> list[Unit]:
     """Advantages within groups of episodes at one task and seed; groups without any are dropped."""
     rewards = {one.id: scores[one.id] for one in episodes}
-    return _advanced(episodes, group_advantages(rewards, _groups(episodes)))
+    found = group_advantages(rewards, _groups(episodes))
+    if not settings.step_groups:
+        return _advanced(episodes, found)
+    steps = step_group_advantages(episodes, rewards)
+    both = {
+        name: [value + settings.step_groups * step for step in steps[name]]
+        for name, value in found.items()
+    }
+    return _advanced(episodes, both)
 
 
 _POLICY = {

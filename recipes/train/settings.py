@@ -12,6 +12,7 @@ from webagent.training.language.config import LoraSettings, TrainConfig
 
 Role: TypeAlias = Literal["policy", "world", "reward"]
 Objective: TypeAlias = Literal["sft", "dpo", "kto", "webrl", "grpo", "gspo"]
+REPLAYED = (("policy", "sft"), ("policy", "webrl"))
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,11 @@ class TrainSettings:
 
     runs: tuple[Path, ...] = ()
     """Folders of the runs to learn from."""
+    replay: tuple[Path, ...] = ()
+    """Folders of earlier runs. Of their steps those are learnt again that the model now finds
+    neither certain nor strange, by their perplexity (WebRL)."""
+    perplexity: tuple[float, float] = (1 / 0.95, 1 / 0.5)
+    """Least and largest perplexity of a reply that is replayed; WebRL's unless told otherwise."""
     model: str = ""
     """Folder or hub name of the model to begin with. Without one a small model is made from
     nothing, with a tokenizer of the runs' texts."""
@@ -38,6 +44,9 @@ class TrainSettings:
     beta: float | None = None
     """How strongly the reference is held to; None for 0.1 with `dpo` and `kto`, 1 with `webrl`, and
     no divergence from a reference with `grpo` and `gspo`."""
+    step_groups: float = 0.0
+    """With `grpo` and `gspo`: how much steps that were taken from the same page are compared with
+    each other, beside their episodes (GiGPO's omega, 1 in the paper)."""
     score: str = "success"
     """The score that says what succeeded; the frozen judge's headline unless told otherwise."""
     most: int = 0
@@ -68,12 +77,17 @@ class TrainSettings:
         """Raises `SetupError` for settings that do not go together."""
         if not self.runs:
             raise SetupError("train needs the folder of at least one run: --runs runs/NAME")
-        missing = [str(run) for run in self.runs if not run.is_dir()]
+        missing = [str(run) for run in (*self.runs, *self.replay) if not run.is_dir()]
         if missing:
             raise SetupError(f"there is no run folder {', '.join(missing)}")
         if self.role != "policy" and self.objective != "sft":
             raise SetupError(
                 f"a {self.role} model is trained with --objective sft, not {self.objective}"
+            )
+        if self.replay and (self.role, self.objective) not in REPLAYED:
+            raise SetupError(
+                "--replay is for a policy that is trained with --objective sft or webrl: the others"
+                " compare episodes of one time with each other"
             )
         if self.adapter and not self.model:
             raise SetupError("--adapter goes on with an adapter of a model; name it with --model")

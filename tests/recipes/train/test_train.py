@@ -57,7 +57,7 @@ def demonstrations(count: int = 4) -> Path:
     return a_run(*((demonstrated("train", index, True), 1.0) for index in range(count)))
 
 
-async def sampled(weights: Path, count: int) -> Path:
+async def sampled(weights: Path, count: int, name: str = "run") -> Path:
     """A run in which a model played one task and seed several times."""
     model = LocalModel.load(str(weights))
     asking = Asking("brief", ("click", "fill"), Prompting(constrained=True, thought_tokens=0))
@@ -68,7 +68,7 @@ async def sampled(weights: Path, count: int) -> Path:
         whole = await run_episode(fake_task(max_steps=2), policy, FakeWorld(), provenance=place)
         played.append((whole, float(index % 2)))
     await model.close()
-    return a_run(*played)
+    return a_run(*played, name=name)
 
 
 def train(*flags: str) -> int:
@@ -118,6 +118,32 @@ async def test_every_objective_changes_the_weights_of_a_model_that_sampled(
     assert Path("out/model/model.safetensors").read_bytes() != before
 
 
+async def test_steps_of_earlier_runs_are_replayed_by_their_perplexity(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    weights = tiny_models.causal(folder / "base")
+    await sampled(weights, 2)
+    await sampled(weights, 4, name="old")
+    more = ("--model", str(weights), "--prompt", "brief", "--actions", "click", "fill")
+    wanted = (*more, *FEW, "--objective", "webrl", "--replay", "old", "--perplexity")
+    assert train(*wanted, "1", "1e9") == 0
+    assert "8 of 8 units of earlier runs are replayed" in capsys.readouterr().out
+    assert cli.main(["train", "--runs", "run", "--out", "none", *wanted, "1e8", "1e9"]) == 0
+    assert "0 of 8 units of earlier runs are replayed" in capsys.readouterr().out
+
+
+async def test_steps_from_one_page_are_compared_beside_their_episodes(folder: Path) -> None:
+    weights = tiny_models.causal(folder / "base")
+    await sampled(weights, 4)
+    more = ("--model", str(weights), "--prompt", "brief", "--actions", "click", "fill")
+    trained = []
+    for omega in ("0", "1"):
+        wanted = (*more, *FEW, "--objective", "grpo", "--step-groups", omega)
+        assert cli.main(["train", "--runs", "run", "--out", f"out{omega}", *wanted]) == 0
+        trained.append(Path(f"out{omega}/model/model.safetensors").read_bytes())
+    assert trained[0] != trained[1]
+
+
 def test_an_adapter_is_trained_and_loaded_on_its_base(folder: Path) -> None:
     weights = tiny_models.causal(folder / "base")
     demonstrations()
@@ -143,6 +169,7 @@ def test_world_and_reward_models_go_the_same_way(role: str) -> None:
         (("--objective", "grpo"), "sampled by a model, that differ"),
         (("--objective", "dpo"), "a success and a failure at one task and seed"),
         (("--model", "nowhere"), "nowhere"),
+        (("--objective", "grpo", "--replay", "run"), "--replay is for a policy"),
         (("--prompt", "long"), "unknown prompt 'long'"),
         (("--adapter", "a"), "name it with --model"),
         (("--score", "beauty"), "0 of them scored as 'beauty'"),
