@@ -4,8 +4,8 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import Coroutine, Sequence
-from contextlib import AsyncExitStack, suppress
+from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,9 @@ _QUIET_FLAGS = (
 )
 _HEADLESS_FLAGS = ("--run-all-compositor-stages-before-draw",)
 """A screenshot then shows the next frame, not the one after: half the wait."""
+_FOLDER_FLAG = "--webagent-folder="
+"""Says to whom a browser belongs; Chromium itself knows no such flag."""
+_LOOKING_SECONDS = 0.05
 _LAUNCH_SECONDS = 30.0
 _CLOSE_SECONDS = 10.0
 _MEGABYTE = 1 << 20
@@ -62,7 +65,8 @@ class Engine:
             try:
                 playwright = await _start_driver()
                 undo.push_async_callback(playwright.stop)
-                chrome = await _launch(playwright, chromium, headless, flags, folder.path)
+                async with _profile_named(folder):
+                    chrome = await _launch(playwright, chromium, headless, flags, folder.path)
                 engine = cls(playwright, chrome, folder)
                 await engine._find_processes(folder)
             except PlaywrightError as error:
@@ -135,9 +139,7 @@ class Engine:
         number = next(each["id"] for each in answer["processInfo"] if each["type"] == "browser")
         main = psutil.Process(number)
         self._processes = (main, *(each for each in main.parents() if each.ppid() == os.getpid()))
-        for argument in main.cmdline():
-            if argument.startswith("--user-data-dir="):
-                folder.add_profile(Path(argument.partition("=")[2]))
+        _name_profile(folder, main.cmdline())
 
     def _limit_renderers(self, megabytes: int) -> None:
         """Renderers are forked off the zygotes and inherit their limit of private memory."""
@@ -170,10 +172,11 @@ async def _launch(
     flags: Sequence[str],
     folder: Path,
 ) -> Chrome:
+    own = f"{_FOLDER_FLAG}{folder}"
     return await playwright.chromium.launch(
         executable_path=chromium.path,
         headless=headless,
-        args=[*_QUIET_FLAGS, *(_HEADLESS_FLAGS if headless else ()), *flags],
+        args=[*_QUIET_FLAGS, *(_HEADLESS_FLAGS if headless else ()), own, *flags],
         chromium_sandbox=can_sandbox(),
         artifacts_dir=folder / "artifacts",
         timeout=_LAUNCH_SECONDS * 1000,
@@ -181,6 +184,44 @@ async def _launch(
         handle_sigterm=False,
         handle_sighup=False,
     )
+
+
+@asynccontextmanager
+async def _profile_named(folder: OwnedFolder) -> AsyncIterator[None]:
+    """Name the profile that the driver makes as soon as a browser uses it, so that it does not
+    outlive a driver or a process of ours that is killed while the browser starts."""
+
+    async def look() -> None:
+        while not await asyncio.to_thread(_name_if_there, folder):
+            await asyncio.sleep(_LOOKING_SECONDS)
+
+    looking = asyncio.ensure_future(look())
+    try:
+        yield
+    except BaseException:
+        _name_if_there(folder)
+        raise
+    finally:
+        looking.cancel()
+
+
+def _name_if_there(folder: OwnedFolder) -> bool:
+    """Whether the browser of this folder runs; its driver may be gone already."""
+    own = f"{_FOLDER_FLAG}{folder.path}"
+    for process in psutil.process_iter(["cmdline"]):
+        arguments = process.info["cmdline"] or ()
+        if own in arguments:
+            return _name_profile(folder, arguments)
+    return False
+
+
+def _name_profile(folder: OwnedFolder, arguments: Iterable[str]) -> bool:
+    """Whether the arguments of a browser say where its profile is."""
+    for argument in arguments:
+        if argument.startswith("--user-data-dir="):
+            folder.add_profile(Path(argument.partition("=")[2]))
+            return True
+    return False
 
 
 async def _attempt(ending: Coroutine[Any, Any, None]) -> None:

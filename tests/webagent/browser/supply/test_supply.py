@@ -14,10 +14,11 @@ import pytest
 from tasks.task import Task
 from webagent.action import actions as act
 from webagent.browser import Browser, BrowserWorld, Limits
+from webagent.browser.chromium import Chromium
 from webagent.browser.supply import supply as supply_module
 from webagent.browser.supply.engine import Engine
 from webagent.browser.supply.leftovers import OwnedFolder, sweep
-from webagent.errors import WorldError
+from webagent.errors import SetupError, WorldError
 
 pytestmark = pytest.mark.browser
 MakeTask = Callable[..., Task]
@@ -127,11 +128,13 @@ async def test_a_killed_driver_costs_the_episode_in_flight_only(page_task: MakeT
         assert not psutil.wait_procs(family, timeout=10)[1]
 
 
-async def test_a_driver_killed_as_it_starts_is_started_again(page_task: MakeTask) -> None:
-    def drivers() -> set[psutil.Process]:
-        children = psutil.Process().children()
-        return {each for each in children if "run-driver" in each.cmdline()}
+def drivers() -> set[psutil.Process]:
+    """The drivers that this process has started."""
+    children = psutil.Process().children()
+    return {each for each in children if "run-driver" in each.cmdline()}
 
+
+async def test_a_driver_killed_as_it_starts_is_started_again(page_task: MakeTask) -> None:
     async def kill_the_next() -> None:
         while not (new := drivers() - before):
             await asyncio.sleep(0.01)
@@ -169,6 +172,35 @@ async def test_a_page_that_asks_for_too_much_memory_crashes_alone(page_task: Mak
             await world.step(act.Click(1))
         assert (await other.step(act.Wait(10))).title == "First"
         assert browser.launches == 1
+
+
+async def test_a_profile_goes_also_when_the_driver_is_killed_while_the_browser_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scratch, browser = tmp_path / "scratch", tmp_path / "chromium"
+    scratch.mkdir()
+    browser.write_text("#!/bin/sh\nsleep 30\n")
+    browser.chmod(0o755)
+    monkeypatch.setenv("TMPDIR", str(scratch))
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+    before = drivers()
+    chromium = Chromium(browser, "headless shell", "the test")
+    starting = asyncio.ensure_future(Engine.start(chromium, True, flags=(), page_megabytes=1000))
+    await until(lambda: bool(running(browser)))
+    for driver in drivers() - before:
+        driver.kill()
+    with pytest.raises(SetupError):
+        await starting
+    for process in running(browser):
+        for each in (*process.children(), process):
+            each.kill()
+    assert not list(scratch.iterdir())
+
+
+def running(program: Path) -> list[psutil.Process]:
+    """The processes of a program of ours."""
+    found = psutil.process_iter(["cmdline"])
+    return [each for each in found if str(program) in (each.info["cmdline"] or ())]
 
 
 OWNER = """
