@@ -196,13 +196,14 @@ async def _profile_named(folder: OwnedFolder) -> AsyncIterator[None]:
             await asyncio.sleep(_LOOKING_SECONDS)
 
     looking = asyncio.ensure_future(look())
+    has_started = False
     try:
         yield
-    except BaseException:
-        _name_if_there(folder)
-        raise
+        has_started = True
     finally:
         looking.cancel()
+        if not has_started:
+            _name_if_there(folder)
 
 
 def _name_if_there(folder: OwnedFolder) -> bool:
