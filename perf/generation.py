@@ -40,7 +40,8 @@ Run = Callable[[], Awaitable[None]]
 class Letters:
     """The least of a tokenizer: prompts here are made of ids."""
 
-    added_tokens_decoder: dict[int, object] = {}  # noqa: RUF012 - read only
+    def __init__(self) -> None:
+        self.added_tokens_decoder: dict[int, object] = {}
 
     def decode(self, ids: list[int], **options: object) -> str:
         """Ids as numbers."""

@@ -4,7 +4,7 @@ import asyncio
 import json
 import shlex
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -189,16 +189,16 @@ class _Clock:
         self.begin, self.finish, self.load = store.begin, store.finish, store.load
         self._store, self._key = store, self._key_of(arm)
         self._started = time.monotonic()
-        self._sums: Counter[str] = Counter()
+        self._sums: defaultdict[str, float] = defaultdict(float)
 
     def __enter__(self) -> "_Clock":
         return self
 
     def __exit__(self, *failure: object) -> None:
         before = self._noted(self._store, self._key)
-        self._sums["seconds"] = time.monotonic() - self._started  # type: ignore[assignment]
+        self._sums["seconds"] = time.monotonic() - self._started
         names = ("seconds", "steps", *self._sums)
-        now = {name: float(self._sums[name]) + before.get(name, 0.0) for name in names}
+        now = {name: self._sums[name] + before.get(name, 0.0) for name in names}
         self._store.put_state(self._key, {**before, **now})
 
     def add_step(self, episode: str, position: int, step: Step) -> None:
@@ -211,7 +211,8 @@ class _Clock:
             for name in ("input_tokens", "output_tokens")
             if name in decision.usage
         }
-        self._sums.update({"steps": 1, **seconds, **tokens})
+        for name, value in {"steps": 1, **seconds, **tokens}.items():
+            self._sums[name] += value
 
     @classmethod
     def spent(cls, store: Store, arm: str) -> float:

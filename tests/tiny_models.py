@@ -3,6 +3,10 @@
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from transformers import LlamaConfig, LlavaProcessor, PreTrainedTokenizerFast
 
 CHAT_TEMPLATE = (
     "{% for message in messages %}<|{{ message.role }}|>"
@@ -38,7 +42,9 @@ def _tokenizer_file(vocabulary: int, lines: tuple[str, ...]) -> str:
     return tokenizer.to_str()
 
 
-def tokenizer(vocabulary: int = 400, lines: Iterable[str] = _LINES, chat: str = CHAT_TEMPLATE):  # type: ignore[no-untyped-def]
+def tokenizer(
+    vocabulary: int = 400, lines: Iterable[str] = _LINES, chat: str = CHAT_TEMPLATE
+) -> "PreTrainedTokenizerFast":
     """A byte-level BPE that knows every text, with the chat template above."""
     from tokenizers import Tokenizer
     from transformers import PreTrainedTokenizerFast
@@ -95,7 +101,9 @@ def llava(folder: Path, *, seed: int = 0, image_size: int = 56) -> Path:
     return folder
 
 
-def _llama(vocabulary: int, hidden: int, layers: int, words):  # type: ignore[no-untyped-def]
+def _llama(
+    vocabulary: int, hidden: int, layers: int, words: "PreTrainedTokenizerFast"
+) -> "LlamaConfig":
     from transformers import LlamaConfig
 
     return LlamaConfig(
@@ -113,7 +121,7 @@ def _llama(vocabulary: int, hidden: int, layers: int, words):  # type: ignore[no
     )
 
 
-def _llava_processor(words, image_size: int):  # type: ignore[no-untyped-def]
+def _llava_processor(words: "PreTrainedTokenizerFast", image_size: int) -> "LlavaProcessor":
     from transformers import LlavaProcessor
     from transformers.models.clip.image_processing_pil_clip import CLIPImageProcessorPil
 

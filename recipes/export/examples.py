@@ -102,7 +102,7 @@ async def to_tell_apart(source: Source, selection: Selection) -> AsyncIterator[E
             async for example in _useful(source, trajectory):
                 yield example
         else:
-            async for turn in source.asker.turns(trajectory):
+            for turn in source.asker.turns(trajectory):
                 if source.takes(turn):
                     yield replace(_example(trajectory, turn), label=False)
 
@@ -126,8 +126,8 @@ async def to_prefer(source: Source, selection: Selection) -> AsyncIterator[Examp
                 source.counts["failures that part from no success on a shared page"] += 1
                 continue
             winner, position = found
-            better = await source.asker.turn(winner, position)
-            worse = await source.asker.turn(loser, position)
+            better = source.asker.turn(winner, position)
+            worse = source.asker.turn(loser, position)
             if source.takes(better):
                 example = _example(winner, better)
                 origin = {**example.origin, "rejected_episode": loser.id}
@@ -142,7 +142,7 @@ async def to_try(source: Source, selection: Selection) -> AsyncIterator[Example]
         if trajectory is None:
             source.counts["tasks without a first step"] += 1
             continue
-        turn = await source.asker.turn(trajectory, 0)
+        turn = source.asker.turn(trajectory, 0)
         if not source.takes(turn):
             continue
         outcomes = [chosen.success for chosen in group if chosen.success is not None]
@@ -158,7 +158,7 @@ async def _useful(source: Source, trajectory: Trajectory) -> AsyncIterator[Examp
         elif trajectory.steps[position].decision.source == "explore":
             source.counts["random steps"] += 1
         else:
-            turn = await source.asker.turn(trajectory, position)
+            turn = source.asker.turn(trajectory, position)
             if source.takes(turn):
                 yield _example(trajectory, turn)
 

@@ -70,7 +70,7 @@ async def _write_tables(
                 source.counts["imagined episodes above the cap"] += 1
                 continue
             episodes.add(episode_row(chosen, trajectory, tools, till))
-            async for turn in source.asker.turns(trajectory):
+            for turn in source.asker.turns(trajectory):
                 source.takes(turn)
                 steps.add(step_row(chosen, trajectory, turn, till))
                 decision = turn.step.decision

@@ -1,24 +1,15 @@
 """Stored steps as conversations: what a language model is shown, and what it replies."""
 
 import hashlib
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from recipes.asking import Asking
 from webagent.action import format_action
-from webagent.errors import ActionError, PolicyError, StoreError
-from webagent.models.constraint import Constraint
-from webagent.models.model import (
-    Capabilities,
-    Completion,
-    Message,
-    Reply,
-    Tokens,
-    require_messages,
-)
-from webagent.policy.policy import Policy
+from webagent.errors import ActionError, StoreError
+from webagent.models import CannedModel, Message
 from webagent.policy.reply import read_reply
-from webagent.records import Decision, Observation, Step, Trajectory
+from webagent.records import Decision, Step, Trajectory
 from webagent.store import ImageFolder
 
 
@@ -38,22 +29,20 @@ class Turn:
 
 
 class Asker:
-    """Puts stored steps as a policy puts them: it is made to act again, the stored reply its
-    model's answer, and what the model was asked is kept."""
+    """Puts stored steps to a model as the run's policy did."""
 
     def __init__(self, asking: Asking, images: ImageFolder | None, played_as: str = "text") -> None:
         """`asking` is the run's own, in the form of page that is written."""
-        self._model = _Parrot()
         self._images, self._variant = images, asking.variant
         self._is_own = played_as == asking.observation
-        self._policy: Policy = asking.policy(self._model, images)
+        self._policy = asking.policy(CannedModel([]), images)
 
-    async def turns(self, trajectory: Trajectory) -> AsyncIterator[Turn]:
+    def turns(self, trajectory: Trajectory) -> Iterator[Turn]:
         """Every step in order. Raises `StoreError` where the form of page was not recorded."""
         for position in range(len(trajectory.steps)):
-            yield await self.turn(trajectory, position)
+            yield self.turn(trajectory, position)
 
-    async def turn(self, trajectory: Trajectory, position: int) -> Turn:
+    def turn(self, trajectory: Trajectory, position: int) -> Turn:
         """One step. Raises `StoreError` where the form of page was not recorded."""
         step = trajectory.steps[position]
         if self._variant.capture and not step.observation.captured:
@@ -64,22 +53,11 @@ class Asker:
         before = replace(
             trajectory, steps=trajectory.steps[:position], last=step.observation, ending=None
         )
-        reply = reply_of(step.decision)
-        messages, hash = await self._ask(before, step.observation, reply)
-        is_own = self._is_own and hash == step.decision.prompt_hash
-        return Turn(position, step, self._as_shown(step.decision, messages), reply, is_own)
-
-    async def _ask(
-        self, before: Trajectory, page: Observation, reply: str
-    ) -> tuple[tuple[Message, ...], str]:
-        """What the model is asked first, and the hash of the prompt; none where the reply cannot
-        be read on this page."""
-        self._model.reply, self._model.heard = reply, []
-        try:
-            hash = (await self._policy.act(before, page)).prompt_hash
-        except PolicyError:
-            hash = "unreadable"
-        return (self._model.heard or [()])[0], hash
+        brief = self._policy.brief(before, step.observation)
+        messages = () if step.decision.source == "loop" else brief.messages
+        is_own = self._is_own and self._policy.prompt_hash == step.decision.prompt_hash
+        shown, reply = self._as_shown(step.decision, messages), reply_of(step.decision)
+        return Turn(position, step, shown, reply, is_own)
 
     def _as_shown(self, decision: Decision, messages: tuple[Message, ...]) -> tuple[Message, ...]:
         """The messages with the pictures that were stored with the decision, where there are any
@@ -119,31 +97,3 @@ def pictures(messages: Iterable[Message]) -> list[dict[str, bytes | str]]:
         for message in messages
         for image in message.images
     ]
-
-
-class _Parrot:
-    """A model that gives the reply it was taught, and keeps what it is asked."""
-
-    name = "parrot"
-    capabilities = Capabilities(images=True, constraints=True)
-
-    def __init__(self) -> None:
-        self.reply = ""
-        self.heard: list[tuple[Message, ...]] = []
-
-    async def complete(
-        self,
-        prompt: Sequence[Message] | Tokens,
-        *,
-        n: int = 1,
-        temperature: float = 0.0,
-        seed: int | None = None,
-        max_tokens: int = 1024,
-        constraint: Constraint | None = None,
-    ) -> Completion:
-        """The reply, n times."""
-        self.heard.append(require_messages(prompt, self.name))
-        return Completion((Reply(self.reply),) * n, self.name)
-
-    async def close(self) -> None:
-        """Nothing is held."""

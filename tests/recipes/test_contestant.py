@@ -14,7 +14,6 @@ from recipes.memory import knowledge_of
 from tasks.suite import seed_of
 from tests.fakes.run import episode
 from tests.fakes.world import FakeWorld, fake_task
-from tests.webagent.conftest import behave, chat_server  # noqa: F401 - fixtures
 from webagent.errors import SetupError, StoreError
 from webagent.policy.knowledge import Exemplars
 from webagent.policy.prompting import Prompting
@@ -113,8 +112,8 @@ def test_a_model_that_looks_may_be_shown_several_screenshots() -> None:
 
 async def test_an_episode_is_played_with_everything_switched_on(
     folder: Path,
-    chat_server,  # noqa: F811
-    behave,  # noqa: F811
+    chat_server,
+    behave,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
@@ -139,8 +138,8 @@ async def test_an_episode_is_played_with_everything_switched_on(
 @pytest.mark.browser
 def test_a_benchmark_measures_a_switch(
     folder: Path,
-    chat_server,  # noqa: F811
-    behave,  # noqa: F811
+    chat_server,
+    behave,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)

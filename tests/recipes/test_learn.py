@@ -8,7 +8,6 @@ from recipes import cli
 from recipes.benchmark import HEADLINE
 from tasks.suite import seed_of
 from tests.fakes.run import episode
-from tests.webagent.conftest import behave, chat_server  # noqa: F401 - fixtures
 from webagent.policy.knowledge import Hints, read_book
 from webagent.records import Provenance, Score
 from webagent.store import Store
@@ -26,8 +25,8 @@ def a_run(folder: Path, split: str = "train") -> Path:
 
 def test_a_run_becomes_hints_that_a_benchmark_shows(
     tmp_path: Path,
-    chat_server,  # noqa: F811
-    behave,  # noqa: F811
+    chat_server,
+    behave,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -96,7 +96,7 @@ class LanguagePolicy:
         turn, choice = await self._settle(turn, trajectory, reading)
         if self.prompting.critique:
             turn, choice = await self._review(turn, choice, trajectory, reading)
-        return choice.decided(turn, self._briefing.hash())
+        return choice.decided(turn, self.prompt_hash)
 
     async def propose(
         self, trajectory: Trajectory, observation: Observation, n: int
@@ -117,11 +117,16 @@ class LanguagePolicy:
                 choices.append(Choice(turn.completions[-1], reply, *reading.strictly(reply)))
         if not choices:
             turn, choice = await self._settle(turn, trajectory, reading)
-            return [choice.decided(turn, self._briefing.hash())]
+            return [choice.decided(turn, self.prompt_hash)]
         return [
-            choice.decided(turn, self._briefing.hash(), candidate)
+            choice.decided(turn, self.prompt_hash, candidate)
             for choice, candidate in ranked(choices)
         ]
+
+    @property
+    def prompt_hash(self) -> str:
+        """The hash of every prompt in use, as decisions carry it."""
+        return self._briefing.hash()
 
     def brief(self, trajectory: Trajectory, observation: Observation) -> Brief:
         """What the model is told on this page, without asking it."""
@@ -195,7 +200,7 @@ class LanguagePolicy:
         """The end of an episode that goes in circles; no model was asked for it."""
         assert reading.loop is not None
         reason = reading.loop.reason
-        return Decision(GiveUp(reason), source="loop", prompt_hash=self._briefing.hash())
+        return Decision(GiveUp(reason), source="loop", prompt_hash=self.prompt_hash)
 
     async def _ask(
         self, turn: Turn, trajectory: Trajectory, n: int = 1, temperature: float | None = None

@@ -22,15 +22,13 @@ from typing import IO, Any
 import safetensors.torch
 import torch
 
-torch.set_num_threads(1)
-
-from tests.webagent.training.language.small import Bigram, llama, rows  # noqa: E402
-from webagent.errors import WebAgentError  # noqa: E402
-from webagent.training.language.checkpoint import CheckpointFolder, load  # noqa: E402
-from webagent.training.language.config import LoraSettings, TrainConfig  # noqa: E402
-from webagent.training.language.course import train  # noqa: E402
-from webagent.training.language.objectives import Supervised  # noqa: E402
-from webagent.training.language.trainer import Trainer  # noqa: E402
+from tests.webagent.training.language.small import Bigram, llama, rows
+from webagent.errors import WebAgentError
+from webagent.training.language.checkpoint import CheckpointFolder, load
+from webagent.training.language.config import LoraSettings, TrainConfig
+from webagent.training.language.course import train
+from webagent.training.language.objectives import Supervised
+from webagent.training.language.trainer import Trainer
 
 SETTINGS = {
     "epochs": 1,
@@ -166,6 +164,7 @@ def survived(folder: Path, kind: str, moment: str) -> dict[str, object]:
 
 
 if __name__ == "__main__":
+    torch.set_num_threads(1)
     root, kind, *moments = sys.argv[1:]
     for moment in moments:
         sys.stdout.write(json.dumps(survived(Path(root) / moment, kind, moment)) + "\n")
