@@ -19,6 +19,7 @@ from dataclasses import replace
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
+# The made-up runs are the tests', which are installed nowhere: this checkout must be found first.
 sys.path.insert(0, str(ROOT))
 
 from recipes import cli  # noqa: E402

@@ -21,6 +21,7 @@ from typing import Any
 import pyarrow.parquet as pq
 
 ROOT = Path(__file__).parent.parent
+# The made-up runs are the tests', which are installed nowhere: this checkout must be found first.
 sys.path.insert(0, str(ROOT))
 
 from recipes import cli  # noqa: E402
