@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from evaluators.reward_model import RewardModel
+from evaluators.reward.builtin import RewardModel
 from webagent.models.builtin.model import BuiltinModel
 from webagent.models.builtin.targets import ActionGrammar, Codec
 from webagent.records import Trajectory

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from evaluators.reward_model import RewardModel
+from evaluators.reward.builtin import RewardModel
 from recipes.contestant import Oracles
 from recipes.learner import Learner, train_policy, train_reward, train_world
 from recipes.session import Session, play, scored

@@ -12,7 +12,7 @@ class Check:
     """One condition on the captured evidence; a score holds when all of its checks hold."""
 
     evidence: str
-    """Name of the piece of evidence, a key of `Task.evidence`."""
+    """Name of the piece of evidence: a key of `Task.evidence`, the name of a probe, or a record."""
     rule: str
     """How to compare: the name of a rule in `evaluators.rules`."""
     expected: Json
@@ -37,6 +37,29 @@ class PageHooks:
 
 
 @dataclass(frozen=True, slots=True)
+class Probe:
+    """Something to look at once the agent is done and before its browser closes.
+
+    What was found goes into the episode's evidence under `name`, so that scores can be computed
+    again without a page. Where the page could not be opened nothing goes there, and
+    `uncaptured`, an object in the evidence, has the reason under the same name.
+    """
+
+    name: str
+    takes: str = "value"
+    """`value`: the script's, as JSON, null where it threw; `source`: the page as HTML; `pictures`:
+    references to the pictures in the elements that the script gives, or in the whole page."""
+    url: str = ""
+    """Address opened in a tab of its own in the agent's session; empty: the tab in front as the
+    agent left it. `{last_url}` stands for that tab's address, `{NAME}` for an earlier probe's
+    value."""
+    script: str = ""
+    """JavaScript expression; a promise is awaited."""
+    prepare: tuple[str, ...] = ()
+    """JavaScript run in the page first, one after the other."""
+
+
+@dataclass(frozen=True, slots=True)
 class Task:
     """What an episode is asked to do. Plain data: it can be stored, compared and sent."""
 
@@ -50,6 +73,11 @@ class Task:
     hooks: PageHooks = PageHooks()
     evidence: Mapping[str, str] = field(default_factory=dict)
     """Name to JavaScript expression, evaluated before the page closes; values are JSON."""
+    probes: tuple[Probe, ...] = ()
+    """Looked at in order after `evidence`."""
+    records: tuple[str, ...] = ()
+    """What is noted during the episode and becomes evidence under this name. `network`: a list of
+    requests with their responses; `elements`: a list of the elements that were acted on."""
     checks: tuple[Check, ...] = ()
     """Empty where only a judge can say."""
     viewport: tuple[int, int] = (1280, 720)

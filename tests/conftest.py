@@ -1,5 +1,6 @@
 """One browser for the whole run, and the local pages it is tested on."""
 
+import os
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -35,3 +36,26 @@ def page_task() -> Callable[..., Task]:
         return Task(id=f"page/{name}@1", start_url=(PAGES / f"{name}.html").as_uri(), **fields)
 
     return make
+
+
+@pytest.fixture(scope="session")
+def benchmarks() -> Path:
+    """The folder of published task files, which are not part of this repository."""
+    return _outside("WEBAGENT_BENCHMARKS", "benchmarks", "task files of published benchmarks")
+
+
+@pytest.fixture(scope="session")
+def recorded_episodes() -> Path:
+    """The folder of other systems' recorded episodes, which are not part of this repository."""
+    return _outside("WEBAGENT_RECORDED", "trajectories", "episodes recorded by other systems")
+
+
+def _outside(variable: str, folder: str, what: str) -> Path:
+    """The folder that the variable names, else one beside the repository; skips without either."""
+    named = os.environ.get(variable)
+    places = [Path(named)] if named else []
+    places += [parent / "shared" / "data" / folder for parent in Path(__file__).resolve().parents]
+    found = next((place for place in places if place.is_dir()), None)
+    if found is None:
+        pytest.skip(f"no {what} here; set {variable} to the folder that holds them")
+    return found

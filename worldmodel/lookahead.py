@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
-from evaluators.reward_model import RewardModel
+from evaluators.reward.builtin import RewardModel
 from webagent.action import format_action
 from webagent.policy.policy import Policy
 from webagent.records import Candidate, Decision, Observation, Step, Trajectory

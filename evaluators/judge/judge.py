@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evaluators.evaluator import Judged, Verdict, evaluator
-from evaluators.findings import Exhibits, Findings, UnusableError, read_findings
+from evaluators.judge.findings import Exhibits, Findings, UnusableError, read_findings
 from webagent.action import Answer, GiveUp, format_action
 from webagent.errors import ModelError, StoreError
 from webagent.models.model import Message, Model

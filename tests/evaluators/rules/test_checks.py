@@ -186,3 +186,21 @@ async def test_scoring_again_gives_the_same_score():
 
 def test_every_rule_says_what_it_does():
     assert all(function.__doc__ for function in RULES.values())
+
+
+async def test_what_a_probe_could_not_see_abstains_with_the_reason_noted_at_the_capture() -> None:
+    task = Task("t@1", "http://x/", checks=(Check("order", "equals", 1),))
+    evidence = {"uncaptured": {"order": "http://x/order answered 500"}}
+    score = await checks_hold()(Trajectory("e", task, ending=Ending.ANSWERED, evidence=evidence))
+    assert score.value is None
+    assert score.reason == "evidence order was not captured: http://x/order answered 500"
+
+
+async def test_every_page_seen_is_evidence_in_order() -> None:
+    pages = [Observation("", f"http://x/{place}", "", ()) for place in (1, 2)]
+    task = Task("t@1", "http://x/", checks=(Check("episode.urls", "contains", "http://x/1"),))
+    trajectory = Trajectory(
+        "e", task, steps=(Step(pages[0], Decision(Answer("done"))),), last=pages[1]
+    )
+    score = await checks_hold()(replace(trajectory, ending=Ending.ANSWERED))
+    assert score.value == 1.0

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluators.reward_model import RewardModel
+from evaluators.reward.builtin import RewardModel
 from tests.fakes.lessons import episode, lesson, untrained
 from webagent.action.actions import Click
 from webagent.records import Ending, Trajectory

@@ -1,26 +1,11 @@
-"""Task checks: pure functions of the evidence that was captured before the page closed."""
+"""Plain comparisons of one captured value with an expected one."""
 
 import re
-from collections.abc import Callable, Mapping
-from typing import TypeAlias
 from urllib.parse import SplitResult, parse_qs, urlsplit
 
-from evaluators.evaluator import Judged, Verdict, evaluator
-from tasks.task import Check, Json
-from webagent.action import Answer
-from webagent.errors import SetupError, unknown_name
-from webagent.records import Trajectory
-
-Rule: TypeAlias = Callable[[Json, Json], bool]
-"""Whether what was found is as expected. Raises `TypeError` when the two cannot be compared."""
-
-RULES: dict[str, Rule] = {}
-
-
-def rule(function: Rule) -> Rule:
-    """Register a rule under its function's name."""
-    RULES[function.__name__] = function
-    return function
+from evaluators.rules.rule import rule
+from tasks.task import Json
+from webagent.errors import SetupError
 
 
 @rule
@@ -95,57 +80,6 @@ def url_matches(found: Json, expected: Json) -> bool:
     )
 
 
-def checks_hold(score: str = "success") -> Judged:
-    """The evaluator that is 1 when every check of that score holds and 0 when one fails.
-
-    It abstains when no check fails but one could not be made: evidence missing, or not comparable.
-    Besides `Task.evidence` every episode has `episode.ending`, `episode.answer` (empty
-    when none was given) and, where the last page was seen, `episode.url`.
-    Raises `SetupError` for a rule that does not exist.
-    """
-
-    @evaluator("checks_hold", score=score)
-    def judge(trajectory: Trajectory) -> Verdict:
-        checks = [check for check in trajectory.task.checks if check.score == score]
-        if not checks:
-            return Verdict(None, f"the task has no check for {score!r}; a judge can say")
-        evidence = {**trajectory.evidence, **_of_episode(trajectory)}
-        return _all_of([_check(check, evidence) for check in checks])
-
-    return judge
-
-
-def _check(check: Check, evidence: Mapping[str, Json]) -> Verdict:
-    if check.rule not in RULES:
-        raise unknown_name("rule", check.rule, RULES)
-    if check.evidence not in evidence:
-        return Verdict(None, f"evidence {check.evidence} was not captured")
-    found = evidence[check.evidence]
-    what = f"{check.evidence} is {_shown(found)}, {check.rule} {_shown(check.expected)}"
-    try:
-        holds = RULES[check.rule](found, check.expected)
-    except TypeError as error:
-        return Verdict(None, f"{what}: cannot be compared ({error})")
-    return Verdict(float(holds), f"{what}: {'holds' if holds else 'fails'}")
-
-
-def _all_of(verdicts: list[Verdict]) -> Verdict:
-    """A failed check decides, then one that could not be made; else all hold."""
-    for decisive in (0.0, None):
-        reasons = [verdict.reason for verdict in verdicts if verdict.value == decisive]
-        if reasons:
-            return Verdict(decisive, "; ".join(reasons))
-    return Verdict(1.0, "; ".join(verdict.reason for verdict in verdicts))
-
-
-def _of_episode(trajectory: Trajectory) -> dict[str, Json]:
-    """What the record itself is evidence of."""
-    final = trajectory.steps[-1].decision.action if trajectory.steps else None
-    answer = final.text if isinstance(final, Answer) else ""
-    known: dict[str, Json] = {"episode.ending": str(trajectory.ending), "episode.answer": answer}
-    return known if trajectory.last is None else {**known, "episode.url": trajectory.last.url}
-
-
 def _number(value: Json) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
         raise TypeError(f"{value!r} is not a number")
@@ -168,8 +102,3 @@ def _address(value: Json) -> SplitResult:
 def _text(value: Json) -> str:
     """For comparing words: lower case, runs of space as one."""
     return " ".join(_string(value).casefold().split())
-
-
-def _shown(value: Json) -> str:
-    text = repr(value)
-    return text if len(text) <= 80 else f"{text[:79]}…"

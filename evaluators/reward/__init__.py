@@ -1,0 +1,1 @@
+"""Learned reward models: what labelled episodes teach about success."""

@@ -1,0 +1,88 @@
+"""A task's checks as an evaluator: each rule on its piece of the captured evidence."""
+
+from collections.abc import Mapping
+
+from evaluators.evaluator import Judged, Verdict, evaluator
+from evaluators.rules.rule import CONSULTING_RULES, RULES, Means, Question
+from tasks.task import Check, Json
+from webagent.action import Answer
+from webagent.errors import unknown_name
+from webagent.records import Trajectory
+
+
+def checks_hold(score: str = "success", means: Means | None = None) -> Judged:
+    """The evaluator that is 1 when every check of that score holds and 0 when one fails.
+
+    It abstains when no check fails but one could not be made: evidence missing, not comparable, or
+    no means to look. Besides `Task.evidence`, `Task.probes` and `Task.records` every episode has
+    `episode.ending`, `episode.answer` (empty when none was given), `episode.urls` (every page that
+    was seen, in order) and, where the last page was seen, `episode.url`.
+    With a model among its means the id names it. Raises `SetupError` for an unknown rule.
+    """
+    at_hand = means or Means()
+    name = f"checks_hold[{at_hand.model.name}]" if at_hand.model else "checks_hold"
+
+    @evaluator(name, score=score)
+    async def judge(trajectory: Trajectory) -> Verdict:
+        checks = [check for check in trajectory.task.checks if check.score == score]
+        if not checks:
+            return Verdict(None, f"the task has no check for {score!r}; a judge can say")
+        evidence = {**trajectory.evidence, **_of_episode(trajectory)}
+        goal = trajectory.goal or trajectory.task.goal
+        return _all_of([await _check(check, evidence, goal, at_hand) for check in checks])
+
+    return judge
+
+
+async def _check(check: Check, evidence: Mapping[str, Json], goal: str, means: Means) -> Verdict:
+    if check.rule not in RULES and check.rule not in CONSULTING_RULES:
+        raise unknown_name("rule", check.rule, [*RULES, *CONSULTING_RULES])
+    if check.evidence not in evidence:
+        return Verdict(None, _not_captured(check.evidence, evidence))
+    found = evidence[check.evidence]
+    what = f"{check.evidence} is {_shown(found)}, {check.rule} {_shown(check.expected)}"
+    try:
+        if check.rule in CONSULTING_RULES:
+            question = Question(found, check.expected, goal, means)
+            holds: bool | Verdict = await CONSULTING_RULES[check.rule](question)
+        else:
+            holds = RULES[check.rule](found, check.expected)
+    except TypeError as error:
+        return Verdict(None, f"{what}: cannot be compared ({error})")
+    if isinstance(holds, Verdict):
+        return Verdict(holds.value, f"{what}: {holds.reason}")
+    return Verdict(float(holds), f"{what}: {'holds' if holds else 'fails'}")
+
+
+def _not_captured(name: str, evidence: Mapping[str, Json]) -> str:
+    """What is missing, with the reason where one was noted at the capture."""
+    notes = evidence.get("uncaptured")
+    reason = notes.get(name) if isinstance(notes, dict) else None
+    return f"evidence {name} was not captured" + (f": {reason}" if reason else "")
+
+
+def _all_of(verdicts: list[Verdict]) -> Verdict:
+    """A failed check decides, then one that could not be made; else all hold."""
+    for decisive in (0.0, None):
+        reasons = [verdict.reason for verdict in verdicts if verdict.value == decisive]
+        if reasons:
+            return Verdict(decisive, "; ".join(reasons))
+    return Verdict(1.0, "; ".join(verdict.reason for verdict in verdicts))
+
+
+def _of_episode(trajectory: Trajectory) -> dict[str, Json]:
+    """What the record itself is evidence of."""
+    final = trajectory.steps[-1].decision.action if trajectory.steps else None
+    answer = final.text if isinstance(final, Answer) else ""
+    known: dict[str, Json] = {"episode.ending": str(trajectory.ending), "episode.answer": answer}
+    urls = [step.observation.url for step in trajectory.steps]
+    if trajectory.last is not None:
+        urls.append(trajectory.last.url)
+        known["episode.url"] = trajectory.last.url
+    known["episode.urls"] = list(urls)
+    return known
+
+
+def _shown(value: Json) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:79]}…"
