@@ -1,10 +1,14 @@
 """The arms of the comparison: what each learns from, and how it acts when it is measured."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from webagent.errors import unknown_name
+
 Lessons = Literal["nothing", "demonstrations", "experience"]
 Acting = Literal["policy", "lookahead", "rerank", "best_of_k"]
+Belief = Literal["checks", "own", "own and frozen"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +21,9 @@ class Arm:
     dreams: bool = False
     """Whether imagined episodes join the policy's training set."""
     acts_by: Acting = "policy"
+    believes: Belief = "checks"
+    """Who tells it which of its episodes succeeded: the tasks' checks, a learned judge that it
+    trains on its own verdicts, or that judge where a frozen one agrees."""
     weights_of: str = ""
     """The arm whose trained weights it is measured with; empty when it trains its own."""
 
@@ -30,6 +37,23 @@ _ALL = (
     Arm("rerank", "`self` asking the reward model", acts_by="rerank", weights_of="self"),
     Arm("best_of_k", "`self` voting with itself", acts_by="best_of_k", weights_of="self"),
     Arm("both", "`imagined` asking its world model", acts_by="lookahead", weights_of="imagined"),
+    Arm("judged", "`self` with a learned judge in place of the checks", believes="own"),
+    Arm("checked", "`judged` held to a frozen judge", believes="own and frozen"),
 )
 
 ARMS = {arm.name: arm for arm in _ALL}
+
+
+def arms_of(asked: Iterable[str]) -> list[str]:
+    """The arms asked for and those they need, in the order of the table. Raises `SetupError`."""
+    names = set(ARMS) if "all" in asked else set(asked)
+    for name in names:
+        if name not in ARMS:
+            raise unknown_name("arm", name, [*ARMS, "all"])
+    needed = {ARMS[name].weights_of for name in names} - {""}
+    return [name for name in ARMS if name in names | needed | {"none"}]
+
+
+def has_learned_judge(asked: Iterable[str]) -> bool:
+    """Whether an arm among these has a learned judge in place of the checks."""
+    return any(ARMS[name].believes != "checks" for name in arms_of(asked))

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from recipes.arms import ARMS, Arm
+from recipes.arms import ARMS, Arm, arms_of
+from recipes.belief import learn_judge
 from recipes.config import resolve
 from recipes.dreams import imagine
 from recipes.folder import RunFolder
@@ -32,7 +33,7 @@ from recipes.workers import Job, JobError, Say, run_jobs
 from tasks.benchmarks import miniwob
 from tasks.suite import UnknownTask
 from webagent.browser import Browser, find_chromium
-from webagent.errors import SetupError, unknown_name
+from webagent.errors import SetupError
 
 
 async def improve(session: Session) -> None:
@@ -48,6 +49,8 @@ async def improve(session: Session) -> None:
                 tasks = propose(session, learner, number)
                 episodes = await collect_real(session, learner, tasks, number)
                 await judge(session, learner, episodes)
+            if arm.believes != "checks":
+                learn_judge(session, learner, number)
             if arm.dreams or session.config.hide_checks:
                 learn_world(session, learner, number)
             if arm.dreams:
@@ -113,7 +116,7 @@ async def _work(say: Say, config: ImproveConfig, folder: RunFolder, arm: Arm, re
 def _jobs(config: ImproveConfig, folder: RunFolder) -> list[Job]:
     """Arms that only act wait for the arm whose weights they use, the others for `none`, which
     makes the demonstrations and the first weights."""
-    names = _arm_names(config)
+    names = arms_of(config.arms)
     jobs = []
     for repeat in range(config.seed, config.seed + config.repeats):
         for name in names:
@@ -145,16 +148,6 @@ def _done(job: str) -> str:
     return f"done:{job}"
 
 
-def _arm_names(config: ImproveConfig) -> list[str]:
-    """The arms asked for and those they need, in the order of the table of arms."""
-    asked = set(ARMS) if "all" in config.arms else set(config.arms)
-    for name in asked:
-        if name not in ARMS:
-            raise unknown_name("arm", name, [*ARMS, "all"])
-    needed = {ARMS[name].weights_of for name in asked} - {""}
-    return [name for name in ARMS if name in asked | needed | {"none"}]
-
-
 def _open(config: ImproveConfig, argv: Sequence[str]) -> tuple[RunFolder, ImproveConfig]:
     """The run's folder and settings: those it was begun with, when it is resumed."""
     if config.resume is not None:
@@ -165,7 +158,7 @@ def _open(config: ImproveConfig, argv: Sequence[str]) -> tuple[RunFolder, Improv
         miniwob.select(config.tasks)
     except UnknownTask as error:
         raise SetupError(str(error)) from error
-    _arm_names(config)
+    arms_of(config.arms)
     name = config.name or time.strftime("improve-%Y%m%d-%H%M%S")
     command = ["webagent", "improve", *argv]
     return RunFolder.create(config.runs / name, config, command), config

@@ -30,7 +30,13 @@ class Learner:
     policy: BuiltinModel
     world: WorldModel | None = None
     reward: RewardModel | None = None
+    judge: RewardModel | None = None
+    """The judge an arm trains on its own verdicts, where the checks are not to be seen."""
+    frozen: RewardModel | None = None
+    """The judge as it was before the first round; never trained."""
     demonstrations: list[Trajectory] = field(default_factory=list)
+    labelled: list[Trajectory] = field(default_factory=list)
+    """Real episodes whose true outcome the loop was told, for its first judge."""
     experience: list[Trajectory] = field(default_factory=list)
     """Real episodes collected so far, failures included."""
     dreams: list[Trajectory] = field(default_factory=list)
@@ -98,6 +104,15 @@ def train_reward(
     grow_vocabulary(model.model.vocabulary, episodes)
     fit(model.model.network, model.rows(episodes, learner.success), config, progress)
     learner.reward = model
+
+
+def train_judge(
+    learner: Learner, model: RewardModel, config: FitConfig, progress: Progress
+) -> None:
+    """Learn to tell success from failure from what was told and what was believed since."""
+    episodes = [*learner.demonstrations, *learner.labelled, *learner.experience]
+    grow_vocabulary(model.model.vocabulary, episodes)
+    fit(model.model.network, model.rows(episodes, learner.success), config, progress)
 
 
 def _trained_on(learner: Learner) -> list[Trajectory]:

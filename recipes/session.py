@@ -22,6 +22,8 @@ from webagent.training.fit import FitConfig, FitReport
 
 HEADLINE, LENIENT = checks_hold(), checks_hold("raw_positive")
 """The frozen judge: rules over evidence. The loop never trains it."""
+SHARED = "none"
+"""The arm under whose name demonstrations and first weights are kept, for all arms of a repeat."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,11 @@ class Session:
     arm: Arm
     repeat: int
     say: Say
+
+    @property
+    def believes(self) -> bool:
+        """Whether the arm has a learned judge in place of the checks."""
+        return self.arm.believes != "checks"
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -19,7 +19,8 @@ class ImproveConfig:
     tasks: tuple[str, ...] = ("twenty",)
     """Task names, `twenty` for the twenty everyday ones, or `all` for all 125."""
     arms: tuple[str, ...] = ("none", "control", "self")
-    """Which arms to run, or `all`: none control self imagined lookahead rerank best_of_k both."""
+    """Which arms to run, or `all`: none control self imagined lookahead rerank best_of_k both
+    judged checked."""
     repeats: int = 1
     """How often everything is done again with other seeds and other demonstrations."""
     seed: int = 0
@@ -46,6 +47,10 @@ class ImproveConfig:
     """Share of random actions while it collects."""
     hide_checks: tuple[str, ...] = ()
     """Tasks whose checks the loop may not see: there the learned reward model judges."""
+    labels: int = 200
+    """Episodes with a true label from which the arms with a learned judge train their first one."""
+    judge_tokens: int = 400_000
+    """Prompt and target tokens of such a judge's training, first and in every round."""
     dreams: int = 200
     """Imagined episodes a round, at most, for arms that dream."""
     horizon: int = 5

@@ -11,9 +11,11 @@ from dataclasses import replace
 import numpy as np
 
 from evaluators.reward.builtin import RewardModel
+from recipes.arms import has_learned_judge
+from recipes.belief import believe, first_judge, verdicts
 from recipes.contestant import Oracles
 from recipes.learner import Learner, train_policy, train_reward, train_world
-from recipes.session import Session, play, scored
+from recipes.session import SHARED, Session, play, scored
 from tasks.benchmarks import miniwob
 from tasks.curriculum import Curriculum, Record
 from tasks.proposer import Attempt, Retry, Variation
@@ -29,8 +31,6 @@ from worldmodel.lookahead import Direct, Gate, Imagination, Reranked, Vote
 from worldmodel.model import WorldModel
 from worldmodel.simulate import start_key
 
-SHARED = "none"
-"""The arm under whose name demonstrations and first weights are kept, for all arms of a repeat."""
 FIRST_FRESH = 100_000
 """Training seeds below this one are kept for demonstrations."""
 
@@ -50,6 +50,8 @@ async def begin(session: Session) -> Learner:
     learner.hidden = frozenset(session.config.hide_checks)
     if learner.hidden:
         learn_world(session, learner, 0)
+    if session.believes or (session.arm.name == SHARED and has_learned_judge(session.config.arms)):
+        await first_judge(session, learner)
     return learner
 
 
@@ -125,12 +127,14 @@ async def collect_real(
 
 
 async def judge(session: Session, learner: Learner, episodes: Sequence[Trajectory]) -> None:
-    """What the loop believes of each episode: its checks, or the reward model's verdict where
-    the checks are hidden. The frozen judge's scores are stored beside it either way."""
+    """What the loop believes of each episode: its checks, or a learned judge's verdict where
+    the checks are not to be seen. The truth is stored beside it either way."""
     truth = await scored(session, episodes)
     for trajectory, success in zip(episodes, truth, strict=True):
         value = success
-        if trajectory.task.name in learner.hidden:
+        if session.believes:
+            value = await believe(session, learner, trajectory)
+        elif trajectory.task.name in learner.hidden:
             value = await _believed(session, learner, trajectory)
         learner.success[trajectory.id] = value
 
@@ -191,6 +195,8 @@ async def evaluate(session: Session, learner: Learner, round: int) -> None:
     plan = planned(tasks, session.provenance("evaluate", round))
     episodes = await play(session, plan, _acting(session, learner), f"measure {round}")
     await scored(session, episodes)
+    for trajectory in episodes:
+        await verdicts(session, learner, trajectory)
 
 
 def _acting(session: Session, learner: Learner) -> Policy:

@@ -3,7 +3,10 @@
 from recipes.arms import ARMS
 from recipes.summary import Summary
 
-SHAPES = ("circle", "square", "circle", "diamond", "up", "down", "cross", "square")
+SHAPES = (
+    *("circle", "square", "circle", "diamond", "up", "down", "cross", "square"),
+    *("up", "diamond"),
+)
 
 
 def colour_class(summary: Summary, arm: str) -> str:

@@ -86,6 +86,13 @@ def _measured(summary: Summary) -> list[Markup]:
             "(wide, pale). Nothing is claimed where the first reaches zero."
         )
         parts += _section("Against what each arm must beat", note, tables.comparisons(summary))
+    if "drift" in summary:
+        note = (
+            "Arms with a learned judge in place of the checks: the share of held-out episodes they "
+            "take for successes beside the true share, and of the episodes they learnt from those "
+            "that they wrongly kept."
+        )
+        parts += _section("What was believed", note, tables.drift(summary["drift"]))
     note = "Share of episodes in percent. Headline: raw reward 1; beside it any positive reward."
     parts += _section("Every round", note, tables.rounds(summary))
     note = "At the last round. Large: raw reward 1; small and pale: raw reward above 0."

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from recipes.report.colours import colour_class
 from recipes.report.markup import Markup, tag
 from recipes.summary import Comparison, Rate, RoundRow, Summary, compared
-from recipes.summary.words import points
+from recipes.summary.drift import DriftRow
+from recipes.summary.words import DRIFT_HEAD, drift_cells, points
 
 _ROUND_COLUMNS = (
     *("arm", "round", "raw = 1", "95 %", "raw > 0", "episodes"),
@@ -66,6 +67,15 @@ def comparisons(summary: Summary) -> Markup:
         for row in found
     ]
     return _table(("", "", "points", "95 %, tasks like these", "95 %, these tasks"), rows)
+
+
+def drift(found: Sequence[DriftRow]) -> Markup:
+    """A row for every round of every arm with a learned judge."""
+    rows = []
+    for row in found:
+        arm, *cells = drift_cells(row)
+        rows.append(tag("tr", tag("th", arm, scope="row"), [tag("td", cell) for cell in cells]))
+    return _table(DRIFT_HEAD, rows)
 
 
 def _table(names: Sequence[str], rows: Sequence[Markup]) -> Markup:

@@ -5,11 +5,13 @@ from collections.abc import Sequence
 from recipes.summary.shape import Rate, RoundRow, Summary
 from recipes.summary.spent import SpentRow
 from recipes.summary.words import (
+    DRIFT_HEAD,
     SPENT_HEAD,
     asked_of,
     compared,
     compared_here,
     costs,
+    drift_cells,
     headline,
     hundredths,
     interval,
@@ -36,6 +38,8 @@ def as_markdown(summary: Summary, title: str) -> str:
     claims = [f"- {compared(row)}; {compared_here(row)}" for row in summary["comparisons"]]
     parts = [f"## {title}", headline(summary), origin, _rounds(summary)]
     parts += ["\n".join(claims)] * bool(claims)
+    if "drift" in summary:
+        parts.append(_table(DRIFT_HEAD, [drift_cells(row) for row in summary["drift"]]))
     if "spent" in summary:
         parts += _spent(summary["spent"])
     return "\n\n".join([*parts, _tasks(summary)]) + "\n"

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from evaluators.statistics import Outcomes, difference, mean_interval, wilson
 from recipes.arms import ARMS
+from recipes.summary.drift import drift
 from recipes.summary.shape import (
     ArmRow,
     Comparison,
@@ -29,6 +30,9 @@ BEFORE = "none"
 PAIRS = (
     ("self", BEFORE),
     ("self", "control"),
+    ("judged", BEFORE),
+    ("judged", "self"),
+    ("checked", "judged"),
     ("imagined", "self"),
     ("lookahead", "self"),
     ("lookahead", "rerank"),
@@ -73,6 +77,8 @@ def summarize(store: Store, meta: RunMeta) -> Summary:
         comparisons=[row for a, b in PAIRS if (row := _compared(measured, a, b))],
         failures=failures,
     )
+    if drifted := drift(store, meta.judge):
+        summary["drift"] = drifted
     if (cost := spent(store)) is not None:
         summary["spent"] = cost
     return summary

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NotRequired, TypedDict, cast
 
+from recipes.summary.drift import DriftRow
 from recipes.summary.origin import Origin
 from recipes.summary.spent import SpentRow
 from webagent.errors import StoreError
@@ -121,6 +122,8 @@ class Summary(TypedDict):
     failures: dict[str, int]
     """Attempts that say nothing about the agent, by kind; `masked` counts measured episodes that
     were lost for good, `unscored` those the judge abstained on."""
+    drift: NotRequired[list[DriftRow]]
+    """Where arms had a learned judge in place of the checks."""
     spent: NotRequired[SpentRow]
     """Where the run kept a ledger."""
 

@@ -6,14 +6,17 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from recipes.summary.drift import DriftRow
 from recipes.summary.shape import ArmRow, Rate, RoundRow, Summary
 from recipes.summary.spent import SpentRow
 from recipes.summary.words import (
+    DRIFT_HEAD,
     SPENT_HEAD,
     asked_of,
     compared,
     compared_here,
     costs,
+    drift_cells,
     headline,
     hundredths,
     interval,
@@ -32,6 +35,8 @@ def print_summary(summary: Summary, console: Console | None = None) -> None:
     for comparison in summary["comparisons"]:
         sentence = f"{compared(comparison)}; {compared_here(comparison)}"
         console.print(escape(f"• {sentence}"), highlight=False)
+    if "drift" in summary:
+        console.print(_drift(summary["drift"]))
     console.print(_failures(summary), highlight=False)
     if "spent" in summary:
         _print_spent(summary["spent"], console)
@@ -42,6 +47,16 @@ def _console() -> Console:
     """The terminal; where there is none, wide enough for all arms side by side."""
     found = Console()
     return found if found.is_terminal else Console(width=_WIDTH)
+
+
+def _drift(rows: Sequence[DriftRow]) -> Table:
+    """What arms with a learned judge believe, beside what is true."""
+    table = Table(title="what was believed, and what is true", box=None)
+    for place, name in enumerate(DRIFT_HEAD):
+        table.add_column(name, justify="right" if place else "left")
+    for row in rows:
+        table.add_row(*map(escape, drift_cells(row)))
+    return table
 
 
 def _print_spent(row: SpentRow, console: Console) -> None:

@@ -2,6 +2,7 @@
 
 import math
 
+from recipes.summary.drift import DriftRow
 from recipes.summary.origin import Origin
 from recipes.summary.shape import ArmRow, Comparison, Rate, RoundRow, Summary
 from recipes.summary.spent import Amount, Asked, SpentRow
@@ -83,6 +84,29 @@ def _amount_of(money: float) -> str:
     """With two decimals, and with as many more as small sums need to be told from nothing."""
     places = 2 if not 0 < money < 1 else max(2, 1 - math.floor(math.log10(money)))
     return f"{money:,.{places}f}"
+
+
+DRIFT_HEAD = (
+    *("arm", "round", "true %", "believed %", "frozen judge %", "believed − true", "95 %"),
+    *("kept", "wrongly %", "95 %", "episodes"),
+)
+
+
+def drift_cells(row: DriftRow) -> tuple[str, ...]:
+    """A line under `DRIFT_HEAD`."""
+    return (
+        row["arm"],
+        str(row["round"]),
+        hundredths(row["true"]),
+        hundredths(row["believed"]),
+        hundredths(row["frozen"]),
+        points(row["gap"], signed=True),
+        f"{points(row['low'])} to {points(row['high'])}",
+        f"{row['kept']:,}",
+        hundredths(row["wrong"]) if row["kept"] else "–",
+        f"{hundredths(row['wrong_low'])}–{hundredths(row['wrong_high'])}" if row["kept"] else "–",
+        f"{row['episodes']:,}",
+    )
 
 
 def asked_of(row: SpentRow) -> list[str]:

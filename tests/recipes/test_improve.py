@@ -13,7 +13,9 @@ from pathlib import Path
 import psutil
 import pytest
 
+from evaluators.frozen import content_hash, read_frozen
 from recipes import cli
+from recipes.arms import ARMS
 from webagent.records import Trajectory
 from webagent.store import Store
 
@@ -22,7 +24,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 SMALL = shlex.split(
     """--tasks click-widget login-user --rounds 2 --steps 60 --base-tokens 5000
 --round-tokens 2000 --world-tokens 2000 --reward-tokens 1000 --evaluate 2 --evaluate-between 1
---dreams 6 --belief 0.05 --trusted 0.0"""
+--dreams 6 --belief 0.05 --trusted 0.0 --labels 6 --judge-tokens 2000"""
 )
 
 
@@ -56,9 +58,7 @@ def test_all_arms_run_and_are_summarised(tmp_path: Path) -> None:
     assert cli.main(["improve", *arguments]) == 0
     summary = json.loads((tmp_path / "run" / "summary.json").read_text())
     names = [arm["name"] for arm in summary["arms"]]
-    assert sorted(names) == sorted(
-        ["none", "control", "self", "imagined", "lookahead", "rerank", "best_of_k", "both"]
-    )
+    assert set(names) == set(ARMS)
     by_name = {arm["name"]: arm for arm in summary["arms"]}
     assert by_name["self"]["rounds"][-1]["real_steps"] > 0
     assert by_name["control"]["rounds"][-1]["real_steps"] == 0
@@ -78,6 +78,29 @@ def test_where_checks_are_hidden_the_reward_model_judges(tmp_path: Path) -> None
         scores = store.scores(phase="collect")
     judged = {e.id for e in collected if any(s.name == "judged" for s in scores[e.id])}
     assert judged == {e.id for e in collected if "login-user" in e.task}
+
+
+def test_a_learned_judge_takes_the_place_of_the_checks_and_its_first_form_stays(
+    tmp_path: Path,
+) -> None:
+    run = tmp_path / "run"
+    settings = [*SMALL, "--arms", "judged", "checked"]
+    assert cli.main(["improve", "--runs", str(tmp_path), "--name", "run", *settings]) == 0
+    with Store.open(run) as store:
+        scores = store.scores(phase="collect")
+        labelled = store.entries(phase="label")
+    assert scores and all(
+        {"judged", "frozen"} <= {s.name for s in said} for said in scores.values()
+    )
+    assert len(labelled) == 6
+    (frozen,) = read_frozen(run / "frozen-0.json")
+    assert frozen.weights == content_hash(run / "weights" / "none-0" / "0" / "judge")
+    own = [run / "weights" / "judged-0" / str(number) / "judge" for number in (1, 2)]
+    assert len({frozen.weights, *map(content_hash, own)}) == 3
+    drift = json.loads((run / "summary.json").read_text())["drift"]
+    assert {(row["arm"], row["round"]) for row in drift} == {
+        ("none", 0), ("judged", 1), ("judged", 2), ("checked", 1), ("checked", 2)
+    }  # fmt: skip
 
 
 def test_ten_kills_lose_nothing_and_change_nothing(tmp_path: Path) -> None:
