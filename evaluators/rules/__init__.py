@@ -1,6 +1,7 @@
 """Task checks: pure functions of the evidence that was captured before the page closed."""
 
 from evaluators.rules import values as values
+from evaluators.rules import verified as verified
 from evaluators.rules.checks import checks_hold
 from evaluators.rules.rule import (
     CONSULTING_RULES,
