@@ -40,8 +40,12 @@ class Manner:
     """How values are read for one check."""
 
     sites: Sites | None = None
-    literal: bool = False
-    """Take patterns and lists of alternatives for what they are, as in an agent's answer."""
+    patterns: bool = True
+    """Text from ^ to $ is a regular expression."""
+    alternatives: bool = True
+    """A list in place of one value names alternatives."""
+    singles: bool = False
+    """A list of one value is that value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +86,10 @@ class Value:
 
 def value_of(raw: object, kind: Kind, manner: Manner) -> Value:
     """The value, or a list's items as alternatives. Raises `ValueError` where one is not of it."""
+    if manner.singles and isinstance(raw, list | tuple) and len(raw) == 1:
+        raw = raw[0]
     if isinstance(raw, list | tuple) and not _is_pair(raw, kind):
-        if len(raw) < 2 or manner.literal:
+        if len(raw) < 2 or not manner.alternatives:
             raise ValueError(f"{raw!r} is a list, expected one {kind.name}")
         return Value(kind, tuple(kind.read(one, manner) for one in raw))
     return Value(kind, (kind.read(raw, manner),))
@@ -107,7 +113,7 @@ def _plain(raw: object, manner: Manner) -> Any:
 
 
 def _string(raw: object, manner: Manner) -> Text:
-    if manner.literal and isinstance(raw, str) and is_pattern(raw):
+    if not manner.patterns and isinstance(raw, str) and is_pattern(raw):
         return Text(plain(f" {raw}", manner.sites), False)
     found = _plain(raw, manner)
     if is_pattern(found):
@@ -149,7 +155,7 @@ def _base64(raw: object, manner: Manner) -> Text:
     text = raw.strip() if isinstance(raw, str) else ""
     if not text:
         raise ValueError(f"{raw!r} is not base64 text")
-    if is_pattern(text) and not manner.literal:
+    if is_pattern(text) and manner.patterns:
         return Text(text, True)
     try:
         content = base64.b64decode(text, validate=True).decode()
@@ -182,7 +188,7 @@ def _location(raw: object, manner: Manner) -> str:
 def _address(raw: object, manner: Manner) -> Address:
     if manner.sites is None:
         raise ValueError("addresses cannot be read without the task's sites")
-    if manner.literal and is_pattern(raw):
+    if not manner.patterns and is_pattern(raw):
         raise ValueError(f"{raw!r} is a pattern, expected an address")
     return AddressReading(manner.sites, rendered=False).read(raw)
 

@@ -124,7 +124,7 @@ def money(value: object) -> Decimal:
 
 def metres(value: object) -> Decimal:
     """A length in metres from a number with its unit. Raises `ValueError` without a unit."""
-    text = _THOUSANDS.sub(r"\1 km", str(value)).replace(",", "").strip()
+    text = _THOUSANDS.sub(r"\1 km", str(value)).replace(",", "").strip(" ~")
     found = _LENGTH.fullmatch(text)
     if found is None or found.group(2) not in _METRES:
         raise ValueError(f"{value!r} is not a length with its unit")

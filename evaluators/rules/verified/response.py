@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from evaluators.evaluator import Verdict
@@ -25,7 +26,7 @@ def agent_response(found: Json, expected: Json) -> Verdict:
     `sites`. Kept although wrong: an answer may hold patterns and lists of alternatives, and where
     the published response has no `retrieved_data` (task 319) nothing passes.
     """
-    return _judged(found, _asked(expected), literal=False)
+    return _judged(found, _asked(expected), Manner())
 
 
 @rule
@@ -34,7 +35,8 @@ def agent_response_corrected(found: Json, expected: Json) -> Verdict:
 
     A published response without `retrieved_data` expects none.
     """
-    return _judged(found, {"retrieved_data": None, **_asked(expected)}, literal=True)
+    asked = {"retrieved_data": None, **_asked(expected)}
+    return _judged(found, asked, Manner(patterns=False, alternatives=False))
 
 
 def _asked(expected: Json) -> dict[str, Any]:
@@ -46,14 +48,15 @@ def _asked(expected: Json) -> dict[str, Any]:
     return expected
 
 
-def _judged(found: Json, asked: Mapping[str, Any], *, literal: bool) -> Verdict:
-    manner = Manner(sites_of(asked["sites"]), literal)
-    wanted = _wanted(asked, manner)
+def _judged(found: Json, asked: Mapping[str, Any], manner: Manner) -> Verdict:
+    """The verdict on an answer that is read in this manner."""
+    sites = sites_of(asked["sites"])
+    wanted = _wanted(asked, Manner(sites))
     said = _said(found)
     if not isinstance(said, dict):
         return Verdict(0.0, f"the answer is no JSON object with {', '.join(wanted)}")
     try:
-        given = _given(said, asked, manner)
+        given = _given(said, asked, replace(manner, sites=sites))
     except ValueError as error:
         return Verdict(0.0, f"the answer cannot be scored: {error}")
     differs = difference(_without_data(wanted), _without_data(given), where="response")
@@ -77,7 +80,7 @@ def _said(found: Json) -> Json:
 def _wanted(asked: Mapping[str, Any], manner: Manner) -> dict[str, Any]:
     """What is expected, read. Raises `TypeError`."""
     try:
-        wanted: dict[str, Any] = {key: _stated(str(asked[key])) for key in _STATED}
+        wanted: dict[str, Any] = {key: _stated(str(asked[key]), Manner()) for key in _STATED}
         wanted["retrieved_data"] = _data(asked.get("retrieved_data"), asked, manner, strict=True)
     except ValueError as error:
         raise TypeError(f"the expected response cannot be read: {error}") from error
@@ -95,15 +98,15 @@ def _given(said: Mapping[str, Any], asked: Mapping[str, Any], manner: Manner) ->
             if not isinstance(said[named], str):
                 raise ValueError(f"{named} is {said[named]!r}, expected text")
             text = said[named].strip()
-            given[key] = _stated(text, literal=manner.literal) if text else None
+            given[key] = _stated(text, replace(manner, sites=None)) if text else None
     if "retrieved_data" in asked:
         data = said.get("retrieved_data") if _is_retrieval(asked) else None
         given["retrieved_data"] = _data(data, asked, manner, strict=False)
     return given
 
 
-def _stated(text: str, *, literal: bool = False) -> Value:
-    return value_of(text, STRING, Manner(literal=literal))
+def _stated(text: str, manner: Manner) -> Value:
+    return value_of(text, STRING, manner)
 
 
 def _data(raw: Json, asked: Mapping[str, Any], manner: Manner, *, strict: bool) -> list[Any] | None:

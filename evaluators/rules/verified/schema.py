@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from evaluators.rules.verified.kinds import KINDS, STRING, Kind, Manner, Value, value_of
@@ -87,8 +86,6 @@ def _read_list(value: Any, items: Schema, manner: Manner, strict: bool) -> Any:
 
 
 def _leaf(value: Any, kind: Kind, manner: Manner, strict: bool) -> Value | Any:
-    if strict and manner.literal:
-        manner = replace(manner, literal=False)
     return _kept_unless_strict(lambda: value_of(value, kind, manner), value, strict)
 
 
