@@ -31,7 +31,10 @@ _METRES: Mapping[str, Decimal] = {
     **dict.fromkeys(("nmi", "nautical_mile", "nautical_miles"), Decimal("1852")),
 }  # fmt: skip
 _THOUSANDS = re.compile(r"(\d+(?:\.\d+)?)\s*k(?=\s|$)", re.IGNORECASE)
-_LENGTH = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)?\s*([a-z_]+)")
+_LENGTH = re.compile(
+    r"(?:([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)(?:\s*/\s*([1-9]\d*))?)?\s*([a-z_]+)"
+)
+_AROUND = " .!?;:|\\#@`)]}"
 
 _UNITS = {
     "years": (r"ys?|yrs?.?|years?", 365 * 86400),
@@ -124,11 +127,12 @@ def money(value: object) -> Decimal:
 
 def metres(value: object) -> Decimal:
     """A length in metres from a number with its unit. Raises `ValueError` without a unit."""
-    text = _THOUSANDS.sub(r"\1 km", str(value)).replace(",", "").strip(" ~")
-    found = _LENGTH.fullmatch(text)
-    if found is None or found.group(2) not in _METRES:
+    text = _THOUSANDS.sub(r"\1 km", str(value)).replace(",", "")
+    found = _LENGTH.fullmatch(text.lstrip(" ~>$([{").rstrip(_AROUND))
+    if found is None or found.group(3) not in _METRES:
         raise ValueError(f"{value!r} is not a length with its unit")
-    return Decimal(found.group(1) or 1) * _METRES[found.group(2)]
+    size = Decimal(found.group(1) or 1) / Decimal(found.group(2) or 1)
+    return size * _METRES[found.group(3)]
 
 
 def seconds(value: object) -> float:
