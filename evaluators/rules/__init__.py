@@ -1,5 +1,8 @@
 """Task checks: pure functions of the evidence that was captured before the page closed."""
 
+from evaluators.rules import key_nodes as key_nodes
+from evaluators.rules import numbers as numbers
+from evaluators.rules import references as references
 from evaluators.rules import values as values
 from evaluators.rules import verified as verified
 from evaluators.rules.checks import checks_hold

@@ -17,10 +17,11 @@ from tasks.task import Check, Json, Task
 SITES = ("gitlab", "map", "reddit", "shopping_admin", "shopping", "wikipedia", "homepage")
 
 TYPES = frozenset(
-    """
-    string number integer boolean currency date month duration distance coordinates full_address
-    location-name url string_list json markdown base64 null array object
-    """.split()
+    {
+        *("string", "number", "integer", "boolean", "currency", "date", "month", "duration"),
+        *("distance", "coordinates", "full_address", "location-name", "url", "string_list"),
+        *("json", "markdown", "base64", "null", "array", "object"),
+    }
 )
 """What a results schema may name as `type` or `format`."""
 

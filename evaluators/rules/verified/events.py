@@ -85,9 +85,10 @@ class Expectation:
 
     def _sent(self, request: Request) -> dict[str, Any] | None:
         """The fields that are asked for; null where the body has none at all."""
-        if not request.sent:
+        fields = request.sent
+        if not fields:
             return None
-        sent = self._without_ignored(request.sent)
+        sent = self._without_ignored(fields)
         names = [name.strip() for name in self.wanted["sent"] or ()]
         if names:
             sent = picked(sent, names, gaps=True) or {}

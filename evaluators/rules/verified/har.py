@@ -1,4 +1,4 @@
-"""Requests from a HAR file or a Playwright trace, in the form of the evidence `network`."""
+"""Requests from a HAR file in the form of the evidence `network`, for logs made elsewhere."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +8,7 @@ from tasks.task import Json
 
 
 def network_events(har: Mapping[str, Any]) -> list[Json]:
-    """The requests of a HAR file, in its order.
+    """The requests of a HAR file, in its order and with all that was kept of them.
 
     Raises `ValueError` for a file of another form, with what was missing.
     """
@@ -35,11 +35,9 @@ def _event(entry: Any, where: str) -> Json:
             cookie["name"]: unquote(cookie.get("value", ""))
             for cookie in response.get("cookies") or []
         },
-        "body": posted.get("text") or "",
-        "mime": posted.get("mimeType") or "",
-        "response_body": content.get("text") or "",
-        "response_mime": content.get("mimeType") or "",
-        "seconds": float(entry.get("time") or 0) / 1000,
+        "body": posted.get("text") or None,
+        "mime": content.get("mimeType") or "",
+        "content": content.get("text") or "",
     }
 
 

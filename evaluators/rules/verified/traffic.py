@@ -24,8 +24,6 @@ class Request:
     status: int
     headers: Mapping[str, str]
     """By name in lower case."""
-    sent: dict[str, Json] | None
-    """Fields of the body."""
     noted: Mapping[str, Json]
     """As in the evidence."""
 
@@ -50,10 +48,21 @@ class Request:
     @property
     def content(self) -> dict[str, Json] | None:
         """Fields of what came back. Raises `TypeError` where that was not noted."""
-        if "response_body" not in self.noted:
-            raise TypeError(f"what {self.url} answered was not noted: no response_body")
-        mime = self.noted.get("response_mime") or self._came_with("content-type")
-        return fields_of(str(self.noted["response_body"] or ""), str(mime))
+        mime, content = str(self.noted.get("mime") or ""), self.noted.get("content")
+        if isinstance(content, str):
+            return fields_of(content, mime)
+        if "content" not in self.noted or (self.status > 0 and "json" in mime):
+            raise TypeError(f"what {self.url} answered was not noted")
+        return None
+
+    @property
+    def sent(self) -> dict[str, Json] | None:
+        """Fields of the body. Raises `TypeError` where there is one that could not be noted."""
+        body = self.noted.get("body")
+        if body is None and self.noted.get("has_body"):
+            raise TypeError(f"what was sent to {self.url} was not noted")
+        mime = self.headers.get("content-type", "")
+        return fields_of(body, mime) if isinstance(body, str) else None
 
     @property
     def cookies(self) -> dict[str, str]:
@@ -63,12 +72,9 @@ class Request:
             return {name: unquote(str(value)) for name, value in noted.items()}
         if "response_headers" not in self.noted:
             raise TypeError(f"cookies that {self.url} set were not noted: no response_headers")
-        lines = self._came_with("set-cookie").split("\n")
+        lines = headers_of(self.noted["response_headers"]).get("set-cookie", "").split("\n")
         pairs = (line.split(";", 1)[0].partition("=") for line in lines)
         return {name.strip(): unquote(value) for name, equals, value in pairs if equals}
-
-    def _came_with(self, header: str) -> str:
-        return headers_of(self.noted.get("response_headers")).get(header, "")
 
 
 def request_of(noted: Json) -> Request:
@@ -81,11 +87,8 @@ def request_of(noted: Json) -> Request:
     if "request_headers" not in noted:
         raise TypeError(f"the request to {url} was noted without request_headers")
     headers = headers_of(noted["request_headers"])
-    body = noted.get("body")
-    mime = headers.get("content-type") or noted.get("mime") or ""
-    sent = fields_of(body, str(mime)) if isinstance(body, str) else None
     answered = status if isinstance(status, int) else -1
-    return Request(method, url, answered, headers, sent, noted)
+    return Request(method, url, answered, headers, noted)
 
 
 def headers_of(noted: Json) -> dict[str, str]:

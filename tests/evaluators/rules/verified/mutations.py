@@ -129,8 +129,9 @@ def _other_numbers(value: float) -> list[Any]:
     return [
         value, value + 1, value + 0.05, value - 0.11, -value, str(value), f"${value}",
         f"{value:,} USD", f"USD {value}", f"{value:.2f}", f"{value}%", f"€ {value}",
-        str(value).replace(".", ","), f"about {value}", "free", "twelve", "one hundred twenty-three",
-        "none", f" {value} ", [value, value], [value], {}, True, f"({value})", f"{value} items",
+        str(value).replace(".", ","), f"about {value}", "free", "twelve", "one hundred twenty",
+        "none", f" {value} ",
+        [value, value], [value], {}, True, f"({value})", f"{value} items",
     ]  # fmt: skip
 
 
