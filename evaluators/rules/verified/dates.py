@@ -1,6 +1,7 @@
 """Dates and months in the spellings that people use."""
 
 import calendar
+import math
 import re
 from datetime import datetime
 
@@ -25,7 +26,7 @@ def date(value: object) -> tuple[str, str]:
 def month(value: object) -> str:
     """The month's English name, from its number, its name or a date. Raises `ValueError`."""
     if isinstance(value, int | float):
-        if value != int(value):
+        if not math.isfinite(value) or value != int(value):
             raise ValueError(f"{value!r} is not a month")
         return _named(int(value))
     text = str(value).strip()

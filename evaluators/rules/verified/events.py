@@ -200,7 +200,7 @@ def network_event(found: Json, expected: Json) -> Verdict:
     asked = _asked(expected)
     try:
         wanted = Expectation(asked, Manner())
-    except ValueError as error:
+    except (ValueError, re.error) as error:
         return Verdict(0.0, f"nothing passes, the published check cannot be read: {error}")
     return _judged(found, wanted)
 
@@ -210,7 +210,7 @@ def network_event_corrected(found: Json, expected: Json) -> Verdict:
     """`network_event` with what was sent taken at its word, and a list of one read as that one."""
     try:
         wanted = Expectation(_asked(expected), Manner(patterns=False, singles=True))
-    except ValueError as error:
+    except (ValueError, re.error) as error:
         raise TypeError(f"the expected request cannot be read: {error}") from error
     return _judged(found, wanted)
 
@@ -222,7 +222,7 @@ def _judged(found: Json, wanted: Expectation) -> Verdict:
     try:
         candidates = wanted.candidates(requests)
         reasons = [wanted.differs(request) for request in candidates]
-    except ValueError as error:
+    except (ValueError, re.error) as error:
         return Verdict(0.0, f"the traffic cannot be scored: {error}")
     if wanted.options.get("should_not_exist", False):
         if candidates:

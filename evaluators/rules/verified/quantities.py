@@ -131,8 +131,11 @@ def metres(value: object) -> Decimal:
     found = _LENGTH.fullmatch(text.lstrip(" ~>$([{").rstrip(_AROUND))
     if found is None or found.group(3) not in _METRES:
         raise ValueError(f"{value!r} is not a length with its unit")
-    size = Decimal(found.group(1) or 1) / Decimal(found.group(2) or 1)
-    return size * _METRES[found.group(3)]
+    try:
+        size = Decimal(found.group(1) or 1) / Decimal(found.group(2) or 1)
+        return size * _METRES[found.group(3)]
+    except ArithmeticError as error:
+        raise ValueError(f"{value!r} is no length that can be") from error
 
 
 def seconds(value: object) -> float:
