@@ -1,0 +1,179 @@
+"""Numbers with their units: about a value, at least, at most, between."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+from evaluators.evaluator import Verdict
+from evaluators.rules.rule import rule
+from tasks.task import Json
+
+
+class Unit(NamedTuple):
+    """What is measured, and how much of its basic unit one of this is."""
+
+    measure: str
+    size: float
+
+
+class Quantity(NamedTuple):
+    """A number as it stands, and what it amounts to in the basic unit of its measure."""
+
+    number: float
+    amount: float
+    measure: str
+    """Empty without a unit."""
+    text: str
+
+
+def _units(measure: str, sizes: Mapping[str, float]) -> dict[str, Unit]:
+    """Spellings to units: `{"km kilometer": 1000}` has two spellings of one."""
+    return {
+        spelling: Unit(measure, size) for names, size in sizes.items() for spelling in names.split()
+    }
+
+
+_CURRENCIES = {
+    "$": "USD", "us$": "USD", "usd": "USD", "dollar": "USD", "€": "EUR", "eur": "EUR",
+    "euro": "EUR", "£": "GBP", "gbp": "GBP", "¥": "JPY", "jpy": "JPY", "yen": "JPY", "₹": "INR",
+    "inr": "INR", "rupee": "INR", "cny": "CNY", "rmb": "CNY", "chf": "CHF", "cad": "CAD",
+    "c$": "CAD", "aud": "AUD", "a$": "AUD", "₩": "KRW", "krw": "KRW",
+}  # fmt: skip
+
+UNITS: Mapping[str, Unit] = {
+    **{name: Unit(code, 1) for name, code in _CURRENCIES.items()},
+    **_units("share", {"% percent": 0.01}),
+    **_units("length", {
+        "mm millimeter millimetre": 1e-3, "cm centimeter centimetre": 1e-2, "m meter metre": 1,
+        "km kilometer kilometre": 1e3, "mi mile": 1609.344, "ft foot feet": 0.3048,
+        "yd yard": 0.9144, "inch inches": 0.0254,
+    }),
+    **_units("mass", {
+        "mg milligram": 1e-6, "g gram": 1e-3, "kg kilogram kilo": 1, "tonne": 1e3,
+        "lb lbs pound": 0.45359237, "oz ounce": 0.028349523125,
+    }),
+    **_units("time", {
+        "ms millisecond": 1e-3, "s sec second": 1, "min minute": 60, "h hr hour": 3600,
+        "day": 86400, "week": 604800, "month": 2629800, "year": 31557600,
+    }),
+    **_units("data", {
+        "b byte": 1, "kb kilobyte": 1e3, "mb megabyte": 1e6, "gb gigabyte": 1e9,
+        "tb terabyte": 1e12, "kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40,
+    }),
+    **_units("volume", {
+        "ml milliliter millilitre": 1e-3, "l liter litre": 1, "gal gallon": 3.785411784,
+    }),
+    **_units("energy", {"kcal calorie calories": 4184.0, "kj kilojoule": 1e3, "kwh": 3.6e6}),
+    **_units("speed", {"mph": 0.44704, "km/h kmh kph": 1 / 3.6, "m/s": 1}),
+}  # fmt: skip
+"""Spellings in lower case, singular. Amounts of one measure can be compared."""
+
+_SCALES = {"k": 1e3, "thousand": 1e3, "million": 1e6, "billion": 1e9, "bn": 1e9, "trillion": 1e12}
+_SIGNS = "|".join(sorted((re.escape(one) for one in _CURRENCIES), key=len, reverse=True))
+_QUANTITY = re.compile(
+    rf"(?P<sign>(?<![a-z])(?:{_SIGNS})\s?)?"
+    r"(?P<number>(?<![\w.,])[-+−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|(?<![\w.,])[-+−]?\.\d+"
+    r"|(?<=[$€£¥₹₩])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)"
+    r"(?!\.?\d)(?:\s?(?P<scale>k|bn|thousand|million|billion|trillion)\b)?"
+    r"(?:[\s-]?(?P<unit>[%$€£¥₹₩]|km/h|m/s|[a-z]+))?",
+    re.IGNORECASE,
+)
+
+
+@rule
+def number_is(found: Json, expected: Json) -> Verdict:
+    """A number, or a text with one, that is `value` within `within` or the share `within_share`.
+
+    With a `unit` only amounts of its measure count, converted. Where a text has several that
+    disagree, the rule abstains.
+    """
+    wanted = _object(expected, {"value"}, {"within", "within_share", "unit"})
+    value = wanted["value"]
+    room = max(wanted.get("within", 0.0), abs(value) * wanted.get("within_share", 0.0))
+    room = max(room, 1e-9 * abs(value))
+    return _judged(found, expected, lambda amount: abs(amount - value) <= room)
+
+
+@rule
+def number_between(found: Json, expected: Json) -> Verdict:
+    """A number, or a text with one, that is `at_least`, `at_most`, `above` and `below` as given.
+
+    With a `unit` only amounts of its measure count, converted. Where a text has several that
+    disagree, the rule abstains.
+    """
+    bounds = {"at_least", "at_most", "above", "below"}
+    wanted = _object(expected, set(), bounds | {"unit"})
+    if not wanted.keys() & bounds:
+        raise TypeError(f"number_between needs one of {', '.join(sorted(bounds))}")
+    return _judged(
+        found,
+        expected,
+        lambda amount: (
+            wanted.get("at_least", amount) <= amount <= wanted.get("at_most", amount)
+            and ("above" not in wanted or amount > wanted["above"])
+            and ("below" not in wanted or amount < wanted["below"])
+        ),
+    )
+
+
+def quantities(text: str) -> Iterator[Quantity]:
+    """The numbers of a text with their units, in order; points are decimal, commas group."""
+    for found in _QUANTITY.finditer(text):
+        number = float(found["number"].replace(",", "").replace("−", "-"))
+        number *= _SCALES.get((found["scale"] or "").lower(), 1)
+        unit = _unit(found["sign"]) or _unit(found["unit"])
+        shown = found.group().strip()
+        if unit is None:
+            yield Quantity(number, number, "", shown)
+        else:
+            yield Quantity(number, number * unit.size, unit.measure, shown)
+
+
+def _judged(found: Json, expected: Json, holds: Callable[[float], bool]) -> Verdict:
+    name = expected.get("unit") if isinstance(expected, dict) else None
+    unit = _named(name) if name is not None else None
+    if isinstance(found, bool) or not isinstance(found, int | float | str):
+        raise TypeError(f"{found!r} is neither a number nor text")
+    if not isinstance(found, str):
+        return Verdict(float(holds(found)), f"{found} {'fits' if holds(found) else 'does not fit'}")
+    fitting = [
+        (one.text, holds(one.amount / unit.size if unit else one.number))
+        for one in quantities(found)
+        if unit is None or one.measure == unit.measure
+    ]
+    if not fitting:
+        return Verdict(0.0, "the text has no number" + (f" in {name}" if unit else ""))
+    outcomes = {outcome for _, outcome in fitting}
+    numbers = ", ".join(text for text, _ in fitting)
+    if len(outcomes) > 1:
+        return Verdict(None, f"of {numbers} some fit and some do not; a judge can say which counts")
+    return Verdict(
+        float(outcomes.pop()), f"{numbers} {'fits' if fitting[0][1] else 'does not fit'}"
+    )
+
+
+def _unit(spelling: str | None) -> Unit | None:
+    """The unit, from its singular or plural."""
+    name = (spelling or "").strip().lower()
+    return UNITS.get(name) or UNITS.get(name.removesuffix("s")) if name else None
+
+
+def _named(name: Json) -> Unit:
+    unit = _unit(name) if isinstance(name, str) else None
+    if unit is None:
+        raise TypeError(f"unknown unit {name!r}; known: {', '.join(sorted(UNITS))}")
+    return unit
+
+
+def _object(expected: Json, needed: set[str], known: set[str]) -> dict[str, float]:
+    """The numbers of what is expected. Raises `TypeError`."""
+    if not isinstance(expected, dict):
+        raise TypeError(f"expected an object, found {expected!r}")
+    unknown = expected.keys() - needed - known
+    if unknown or needed - expected.keys():
+        raise TypeError(f"expected {sorted(needed | known)}, found {sorted(expected)}")
+    numbers = {name: value for name, value in expected.items() if name != "unit"}
+    for name, value in numbers.items():
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise TypeError(f"{name} is {value!r}, expected a number")
+    return numbers  # type: ignore[return-value]
