@@ -58,7 +58,7 @@ class Tabs:
         """The tabs of a fresh context: one, empty, with the wall clock until `start`."""
         tabs = cls(context, clock, init)
         context.on("page", tabs._page_opened)
-        await tabs._adopt(await tabs._blank_page(), is_first=True)
+        await tabs._adopt(await tabs.blank_page(), is_first=True)
         return tabs
 
     def begin(self, task: Task) -> None:
@@ -115,7 +115,7 @@ class Tabs:
 
     async def new(self) -> None:
         """Open an empty tab in front."""
-        await self._adopt(await self._blank_page())
+        await self._adopt(await self.blank_page())
         await self.clock.start(self.active)
         if self._holds_dialogs:
             self.active.dialogs.hold()
@@ -221,7 +221,8 @@ class Tabs:
     async def _title(self, tab: Tab) -> str:
         return tab.dialogs.said() or await tab.ask("titleOf") or tab.page.url
 
-    async def _blank_page(self) -> Page:
+    async def blank_page(self) -> Page:
+        """A new page of this context that is none of the tabs. Raises `WorldError`."""
         self._expects_own = True
         try:
             async with world_failures():
