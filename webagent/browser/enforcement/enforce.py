@@ -65,7 +65,6 @@ class Enforcer:
         self._typed: set[str] = set()
         self._hands = Hands()
         self._probe: Page | None = None
-        self._probe_refusals: list[str] = []
         self.context_options: dict[str, Any] = {}
         """For `new_context`: every request of the context goes through our proxy."""
 
@@ -125,10 +124,10 @@ class Enforcer:
         """A page of the task's own may get to these addresses' servers, unless a rule names them
         and says otherwise; all others are held as before. Gives what it was refused, as it comes.
         """
-        self._probe, self._probe_refusals = page, []
+        self._probe = page
         try:
-            with self._gate.probing(addresses):
-                yield self._probe_refusals
+            with self._gate.probing(addresses) as refusals:
+                yield refusals
         finally:
             self._probe = None
 
@@ -247,16 +246,13 @@ class Enforcer:
             if verdict.is_allowed:
                 await route.fallback()
                 return
-            if is_probe:
-                self._probe_refusals.append(self._guard.secrets.masked(verdict.reason))
-            else:
-                self._note(request, verdict)
+            self._note(request, verdict)
             await route.abort("aborted" if _leaves_a_page(request) else "blockedbyclient")
 
     def _note(self, request: Request, verdict: Verdict) -> None:
         what = f"{request.method} {request.url}"
         self._gate.note(what, verdict, "page")
-        if _is_of_whole_tab(request):
+        if self._probe is None and _is_of_whole_tab(request):
             self._gate.must_end(f"{what} was refused: {verdict.reason}")
 
 

@@ -5,6 +5,7 @@ import socket
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 
 from tasks.task import Json
 from webagent.errors import GuardError, SetupError
@@ -28,7 +29,7 @@ class EpisodeGate:
         """The limits, with what the task names opened."""
         self.reach = self.policy
         """What the proxy holds connections to: the limits, while probes look with theirs opened."""
-        self.is_probing = False
+        self._refused_probes: list[str] | None = None
         self.step = 0
         self._guard = guard
         self._refusals: list[Refusal] = []
@@ -42,17 +43,18 @@ class EpisodeGate:
         return decide_request(self.policy, start_url)
 
     @contextmanager
-    def probing(self, addresses: Iterable[str]) -> Iterator[None]:
-        """Meanwhile the proxy also reaches the servers of these addresses, each as a task's own,
-        and no refusal is kept: the agent has no part in any."""
-        self.is_probing = True
+    def probing(self, addresses: Iterable[str]) -> Iterator[list[str]]:
+        """Meanwhile the proxy also reaches the servers of these addresses, each as a task's own.
+        Refusals are listed apart: the agent has no part in them."""
+        refusals: list[str] = []
+        self._refused_probes = refusals
         for address in addresses:
             with suppress(SetupError):
-                self.reach = for_task(self.reach, address)
+                self.reach = _without_sockets(for_task(self.reach, address), self.reach)
         try:
-            yield
+            yield refusals
         finally:
-            self.is_probing, self.reach = False, self.policy
+            self._refused_probes, self.reach = None, self.policy
 
     def request(
         self, url: str, method: str, text: str = "", policy: GuardPolicy | None = None
@@ -90,10 +92,12 @@ class EpisodeGate:
 
     def note(self, what: str, verdict: Verdict, where: str = "proxy") -> None:
         """Keep a refusal, and say it with the next observation."""
-        if self.is_probing:
+        reason = self._guard.secrets.masked(verdict.reason)
+        if self._refused_probes is not None:
+            self._refused_probes.append(reason)
             return
         self.keep(what, verdict, where)
-        self._unsaid[self._guard.secrets.masked(verdict.reason)] += 1
+        self._unsaid[reason] += 1
 
     def keep(self, what: str, verdict: Verdict, where: str) -> None:
         """Keep a refusal that is said elsewhere."""
@@ -127,3 +131,10 @@ class EpisodeGate:
             "refused": self._count,
             "refusals": [refusal.to_json() for refusal in self._refusals],
         }
+
+
+def _without_sockets(wider: GuardPolicy, policy: GuardPolicy) -> GuardPolicy:
+    """The wider policy; its new sites take no web sockets, as the proxy cannot tell whose they are."""
+    known = len(policy.sites)
+    new = tuple(replace(rule, web_sockets=False) for rule in wider.sites[known:])
+    return replace(wider, sites=(*wider.sites[:known], *new))

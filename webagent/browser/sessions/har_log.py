@@ -10,7 +10,13 @@ from typing import Any
 from urllib.parse import urlencode, urljoin
 
 from tasks.task import Json
-from webagent.browser.sessions.network import LONGEST_CONTENT, is_content_kept, mime_of, text_of
+from webagent.browser.sessions.network import (
+    LONGEST_CONTENT,
+    is_body_announced,
+    is_content_kept,
+    mime_of,
+    text_of,
+)
 from webagent.errors import SetupError
 
 _KIND_BY_DESTINATION = {
@@ -32,7 +38,8 @@ def har_events(path: Path) -> list[Json]:
     Each has `method`, `url`, `status` (null without an answer), `kind` (`document`, `iframe`,
     `fetch`, `xhr`, `image`, ...; empty where the file does not tell), `request_headers` and
     `response_headers` (names in lower case; several cookies on lines of their own), `body` (what
-    was sent, as text; null for nothing), `mime`, `content` (of JSON, and of answers to anything but
+    was sent, as text), `has_body` (true with a null `body` for what could not be read, such as a
+    form with a file), `mime`, `content` (of JSON, and of answers to anything but
     GET, as text; null where it was not kept), `redirected_from` (the address that led here, or
     null), `seconds` since the first of them, and `failure` (null where there was an answer).
     Raises `SetupError` when it is no HAR file.
@@ -57,6 +64,7 @@ def _har_event(entry: Mapping[str, Any]) -> tuple[dict[str, Json], float]:
     mime = mime_of(str(content.get("mimeType") or received.get("content-type") or ""))
     failure = response.get("_failureText") or ("no answer" if status <= 0 else None)
     kept = is_content_kept(request["method"], mime)
+    body = _har_body(request.get("postData"))
     event: dict[str, Json] = {
         "method": request["method"],
         "url": request["url"],
@@ -64,7 +72,8 @@ def _har_event(entry: Mapping[str, Any]) -> tuple[dict[str, Json], float]:
         "kind": _har_kind(entry, sent),
         "request_headers": sent,
         "response_headers": received,
-        "body": _har_body(request.get("postData")),
+        "body": body,
+        "has_body": body is not None or request.get("bodySize", 0) > 0 or is_body_announced(sent),
         "mime": "" if mime == "x-unknown" else mime,
         "content": (text_of(_har_content(content), LONGEST_CONTENT) if kept else None),
         "redirected_from": None,
@@ -100,8 +109,10 @@ def _headers(headers: Iterable[Mapping[str, str]]) -> dict[str, Json]:
 
 
 def _har_kind(entry: Mapping[str, Any], headers: Mapping[str, Json]) -> str:
-    kind = str(entry.get("_resourceType") or "")
-    return kind or _KIND_BY_DESTINATION.get(str(headers.get("sec-fetch-dest", "")), "")
+    destination = _KIND_BY_DESTINATION.get(str(headers.get("sec-fetch-dest", "")), "")
+    if destination == "iframe":
+        return destination
+    return str(entry.get("_resourceType") or destination)
 
 
 def _har_body(sent: Mapping[str, Any] | None) -> str | None:

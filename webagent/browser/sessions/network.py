@@ -3,7 +3,7 @@
 import asyncio
 import json
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from urllib.parse import urlsplit
 
@@ -106,7 +106,9 @@ class NetworkLog:
     async def _read(self, request: Request, event: dict[str, Json]) -> None:
         """What takes a question to the browser: cookies among the headers, and the content."""
         with suppress(PlaywrightError):
-            event["request_headers"] = {**await request.all_headers()}
+            headers = await request.all_headers()
+            event["request_headers"] = {**headers}
+            event["has_body"] = event["has_body"] or is_body_announced(headers)
             response = await request.response()
             if response is None:
                 return
@@ -131,8 +133,13 @@ def is_content_kept(method: Json, mime: Json) -> bool:
     return method not in ("GET", "HEAD", "OPTIONS") or str(mime).endswith("json")
 
 
+def is_body_announced(headers: Mapping[str, Json]) -> bool:
+    """Whether something was sent after these headers."""
+    return str(headers.get("content-length", "0")) != "0" or "transfer-encoding" in headers
+
+
 def _event(request: Request, seconds: float) -> dict[str, Json]:
-    before = request.redirected_from
+    before, body = request.redirected_from, text_of(request.post_data_buffer)
     return {
         "method": request.method,
         "url": request.url,
@@ -140,7 +147,8 @@ def _event(request: Request, seconds: float) -> dict[str, Json]:
         "kind": _kind(request),
         "request_headers": dict(request.headers),
         "response_headers": {},
-        "body": text_of(request.post_data_buffer),
+        "body": body,
+        "has_body": body is not None,
         "mime": "",
         "content": None,
         "redirected_from": before.url if before else None,

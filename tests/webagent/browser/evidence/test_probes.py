@@ -96,7 +96,9 @@ async def test_pages_of_a_probe_are_not_frozen_by_the_virtual_clock(
     world: BrowserWorld, shop_task: MakeTask, site: Site
 ) -> None:
     slow = "new Promise((resolve) => setTimeout(() => resolve('woke'), 400))"
-    task = shop_task(probes=(probe("own", f"{site.address}/second", slow), probe("front", "", slow)))
+    task = shop_task(
+        probes=(probe("own", f"{site.address}/second", slow), probe("front", "", slow))
+    )
     await world.reset(task)
     assert await world.evidence(task) == {"own": "woke", "front": "woke"}
 
