@@ -192,9 +192,8 @@ class Tabs:
         """The captcha that the tab in front shows. Pages from files are not asked: no site has put
         them there."""
         tab = self.active
-        if not tab.page.url.startswith("http"):
-            return None
-        return Captcha.of(await tab.ask("captchaOn"))
+        is_sites = tab.page.url.startswith("http")
+        return Captcha.of(await tab.ask("captchaOn")) if is_sites else None
 
     async def lend_to_person(self, until: Awaitable[None]) -> None:
         """Let the page's time run while a person uses it, for as long as they like."""

@@ -44,6 +44,8 @@ class BrowserWorld:
         for pages that are kept ready."""
         self._source = source
         self._keep_image = keep_image
+        self.keep_picture = keep_image
+        """Where the pictures go that probes take; with the screenshots unless told otherwise."""
         self._profile = profile or Profile()
         self._upcoming = Upcoming(source, self._profile, places or Places())
         self._variant = variant
@@ -110,7 +112,7 @@ class BrowserWorld:
             await self._tabs.close_dialogs()
             values = await self._tabs.first.evaluate(_all_of(task.evidence))
         if task.probes or task.records:
-            values |= await capture(task, self._tabs, self._acted, self._keep_image)
+            values |= await capture(task, self._tabs, self._acted, self.keep_picture)
         return self._tabs.guard.evidence(values) if self._tabs.guard else values
 
     async def mark_all(self) -> Members:

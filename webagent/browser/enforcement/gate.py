@@ -134,7 +134,7 @@ class EpisodeGate:
 
 
 def _without_sockets(wider: GuardPolicy, policy: GuardPolicy) -> GuardPolicy:
-    """The wider policy; its new sites take no web sockets, as the proxy cannot tell whose they are."""
+    """The wider policy; its new sites take no web sockets: the proxy cannot tell whose one is."""
     known = len(policy.sites)
     new = tuple(replace(rule, web_sockets=False) for rule in wider.sites[known:])
     return replace(wider, sites=(*wider.sites[:known], *new))

@@ -46,7 +46,7 @@ async def _record(name: str, tabs: Tabs, acted: ActedElements | None) -> list[Js
     if name == "elements" and acted is not None:
         if acted.missed:
             raise Uncaptured(acted.missed)
-        return acted.entries
+        return list(acted.entries)
     if name in KNOWN_RECORDS:
         raise Uncaptured("it was not noted: the task did not ask for it when its episode began")
     raise Uncaptured(f"a browser keeps no such record; it keeps {', '.join(KNOWN_RECORDS)}")

@@ -19,8 +19,8 @@ from webagent.browser.tabs import Tabs
 from webagent.errors import WorldError
 
 PROBE_SECONDS = 15.0
-ALL_SECONDS = 40.0
-"""Less than a world usually has for its evidence."""
+ALL_SECONDS = 30.0
+"""Half of what a world usually has for its evidence."""
 _ALIVE_SECONDS = 3.0
 _TAKES = ("value", "source", "pictures")
 

@@ -15,6 +15,8 @@ from webagent.browser.page.tab import Tab
 from webagent.browser.tabs import Tabs
 
 _CLOSE_SECONDS = 2.0
+_LOAD_SECONDS = 6.0
+"""A page that loads for longer is stopped and taken as far as it has come."""
 _NO_SUCH_PAGE = (404, 410)
 """These answers say what the task wants to know: that nothing is there."""
 
@@ -58,7 +60,10 @@ async def _opened(page: Page, url: str, refusals: list[str], init: str) -> Sight
         raise Uncaptured(f"the guard refused {url}: {refusals[-1]}")
     if failure:
         raise Uncaptured(failure)
-    if not await clock.load(tab):
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_LOAD_SECONDS):
+            await clock.load(tab)
+    if tab.loading:
         await tab.stop_loading()
     await clock.settle(tab, 0)
     if statuses and statuses[-1] >= 400 and statuses[-1] not in _NO_SUCH_PAGE:

@@ -46,7 +46,7 @@ def har_events(path: Path) -> list[Json]:
     """
     try:
         entries = json.loads(path.read_bytes())["log"]["entries"]
-        return list(_linked([_har_event(entry) for entry in entries]))
+        return list(_linked([_har_event(_whole(entry, path.parent)) for entry in entries]))
     except OSError as error:
         raise SetupError(f"the HAR file {path} cannot be read: {error.strerror}") from error
     except (ValueError, KeyError, TypeError, AttributeError, binascii.Error) as error:
@@ -54,6 +54,15 @@ def har_events(path: Path) -> list[Json]:
             f"{path} is no HAR file ({type(error).__name__}: {error}); expected an object with "
             "log.entries, each with request and response"
         ) from error
+
+
+def _whole(entry: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The entry with what stands in files beside the HAR file, as Playwright may write it."""
+    for part in (entry["request"].get("postData"), entry["response"].get("content")):
+        if part and part.get("_file") and (folder / Path(part["_file"]).name).is_file():
+            beside = (folder / Path(part["_file"]).name).read_bytes()
+            part |= {"text": base64.b64encode(beside).decode(), "encoding": "base64"}
+    return entry
 
 
 def _har_event(entry: Mapping[str, Any]) -> tuple[dict[str, Json], float]:

@@ -57,6 +57,7 @@ async def test_probes_reach_their_own_servers_and_nobody_else_does(
     task = shop_task(
         "/lurk",
         clock="real",
+        records=("network",),
         probes=(
             Probe("orders", url=orders, script="document.body.textContent.trim()"),
             Probe("waited", url=orders, script="new Promise((done) => setTimeout(done, 300, 1))"),
@@ -74,6 +75,11 @@ async def test_probes_reach_their_own_servers_and_nobody_else_does(
     assert isinstance(reasons, dict)
     assert str(reasons["closed"]).startswith(f"the guard refused {closed.address}/: ")
     assert str(reasons["left"]).startswith(f"the guard refused {office.address}/leave: ")
+    log = evidence["network"]
+    assert isinstance(log, list) and len(log) > 1
+    stolen = [e for e in log if isinstance(e, dict) and e["url"] == f"{office.address}/stolen"]
+    assert {each["status"] for each in stolen} == {None}
+    assert any("BLOCKED_BY_CLIENT" in str(each["failure"]) for each in stolen)
     assert {request.path for request in office.requests} <= {"/orders", "/leave", "/favicon.ico"}
     assert closed.requests == []
     kept = evidence["guard"]

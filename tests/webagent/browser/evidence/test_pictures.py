@@ -63,9 +63,9 @@ async def test_pictures_are_kept_as_they_were_loaded(
     probes = [Probe(name, "pictures", script=script) for name, script in scripts.items()]
     probes += [Probe("there", "pictures", f"{gallery.address}/gallery", scripts["parts"])]
     images = ImageFolder(tmp_path)
-    world = await browser.world(keep_image=images.add)
+    world = await browser.world(keep_picture=images.add)
     task = shop_task("/gallery", probes=tuple(probes), clock=clock)
-    await world.reset(task)
+    assert (await world.reset(task)).screenshot == ""
     evidence = dict(await world.evidence(task))
     await world.close()
 

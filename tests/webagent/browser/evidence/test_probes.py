@@ -14,6 +14,7 @@ from tests.webagent.browser.test_failures import newest_main
 from webagent.action import actions as act
 from webagent.browser import Browser, BrowserWorld
 from webagent.browser.evidence import probes as probing
+from webagent.browser.evidence import visit as visiting
 from webagent.browser.sessions.profile import Profile
 from webagent.errors import WorldError
 from webagent.policy.scripted import ScriptedPolicy, listed
@@ -210,6 +211,20 @@ async def test_a_server_that_never_answers_costs_its_probes_and_no_more(
     assert "seen" not in reasons
     assert reasons["busy"].startswith("no answer within")
     assert reasons["too late"] == "the probes before it took all of 2.5 s"
+
+
+async def test_a_page_whose_picture_never_comes_is_taken_as_far_as_it_has_come(
+    world: BrowserWorld,
+    shop_task: MakeTask,
+    site: Site,
+    silent: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(visiting, "_LOAD_SECONDS", 0.5)
+    site.page("/half", f"<title>Half</title><p>Here</p><img src='{silent}'>")
+    task = shop_task(probes=(probe("half", f"{site.address}/half"),))
+    await world.reset(task)
+    assert await world.evidence(task) == {"half": "Half"}
 
 
 @pytest.mark.parametrize("dialogs", ["dismiss", "ask"])
