@@ -9,6 +9,7 @@ from webagent.action import Action, format_action
 from webagent.action import actions as act
 from webagent.browser.page.tab import Tab
 from webagent.browser.tabs import Tabs
+from webagent.errors import WorldError
 
 MOST_ELEMENTS = 1000
 """With more of them the record counts as incomplete."""
@@ -87,7 +88,7 @@ async def _value(tab: Tab, mark: int) -> Json:
     """The value after the action; None where the page is not there to be asked."""
     value: Json = None
     if not tab.loading and not tab.page.is_closed():
-        with suppress(TimeoutError):
+        with suppress(TimeoutError, WorldError):
             async with asyncio.timeout(_AFTER_SECONDS):
                 value = await tab.ask_about(mark, "actedValue")
     return value

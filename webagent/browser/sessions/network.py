@@ -105,6 +105,7 @@ class NetworkLog:
 
     async def _read(self, request: Request, event: dict[str, Json]) -> None:
         """What takes a question to the browser: cookies among the headers, and the content."""
+        before = len(json.dumps(event))
         with suppress(PlaywrightError):
             headers = await request.all_headers()
             event["request_headers"] = {**headers}
@@ -115,8 +116,8 @@ class NetworkLog:
             event["response_headers"] = {**await response.all_headers()}
             if is_content_kept(event["method"], event["mime"]):
                 event["content"] = text_of(await response.body(), LONGEST_CONTENT)
-            self._characters += len(json.dumps(event))
-            self._bound()
+        self._characters += len(json.dumps(event)) - before
+        self._bound()
 
     def _bound(self) -> None:
         if len(self._events) > MOST_REQUESTS:

@@ -11,7 +11,8 @@ from tests.fakes.site import Reply, Request, Site, serving
 
 START = """<title>Start</title><h1>Welcome</h1><a href="/login">Log in</a>
 <button onclick="document.title = 'pressed'">Press</button>
-<button onclick="window.open('/second')">Window</button>"""
+<button onclick="window.open('/second')">Window</button>
+<button onclick="document.title = confirm('Sure?')">Ask</button>"""
 LATER = """<title>Later</title><p id="p">not yet</p>
 <script>setTimeout(() => { document.getElementById("p").textContent = "later"; }, 200);</script>"""
 

@@ -238,8 +238,12 @@ async def test_dialogs_hold_no_probe_up(
             probe("front", "", "(alert('hello'), document.title)"),
         )
     )
-    await world.reset(task)
+    page = await world.reset(task)
     assert await world.evidence(task) == {"own": "After", "front": "Start"}
+    mark = next(node.mark for node in page.nodes if node.name == "Ask")
+    asked = await world.step(act.Click(mark))
+    assert ("answer it" in asked.outcome) == (dialogs == "ask")
+    assert await world.evidence(task) == {"own": "After", "front": "false"}
     await world.close()
 
 
