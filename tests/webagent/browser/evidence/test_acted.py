@@ -11,8 +11,9 @@ from playwright.async_api import CDPSession
 from tasks.task import Task
 from webagent.action import Action
 from webagent.action import actions as act
-from webagent.browser import BrowserWorld
+from webagent.browser import Browser, BrowserWorld
 from webagent.browser.evidence import acted
+from webagent.browser.sessions.profile import Profile
 from webagent.records import Observation
 
 pytestmark = pytest.mark.browser
@@ -142,6 +143,24 @@ async def test_what_could_not_be_done_was_not_acted_on(world: BrowserWorld, shop
         lambda page: act.Click(mark_of(page, "Remove")),
     )
     assert [(each["step"], each["text"]) for each in noted] == [(2, "Remove")]
+
+
+async def test_what_opens_a_dialog_was_acted_on(browser: Browser, tmp_path: Path) -> None:
+    (tmp_path / "ask.html").write_text(
+        "<input aria-label=Typed oninput=alert(1)><button onclick=alert(2)>Ask</button>"
+    )
+    url = (tmp_path / "ask.html").as_uri()
+    task = Task(id="t/ask@1", start_url=url, records=("elements",))
+    world = await browser.world(profile=Profile(dialogs="ask"))
+    noted = await play(
+        world,
+        task,
+        lambda page: act.Fill(mark_of(page, "Typed"), "x"),
+        lambda page: act.AnswerDialog("accept"),
+        lambda page: act.Click(mark_of(page, "Ask")),
+    )
+    await world.close()
+    assert [(each["step"], each["tag"]) for each in noted] == [(0, "input"), (2, "button")]
 
 
 async def test_more_elements_than_are_kept_are_none(
