@@ -42,7 +42,8 @@ class Probe:
 
     What was found goes into the episode's evidence under `name`, so that scores can be computed
     again without a page. Where the page could not be opened nothing goes there, and
-    `uncaptured`, an object in the evidence, has the reason under the same name.
+    `uncaptured`, an object in the evidence, has the reason under the same name. A page that is
+    answered with 404 or 410 is looked at: that it is not there may be what a check asks.
     """
 
     name: str
@@ -52,11 +53,11 @@ class Probe:
     url: str = ""
     """Address opened in a tab of its own in the agent's session; empty: the tab in front as the
     agent left it. `{last_url}` stands for that tab's address, `{NAME}` for an earlier probe's
-    value."""
+    value: as it is at the beginning, percent-encoded anywhere else."""
     script: str = ""
     """JavaScript expression; a promise is awaited."""
     prepare: tuple[str, ...] = ()
-    """JavaScript run in the page first, one after the other."""
+    """JavaScript run in the page first, one after the other; what it throws is passed over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,8 @@ class Task:
     """Looked at in order after `evidence`."""
     records: tuple[str, ...] = ()
     """What is noted during the episode and becomes evidence under this name. `network`: a list of
-    requests with their responses; `elements`: a list of the elements that were acted on."""
+    requests with their responses; `elements`: a list of the elements that were acted on. One that
+    is incomplete is left out, with the reason under `uncaptured`."""
     checks: tuple[Check, ...] = ()
     """Empty where only a judge can say."""
     viewport: tuple[int, int] = (1280, 720)

@@ -79,7 +79,9 @@ async def _read(reader: asyncio.StreamReader) -> Request | None:
         headers[name.lower()] = value.strip()
     body = await reader.readexactly(int(headers.get("content-length", 0)))
     parts = urlsplit(target)
-    return Request(method, parts.path, parse_qs(parts.query), headers, body.decode())
+    return Request(
+        method, parts.path, parse_qs(parts.query), headers, body.decode(errors="replace")
+    )
 
 
 async def _write(writer: asyncio.StreamWriter, reply: Reply) -> None:

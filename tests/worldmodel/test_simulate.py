@@ -5,6 +5,8 @@ from dataclasses import replace
 
 import pytest
 
+from evaluators.rules import checks_hold
+from tasks.task import Check, Probe
 from tests.fakes.lessons import task
 from tests.fakes.toy import SUBMIT, TITLE, toy_episode, toy_world
 from webagent.action.actions import Click
@@ -87,3 +89,19 @@ async def test_its_evidence_says_that_it_was_imagined_and_may_be_of_failure() ->
     assert isinstance(chance, float) and 0 <= chance < 0.5
     await world.close()
     await world.close()
+
+
+async def test_checks_of_what_only_pages_could_tell_abstain_on_a_dream() -> None:
+    looked = replace(
+        REAL.task,
+        probes=(Probe("order", url="http://shop.test/orders", script="document.title"),),
+        records=("network",),
+        checks=(Check("order", "equals", "Done"), Check("network", "contains", "POST")),
+    )
+    world = dream()
+    await world.reset(looked)
+    evidence = await world.evidence(looked)
+    assert not evidence.keys() & {"order", "network", "uncaptured"}
+    verdict = await checks_hold()(replace(REAL, task=looked, evidence=evidence))
+    assert verdict.value is None
+    assert verdict.reason == ("evidence order was not captured; evidence network was not captured")

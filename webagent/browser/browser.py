@@ -88,14 +88,17 @@ class Browser:
         profile: Profile | None = None,
         variant: Variant | None = None,
         handover: Handover | None = None,
+        keep_picture: KeepImage | None = None,
     ) -> BrowserWorld:
         """A world of its own; any number of them can be played at the same time. The profile says
         how its browser presents itself and what it keeps; the handover is asked for help with
-        captchas."""
+        captchas. With `keep_image` every observation has a screenshot; `keep_picture` is for the
+        pictures that a task's probes take, and may stand alone."""
         if profile is not None:
             self._check(profile)
         await self._supply.open()
         world = BrowserWorld(self, keep_image, profile, variant, handover, self._places)
+        world.keep_picture = keep_picture or keep_image
         self._worlds.add(world)
         return world
 

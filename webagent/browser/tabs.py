@@ -58,7 +58,7 @@ class Tabs:
         """The tabs of a fresh context: one, empty, with the wall clock until `start`."""
         tabs = cls(context, clock, init)
         context.on("page", tabs._page_opened)
-        await tabs._adopt(await tabs._blank_page(), is_first=True)
+        await tabs._adopt(await tabs.blank_page(), is_first=True)
         return tabs
 
     def begin(self, task: Task) -> None:
@@ -115,7 +115,7 @@ class Tabs:
 
     async def new(self) -> None:
         """Open an empty tab in front."""
-        await self._adopt(await self._blank_page())
+        await self._adopt(await self.blank_page())
         await self.clock.start(self.active)
         if self._holds_dialogs:
             self.active.dialogs.hold()
@@ -192,9 +192,8 @@ class Tabs:
         """The captcha that the tab in front shows. Pages from files are not asked: no site has put
         them there."""
         tab = self.active
-        if not tab.page.url.startswith("http"):
-            return None
-        return Captcha.of(await tab.ask("captchaOn"))
+        is_sites = tab.page.url.startswith("http")
+        return Captcha.of(await tab.ask("captchaOn")) if is_sites else None
 
     async def lend_to_person(self, until: Awaitable[None]) -> None:
         """Let the page's time run while a person uses it, for as long as they like."""
@@ -221,7 +220,8 @@ class Tabs:
     async def _title(self, tab: Tab) -> str:
         return tab.dialogs.said() or await tab.ask("titleOf") or tab.page.url
 
-    async def _blank_page(self) -> Page:
+    async def blank_page(self) -> Page:
+        """A new page of this context that is none of the tabs. Raises `WorldError`."""
         self._expects_own = True
         try:
             async with world_failures():

@@ -70,7 +70,7 @@ class _Prepared:
 
 
 def _surroundings(task: Task) -> tuple[object, ...]:
-    return (task.hooks.init, task.viewport, task.clock)
+    return (task.hooks.init, task.viewport, task.clock, "network" in task.records)
 
 
 class Upcoming:

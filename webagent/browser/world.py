@@ -9,6 +9,8 @@ from dataclasses import replace
 from tasks.task import Json, Task
 from webagent.action import Action
 from webagent.browser.background import Background
+from webagent.browser.evidence.acted import ActedElements
+from webagent.browser.evidence.capture import capture
 from webagent.browser.page.captcha import Captcha, Handover
 from webagent.browser.page.capture import Members, PageSource
 from webagent.browser.page.dialogs import DialogWaits
@@ -42,6 +44,8 @@ class BrowserWorld:
         for pages that are kept ready."""
         self._source = source
         self._keep_image = keep_image
+        self.keep_picture = keep_image
+        """Where the pictures go that probes take; with the screenshots unless told otherwise."""
         self._profile = profile or Profile()
         self._upcoming = Upcoming(source, self._profile, places or Places())
         self._variant = variant
@@ -53,6 +57,7 @@ class BrowserWorld:
         self._goal = ""
         self._asked_about: set[str] = set()
         self._seen: Observation | None = None
+        self._acted: ActedElements | None = None
         self.refusal = ""
         """Why the last action could not be done; empty when it was done, whatever came of it."""
 
@@ -62,6 +67,7 @@ class BrowserWorld:
         with self._at_work():
             tabs = self._tabs = await self._upcoming.take(task)
             self._task, self._next_mark, self._seen = task, 1, None
+            self._acted = ActedElements() if "elements" in task.records else None
             if tabs.guard:
                 tabs.guard.check_start()
             self._asked_about.clear()
@@ -85,7 +91,7 @@ class BrowserWorld:
         with self._at_work():
             try:
                 self.refusal = ""
-                self.refusal = reason = await _perform(action, tabs, before)
+                self.refusal = reason = await self._do(action, tabs, before)
                 notes = [reason] if reason else await tabs.settle(task.settle_ms)
                 after = await self._observe(task, tabs, notes)
                 after = await self._past_captcha(task, tabs, after)
@@ -97,13 +103,16 @@ class BrowserWorld:
         return after
 
     async def evidence(self, task: Task) -> Mapping[str, Json]:
-        """The value of every evidence expression; None where the page threw."""
+        """The value of every evidence expression, None where the page threw; the task's records,
+        and what its probes find. Raises `WorldError`."""
         if self._tabs is None:
             raise WorldError("no episode is being played; call reset first")
         values: dict[str, Json] = {}
         if task.evidence:
             await self._tabs.close_dialogs()
             values = await self._tabs.first.evaluate(_all_of(task.evidence))
+        if task.probes or task.records:
+            values |= await capture(task, self._tabs, self._acted, self.keep_picture)
         return self._tabs.guard.evidence(values) if self._tabs.guard else values
 
     async def mark_all(self) -> Members:
@@ -157,6 +166,19 @@ class BrowserWorld:
             raise WorldError("no episode is being played; call reset first")
         self._source.renew(self._tabs)
         return self._tabs, self._task, self._seen
+
+    async def _do(self, action: Action, tabs: Tabs, seen: Observation) -> str:
+        if self._acted is None:
+            return await _perform(action, tabs, seen)
+        elements = await self._acted.look(action, tabs)
+        try:
+            reason = await _perform(action, tabs, seen)
+        except DialogWaits:
+            self._acted.keep(elements)
+            raise
+        if not reason:
+            await self._acted.keep_with_value(elements, action, tabs)
+        return reason
 
     async def _observe(self, task: Task, tabs: Tabs, notes: list[str]) -> Observation:
         view, over, captured, screenshot = await self._see(task, tabs)

@@ -1,13 +1,13 @@
 """The guard at work in a browser: what an episode's pages and actions cannot get around."""
 
 import re
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from playwright.async_api import BrowserContext, Request, Route
+from playwright.async_api import BrowserContext, Page, Request, Route
 from playwright.async_api import Error as PlaywrightError
 
 from tasks.task import Json
@@ -64,6 +64,7 @@ class Enforcer:
         self._start = ALLOWED
         self._typed: set[str] = set()
         self._hands = Hands()
+        self._probe: Page | None = None
         self.context_options: dict[str, Any] = {}
         """For `new_context`: every request of the context goes through our proxy."""
 
@@ -117,6 +118,18 @@ class Enforcer:
             return ""
         self._gate.keep(f"download of {name}", verdict, "page")
         return f"refused: {verdict.reason}"
+
+    @contextmanager
+    def probing(self, page: Page, addresses: Iterable[str]) -> Iterator[list[str]]:
+        """A page of the task's own may get to these addresses' servers, unless a rule names them
+        and says otherwise; all others are held as before. Gives what it was refused, as it comes.
+        """
+        self._probe = page
+        try:
+            with self._gate.probing(addresses) as refusals:
+                yield refusals
+        finally:
+            self._probe = None
 
     def masked(self, page: Observation) -> Observation:
         """The observation without the value of any secret."""
@@ -224,17 +237,23 @@ class Enforcer:
 
     async def _judge(self, route: Route) -> None:
         request = route.request
-        verdict = self._gate.request(request.url, request.method, _carried(request))
+        is_probe = self._probe is not None and _page_of(request) is self._probe
+        policy = self._gate.reach if is_probe else self._gate.policy
+        verdict = self._gate.request(request.url, request.method, _carried(request), policy)
         if verdict.is_allowed and not request.is_navigation_request():
             verdict = await self._decide_crossing(request)
         with suppress(PlaywrightError):  # the page may be gone by now, and its request with it
             if verdict.is_allowed:
                 await route.fallback()
                 return
-            self._gate.note(f"{request.method} {request.url}", verdict, "page")
-            if _is_of_whole_tab(request):
-                self._gate.must_end(f"{request.method} {request.url} was refused: {verdict.reason}")
+            self._note(request, verdict)
             await route.abort("aborted" if _leaves_a_page(request) else "blockedbyclient")
+
+    def _note(self, request: Request, verdict: Verdict) -> None:
+        what = f"{request.method} {request.url}"
+        self._gate.note(what, verdict, "page")
+        if self._probe is None and _is_of_whole_tab(request):
+            self._gate.must_end(f"{what} was refused: {verdict.reason}")
 
 
 def flags(guard: Guard) -> tuple[str, ...]:
@@ -272,6 +291,13 @@ def _leaves_a_page(request: Request) -> bool:
         return request.frame.url not in ("", "about:blank")
     except PlaywrightError:
         return False
+
+
+def _page_of(request: Request) -> Page | None:
+    try:
+        return request.frame.page
+    except PlaywrightError:
+        return None
 
 
 def _is_of_whole_tab(request: Request) -> bool:

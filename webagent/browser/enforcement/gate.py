@@ -3,10 +3,12 @@
 import asyncio
 import socket
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 
 from tasks.task import Json
-from webagent.errors import GuardError
+from webagent.errors import GuardError, SetupError
 from webagent.guard.actions import is_on
 from webagent.guard.address import read_ip
 from webagent.guard.decide import decide_ip, decide_request, decide_server
@@ -25,6 +27,9 @@ class EpisodeGate:
     def __init__(self, guard: Guard) -> None:
         self.policy = GuardPolicy()
         """The limits, with what the task names opened."""
+        self.reach = self.policy
+        """What the proxy holds connections to: the limits, while probes look with theirs opened."""
+        self._refused_probes: list[str] | None = None
         self.step = 0
         self._guard = guard
         self._refusals: list[Refusal] = []
@@ -34,12 +39,29 @@ class EpisodeGate:
 
     def begin(self, start_url: str) -> Verdict:
         """Open what the policy and the task name; whether the task's own page is part of it."""
-        self.policy = for_task(self._guard.policy, start_url)
+        self.policy = self.reach = for_task(self._guard.policy, start_url)
         return decide_request(self.policy, start_url)
 
-    def request(self, url: str, method: str, text: str = "") -> Verdict:
-        """Whether a request may pass; `text` is what else it carries, as far as it can be read."""
-        verdict = decide_request(self.policy, url, method)
+    @contextmanager
+    def probing(self, addresses: Iterable[str]) -> Iterator[list[str]]:
+        """Meanwhile the proxy also reaches the servers of these addresses, each as a task's own.
+        Refusals are listed apart: the agent has no part in them."""
+        refusals: list[str] = []
+        self._refused_probes = refusals
+        for address in addresses:
+            with suppress(SetupError):
+                self.reach = _without_sockets(for_task(self.reach, address), self.reach)
+        try:
+            yield refusals
+        finally:
+            self._refused_probes, self.reach = None, self.policy
+
+    def request(
+        self, url: str, method: str, text: str = "", policy: GuardPolicy | None = None
+    ) -> Verdict:
+        """Whether a request may pass; `text` is what else it carries, as far as it can be read.
+        It is held to `policy` where one is given, else to what the proxy reaches."""
+        verdict = decide_request(policy or self.reach, url, method)
         if verdict.is_allowed:
             for name in self._guard.secrets.found_in(f"{url}\n{text}"):
                 if not is_on(url, self.policy.secrets[name].sites):
@@ -49,14 +71,14 @@ class EpisodeGate:
 
     def server(self, host: str, port: int, schemes: tuple[str, ...]) -> Verdict:
         """Whether a connection may be made of which only host and port can be read."""
-        return decide_server(self.policy, host, port, schemes)
+        return decide_server(self.reach, host, port, schemes)
 
     def ip(self, host: str, ip: str) -> Verdict:
         """Whether the host may be reached at this address."""
         address = read_ip(ip)
         if address is None:
             return refused(f"{host} has no IP address", "addresses")
-        return decide_ip(self.policy, host, address)
+        return decide_ip(self.reach, host, address)
 
     async def resolve(self, host: str, port: int) -> list[str]:
         """IP addresses of a host, the policy's own first. Raises `OSError`."""
@@ -70,8 +92,12 @@ class EpisodeGate:
 
     def note(self, what: str, verdict: Verdict, where: str = "proxy") -> None:
         """Keep a refusal, and say it with the next observation."""
+        reason = self._guard.secrets.masked(verdict.reason)
+        if self._refused_probes is not None:
+            self._refused_probes.append(reason)
+            return
         self.keep(what, verdict, where)
-        self._unsaid[self._guard.secrets.masked(verdict.reason)] += 1
+        self._unsaid[reason] += 1
 
     def keep(self, what: str, verdict: Verdict, where: str) -> None:
         """Keep a refusal that is said elsewhere."""
@@ -105,3 +131,10 @@ class EpisodeGate:
             "refused": self._count,
             "refusals": [refusal.to_json() for refusal in self._refusals],
         }
+
+
+def _without_sockets(wider: GuardPolicy, policy: GuardPolicy) -> GuardPolicy:
+    """The wider policy; its new sites take no web sockets: the proxy cannot tell whose one is."""
+    known = len(policy.sites)
+    new = tuple(replace(rule, web_sockets=False) for rule in wider.sites[known:])
+    return replace(wider, sites=(*wider.sites[:known], *new))

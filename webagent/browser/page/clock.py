@@ -102,7 +102,7 @@ class VirtualClock:
 
     async def settle(self, tab: Tab, milliseconds: int) -> str:
         if self._is_paced:
-            async with _in_step(tab):
+            async with in_step(tab):
                 return await self._by_wall.settle(tab, milliseconds)
         deadline = time.monotonic() + self._loading.of(tab)
         milliseconds = round(milliseconds * self._share.of(tab))
@@ -133,7 +133,7 @@ class VirtualClock:
 
     async def wait(self, tab: Tab, milliseconds: int) -> str:
         if self._is_paced:
-            async with _in_step(tab):
+            async with in_step(tab):
                 return await self._by_wall.wait(tab, milliseconds)
         began = time.monotonic()
         if not await tab.advance(milliseconds, within=min(DATA_SECONDS, self._loading.of(tab))):
@@ -228,7 +228,7 @@ class RealClock:
 
 
 @asynccontextmanager
-async def _in_step(tab: Tab) -> AsyncIterator[None]:
+async def in_step(tab: Tab) -> AsyncIterator[None]:
     """Virtual time passes as the wall clock's does, whatever the page waits for."""
     pacing = asyncio.create_task(_pace(tab))
     try:

@@ -1,6 +1,8 @@
 """The dialogs that a page opens: dismissed at once, or held open for the agent to answer."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from playwright.async_api import Dialog, Page
 from playwright.async_api import Error as PlaywrightError
@@ -30,6 +32,20 @@ class Dialogs:
         if not self.are_held:
             self.are_held = True
             self._page.on("dialog", self._opened)
+
+    @asynccontextmanager
+    async def let_go(self) -> AsyncIterator[None]:
+        """Meanwhile dialogs are dismissed as they come, and so is one that is open."""
+        was_held, self.are_held = self.are_held, False
+        if was_held:
+            self._page.remove_listener("dialog", self._opened)
+        if self.open is not None:
+            await self.answer(accept=False)
+        try:
+            yield
+        finally:
+            if was_held:
+                self.hold()
 
     def said(self) -> str:
         """What the open dialog says, and how it is answered; nothing when none is open."""

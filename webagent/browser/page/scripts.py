@@ -16,8 +16,15 @@ _TIMERS_QUESTION, _TIMERS_ANSWER, _LIVE = (
     f"{_SIGNAL}-{part}" for part in ("ask", "timers", "live")
 )
 _SHORT_TIMER_MS = 500
-_PARTS = ("captcha.js", "locate.js", "operate.js", "through.js", "quiet.js", "secrets.js")
+_PARTS = (
+    *("captcha.js", "locate.js", "operate.js", "through.js", "quiet.js", "secrets.js"),
+    "acted.js",
+)
 _FUNCTIONS = (
+    "acted",
+    "actedAt",
+    "actedInFocus",
+    "actedValue",
     "captchaOn",
     "choose",
     "chooseExactly",

@@ -12,6 +12,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from webagent.browser.chromium import playwright_folder
 from webagent.browser.sessions.downloads import free_path
+from webagent.browser.sessions.network import NetworkLog
 from webagent.browser.sessions.profile import Profile
 from webagent.errors import SetupError
 
@@ -26,9 +27,13 @@ class Recording:
     places after that.
     """
 
-    def __init__(self, profile: Profile) -> None:
+    def __init__(self, profile: Profile, has_network: bool = False) -> None:
+        """`has_network` says whether requests are noted, too."""
         self.episode = ""
         """Name of the episode, once one is played."""
+        self.network: NetworkLog | None = None
+        """The requests so far, where they are noted and the context is open."""
+        self._has_network = has_network
         self._profile = profile
         self._folder: Path | None = None
         if profile.har_record or profile.trace or profile.video:
@@ -46,7 +51,9 @@ class Recording:
         return options
 
     async def start(self, context: BrowserContext) -> None:
-        """Begin the trace, where one is wanted."""
+        """Begin the trace and the notes of requests, where they are wanted."""
+        if self._has_network:
+            self.network = NetworkLog.of(context)
         if self._profile.trace:
             await context.tracing.start(screenshots=True, snapshots=True)
 

@@ -28,7 +28,7 @@ async def open_context(
     Raises `WorldError`.
     """
     options = profile.context_options(task.viewport)
-    recording = Recording(profile)
+    recording = Recording(profile, "network" in task.records)
     async with AsyncExitStack() as undo:
         enforcer = await Enforcer.open(guard, dial_through(profile.proxy)) if guard else None
         if enforcer:
