@@ -1,6 +1,14 @@
 """A judge that looks: a model is shown what was seen, and says what it found before the outcome."""
 
-from evaluators.judge.examination import Examination, KeyPoint, PointFound, Shown, Spending, Vote
+from evaluators.judge.examination import (
+    Examination,
+    KeyPoint,
+    PointFound,
+    Shown,
+    Spending,
+    Vote,
+    read_examination,
+)
 from evaluators.judge.judge import Examiner, examiner, judge_variant, looking_judge
 from evaluators.judge.settings import JudgeSettings
 from evaluators.judge.variants import VARIANTS, Variant
@@ -19,4 +27,5 @@ __all__ = [
     "examiner",
     "judge_variant",
     "looking_judge",
+    "read_examination",
 ]

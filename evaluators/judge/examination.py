@@ -5,6 +5,8 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from evaluators.evaluator import Verdict
+from tasks.task import Json
+from webagent.errors import StoreError
 from webagent.models.model import Completion
 
 Finding: TypeAlias = Literal["met", "not met", "cannot tell"]
@@ -136,3 +138,18 @@ def outcome_of(points: Sequence[PointFound]) -> Outcome:
     if "not met" in found:
         return "failure"
     return "success" if found == {"met"} else "cannot tell"
+
+
+def read_examination(stored: Json) -> Examination:
+    """The examination that `webagent.serialize.to_json` made this of.
+
+    Raises `StoreError` naming the field where it is of another form.
+    """
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        return TypeAdapter(Examination).validate_python(stored)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"])) or "it"
+        raise StoreError(f"this is no examination: {place}: {first['msg']}") from error

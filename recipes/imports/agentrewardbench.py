@@ -7,6 +7,7 @@ A step has `num`, `action`, `reasoning`, `url`, `axtree`, `screenshot_path`, `la
 calls; a bid such as `a51` of an inner frame gets a number of its own.
 """
 
+import ast
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,15 +16,27 @@ from typing import Any
 
 from pydantic import BaseModel, Field, ValidationError
 
-from recipes.environment.browsergym.translate import Message, translate
+from recipes.environment.browsergym.calls import Call, read_calls
+from recipes.environment.browsergym.translate import Deed, Message, translate
 from recipes.imports.reading import read_json, read_picture
 from tasks.task import Task
-from webagent.action import Action, Answer, GiveUp, Wait, is_final
+from webagent.action import Action, Answer, GiveUp, is_final
 from webagent.errors import ActionError, StoreError
 from webagent.records import Decision, Ending, Node, Observation, Provenance, Step, Trajectory
 
-_LINE = re.compile(r"^(\s*)(?:\[(\w+)\] )?(\w+) (['\"])(.*?)\4(.*)$")
-_BID = re.compile(r"""(?<=\()(['"])([A-Za-z]+\d+)\1|(?<=, )(['"])([a-z]\d+)\3(?=[,)])""")
+_LINE = re.compile(
+    r"""^(\s*)(?:\[(\w+)\] )?([A-Za-z]\w*)(?: ('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"))?(.*)$"""
+)
+"""Indentation, bid, role, the name as Python writes it, states."""
+_BIDS = {
+    **dict.fromkeys(
+        ("fill", "clear", "check", "uncheck", "select_option", "click", "dblclick", "hover"), 1
+    ),
+    **dict.fromkeys(("press", "focus", "upload_file"), 1),
+    "drag_and_drop": 2,
+}
+"""How many of a call's first arguments are bids."""
+_BID_NAMES = ("bid", "from_bid", "to_bid")
 _INNER = 1_000_000
 """First mark of the elements of inner frames."""
 
@@ -58,18 +71,24 @@ class _Marks:
             return int(bid)
         return self.inner.setdefault(bid, _INNER + len(self.inner))
 
-    def rewritten(self, call: str) -> str:
-        """The call with the bids of inner frames as numbers."""
-
-        def number(found: re.Match[str]) -> str:
-            return f'"{self.of(found[2] or found[4])}"'
-
-        return _BID.sub(number, call)
+    def rewritten(self, call: Call) -> str:
+        """The call as text, with bids as numbers."""
+        count = _BIDS.get(call.name, 0)
+        given = [
+            str(self.of(str(value))) if place < count else value
+            for place, value in enumerate(call.arguments)
+        ]
+        named = [
+            f"{name}={str(self.of(str(value))) if name in _BID_NAMES else value!r}"
+            for name, value in call.named.items()
+        ]
+        return f"{call.name}({', '.join([*map(repr, given), *named])})"
 
 
 def read_episode(path: Path, keep: Callable[[bytes, str], str]) -> Trajectory:
     """The episode of a file; `keep` stores a screenshot and gives its reference.
 
+    A text that is no call did nothing to the page and makes no step, several calls make several.
     Screenshots are looked for as named, from the file's folder and the folders above it; an episode
     whose screenshots were not fetched is read without them. Raises `StoreError` naming the file and
     what is wrong.
@@ -78,14 +97,20 @@ def read_episode(path: Path, keep: Callable[[bytes, str], str]) -> Trajectory:
     marks = _Marks()
     pages = [_observation(path, recorded, step, marks, keep) for step in recorded.steps]
     steps: list[Step] = []
+    problems = [str(recorded.summary_info.get("err_msg") or "")]
     for number, (page, step) in enumerate(zip(pages, recorded.steps, strict=True), start=1):
         if step.action is None:
-            break
+            continue
         try:
-            action = _action(marks.rewritten(step.action))
+            actions = _actions(step.action, marks)
         except ActionError as error:
-            raise StoreError(f"{path}: step {number}: {error}") from error
-        steps.append(Step(page, Decision(action, thought=step.reasoning or "")))
+            problems.append(f"step {number}: {error}")
+            continue
+        thoughts = [step.reasoning or "", *[""] * (len(actions) - 1)]
+        steps.extend(
+            Step(page, Decision(action, thought=thought))
+            for action, thought in zip(actions, thoughts, strict=True)
+        )
     task = Task(f"{path.stem.replace('.', '/', 1)}@1", recorded.steps[0].url, recorded.goal.strip())
     return Trajectory(
         id=f"agentrewardbench-{recorded.agent}-{path.stem}",
@@ -94,7 +119,7 @@ def read_episode(path: Path, keep: Callable[[bytes, str], str]) -> Trajectory:
         steps=tuple(steps),
         last=pages[-1],
         ending=_ending(steps, recorded),
-        error=str(recorded.summary_info.get("err_msg") or ""),
+        error="; ".join(filter(None, problems)),
         provenance=Provenance(arm=recorded.agent, phase="imported"),
     )
 
@@ -141,14 +166,19 @@ def _picture(path: Path, named: str) -> Path | None:
     """The screenshot's file, as named from any folder above the trajectory's; None without one."""
     if named in ("", "None"):
         return None
+    if Path(named).is_absolute() or ".." in Path(named).parts:
+        raise StoreError(f"{path} names the screenshot {named}, which lies outside its own folders")
     return next((at for up in path.parents if (at := up / named).is_file()), None)
 
 
-def _action(call: str) -> Action:
-    deeds = translate(call)
-    if not deeds:
-        return Wait()
-    deed = deeds[0]
+def _actions(text: str, marks: _Marks) -> list[Action]:
+    calls = read_calls(text)
+    if not calls:
+        raise ActionError(f"no call of BrowserGym: {text[:80]!r}")
+    return [_ours(deed) for call in calls for deed in translate(marks.rewritten(call))]
+
+
+def _ours(deed: Deed) -> Action:
     if not isinstance(deed, Message):
         return deed
     return Answer(deed.text) if deed.role == "assistant" else GiveUp(deed.text)
@@ -169,8 +199,20 @@ def _node(line: str, marks: _Marks) -> Node | None:
     found = _LINE.match(line)
     if found is None:
         return None
-    depth, bid, role, name = len(found[1].expandtabs(4)) // 2, found[2], found[3], found[5]
-    states = tuple(part.strip() for part in found[6].split(",") if part.strip())
+    depth, bid, role, name = (
+        len(found[1].expandtabs(4)) // 2,
+        found[2],
+        found[3],
+        _literal(found[4]),
+    )
+    states = tuple(part.strip() for part in found[5].split(",") if part.strip())
     if bid is None or role == "StaticText":
         return Node(0, "text", name, depth=depth)
     return Node(marks.of(bid), role, name, states=states, depth=depth)
+
+
+def _literal(quoted: str | None) -> str:
+    try:
+        return str(ast.literal_eval(quoted or "''"))
+    except (ValueError, SyntaxError):
+        return str(quoted)[1:-1]

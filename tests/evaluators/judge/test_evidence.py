@@ -14,6 +14,7 @@ from evaluators.judge import (
     examiner,
     judge_variant,
     looking_judge,
+    read_examination,
 )
 from tests.evaluators.judge.episodes import (
     AGREES,
@@ -36,6 +37,7 @@ from webagent.errors import ModelError, SetupError, StoreError
 from webagent.models.canned import CannedModel
 from webagent.models.model import Capabilities, Reply
 from webagent.records import Decision, Ending, Step, Trajectory
+from webagent.serialize import dumps, loads, to_json
 
 SILENT = replace(answered(), steps=answered().steps[:2], ending=Ending.STEP_LIMIT)
 
@@ -414,3 +416,16 @@ async def test_price_points_of_both_kinds_are_numbered_as_the_model_sees_them() 
     assert "1. [state] one lamp is ordered\n2. [answer] the price" in (
         model.requests[1].messages[1].text
     )
+
+
+async def test_an_examination_is_stored_and_read_back_as_it_was() -> None:
+    examination = await examined(
+        MET, AGREES, episode=answered(), key_points={TASK.goal: POINTS_GIVEN}
+    )
+
+    stored = dumps(to_json(examination))
+
+    assert examination.value == 1.0
+    assert read_examination(loads(stored)) == examination
+    with pytest.raises(StoreError, match="votes.0.outcome"):
+        read_examination(loads(stored.replace(b'"outcome":"success"', b'"outcome":"great"')))

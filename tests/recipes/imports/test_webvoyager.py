@@ -252,4 +252,4 @@ def test_both_episodes_of_the_paper_are_read(recorded_episodes: Path) -> None:
     assert episodes[1].steps[1].decision.action == Fill(ZERO, "climate change data visualization")
     assert episodes[1].last is not None
     assert len(episodes[1].last.nodes) == 52
-    assert [len(step.observation.nodes) for step in episodes[0].steps] == [0, 0, 0, 0, 18, 33, 8]
+    assert [len(step.observation.nodes) for step in episodes[0].steps] == [0, 0, 0, 0, 18, 32, 8]
