@@ -2,6 +2,7 @@
 
 import json
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar
@@ -12,6 +13,7 @@ from evaluators.judge.court import UnusableError
 from evaluators.judge.examination import KeyPoint, PointFound
 
 _WHERE = re.compile(r"(page|screenshot) (\d+)|actions")
+_UNSEEN = re.compile("[\"'“”‘’`\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\u00ad]")
 Form = TypeVar("Form", bound=BaseModel)
 
 
@@ -170,4 +172,6 @@ def _shown(kind: str, page: int, where: str, evidence: Evidence) -> str:
 
 
 def _plain(text: str) -> str:
-    return " ".join(re.sub(r"[\"'“”‘’`]", "", text).casefold().split())
+    """The words alone: line ends as pages show them, quotation and direction marks left out."""
+    text = unicodedata.normalize("NFKC", text.replace("\\n", " ")).casefold()
+    return " ".join(_UNSEEN.sub("", text).split())

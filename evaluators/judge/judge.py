@@ -37,9 +37,14 @@ class Examiner:
 
         Abstains, with the reason, when there is nothing to see, when a reply cannot be used twice,
         when the votes do not agree, and when the model fails or is late: an outage is never a
-        failure of the agent.
+        failure of the agent. Raises `ValueError` when the episode is under way.
         """
+        if trajectory.ending is None:
+            raise ValueError(f"episode {trajectory.id} is under way; only a finished one is judged")
         hearing = Hearing(self.court, seed_of(trajectory.id))
+        if trajectory.ending.is_infrastructure:
+            nothing = Ruling(abstains=f"nothing to judge: {trajectory.ending}")
+            return self._recorded(trajectory, nothing, hearing)
         try:
             ruling = await self.variant.judge(hearing, trajectory, self.key_points)
         except ModelError as error:

@@ -366,10 +366,19 @@ async def test_a_task_without_words_abstains_without_asking() -> None:
 async def test_infrastructure_failures_are_not_shown_to_the_model() -> None:
     model = CannedModel([ONE_MET])
 
-    score = await looking_judge(model)(replace(SILENT, ending=Ending.WORLD_FAILED))
+    failed = replace(SILENT, ending=Ending.WORLD_FAILED)
 
-    assert score.value is None
+    score = await looking_judge(model)(failed)
+    examination = await examiner("evidence", model).examine(failed)
+
+    assert (score.value, examination.value) == (None, None)
+    assert "world failed" in examination.reason
     assert model.requests == []
+
+
+async def test_an_episode_under_way_is_not_examined() -> None:
+    with pytest.raises(ValueError, match="under way"):
+        await examiner("evidence", CannedModel([])).examine(replace(SILENT, ending=None))
 
 
 async def test_pages_that_do_not_fit_are_left_out_and_that_is_said() -> None:
@@ -427,5 +436,5 @@ async def test_an_examination_is_stored_and_read_back_as_it_was() -> None:
 
     assert examination.value == 1.0
     assert read_examination(loads(stored)) == examination
-    with pytest.raises(StoreError, match="votes.0.outcome"):
+    with pytest.raises(StoreError, match=r"votes\.0\.outcome"):
         read_examination(loads(stored.replace(b'"outcome":"success"', b'"outcome":"great"')))
