@@ -1,5 +1,6 @@
 """Which pages bear on the key points of a task."""
 
+import asyncio
 import math
 import re
 from collections.abc import Sequence
@@ -10,10 +11,13 @@ from evaluators.judge.court import Hearing, UnusableError
 from evaluators.judge.examination import KeyPoint
 from evaluators.judge.exhibits import Exhibit, images_of
 from evaluators.judge.keypoints import numbered
+from webagent.errors import ModelError
 from webagent.models.model import Message
 from webagent.models.prompt import Prompt, fence, load_prompt
 
 PROMPT = Path(__file__).parent / "prompts" / "relevance.md"
+_AT_ONCE = 8
+"""Pages that the model is asked about at the same time."""
 _WORD = re.compile(r"[^\W_]+")
 _SCORE = re.compile(r"[1-5]")
 
@@ -58,14 +62,26 @@ async def rated_by_model(
 ) -> tuple[tuple[Exhibit, Rating], ...]:
     """Each page with the model's score from 1 to 5; 0, and a note, where it cannot be read.
 
-    Raises `ModelError` when the model fails.
+    Several pages are asked about at once. Raises `ModelError` when the model fails, and asks about
+    no further page then.
     """
-    prompt = load_prompt(PROMPT)
-    rated = []
-    for each in exhibits:
-        rating = await _rating(each, points, goal, hearing, prompt)
-        rated.append((replace(each, relevance=float(rating.score)), rating))
-    return tuple(rated)
+    prompt, gate, failed = load_prompt(PROMPT), asyncio.Semaphore(_AT_ONCE), list[ModelError]()
+
+    async def rated(each: Exhibit) -> Rating:
+        async with gate:
+            if failed:
+                raise failed[0]
+            try:
+                return await _rating(each, points, goal, hearing, prompt)
+            except ModelError as error:
+                failed.append(error)
+                raise
+
+    ratings = await asyncio.gather(*map(rated, exhibits), return_exceptions=True)
+    return tuple(
+        (replace(each, relevance=float(rating.score)), rating)
+        for each, rating in zip(exhibits, map(_given, ratings), strict=True)
+    )
 
 
 def read_rating(text: str) -> Rating:
@@ -79,6 +95,12 @@ def read_rating(text: str) -> Rating:
         raise UnusableError("there is no line 'Score: 1 to 5' in the reply")
     said = reason.rpartition("Reasoning")[2].strip(" *:\n")
     return Rating(int(found[0]), " ".join(said.split("\n\n")[0].split()))
+
+
+def _given(rating: Rating | BaseException) -> Rating:
+    if isinstance(rating, BaseException):
+        raise rating
+    return rating
 
 
 async def _rating(

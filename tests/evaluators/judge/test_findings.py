@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluators.judge.court import UnusableError
@@ -18,6 +18,7 @@ VERDICTS = st.sampled_from(["met", "not met", "cannot tell"])
 WORDS = st.lists(st.text(st.characters(codec="ascii", exclude_characters="\"'`\\."), min_size=1))
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_no_text_makes_a_reader_fail_otherwise_than_by_saying_what_is_wrong(text: str) -> None:
     for read in (
@@ -34,12 +35,14 @@ def test_no_text_makes_a_reader_fail_otherwise_than_by_saying_what_is_wrong(text
             assert str(error)
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.text(), st.integers() | st.text() | st.none()))
 def test_no_object_of_another_form_becomes_findings(value: dict[str, object]) -> None:
     with pytest.raises(UnusableError):
         read_findings(json.dumps(value), POINTS, EVIDENCE)
 
 
+@settings(deadline=None)
 @given(WORDS, st.data())
 def test_words_cut_from_a_page_are_found_on_it(words: list[str], data: st.DataObject) -> None:
     page = " ".join(words)
@@ -78,6 +81,7 @@ def test_what_a_page_does_not_say_is_not_found(quote: str, page: str) -> None:
     assert not stands_in(quote, page)
 
 
+@settings(deadline=None)
 @given(st.lists(VERDICTS, min_size=1))
 def test_the_outcome_is_success_only_when_every_point_is_met(verdicts: list[Finding]) -> None:
     points = [PointFound(KeyPoint("x"), verdict) for verdict in verdicts]

@@ -1,5 +1,6 @@
 """Published judges: what they are shown and what is kept from them, and how replies are read."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -14,7 +15,7 @@ from tests.evaluators.judge.episodes import POINTS, TASK, answered, page
 from webagent.action.actions import Click, GiveUp
 from webagent.errors import ModelError
 from webagent.models.canned import CannedModel
-from webagent.models.model import Capabilities
+from webagent.models.model import Capabilities, Completion, Reply
 from webagent.records import Decision, Ending, Step, Trajectory
 
 POINTS = POINTS.replace("[state] ", "").replace("[answer] ", "")
@@ -280,3 +281,52 @@ def test_what_no_verdict_can_be_read_from_is_refused(read: Any, text: str) -> No
 
 def test_a_rating_is_the_first_digit_behind_the_word() -> None:
     assert read_rating("Reasoning: 3 lamps\nScore: **4** of 5") == Rating(4, "3 lamps")
+
+
+class BusyModel:
+    """Scores every page after a moment; may fail from some request on."""
+
+    name = "busy"
+    capabilities = Capabilities(images=True)
+
+    def __init__(self, failing_from: int = 10_000) -> None:
+        self.asked = self.at_once = self.most_at_once = 0
+        self._failing_from = failing_from
+
+    async def complete(self, prompt: Any, **options: Any) -> Completion:
+        """A score that tells the page by its screenshot."""
+        self.asked += 1
+        if self.asked >= self._failing_from:
+            raise ModelError("busy is gone")
+        self.at_once += 1
+        self.most_at_once = max(self.most_at_once, self.at_once)
+        number = int(prompt[1].images[0].rpartition(b"-")[2] or 0)
+        await asyncio.sleep(0.001 * (number % 3))
+        self.at_once -= 1
+        return Completion((Reply(f"Reasoning: page.\nScore: {3 + number % 3}"),), self.name)
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+async def test_pages_are_scored_several_at_once_and_keep_their_scores() -> None:
+    model = BusyModel()
+    asked = examiner("webjudge", model, str.encode, key_points={TASK.goal: ["a lamp"]}, pages=30)
+
+    examination = await asked.examine(long_episode(30))
+
+    assert [each.relevance for each in examination.shown] == [
+        3.0 + number % 3 for number in range(1, 31)
+    ]
+    assert 1 < model.most_at_once <= 8
+
+
+async def test_a_model_that_fails_is_not_asked_about_every_page() -> None:
+    model = BusyModel(failing_from=3)
+    asked = examiner("webjudge", model, str.encode, key_points={TASK.goal: ["a lamp"]})
+
+    examination = await asked.examine(long_episode(40))
+
+    assert examination.value is None
+    assert "busy is gone" in examination.reason
+    assert model.asked < 20
