@@ -19,7 +19,7 @@ PROMPT = Path(__file__).parent / "prompts" / "relevance.md"
 _AT_ONCE = 8
 """Pages that the model is asked about at the same time."""
 _WORD = re.compile(r"[^\W_]+")
-_SCORE = re.compile(r"[1-5]")
+_SCORE = re.compile(r"\bScore\W*([1-5])\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,16 +85,16 @@ async def rated_by_model(
 
 
 def read_rating(text: str) -> Rating:
-    """Score and reason: the first digit from 1 to 5 behind the word `Score`, as published.
+    """Score and reason: the digit from 1 to 5 behind the last `Score`.
 
-    Raises `UnusableError` where there is none.
+    WebJudge reads the first, which a reply that tells of a score on the page gets wrong. Raises
+    `UnusableError` where there is none.
     """
-    reason, _, score = text.partition("Score")
-    found = _SCORE.search(score)
-    if found is None:
+    found = list(_SCORE.finditer(text))
+    if not found:
         raise UnusableError("there is no line 'Score: 1 to 5' in the reply")
-    said = reason.rpartition("Reasoning")[2].strip(" *:\n")
-    return Rating(int(found[0]), " ".join(said.split("\n\n")[0].split()))
+    said = text[: found[-1].start()].partition("Reasoning")[2].strip(" *:\n")
+    return Rating(int(found[-1][1]), " ".join(said.split("\n\n")[0].split()))
 
 
 def _given(rating: Rating | BaseException) -> Rating:

@@ -5,6 +5,8 @@ import re
 from evaluators.judge.court import UnusableError
 from evaluators.judge.examination import Outcome, Vote
 
+_SUCCESS = re.compile(r"\bSUCCESS(FUL)?\b")
+_NO_SUCCESS = re.compile(r"\bNOT\W+(A\W+)?SUCCESS")
 _STATUS = re.compile(r"status\W*\b(success|failure)\b", re.IGNORECASE)
 _TAGS = {"side": "side_effect", "optimal": "optimality", "loop": "looping"}
 _CHOICES = {
@@ -22,12 +24,13 @@ _CHOICES = {
 def read_verdict(text: str) -> Vote:
     """SUCCESS or NOT SUCCESS, in capitals and anywhere, as WebVoyager and PAE read it.
 
-    Raises `UnusableError` where neither is said; WebVoyager leaves such an episode out, PAE counts
-    it as failed.
+    `**NOT** SUCCESS` and `NOT A SUCCESS`, which they take for a success, are failures here, and
+    `UNSUCCESSFUL` is nothing. Raises `UnusableError` where neither is said; WebVoyager leaves such
+    an episode out, PAE counts it as failed.
     """
-    if "SUCCESS" not in text:
+    if not _SUCCESS.search(text):
         raise UnusableError("the verdict is missing; expected SUCCESS or NOT SUCCESS")
-    return Vote("failure" if "NOT SUCCESS" in text else "success", _brief(text))
+    return Vote("failure" if _NO_SUCCESS.search(text) else "success", _brief(text))
 
 
 def read_status(text: str) -> Vote:

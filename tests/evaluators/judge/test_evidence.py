@@ -39,6 +39,7 @@ from webagent.models.model import Capabilities, Reply
 from webagent.records import Decision, Ending, Step, Trajectory
 from webagent.serialize import dumps, loads, to_json
 
+POINTS_GIVEN = ["one lamp is ordered", "[answer] the price of the lamp"]
 SILENT = replace(answered(), steps=answered().steps[:2], ending=Ending.STEP_LIMIT)
 
 
@@ -99,7 +100,7 @@ async def test_thoughts_and_answer_are_in_no_question_before_the_comparison() ->
     examination = await asked.examine(answered())
 
     points, evidence, compared = (request.messages[1].text for request in model.requests)
-    for words in ('12 euros"', "It costs", "I surely succeeded.", "SECRET-THOUGHT", "Now order."):
+    for words in ("It costs", "I surely succeeded.", "SECRET-THOUGHT", "Now order."):
         assert words not in points + evidence
     assert "It costs 12 euros" in compared
     assert "3. said that it had finished" in evidence
@@ -129,9 +130,6 @@ async def test_an_answer_that_is_asked_for_has_to_say_what_the_evidence_shows(
 
     assert examination.value == value
     assert examination.votes[0].points[1].agreement == agreement
-
-
-POINTS_GIVEN = ["one lamp is ordered", "[answer] the price of the lamp"]
 
 
 async def test_without_an_answer_what_had_to_be_said_is_missing_and_nothing_is_asked() -> None:

@@ -94,7 +94,7 @@ async def test_an_episode_without_an_answer_has_failed_without_a_question(varian
 
 
 async def test_webjudge_keeps_the_answer_out_and_shows_what_scored_enough() -> None:
-    scores = [f"Reasoning: **shot** {n}.\nScore: {n}" for n in (1, 3, 2, 5)]
+    scores = [f"Reasoning: shot {n}.\nScore: {n}" for n in (1, 3, 2, 5)]
 
     examination, model = await examined("webjudge", [POINTS, *scores, STATUS], long_episode(4))
 
@@ -104,7 +104,7 @@ async def test_webjudge_keeps_the_answer_out_and_shows_what_scored_enough() -> N
     assert [request.messages[1].images for request in model.requests[1:5]] == [
         (f"shot-{number}".encode(),) for number in (1, 2, 3, 4)
     ]
-    assert "page 2: shot** 3." in final.text or "page 2: **shot** 3." in final.text
+    assert "page 2: shot 3." in final.text
     assert "1. one lamp is ordered\n2. the price of the lamp" in final.text
     assert "4. said that it had finished" in final.text
     for request in model.requests:
@@ -243,10 +243,13 @@ async def test_votes_that_tie_abstain() -> None:
     [
         ("so SUCCESS", "success"),
         ("NOT SUCCESS", "failure"),
+        ("**NOT** SUCCESS", "failure"),
+        ("this is NOT A SUCCESS", "failure"),
+        ("NOT SUCCESSFUL", "failure"),
         ("no SUCCESS here, so NOT SUCCESS", "failure"),
     ],
 )
-def test_a_verdict_is_read_as_published(text: str, outcome: str) -> None:
+def test_a_verdict_is_read_wherever_it_stands(text: str, outcome: str) -> None:
     assert read_verdict(text).outcome == outcome
 
 
@@ -266,6 +269,7 @@ def test_a_status_is_the_word_behind_it(text: str, outcome: str) -> None:
     ("read", "text"),
     [
         (read_verdict, "success"),
+        (read_verdict, "UNSUCCESSFUL"),
         (read_status, 'Status: "unsuccessful"'),
         (read_status, "success"),
         (read_questions, "<success>Yes</success>"),
@@ -279,8 +283,9 @@ def test_what_no_verdict_can_be_read_from_is_refused(read: Any, text: str) -> No
         read(text)
 
 
-def test_a_rating_is_the_first_digit_behind_the_word() -> None:
+def test_a_rating_is_the_digit_behind_the_last_score() -> None:
     assert read_rating("Reasoning: 3 lamps\nScore: **4** of 5") == Rating(4, "3 lamps")
+    assert read_rating("Reasoning: it says Score: 5.\n\nScore: 1") == Rating(1, "it says Score: 5.")
 
 
 class BusyModel:
