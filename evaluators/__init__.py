@@ -3,11 +3,12 @@
 from evaluators.combine import cascade, unsure_abstains, vote
 from evaluators.evaluator import Evaluator, Judged, Verdict, evaluator
 from evaluators.frozen import FrozenJudge, freeze, refuse_frozen, verify
-from evaluators.judge import JudgeSettings, looking_judge
+from evaluators.judge import VARIANTS, JudgeSettings, examiner, judge_variant, looking_judge
 from evaluators.rules import RULES, checks_hold, rule
 
 __all__ = [
     "RULES",
+    "VARIANTS",
     "Evaluator",
     "FrozenJudge",
     "JudgeSettings",
@@ -16,7 +17,9 @@ __all__ = [
     "cascade",
     "checks_hold",
     "evaluator",
+    "examiner",
     "freeze",
+    "judge_variant",
     "looking_judge",
     "refuse_frozen",
     "rule",

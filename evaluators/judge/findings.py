@@ -2,85 +2,129 @@
 
 import json
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Literal
+import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
 
+from evaluators.judge.court import UnusableError
+from evaluators.judge.examination import KeyPoint, PointFound
+
 _WHERE = re.compile(r"(page|screenshot) (\d+)|actions")
-
-
-class UnusableError(ValueError):
-    """A judgement that cannot be read, contradicts itself, or quotes what is not there."""
+_UNSEEN = re.compile("[\"'“”‘’`\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\u00ad]")
+Form = TypeVar("Form", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
-class Exhibits:
+class Evidence:
     """What a judge was shown as evidence, for its quotes to be looked up in."""
 
-    pages: tuple[str, ...]
-    screenshots: int
-    """How many were attached."""
+    pages: dict[int, str]
+    """Texts by the number of the page."""
+    screenshots: frozenset[int]
+    """Numbers of the pages whose screenshots were attached."""
     actions: str
 
 
-class Point(BaseModel):
-    """One condition of the task, with what shows it."""
-
-    point: str
+class _Finding(BaseModel):
+    point: int
     where: str = "nowhere"
     quote: str = ""
     verdict: Literal["met", "not met", "cannot tell"]
 
-    def __str__(self) -> str:
-        return f"{self.verdict}: {self.point} ({self.where}: {self.quote!r})"
+
+class _Findings(BaseModel):
+    findings: list[_Finding] = Field(min_length=1)
 
 
-class Findings(BaseModel):
-    """A judgement: the points, then what follows from them."""
-
-    points: list[Point] = Field(min_length=1)
-    outcome: Literal["success", "failure", "cannot tell"]
-    reason: str = ""
-
-    def __str__(self) -> str:
-        return "; ".join([self.reason, *map(str, self.points)])
+class _Comparison(BaseModel):
+    point: int
+    agreement: Literal["agrees", "contradicts", "missing", "cannot tell"]
+    stated: str = ""
 
 
-def read_findings(text: str, exhibits: Exhibits) -> Findings:
-    """The findings of a reply, whose outcome follows from points whose evidence is there.
+class _Comparisons(BaseModel):
+    comparisons: list[_Comparison] = Field(min_length=1)
+
+
+def read_findings(
+    text: str, points: Sequence[KeyPoint], evidence: Evidence
+) -> tuple[PointFound, ...]:
+    """One verdict for each point, whose evidence is there.
 
     Quotes from pages and actions are looked up, whatever their case, spacing and quotation marks;
-    `…` stands for words left out. Quotes from screenshots are taken on trust. Raises
-    `UnusableError` with what is wrong.
+    `…` stands for words left out. Quotes from screenshots are taken on trust unless the page's
+    text has them, too. Raises `UnusableError` with what is wrong.
     """
-    findings = _parsed(text)
-    verdicts = {point.verdict for point in findings.points}
-    follows = (
-        "failure" if "not met" in verdicts else "success" if verdicts == {"met"} else "cannot tell"
-    )
-    if findings.outcome != follows:
-        found = ", ".join(point.verdict for point in findings.points)
-        raise UnusableError(
-            f"the outcome is {findings.outcome!r}, while points that are {found} make {follows!r}"
+    said = {each.point: each for each in _one_for_each(_parsed(text, _Findings).findings, points)}
+    return tuple(
+        _looked_up(
+            PointFound(point, said[number].verdict, said[number].where, said[number].quote),
+            number,
+            evidence,
         )
-    for point in findings.points:
-        if point.verdict == "met":
-            _look_up(point, exhibits)
-    return findings
+        for number, point in enumerate(points, start=1)
+    )
 
 
-def _parsed(text: str) -> Findings:
-    """The first JSON object of the reply that has the right form."""
-    problem = "there is no JSON object in the reply"
-    for value in _objects(text.rpartition("</think>")[2]):
+def read_comparisons(
+    text: str, found: Sequence[PointFound], asked: Sequence[int], answer: str
+) -> tuple[PointFound, ...]:
+    """The points with how the agent's answer stands to those asked about, counted from 1.
+
+    Agreement needs words that stand in the answer. Raises `UnusableError` with what is wrong.
+    """
+    said = {each.point: each for each in _parsed(text, _Comparisons).comparisons}
+    if set(said) != set(asked):
+        raise UnusableError(f"the points compared are {sorted(said)}; expected {sorted(asked)}")
+    for number, each in said.items():
+        if each.agreement == "agrees" and not stands_in(each.stated, answer):
+            raise UnusableError(f"point {number}: {each.stated!r} does not stand in the answer")
+    return tuple(
+        replace(point, agreement=said[number].agreement, stated=said[number].stated)
+        if number in said
+        else point
+        for number, point in enumerate(found, start=1)
+    )
+
+
+def stands_in(quote: str, shown: str) -> bool:
+    """Whether the parts of the quote follow each other in what was shown."""
+    parts = [part for part in map(_plain, re.split(r"…|\.\.\.", quote)) if part]
+    text, position = _plain(shown), 0
+    for part in parts:
+        found = text.find(part, position)
+        if found < 0:
+            return False
+        position = found + len(part)
+    return bool(parts)
+
+
+def _one_for_each(said: Sequence[_Finding], points: Sequence[KeyPoint]) -> Sequence[_Finding]:
+    numbers = sorted(each.point for each in said)
+    if numbers != list(range(1, len(points) + 1)):
+        raise UnusableError(
+            f"the points judged are {numbers}; expected each of 1 to {len(points)} once"
+        )
+    return said
+
+
+def _parsed(text: str, form: type[Form]) -> Form:
+    """The one JSON object of the right form; two that differ are none."""
+    problem, found = "there is no JSON object in the reply", list[Form]()
+    for value in _objects(text):
         try:
-            return Findings.model_validate(value)
+            found.append(form.model_validate(value))
         except ValidationError as error:
             first = error.errors()[0]
             problem = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-    raise UnusableError(problem)
+    if any(each != found[0] for each in found):
+        raise UnusableError("the reply holds two judgements that differ; give one")
+    if not found:
+        raise UnusableError(problem)
+    return found[0]
 
 
 def _objects(text: str) -> Iterator[dict[str, Any]]:
@@ -96,35 +140,38 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
         position = text.find("{", end)
 
 
-def _look_up(point: Point, exhibits: Exhibits) -> None:
-    where = _WHERE.fullmatch(point.where.strip().lower())
+def _looked_up(found: PointFound, number: int, evidence: Evidence) -> PointFound:
+    """The finding with its quote looked up; without a quote only what is not met can be said."""
+    if found.verdict != "met" and not found.quote:
+        return found
+    where = _WHERE.fullmatch(found.where.strip().lower())
     if where is None:
         raise UnusableError(
-            f"{point.point!r} is met, but {point.where!r} is no page, screenshot or action to see"
-            " it on"
+            f"point {number} is {found.verdict} by {found.quote!r}, but {found.where!r} is no page,"
+            " screenshot or action to see it on"
         )
-    kind, number = where[1] or "actions", int(where[2] or 1)
-    available = {"page": len(exhibits.pages), "screenshot": exhibits.screenshots, "actions": 1}
-    if not 1 <= number <= available[kind]:
-        raise UnusableError(f"there is no {point.where}; {available[kind]} were shown")
-    if kind == "screenshot":
-        return
-    shown = exhibits.actions if kind == "actions" else exhibits.pages[number - 1]
-    if not _stands_in(point.quote, shown):
-        raise UnusableError(f"the quote {point.quote!r} does not stand on {point.where}")
+    kind, page = where[1] or "actions", int(where[2] or 0)
+    text = _shown(kind, page, found.where, evidence)
+    stands = stands_in(found.quote, text)
+    if kind != "screenshot" and not stands:
+        raise UnusableError(
+            f"point {number}: the quote {found.quote!r} does not stand on {found.where}"
+        )
+    return replace(found, where=found.where.strip().lower(), is_looked_up=stands)
 
 
-def _stands_in(quote: str, shown: str) -> bool:
-    """Whether the parts of the quote follow each other in what was shown."""
-    parts = [part for part in map(_plain, re.split(r"…|\.\.\.", quote)) if part]
-    text, position = _plain(shown), 0
-    for part in parts:
-        found = text.find(part, position)
-        if found < 0:
-            return False
-        position = found + len(part)
-    return bool(parts)
+def _shown(kind: str, page: int, where: str, evidence: Evidence) -> str:
+    """The text that belongs to the place, empty for a screenshot alone."""
+    if kind == "actions":
+        return evidence.actions
+    available = evidence.screenshots if kind == "screenshot" else evidence.pages.keys()
+    if page not in available:
+        numbers = ", ".join(map(str, sorted(available))) or "none"
+        raise UnusableError(f"there is no {where}; {kind}s shown: {numbers}")
+    return evidence.pages.get(page, "")
 
 
 def _plain(text: str) -> str:
-    return " ".join(re.sub(r"[\"'“”‘’`]", "", text).casefold().split())
+    """The words alone: line ends as pages show them, quotation and direction marks left out."""
+    text = unicodedata.normalize("NFKC", text.replace("\\n", " ")).casefold()
+    return " ".join(_UNSEEN.sub("", text).split())

@@ -1,0 +1,155 @@
+"""What a judge found and what it cost, beside its verdict, for whoever wants to see the grounds."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeAlias
+
+from evaluators.evaluator import Verdict
+from tasks.task import Json
+from webagent.errors import StoreError
+from webagent.models.model import Completion
+
+Finding: TypeAlias = Literal["met", "not met", "cannot tell"]
+Outcome: TypeAlias = Literal["success", "failure", "cannot tell", "unusable"]
+ClaimCheck: TypeAlias = Literal["agrees", "contradicts", "unknown", "none"]
+Agreement: TypeAlias = Literal["agrees", "contradicts", "missing", "cannot tell", ""]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyPoint:
+    """One condition that must hold for the task to be done."""
+
+    text: str
+    asks: Literal["state", "answer"] = "state"
+    """`state`: it shows on the pages; `answer`: it is what the agent has to say."""
+
+
+@dataclass(frozen=True, slots=True)
+class PointFound:
+    """The verdict on one key point, with what shows it."""
+
+    point: KeyPoint
+    verdict: Finding
+    where: str = "nowhere"
+    """`page 2`, `screenshot 2`, `actions` or `nowhere`; numbers are those of the pages."""
+    quote: str = ""
+    is_looked_up: bool = False
+    """Whether the quote was found in a text; words on a screenshot are taken on trust."""
+    agreement: Agreement = ""
+    """How the agent's answer stands to the evidence; empty where it was not compared."""
+    stated: str = ""
+    """The words of the answer that were compared."""
+
+    @property
+    def settled(self) -> Finding:
+        """The verdict with the agent's answer taken in, where the point asks for one."""
+        if self.point.asks == "state" or self.verdict != "met":
+            return self.verdict
+        if self.agreement in ("contradicts", "missing"):
+            return "not met"
+        return "met" if self.agreement == "agrees" else "cannot tell"
+
+    def __str__(self) -> str:
+        shown = f" ({self.where}: {self.quote!r})" if self.quote or self.where != "nowhere" else ""
+        said = f" [answer {self.agreement}: {self.stated!r}]" if self.agreement else ""
+        return f"{self.settled}: {self.point.text}{shown}{said}"
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """What one reply comes to."""
+
+    outcome: Outcome
+    reason: str = ""
+    points: tuple[PointFound, ...] = ()
+    answers: Mapping[str, str] = field(default_factory=dict)
+    """To questions beside success: `side_effect`, `optimality`, `looping`."""
+
+    def __str__(self) -> str:
+        return "; ".join(filter(None, [self.reason, *map(str, self.points)]))
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A page that the judge was shown."""
+
+    page: int
+    """Counted from 1: page n is the one that action n was taken on."""
+    relevance: float = 0.0
+    screenshot: str = ""
+    """Reference of the screenshot, where it was attached."""
+    has_text: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """What a judgement cost."""
+
+    calls: int = 0
+    """Calls of the model, failed ones included."""
+    input_tokens: int = 0
+    output_tokens: int = 0
+    seconds: float = 0.0
+    """Waited for replies; of calls at the same time each counts."""
+
+    def after(self, completion: Completion | None, seconds: float) -> "Spending":
+        """With one more call; without a completion it failed."""
+        usage = completion.usage if completion is not None else {}
+        return replace(
+            self,
+            calls=self.calls + 1,
+            input_tokens=self.input_tokens + usage.get("input_tokens", 0),
+            output_tokens=self.output_tokens + usage.get("output_tokens", 0),
+            seconds=self.seconds + seconds,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Examination:
+    """One judgement with its grounds."""
+
+    judge: str
+    """Id of the judge, with variant, model, settings and prompt hash."""
+    episode: str
+    value: float | None
+    """1, 0, or None where the judge abstains."""
+    reason: str
+    key_points: tuple[KeyPoint, ...] = ()
+    shown: tuple[Shown, ...] = ()
+    votes: tuple[Vote, ...] = ()
+    claim: str = "none"
+    """What the agent claims: `done`, `gave up` or `none`."""
+    claim_check: ClaimCheck = "none"
+    """How the claim stands to the verdict."""
+    notes: tuple[str, ...] = ()
+    """What went otherwise than planned, such as pages that did not fit."""
+    prompt_hash: str = ""
+    spent: Spending = Spending()
+
+    @property
+    def verdict(self) -> Verdict:
+        """Value and reason alone."""
+        return Verdict(self.value, self.reason)
+
+
+def outcome_of(points: Sequence[PointFound]) -> Outcome:
+    """What follows from the points: all met, one not met, or neither."""
+    found = {point.settled for point in points}
+    if "not met" in found:
+        return "failure"
+    return "success" if found == {"met"} else "cannot tell"
+
+
+def read_examination(stored: Json) -> Examination:
+    """The examination that `webagent.serialize.to_json` made this of.
+
+    Raises `StoreError` naming the field where it is of another form.
+    """
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        return TypeAdapter(Examination).validate_python(stored)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"])) or "it"
+        raise StoreError(f"this is no examination: {place}: {first['msg']}") from error

@@ -1,0 +1,1 @@
+"""Episodes that other systems recorded, as trajectories of a run."""

@@ -1,0 +1,59 @@
+"""A made-up episode and the replies that a judge of it can get."""
+
+import json
+from typing import Any
+
+from tasks.task import Task
+from webagent.action.actions import Answer, Click, Fill
+from webagent.records import Decision, Ending, Node, Observation, Step, Trajectory
+
+TASK = Task("fake/order@1", "http://shop.test/", goal="Order one lamp and say what it costs.")
+STATE_ONLY = "1. [state] one lamp is ordered"
+POINTS = "1. [state] one lamp is ordered\n2. [answer] the price of the lamp"
+
+
+def page(text: str, **options: Any) -> Observation:
+    """A page with a button and a line of text."""
+    nodes = (Node(1, "button", "Order"), Node(0, "text", text))
+    return Observation(TASK.goal, "http://shop.test/", "Shop", nodes, **options)
+
+
+def answered(answer: str = "It costs 12 euros", **fields: Any) -> Trajectory:
+    """An episode of three steps that ends with an answer."""
+    last = page("Order placed: 1 lamp for 12 euros")
+    steps = (
+        Step(page("Lamps"), Decision(Fill(1, "1"), thought="Fill in the SECRET-THOUGHT.")),
+        Step(page("Basket: 1 lamp"), Decision(Click(1), thought="Now order.")),
+        Step(last, Decision(Answer(answer), thought="I surely succeeded.")),
+    )
+    given = {"steps": steps, "last": last, "ending": Ending.ANSWERED, "goal": TASK.goal}
+    return Trajectory("e1", TASK, **{**given, **fields})
+
+
+def finding(
+    point: int = 1,
+    verdict: str = "met",
+    where: str = "page 3",
+    quote: str = "Order placed: 1 lamp",
+) -> dict[str, Any]:
+    """The verdict on one point."""
+    return {"point": point, "where": where, "quote": quote, "verdict": verdict}
+
+
+def findings(*found: dict[str, Any]) -> str:
+    """A reply with these verdicts."""
+    return json.dumps({"findings": list(found)})
+
+
+def comparison(point: int, agreement: str, stated: str = "") -> str:
+    """A reply that compares the answer on one point."""
+    each = {"point": point, "agreement": agreement, "stated": stated}
+    return json.dumps({"comparisons": [each]})
+
+
+PRICE = finding(2, quote="1 lamp for 12 euros")
+MET = findings(finding(), PRICE)
+ONE_MET = findings(finding())
+NOT_MET = findings(finding(1, "not met", "nowhere", ""))
+UNKNOWN = findings(finding(1, "cannot tell", "nowhere", ""))
+AGREES = comparison(2, "agrees", "12 euros")

@@ -1,0 +1,158 @@
+"""How a judge's model is asked: late replies, key points kept, votes of a court under load."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from evaluators.judge import KeyPoint, examiner
+from evaluators.judge.court import UnusableError
+from evaluators.judge.keypoints import read_points
+from tests.evaluators.judge.episodes import ONE_MET, STATE_ONLY, TASK, answered
+from webagent.models.canned import CannedModel
+from webagent.models.model import Capabilities, Completion, Message, Reply, Tokens
+from webagent.records import Ending
+
+SILENT = replace(answered(), steps=answered().steps[:2], ending=Ending.STEP_LIMIT)
+KNOWN = {TASK.goal: ["one lamp is ordered"]}
+
+
+class LateModel:
+    """Replies after a while; a stubborn one replies even when it is told to stop."""
+
+    name = "late"
+    capabilities = Capabilities()
+
+    def __init__(self, seconds: float, *, is_stubborn: bool = False) -> None:
+        self._seconds, self._is_stubborn = seconds, is_stubborn
+        self.asked = self.stopped = 0
+
+    async def complete(
+        self, prompt: Sequence[Message] | Tokens, *, n: int = 1, **options: Any
+    ) -> Completion:
+        """The reply that would make a success."""
+        self.asked += 1
+        try:
+            await asyncio.sleep(self._seconds)
+        except asyncio.CancelledError:
+            self.stopped += 1
+            if not self._is_stubborn:
+                raise
+        return Completion((Reply(ONE_MET),) * n, self.name, {"input_tokens": 5})
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+@pytest.mark.parametrize("is_stubborn", [False, True])
+async def test_a_late_reply_is_not_waited_for_and_never_becomes_a_verdict(
+    is_stubborn: bool,
+) -> None:
+    model = LateModel(30, is_stubborn=is_stubborn)
+    asked = examiner("evidence", model, key_points=KNOWN, timeout=0.05)
+
+    examination = await asyncio.wait_for(asked.examine(SILENT), 5)
+
+    assert examination.value is None
+    assert "no reply of late within 0.05 s" in examination.reason
+    assert model.stopped == 1
+    assert (examination.spent.calls, examination.votes) == (1, ())
+    assert 0.04 < examination.spent.seconds < 5
+
+
+async def test_a_reply_in_time_counts() -> None:
+    asked = examiner("evidence", LateModel(0.01), key_points=KNOWN, timeout=5.0)
+
+    assert (await asked.examine(SILENT)).value == 1.0
+
+
+async def test_whoever_gives_up_waiting_for_the_judge_stops_its_model() -> None:
+    model = LateModel(30)
+    asked = examiner("evidence", model, key_points=KNOWN)
+    task = asyncio.ensure_future(asked.examine(SILENT))
+    await asyncio.sleep(0.02)
+
+    task.cancel()
+
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert model.stopped == 1
+
+
+async def test_key_points_are_asked_for_once_for_each_task() -> None:
+    model = CannedModel([STATE_ONLY, ONE_MET, ONE_MET, STATE_ONLY, ONE_MET])
+    asked = examiner("evidence", model)
+
+    first = await asked.examine(SILENT)
+    again = await asked.examine(replace(SILENT, id="e2"))
+    other = await asked.examine(replace(SILENT, id="e3", goal="Order one lamp, please."))
+
+    assert [each.value for each in (first, again, other)] == [1.0, 1.0, 1.0]
+    assert [each.spent.calls for each in (first, again, other)] == [2, 1, 2]
+    assert model.requests[0].seed != model.requests[1].seed
+
+
+async def test_episodes_judged_at_once_ask_for_their_key_points_once() -> None:
+    model = CannedModel([STATE_ONLY, *[ONE_MET] * 4])
+    asked = examiner("evidence", model)
+
+    examined = await asyncio.gather(
+        *(asked.examine(replace(SILENT, id=f"e{number}")) for number in range(4))
+    )
+
+    assert [each.value for each in examined] == [1.0] * 4
+    assert len(model.requests) == 5
+
+
+async def test_key_points_outlive_a_judge_by_what_they_depend_on() -> None:
+    kept: dict[Any, tuple[KeyPoint, ...]] = {}
+    await examiner("evidence", CannedModel([STATE_ONLY, ONE_MET]), kept=kept).examine(SILENT)
+    same, other = CannedModel([ONE_MET]), CannedModel([STATE_ONLY, ONE_MET], name="other")
+
+    for model in (same, other):
+        examination = await examiner("evidence", model, kept=kept).examine(SILENT)
+        assert examination.value == 1.0
+
+    assert [key[:2] for key in kept] == [(TASK.goal, "canned"), (TASK.goal, "other")]
+    assert (len(same.requests), len(other.requests)) == (1, 2)
+
+
+async def test_key_points_that_cannot_be_read_twice_make_the_judge_abstain() -> None:
+    model = CannedModel(["I would look at it.", "No list."])
+
+    examination = await examiner("evidence", model).examine(SILENT)
+
+    assert examination.value is None
+    assert "0 numbered points were found" in examination.reason
+    assert "0 numbered points were found" in model.requests[1].messages[-1].text
+
+
+def test_given_key_points_are_part_of_the_judges_id() -> None:
+    model = CannedModel([])
+    ids = {
+        examiner("evidence", model, key_points=points).id
+        for points in (None, KNOWN, {TASK.goal: ["two lamps"]})
+    }
+    assert len(ids) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "points"),
+    [
+        ("1. one lamp", [KeyPoint("one lamp")]),
+        ("Key points:\n1) **one lamp**\n2. [answer] its price", None),
+        (" 1. [state] a\n\n 2. [Answer] b ", [KeyPoint("a"), KeyPoint("b", "answer")]),
+    ],
+)
+def test_points_are_read_from_a_numbered_list(text: str, points: list[KeyPoint] | None) -> None:
+    expected = points or [KeyPoint("one lamp"), KeyPoint("its price", "answer")]
+
+    assert list(read_points(text)) == expected
+
+
+@pytest.mark.parametrize("text", ["", "none", "- a\n- b", "\n".join(f"{n}. x" for n in range(40))])
+def test_what_is_no_list_of_points_is_refused(text: str) -> None:
+    with pytest.raises(UnusableError, match="numbered points were found"):
+        read_points(text)

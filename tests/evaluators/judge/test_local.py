@@ -1,0 +1,48 @@
+"""A judge with weights in this process: pictures and texts reach it, gibberish is no verdict."""
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+
+import pytest
+
+from evaluators.judge import VARIANTS, examiner
+from tests.evaluators.judge.episodes import TASK, answered
+from tests.evaluators.judge.test_exhibits import picture
+from tests.tiny_models import llava
+from webagent.models.local import LocalModel
+
+
+@pytest.fixture(scope="module")
+async def model(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[LocalModel]:
+    """A tiny model of images and text that was never trained."""
+    folder = llava(tmp_path_factory.mktemp("judge") / "llava")
+    loaded = LocalModel.load(str(folder))
+    yield loaded
+    await loaded.close()
+
+
+@pytest.mark.parametrize("variant", sorted(VARIANTS))
+async def test_an_untrained_model_looks_at_the_screenshots_and_never_gives_a_verdict(
+    variant: str, model: LocalModel
+) -> None:
+    episode = answered()
+    steps = tuple(
+        replace(step, observation=replace(step.observation, screenshot="shot"))
+        for step in episode.steps
+    )
+    asked = examiner(
+        variant,
+        model,
+        lambda reference: picture((10, 10, 90, 90)),
+        key_points={TASK.goal: ["a lamp"]},
+        max_tokens=4,
+        timeout=120.0,
+    )
+
+    examination = await asked.examine(replace(episode, steps=steps, last=steps[-1].observation))
+
+    assert examination.value is None
+    assert "cut off before its end" in examination.reason, examination.reason
+    assert examination.spent.calls >= 2
+    assert examination.spent.input_tokens > 0
+    assert "without screenshots" not in examination.judge
