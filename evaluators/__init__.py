@@ -1,6 +1,6 @@
 """How well it went: a finished trajectory in, a value with its reason out."""
 
-from evaluators.combine import cascade, unsure_abstains, vote
+from evaluators.combine import Tally, cascade, unsure_abstains, vote
 from evaluators.evaluator import Evaluator, Judged, Verdict, evaluator
 from evaluators.frozen import FrozenJudge, freeze, refuse_frozen, verify
 from evaluators.judge import JudgeSettings, looking_judge
@@ -12,6 +12,7 @@ __all__ = [
     "FrozenJudge",
     "JudgeSettings",
     "Judged",
+    "Tally",
     "Verdict",
     "cascade",
     "checks_hold",
