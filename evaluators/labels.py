@@ -141,9 +141,11 @@ def _text(path: Path) -> str:
 
 def _csv_rows(path: Path, text: str) -> list[tuple[int, Mapping[str, str]]]:
     """Rows with the numbers of their lines; parted by commas, semicolons or tabs."""
-    header = text.lstrip().partition("\n")[0]
+    body = text.lstrip("\r\n ")
+    skipped = text[: len(text) - len(body)].count("\n")
+    header = body.partition("\n")[0]
     reader = csv.DictReader(
-        io.StringIO(text, newline=""), delimiter=max(",;\t", key=header.count), strict=True
+        io.StringIO(body, newline=""), delimiter=max(",;\t", key=header.count), strict=True
     )
     rows: list[tuple[int, Mapping[str, str]]] = []
     try:
@@ -151,15 +153,16 @@ def _csv_rows(path: Path, text: str) -> list[tuple[int, Mapping[str, str]]]:
         if not any(reader.fieldnames):
             raise SetupError(f"{path} is empty; expected a header and a row for each label")
         for row in reader:
+            line = skipped + reader.line_num
             if None in row or None in row.values():
                 wide = len(reader.fieldnames)
                 raise SetupError(
-                    f"{path}, line {reader.line_num}: not the {wide} fields of the header; put a"
+                    f"{path}, line {line}: not the {wide} fields of the header; put a"
                     " field with a comma or a line break in double quotes"
                 )
-            rows.append((reader.line_num, {name: text.strip() for name, text in row.items()}))
+            rows.append((line, {name: text.strip() for name, text in row.items()}))
     except csv.Error as error:
-        raise SetupError(f"{path}, line {reader.line_num}: no CSV: {error}") from error
+        raise SetupError(f"{path}, line {skipped + reader.line_num}: no CSV: {error}") from error
     return rows
 
 

@@ -26,6 +26,12 @@ class Asked:
     failure: str = ""
     """Why it had to abstain: its model failed, or time was up. Empty where it spoke for itself."""
 
+    @property
+    def was_in_vain(self) -> bool:
+        """Whether it abstained because a model failed or time was up: another time it may not."""
+        lost = any(spent.failed for spent in self.spent.values())
+        return self.score.value is None and (bool(self.failure) or lost)
+
 
 async def ask(
     evaluate: Evaluator,

@@ -58,7 +58,7 @@ class Stage:
         self.asked += 1
         self.decided += value is not None
         self.abstained += value is None
-        self.failed += bool(asked.failure)
+        self.failed += asked.was_in_vain
         if value is not None and outcome is not None:
             self.overruled += side(value) != side(outcome)
         self.seconds += asked.seconds

@@ -1,0 +1,177 @@
+"""Evaluators by the names they are asked for with: `cascade(rules, reward:FOLDER, judge)`."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from evaluators.combine import Tally, cascade, unsure_abstains, vote
+from evaluators.evaluator import Evaluator
+from evaluators.judge import looking_judge
+from evaluators.rules import checks_hold
+from webagent.errors import SetupError, unknown_name
+from webagent.models.model import Model
+
+FORMS = (
+    *("rules", "judge:VARIANT", "reward:FOLDER"),
+    *("vote(A, B, …)", "vote[2,1](A, B)", "cascade(A, B, …)", "cascade[2](A, B, …)"),
+    "unsure[0.2,0.8](A)",
+)
+VARIANTS: Mapping[str, Callable[..., Evaluator]] = {"looking": looking_judge}
+"""Judges by the names of what they are shown; each takes the model and the images."""
+_COMBINED = ("vote", "cascade", "unsure")
+_HEAD = re.compile(r"\s*([\w-]+)\s*(?:\[([^\]]*)\])?\s*\(")
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """An evaluator as it was asked for, not made yet."""
+
+    kind: str
+    argument: str = ""
+    """What stands after the colon."""
+    numbers: tuple[float, ...] = ()
+    """What stands in square brackets."""
+    parts: tuple["Spec", ...] = ()
+
+    def leaves(self) -> tuple["Spec", ...]:
+        """Itself, or those it is made of."""
+        return tuple(leaf for part in self.parts for leaf in part.leaves()) or (self,)
+
+    @property
+    def asks_a_model(self) -> bool:
+        """Whether a language model is needed."""
+        return any(leaf.kind == "judge" for leaf in self.leaves())
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """Where the weights of its learned parts lie."""
+        return tuple(Path(leaf.argument) for leaf in self.leaves() if leaf.kind == "reward")
+
+
+@dataclass(frozen=True, slots=True)
+class Making:
+    """What evaluators are made with."""
+
+    model: Model | None = None
+    """Of the judges; there has to be one where a judge is asked for."""
+    images: Callable[[str], bytes] | None = None
+    seconds: float | None = None
+    """That a member of a vote or cascade may take."""
+    tallies: dict[str, Tally] = field(default_factory=dict)
+    """By the ids of votes and cascades; filled as those are made."""
+    kept: Mapping[str, Tally] = field(default_factory=dict)
+    """Tallies of earlier sessions, to go on with."""
+
+    def evaluator(self, spec: Spec) -> Evaluator:
+        """It, ready to be asked. Raises `SetupError` or `ModelError` for what cannot be made."""
+        parts = [self.evaluator(part) for part in spec.parts]
+        match spec.kind:
+            case "rules":
+                return checks_hold(spec.argument or "success")
+            case "judge":
+                return self._judge(spec.argument or "looking")
+            case "reward":
+                return _reward(Path(spec.argument))
+            case "unsure":
+                return unsure_abstains(parts[0], *spec.numbers)
+            case "vote":
+                return self._tallied(lambda tally: self._vote(spec, parts, tally))
+            case _:
+                agree = int(spec.numbers[0]) if spec.numbers else 1
+                return self._tallied(
+                    lambda tally: cascade(*parts, agree=agree, tally=tally, seconds=self.seconds)
+                )
+
+    def _vote(self, spec: Spec, parts: list[Evaluator], tally: Tally) -> Evaluator:
+        weights = spec.numbers or None
+        return vote(*parts, weights=weights, tally=tally, seconds=self.seconds)
+
+    def _tallied(self, make: Callable[[Tally], Evaluator]) -> Evaluator:
+        """It with the tally that was kept under its name."""
+        name = make(Tally()).id
+        return make(self.tallies.setdefault(name, self.kept.get(name) or Tally()))
+
+    def _judge(self, variant: str) -> Evaluator:
+        if variant not in VARIANTS:
+            raise unknown_name("judge", variant, VARIANTS)
+        if self.model is None:
+            raise SetupError(
+                f"judge:{variant} asks a model; name it with --model for an endpoint, or with"
+                " --policy local:FOLDER"
+            )
+        return VARIANTS[variant](self.model, self.images)
+
+
+def read_spec(text: str) -> Spec:
+    """The evaluator that a text asks for. Raises `SetupError` saying what is wrong with it."""
+    spec, rest = _read(text, text)
+    if rest.strip():
+        raise SetupError(f"in the evaluator {text!r} nothing may follow before {rest.strip()!r}")
+    return spec
+
+
+def _read(text: str, whole: str) -> tuple[Spec, str]:
+    """The first evaluator in a text, and what follows it."""
+    head = _HEAD.match(text)
+    if head is not None and head[1] in _COMBINED:
+        return _read_combined(head[1], head[2], text[head.end() :], whole)
+    atom = re.match(r"[^,()]*", text)
+    said = atom[0].strip() if atom else ""
+    kind, _, argument = said.partition(":")
+    if kind not in ("rules", "judge", "reward"):
+        raise SetupError(
+            f"in {whole!r}: {said!r} is no evaluator; expected one of {', '.join(FORMS)}"
+        )
+    if kind == "reward" and not argument:
+        raise SetupError(f"in {whole!r}: reward names no folder; give it as reward:FOLDER")
+    return Spec(kind, argument), text[len(atom[0]) if atom else 0 :]
+
+
+def _read_combined(kind: str, bracket: str | None, text: str, whole: str) -> tuple[Spec, str]:
+    parts = []
+    while True:
+        part, text = _read(text, whole)
+        parts.append(part)
+        text = text.lstrip()
+        if text[:1] not in (",", ")"):
+            raise SetupError(f"in the evaluator {whole!r} a bracket is not closed")
+        is_end, text = text[0] == ")", text[1:]
+        if is_end:
+            break
+    spec = Spec(kind, "", _numbers(bracket, whole), tuple(parts))
+    _check(spec, whole)
+    return spec, text
+
+
+def _numbers(bracket: str | None, whole: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(part) for part in (bracket or "").split(",") if part.strip())
+    except ValueError:
+        raise SetupError(f"in the evaluator {whole!r}: [{bracket}] does not hold numbers") from None
+
+
+def _check(spec: Spec, whole: str) -> None:
+    count, numbers = len(spec.parts), spec.numbers
+    usable = {
+        "vote": not numbers or (len(numbers) == count and min(numbers) > 0),
+        "cascade": not numbers
+        or (len(numbers) == 1 and numbers[0].is_integer() and 1 <= numbers[0] <= count),
+        "unsure": count == 1 and len(numbers) == 2 and numbers[0] < numbers[1],
+    }
+    if not usable[spec.kind]:
+        expected = {
+            "vote": "a positive weight for each voter, as vote[2,1](A, B)",
+            "cascade": "how many have to agree, no more than there are, as cascade[2](A, B, C)",
+            "unsure": "the range of values that say nothing, as unsure[0.2,0.8](A)",
+        }[spec.kind]
+        raise SetupError(f"in the evaluator {whole!r}: expected {expected}")
+
+
+def _reward(folder: Path) -> Evaluator:
+    """The learned reward model in a folder."""
+    if not folder.is_dir():
+        raise SetupError(f"reward:{folder}: there is no such folder; name saved reward weights")
+    from evaluators.reward.builtin import RewardModel
+
+    return RewardModel.load(folder).evaluator()

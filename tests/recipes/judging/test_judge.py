@@ -1,0 +1,223 @@
+"""A run is judged, and its judges are held against labels, through the real entry point."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from recipes import cli
+from recipes.judging import specification
+from tasks.task import Check
+from tests.fakes.run import episode
+from webagent.records import Provenance, Score
+from webagent.store import Store
+
+JUDGE = "checks_hold@1"
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """Twelve episodes of three tasks: the evidence says that every other one succeeded."""
+    from dataclasses import replace
+
+    folder = tmp_path / "run"
+    with Store.open(folder, create=True) as store:
+        for index in range(12):
+            place = Provenance(arm="agent", phase="evaluate", index=index)
+            whole = episode(
+                place, ("click-link", "enter-text", "read-table")[index % 3], index, True
+            )
+            check = Check("reward", "at_least", 1)
+            task = replace(whole.task, checks=(check,))
+            store.add(replace(whole, id=f"e{index}", task=task, evidence={"reward": index % 2}))
+        dream = Provenance(arm="agent", phase="imagine", world="imagined")
+        store.add(replace(episode(dream, "click-link", 99, True), id="dream"))
+    return folder
+
+
+@pytest.fixture
+def labels(tmp_path: Path) -> Path:
+    """People agree with the evidence but on episodes 0 and 1, and one is unsure of 11."""
+    rows = [f"e{i},{'yes' if i in (0, 3, 5, 7, 9) else 'no'}" for i in range(11)]
+    file = tmp_path / "labels.csv"
+    file.write_text("\n".join(["episode,success", *rows, "e11,unsure"]) + "\n")
+    return file
+
+
+def scores(run: Path) -> dict[str, tuple[Score, ...]]:
+    with Store.open(run) as store:
+        return store.scores("finished")
+
+
+def test_rules_are_scored_stored_and_held_against_labels(run, labels, capsys) -> None:
+    assert cli.main(["judge", str(run), "--with", "rules", "--against", str(labels)]) == 0
+
+    told = capsys.readouterr().out
+    found = json.loads((run / "agreement.json").read_text())
+    figures = found["evaluators"][JUDGE]
+    assert "11 labelled episodes, 5 successes; 0 disputed and 1 unsure ones left out" in told
+    assert figures["counts"] == {
+        "true_positives": 4,
+        "false_positives": 1,
+        "false_negatives": 1,
+        "true_negatives": 5,
+    }
+    assert figures["measures"]["precision"]["value"] == pytest.approx(0.8)
+    assert figures["measures"]["precision"]["low"] < 0.8 < figures["measures"]["precision"]["high"]
+    assert figures["tasks"] == 3
+    assert set(figures["groups"]["task"]) == {
+        f"miniwob/{n}@1" for n in ("click-link", "enter-text", "read-table")
+    }
+    stored = scores(run)
+    assert stored["e1"][0].value == 1.0 and stored["e2"][0].value == 0.0
+    assert "dream" not in stored
+
+
+def test_what_is_scored_is_not_asked_again_and_imagined_ones_only_on_demand(
+    run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["judge", str(run), "--with", "rules", "--json"]
+    counts = []
+    for flags in ([], [], ["--imagined"]):
+        assert cli.main([*asked, *flags]) == 0
+        counts.append(json.loads(capsys.readouterr().out)["costs"][JUDGE]["episodes"])
+
+    assert counts == [12, 12, 13]
+
+
+def test_labels_given_in_a_run_folder_count_without_naming_an_evaluator(run, capsys) -> None:
+    from evaluators.labels import Label, add_label
+
+    cli.main(["judge", str(run), "--with", "rules"])
+    for number in (0, 1, 2, 3):
+        add_label(run, Label(f"e{number}", float(number == 1), annotator="ada"))
+
+    assert cli.main(["judge", str(run), "--against", str(run), "--json"]) == 0
+    found = json.loads((run / "agreement.json").read_text())["evaluators"][JUDGE]
+    assert found["counts"]["true_positives"] == 1 and found["counts"]["false_positives"] == 1
+
+
+@pytest.mark.parametrize(
+    ("flags", "complaint"),
+    [
+        ((), "nothing to do"),
+        (("--with", "ruls"), "'ruls' is no evaluator; expected one of rules, judge:VARIANT"),
+        (("--with", "vote(rules"), "a bracket is not closed"),
+        (("--with", "rules)"), "nothing may follow before ')'"),
+        (("--with", "cascade[3](rules,rules)"), "how many have to agree"),
+        (("--with", "unsure(rules)"), "the range of values that say nothing"),
+        (("--with", "vote[1,0](rules,rules)"), "a positive weight for each voter"),
+        (("--with", "vote[a](rules)"), "[a] does not hold numbers"),
+        (("--with", "reward:nowhere"), "there is no such folder"),
+        (("--with", "reward"), "reward names no folder"),
+        (("--with", "judge"), "is no language model"),
+        (("--with", "judge:psychic", "--model", "m"), "unknown judge 'psychic'"),
+        (("--with", "rules", "--arms", "nobody"), "holds no episode to judge"),
+        (("--freeze", "--against", "x.csv"), "there are none"),
+        (("--verify",), "no list of frozen judges"),
+        (("--with", "rules", "--concurrency", "0"), "above zero"),
+        (("--with", "rules", "--annotators", "loudest"), "unknown rule for several annotators"),
+        (("--with", "judge", "--model", "m", "--max-cost", "1"), "the price of 'm' is not known"),
+        (("--against", "x.csv"), "x.csv cannot be read"),
+    ],
+)
+def test_what_cannot_be_done_is_named(run, flags, complaint, capsys, monkeypatch) -> None:
+    monkeypatch.chdir(run.parent)
+    assert cli.main(["judge", str(run), *flags]) == 1
+    assert complaint in " ".join(capsys.readouterr().err.split())
+
+
+def test_labels_of_other_episodes_are_named_unless_they_are_to_be_ignored(
+    run, labels, capsys
+) -> None:
+    labels.write_text(labels.read_text() + "e99,yes\n")
+    asked = ["judge", str(run), "--with", "rules", "--against", str(labels)]
+
+    assert cli.main(asked) == 1
+    assert "1 of 13 labels are of episodes that this run has not: 'e99'" in capsys.readouterr().err
+    assert cli.main([*asked, "--ignore-unknown"]) == 0
+    assert json.loads((run / "agreement.json").read_text())["ignored_labels"] == 1
+
+
+@pytest.fixture
+def asks(monkeypatch: pytest.MonkeyPatch, chat_server) -> Callable[..., list[str]]:
+    """The flags of a judge behind the test server that calls every episode a success."""
+
+    def flags(*behaviours: object) -> list[str]:
+        monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
+        chat_server.will(*behaviours)
+        return ["--with", "cascade(rules, judge)", "judge", "--model", "m", "--concurrency", "1"]
+
+    return flags
+
+
+FOUND = json.dumps(
+    {
+        "points": [{"point": "p", "where": "page 1", "quote": "Submit", "verdict": "not met"}],
+        "outcome": "failure",
+        "reason": "not sent",
+    }
+)
+
+
+def test_a_judge_behind_an_endpoint_is_counted_and_capped(
+    run, asks, behave, chat_server, tmp_path, capsys
+) -> None:
+    prices = tmp_path / "prices.toml"
+    prices.write_text('[models."m"]\ninput = 1000\noutput = 1000\ncurrency = "USD"\n')
+    flags = [*asks(behave.reply(FOUND)), "--prices", str(prices)]
+
+    assert cli.main(["judge", str(run), *flags, "--max-tokens-total", "50"]) == 1
+    assert "stopped before its end: " in capsys.readouterr().out
+    done = len(chat_server.requests)
+    assert 0 < done < 12
+
+    assert cli.main(["judge", str(run), *flags]) == 0
+    assert len(chat_server.requests) == 12
+    told = capsys.readouterr().out
+    assert "0.0 % of 12 episodes came to judge" in told
+    assert "in money an episode" in told
+
+
+def test_episodes_whose_judge_failed_are_asked_about_again(
+    run, asks, behave, chat_server, capsys
+) -> None:
+    flags = asks(behave.status(400, message="no"), behave.reply(FOUND))
+    cli.main(["judge", str(run), *flags, "--json"])
+    [judge] = {s.evaluator for found in scores(run).values() for s in found} - {
+        s.evaluator for found in scores(run).values() for s in found if s.evaluator[:5] != "judge"
+    }
+    abstained = [
+        e
+        for e, found in scores(run).items()
+        if (judge, None) in {(s.evaluator, s.value) for s in found}
+    ]
+    assert len(abstained) == 1
+
+    before = len(chat_server.requests)
+    assert cli.main(["judge", str(run), *flags, "--json"]) == 0
+    assert len(chat_server.requests) == before + 1
+
+
+def test_a_model_that_is_not_there_ends_it_and_loses_nothing(run, asks, behave, capsys) -> None:
+    flags = asks(behave.status(400, message="no"))
+    assert cli.main(["judge", str(run), *flags]) == 1
+    assert "the last 12 judgements of judge" in capsys.readouterr().err
+    assert len(scores(run)) == 12
+
+
+def test_a_frozen_judge_is_verified_by_its_content(run, monkeypatch, capsys) -> None:
+    asked = ["judge", str(run), "--with", "vote(rules, rules:raw_positive)"]
+    assert cli.main([*asked, "--freeze"]) == 0
+    assert cli.main(["judge", str(run), "--verify"]) == 0
+    assert cli.main([*asked, "--freeze"]) == 0
+
+    def changed(score: str):
+        from evaluators.evaluator import Verdict, evaluator
+
+        return evaluator("checks_hold", version="2")(lambda trajectory: Verdict(1.0, "kind"))
+
+    monkeypatch.setattr(specification, "checks_hold", changed)
+    assert cli.main(["judge", str(run), "--verify"]) == 1
+    assert "is not the frozen one: expected 'vote(checks_hold@1" in capsys.readouterr().err
