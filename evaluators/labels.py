@@ -58,8 +58,8 @@ def read_labels(path: Path) -> tuple[Label, ...]:
             raise SetupError(f"{path.parent} holds no labels: nobody has given any there yet")
     if path.suffix == ".jsonl":
         return _kept(path)
-    text = _text(path)
-    rows = _json_rows(path, text) if path.suffix == ".json" else _csv_rows(path, text)
+    text = text_of(path)
+    rows = _json_rows(path, text) if path.suffix == ".json" else csv_rows(path, text)
     if not rows:
         raise SetupError(f"{path} holds no label: there is no row below the header")
     is_arb = "trajectory_success" in rows[0][1]
@@ -102,7 +102,7 @@ def for_score(labels: Iterable[Label], score: str = "success") -> tuple[Label, .
 def _kept(path: Path) -> tuple[Label, ...]:
     """The latest label of each annotator; a last line that was cut short was never given."""
     latest: dict[tuple[str, str, str], Label] = {}
-    lines = _text(path).split("\n")
+    lines = text_of(path).split("\n")
     for number, line in enumerate(lines[:-1], start=1):
         try:
             label = from_json(Label, json.loads(line))
@@ -124,7 +124,8 @@ def _drop_torn(file: Any) -> None:
     file.truncate(file.read().rfind(b"\n") + 1)
 
 
-def _text(path: Path) -> str:
+def text_of(path: Path) -> str:
+    """What a file written by people holds, in UTF-8 or UTF-16. Raises `SetupError`."""
     try:
         raw = path.read_bytes()
     except OSError as error:
@@ -139,8 +140,11 @@ def _text(path: Path) -> str:
         ) from error
 
 
-def _csv_rows(path: Path, text: str) -> list[tuple[int, Mapping[str, str]]]:
-    """Rows with the numbers of their lines; parted by commas, semicolons or tabs."""
+def csv_rows(path: Path, text: str) -> list[tuple[int, Mapping[str, str]]]:
+    """Rows with the numbers of their lines; parted by commas, semicolons or tabs.
+
+    Names of columns are in small letters. Raises `SetupError` for a row of another width.
+    """
     body = text.lstrip("\r\n ")
     skipped = text[: len(text) - len(body)].count("\n")
     header = body.partition("\n")[0]

@@ -10,12 +10,15 @@ from typing import Any
 
 from rich.console import Console
 
+from evaluators.behaviours import Induced, as_markdown
+from evaluators.behaviours import as_json as behaviours_json
 from evaluators.combine import CountedModel, Tally
 from evaluators.labels import for_score, read_labels
 from recipes.config import resolve
 from recipes.judging.against import as_json, hold, print_costs, print_held
 from recipes.judging.budget import open_ledger, within
 from recipes.judging.freezing import freeze_into, frozen_specs, verify_in
+from recipes.judging.inducing import behaviours_told, induced
 from recipes.judging.labelled import placed, values_of
 from recipes.judging.scoring import Scoring, kept_tallies
 from recipes.judging.settings import JudgeConfig
@@ -64,6 +67,7 @@ class Session:
     names: list[str] = field(default_factory=list)
     """Ids of the evaluators that were asked for."""
     tallies: dict[str, Tally] = field(default_factory=dict)
+    induced: Induced | None = None
     left_undone: str = ""
     """Why judging ended early; empty where it did not."""
 
@@ -73,8 +77,6 @@ class Session:
         if self.config.verify:
             texts = texts or frozen_specs(self.config.run)
         specs = [read_spec(text) for text in texts]
-        if not specs:
-            return
         ledger = open_ledger(self.store, self.config.caps, self.prices)
         async with self._making(specs, ledger) as making:
             if self.config.verify:
@@ -82,7 +84,20 @@ class Session:
             if self.config.freeze:
                 for text in texts:
                     freeze_into(self.config.run, making, text)
-            await within(self._score(specs, making, ledger), ledger, self.config.max_minutes)
+            work = self._work(specs, making, ledger)
+            await within(work, ledger, self.config.max_minutes)
+            self.left_undone = ledger.reason or "it was interrupted" if self.left_undone else ""
+
+    async def _work(self, specs: Sequence[Spec], making: Making, ledger: Ledger) -> None:
+        """Score, then make metrics of feedback; what is left undone when it is cancelled is kept
+        in mind."""
+        self.left_undone = "not begun"
+        if specs:
+            await self._score(specs, making, ledger)
+        if self.config.induce is not None:
+            entries = self.entries()
+            self.induced = await induced(self.store, entries, self.config, making.model)
+        self.left_undone = ""
 
     async def _score(self, specs: Sequence[Spec], making: Making, ledger: Ledger) -> None:
         """Ask every evaluator about every episode that it has not scored."""
@@ -98,9 +113,7 @@ class Session:
             )
         work = scoring.open_work(episodes, retry=self.config.retry)
         with Meter(len(work), cost=partial(told, ledger)) as meter:
-            self.left_undone = ledger.reason or "it was interrupted"
             await scoring.score(work, self.config.concurrency, meter)
-            self.left_undone = ""
 
     def entries(self) -> list[Entry]:
         """The episodes that are meant."""
@@ -121,9 +134,12 @@ class Session:
             print_costs(self.tallies, self.prices, console)
         if self.config.against is not None:
             report |= self._hold(self.config.against, console)
-            target = self._write("agreement.json", report)
+            target = self._write("agreement.json", json.dumps(report, indent=1) + "\n")
             if not self.config.json:
                 print(f"numbers: {target}")
+        if self.induced is not None:
+            report["behaviours"] = behaviours_json(self.induced)
+            self._tell_behaviours(self.induced)
         if self.config.json:
             print(json.dumps(report, indent=1))
 
@@ -151,12 +167,19 @@ class Session:
             for name, tally in self.tallies.items()
         }
 
-    def _write(self, name: str, content: Any) -> Path:
+    def _tell_behaviours(self, found: Induced) -> None:
+        self._write("behaviours.json", json.dumps(behaviours_json(found), indent=1) + "\n")
+        page = self._write("behaviours.md", as_markdown(found))
+        if not self.config.json:
+            print(behaviours_told(found))
+            print(f"metrics: {page}")
+
+    def _write(self, name: str, content: str) -> Path:
         folder = self.config.out or self.config.run
         target, draft = folder / name, folder / f".{name}"
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            draft.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+            draft.write_text(content, encoding="utf-8")
             draft.replace(target)
         except OSError as error:
             raise StoreError(f"{target} cannot be written: {error}") from error
@@ -165,7 +188,8 @@ class Session:
     @asynccontextmanager
     async def _making(self, specs: Sequence[Spec], ledger: Ledger) -> AsyncIterator[Making]:
         """What evaluators are made with; the model is there only where a judge asks one."""
-        model = self._model(ledger) if any(spec.asks_a_model for spec in specs) else None
+        is_asked = self.config.asks_to_induce or any(spec.asks_a_model for spec in specs)
+        model = self._model(ledger) if is_asked else None
         images = self.store.images.get if self.config.images else None
         try:
             yield Making(model, images, self.config.seconds, kept=kept_tallies(self.store))

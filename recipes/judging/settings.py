@@ -62,17 +62,26 @@ class JudgeConfig:
     """Fix the evaluators by their content in the run's frozen.json before they score."""
     verify: bool = False
     """Check first that the frozen judges are what they were; without --with, those are asked."""
+    induce: Path | None = None
+    """A CSV of people's open feedback (episode, feedback) to make metrics of: by --model where one
+    is named, else by words (docs/judging/agreement.md)."""
+    metrics: tuple[int, ...] = ()
+    """How many metrics to try; 2 to 15 by words, 4, 6, 8, 10 and 12 by a model."""
     out: Path | None = None
-    """Folder for agreement.json; the run folder when none is named."""
+    """Folder for agreement.json, behaviours.json and behaviours.md; the run folder when none is
+    named."""
     json: bool = False
     """Print figures as JSON instead of tables; progress goes to standard error either way."""
 
     def check(self) -> None:
         """Raises `SetupError` for settings that do not go together."""
-        if not (self.evaluators or self.against or self.verify):
+        if not (self.evaluators or self.against or self.verify or self.induce):
             raise SetupError(
-                "nothing to do: name evaluators with --with, labels with --against, or --verify"
+                "nothing to do: name evaluators with --with, labels with --against, feedback with"
+                " --induce, or --verify"
             )
+        if any(size < 1 for size in self.metrics):
+            raise SetupError(f"--metrics {' '.join(map(str, self.metrics))}: at least 1 is needed")
         if self.freeze and not self.evaluators:
             raise SetupError("--freeze fixes the evaluators that --with names; there are none")
         if self.annotators not in RULES:
@@ -83,6 +92,11 @@ class JudgeConfig:
                 " above zero"
             )
         self.caps.check()
+
+    @property
+    def asks_to_induce(self) -> bool:
+        """Whether a model makes the metrics."""
+        return self.induce is not None and bool(self.model or self.policy != "endpoint")
 
     @property
     def caps(self) -> Caps:

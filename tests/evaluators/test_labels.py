@@ -104,7 +104,7 @@ def test_the_same_rows_are_read_from_json(written):
     file = written(json.dumps(rows[:1]), "labels.json")
     assert read_labels(file)[0].value == 0.0
 
-    with pytest.raises(SetupError, match="no column 'episode' and no 'success'"):
+    with pytest.raises(SetupError, match="no column 'trajectory_success'"):
         read_labels(written(json.dumps(rows), "labels.json"))
     with pytest.raises(SetupError, match="no array of objects"):
         read_labels(written("{}", "labels.json"))

@@ -221,3 +221,55 @@ def test_a_frozen_judge_is_verified_by_its_content(run, monkeypatch, capsys) -> 
     monkeypatch.setattr(specification, "checks_hold", changed)
     assert cli.main(["judge", str(run), "--verify"]) == 1
     assert "is not the frozen one: expected 'vote(checks_hold@1" in capsys.readouterr().err
+
+
+FEEDBACK = Path(__file__).parents[2] / "evaluators" / "behaviours" / "feedback.csv"
+
+
+@pytest.fixture
+def commented(tmp_path: Path) -> Path:
+    """The feedback of known groups, on the episodes of the run."""
+    lines = FEEDBACK.read_text().replace("e12,", "e0,").replace("e13,", "e1,")
+    file = tmp_path / "feedback.csv"
+    file.write_text(lines)
+    return file
+
+
+def test_feedback_becomes_metrics_without_a_model(run, commented, capsys) -> None:
+    assert cli.main(["judge", str(run), "--induce", str(commented)]) == 0
+    told = capsys.readouterr().out
+    data = json.loads((run / "behaviours.json").read_text())
+    assert f"{data['size']} metrics: coverage" in told
+    assert data["adjusted_rand"] > 0.7
+    assert (run / "behaviours.md").read_text().startswith("# Metrics from people's feedback")
+
+
+def test_feedback_goes_to_a_model_where_one_is_named(
+    run, commented, chat_server, behave, monkeypatch, capsys
+) -> None:
+    rows = commented.read_text().splitlines()
+    commented.write_text("\n".join([rows[0], *rows[1:6]]) + "\n")
+    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
+    quote = {"behaviour": "b", "sign": "bad", "step": 1}
+    words = ("clicking the same", "The search query", "Declared", "disabled button", "typed")
+    replies = [json.dumps({"aspects": [{**quote, "feedback": word}]}) for word in words]
+    measure = {"name": "n", "definition": "d"}
+    kept = {"measures": [{**measure, "remarks": [1, 2]}]}
+    whole = {"measures": [{**measure, "remarks": [1, 2, 3, 4, 5]}]}
+    rating = {"ratings": [{"measure": 1, "rating": "bad"}]}
+    match = {"matches": [{"remark": n, "trait": 1} for n in (1, 2, 3)]}
+    replies += [json.dumps(each) for each in (kept, rating, match, whole)]
+    chat_server.will(*map(behave.reply, replies))
+
+    asked = ["--model", "m", "--metrics", "1", "--concurrency", "1"]
+    assert cli.main(["judge", str(run), "--induce", str(commented), *asked]) == 0
+    data = json.loads((run / "behaviours.json").read_text())
+    assert [len(metric["aspects"]) for metric in data["metrics"]] == [5]
+    assert data["tried"]["1"]["coverage"]["value"] == 1.0
+    assert len(chat_server.requests) == 9
+
+
+def test_feedback_on_other_episodes_is_named(run, commented, capsys) -> None:
+    commented.write_text(commented.read_text() + "e77,ada,bad,forms,odd\n")
+    assert cli.main(["judge", str(run), "--induce", str(commented)]) == 1
+    assert "1 of 43 rows" in capsys.readouterr().err
