@@ -52,11 +52,10 @@ def _records(making: Making, text: str) -> list[FrozenJudge]:
     spec = read_spec(text)
     learned = [
         replace(freeze(making.evaluator(leaf), Path(leaf.argument)), spec=text)
-        for leaf in spec.leaves()
-        if leaf.kind == "reward"
+        for leaf in spec.learned
     ]
     whole = replace(freeze(making.evaluator(spec)), spec=text)
-    return learned if spec.kind == "reward" else [whole, *learned]
+    return learned if spec.learned == (spec,) else [whole, *learned]
 
 
 def _told(judge: FrozenJudge) -> str:

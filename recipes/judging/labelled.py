@@ -23,7 +23,7 @@ def placed(
     by_id = {entry.id: entry for entry in entries}
     by_task: defaultdict[tuple[str, str], list[Entry]] = defaultdict(list)
     for entry in entries:
-        for name in {entry.task, _name(entry.task)}:
+        for name in _names(entry.task):
             by_task[name, entry.arm].append(entry)
     found: list[Label] = []
     unknown: list[str] = []
@@ -60,8 +60,10 @@ def _about(label: Label, entry: Entry) -> Label:
     )
 
 
-def _name(task: str) -> str:
-    return task.rsplit("/", 1)[-1].split("@", 1)[0]
+def _names(task: str) -> set[str]:
+    """What label files call a task: `webarena/7@1` is also `webarena/7`, `webarena.7` and `7`."""
+    bare = task.split("@", 1)[0]
+    return {task, bare, bare.replace("/", ".", 1), bare.rsplit("/", 1)[-1]}
 
 
 def _unknown(unknown: Sequence[str], total: int, known: dict[str, Entry]) -> SetupError:

@@ -1,6 +1,7 @@
 """The recipe `webagent judge`: verify, freeze, score, and hold against labels."""
 
 import json
+import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from rich.console import Console
 from evaluators.behaviours import Induced, as_markdown
 from evaluators.behaviours import as_json as behaviours_json
 from evaluators.combine import CountedModel, Tally
+from evaluators.evaluator import Judged
 from evaluators.labels import for_score, read_labels
 from recipes.config import resolve
 from recipes.judging.against import as_json, hold, print_costs, print_held
@@ -22,7 +24,7 @@ from recipes.judging.inducing import behaviours_told, induced
 from recipes.judging.labelled import placed, values_of
 from recipes.judging.scoring import Scoring, kept_tallies
 from recipes.judging.settings import JudgeConfig
-from recipes.judging.specification import Making, Spec, read_spec
+from recipes.judging.specification import Making, Spec, read_spec, title
 from recipes.judging.words import plain
 from recipes.meter import Meter
 from recipes.spending import check_money, prices_in, told
@@ -46,13 +48,15 @@ def main(argv: Sequence[str]) -> int:
         try:
             run_until_stopped(session.judge())
         except Stopped as stopped:
-            print(f"\n{stopped}; what was judged is kept. The same command goes on.")
+            text = f"\n{stopped}; what was judged is kept. The same command goes on."
+            print(text, file=sys.stderr)
             return stopped.status
         session.tell()
     if session.left_undone:
         print(
-            f"stopped before its end: {session.left_undone}; what was judged is kept, and the"
-            " same command with a higher cap goes on"
+            f"webagent: stopped before its end: {session.left_undone}; what was judged is kept, and"
+            " the same command with a higher cap goes on",
+            file=sys.stderr,
         )
     return 1 if session.left_undone else 0
 
@@ -64,8 +68,7 @@ class Session:
     config: JudgeConfig
     store: Store
     prices: Prices
-    names: list[str] = field(default_factory=list)
-    """Ids of the evaluators that were asked for."""
+    asked: list[Judged] = field(default_factory=list)
     tallies: dict[str, Tally] = field(default_factory=dict)
     induced: Induced | None = None
     left_undone: str = ""
@@ -101,10 +104,10 @@ class Session:
 
     async def _score(self, specs: Sequence[Spec], making: Making, ledger: Ledger) -> None:
         """Ask every evaluator about every episode that it has not scored."""
-        evaluators = list({e.id: e for e in map(making.evaluator, specs)}.values())
-        self.names = [each.id for each in evaluators]
+        evaluators = list({title(e): e for e in map(making.evaluator, specs)}.values())
+        self.asked = evaluators
         scoring = Scoring(self.store, evaluators, making.tallies, ledger, self.config.seconds)
-        self.tallies = {name: scoring.tallies[name] for name in self.names}
+        self.tallies = scoring.tallies
         episodes = [entry.id for entry in self.entries()]
         if not episodes:
             raise SetupError(
@@ -144,12 +147,16 @@ class Session:
             print(json.dumps(report, indent=1))
 
     def _hold(self, labels: Path, console: Console) -> dict[str, Any]:
-        given = for_score(read_labels(labels))
+        score = self.config.score
+        given = for_score(read_labels(labels), score)
+        if not given:
+            raise SetupError(f"{labels} holds no label of the score {score!r}")
         placed_labels, ignored = placed(
             given, self.entries(), ignore_unknown=self.config.ignore_unknown
         )
-        values = values_of(self.store)
-        asked = {name: values.get(name, {}) for name in self.names or values}
+        values = values_of(self.store, score)
+        names = [each.id for each in self.asked if each.score == score] or list(values)
+        asked = {name: values.get(name, {}) for name in names}
         held = hold(placed_labels, asked, self.config.annotators)
         if not self.config.json:
             print_held(held, console)

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evaluators.combine import Tally, ask
-from evaluators.evaluator import Evaluator
+from evaluators.evaluator import Judged
+from recipes.judging.specification import title
 from recipes.meter import Meter
 from webagent.errors import ModelError
 from webagent.models.metered import Ledger
@@ -21,10 +22,10 @@ OUTAGE = 12
 
 @dataclass(slots=True)
 class Scoring:
-    """Evaluators on their way through the episodes of a run."""
+    """Judgeds on their way through the episodes of a run."""
 
     store: Store
-    evaluators: Sequence[Evaluator]
+    evaluators: Sequence[Judged]
     combined: dict[str, Tally]
     """The tallies of votes and cascades, by their ids."""
     ledger: Ledger
@@ -41,8 +42,8 @@ class Scoring:
     def __post_init__(self) -> None:
         kept = kept_tallies(self.store)
         for each in self.evaluators:
-            found = self.combined.get(each.id) or kept.get(each.id)
-            self.tallies[each.id] = found or Tally()
+            found = self.combined.get(each.id) or kept.get(title(each))
+            self.tallies[title(each)] = found or Tally()
         self.others = {
             name: tally.state() for name, tally in kept.items() if name not in self.tallies
         }
@@ -54,28 +55,28 @@ class Scoring:
             if isinstance(episodes, list)
         }
 
-    def open_work(self, episodes: Sequence[str], *, retry: bool) -> list[tuple[Evaluator, str]]:
+    def open_work(self, episodes: Sequence[str], *, retry: bool) -> list[tuple[Judged, str]]:
         """What is to be asked: what was not yet, or failed; with `retry` every abstention.
 
         Episode by episode, so that any part of it compares the evaluators fairly.
         """
         stored = self.store.scores("finished")
         done = {
-            (score.evaluator, episode)
+            (score.name, score.evaluator, episode)
             for episode, scores in stored.items()
             for score in scores
-            if episode not in self.failed.get(score.evaluator, ())
-            and not (retry and score.value is None)
+            if not (retry and score.value is None)
         }
         return [
             (each, episode)
             for episode in episodes
             for each in self.evaluators
-            if (each.id, episode) not in done
+            if (each.score, each.id, episode) not in done
+            or episode in self.failed.get(title(each), ())
         ]
 
     async def score(
-        self, work: Sequence[tuple[Evaluator, str]], concurrency: int, meter: Meter
+        self, work: Sequence[tuple[Judged, str]], concurrency: int, meter: Meter
     ) -> None:
         """Ask them all, so many at a time. Raises `ModelError` for a model that is not there."""
         queue = iter(work)
@@ -87,25 +88,25 @@ class Scoring:
                 worker.cancel()
             await asyncio.gather(*workers, return_exceptions=True)
 
-    async def _worker(self, queue: Iterator[tuple[Evaluator, str]], meter: Meter) -> None:
+    async def _worker(self, queue: Iterator[tuple[Judged, str]], meter: Meter) -> None:
         for each, episode in queue:
             trajectory = self.store.load(episode)
             if trajectory is not None:
                 await self._ask(each, trajectory, meter)
 
-    async def _ask(self, each: Evaluator, trajectory: Trajectory, meter: Meter) -> None:
+    async def _ask(self, each: Judged, trajectory: Trajectory, meter: Meter) -> None:
         is_combined = each.id in self.combined
         asked = await ask(each, trajectory, seconds=None if is_combined else self.seconds)
         said = asked.score
         if asked.was_in_vain and self.ledger.reason:
             return
         if not is_combined:
-            self.tallies[each.id].note([each.id], [asked], said.value)
+            self.tallies[title(each)].note([title(each)], [asked], said.value)
         self.store.score(trajectory.id, said)
-        self._note(each.id, trajectory.id, asked.was_in_vain)
+        self._note(title(each), trajectory.id, asked.was_in_vain)
         meter.count(trajectory, said.value, is_new=False)
-        self.in_a_row[each.id] = self.in_a_row[each.id] + 1 if asked.was_in_vain else 0
-        if self.in_a_row[each.id] >= OUTAGE:
+        self.in_a_row[title(each)] = self.in_a_row[title(each)] + 1 if asked.was_in_vain else 0
+        if self.in_a_row[title(each)] >= OUTAGE:
             raise ModelError(
                 f"the last {OUTAGE} judgements of {each.id} failed, the latest: {said.reason}; what"
                 " was judged before is kept, and the same command goes on where this one stopped"

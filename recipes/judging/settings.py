@@ -20,14 +20,17 @@ class JudgeConfig:
     run: Positional[Path] = Path()
     """The run folder; this one when none is named."""
     evaluators: Annotated[tuple[str, ...], arg(name="with")] = ()
-    """Evaluators: `rules`, `judge:VARIANT`, `reward:FOLDER`, `vote(A, B)`, `cascade(A, B)`,
-    `cascade[2](A, B, C)`, `unsure[0.2,0.8](A)` (docs/judging/votes.md). What one has scored before
-    it is not asked again."""
+    """Evaluators: `rules`, `judge:VARIANT`, `reward:FOLDER`, `chance:FOLDER`, `vote(A, B)`,
+    `cascade(A, B)`, `cascade[2](A, B, C)`, `unsure[0.2,0.8](A)` (docs/judging/votes.md). What one
+    has scored before it is not asked again."""
     against: Path | None = None
     """Labels to hold the evaluators against: a CSV, AgentRewardBench's annotations, or a run folder
     in which labels were given. Without --with, whatever has been scored."""
     annotators: str = "majority"
     """What counts where several people labelled an episode: `majority`, `first` or `unanimous`."""
+    score: str = "success"
+    """Which score is held against the labels: `success`, or one of AgentRewardBench's others:
+    `side_effect`, `optimality`, `looping`."""
     ignore_unknown: bool = False
     """Leave out labels of episodes that the run has not."""
     arms: tuple[str, ...] = ()

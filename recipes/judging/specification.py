@@ -1,24 +1,29 @@
 """Evaluators by the names they are asked for with: `cascade(rules, reward:FOLDER, judge)`."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from evaluators.combine import Tally, cascade, unsure_abstains, vote
-from evaluators.evaluator import Evaluator
+from evaluators.evaluator import Judged, Verdict
 from evaluators.judge import looking_judge
 from evaluators.rules import checks_hold
 from webagent.errors import SetupError, unknown_name
 from webagent.models.model import Model
+from webagent.records import Trajectory
+
+if TYPE_CHECKING:
+    from evaluators.reward.builtin import RewardModel
 
 FORMS = (
-    *("rules", "judge:VARIANT", "reward:FOLDER"),
+    *("rules", "judge:VARIANT", "reward:FOLDER", "chance:FOLDER"),
     *("vote(A, B, …)", "vote[2,1](A, B)", "cascade(A, B, …)", "cascade[2](A, B, …)"),
     "unsure[0.2,0.8](A)",
 )
-VARIANTS: Mapping[str, Callable[..., Evaluator]] = {"looking": looking_judge}
-"""Judges by the names of what they are shown; each takes the model and the images."""
+_LEARNED = ("reward", "chance")
+_ATOMS = ("rules", "judge", *_LEARNED)
 _COMBINED = ("vote", "cascade", "unsure")
 _HEAD = re.compile(r"\s*([\w-]+)\s*(?:\[([^\]]*)\])?\s*\(")
 
@@ -44,9 +49,9 @@ class Spec:
         return any(leaf.kind == "judge" for leaf in self.leaves())
 
     @property
-    def folders(self) -> tuple[Path, ...]:
-        """Where the weights of its learned parts lie."""
-        return tuple(Path(leaf.argument) for leaf in self.leaves() if leaf.kind == "reward")
+    def learned(self) -> tuple["Spec", ...]:
+        """The parts that have weights."""
+        return tuple(leaf for leaf in self.leaves() if leaf.kind in _LEARNED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,16 +68,18 @@ class Making:
     kept: Mapping[str, Tally] = field(default_factory=dict)
     """Tallies of earlier sessions, to go on with."""
 
-    def evaluator(self, spec: Spec) -> Evaluator:
+    def evaluator(self, spec: Spec) -> Judged:
         """It, ready to be asked. Raises `SetupError` or `ModelError` for what cannot be made."""
         parts = [self.evaluator(part) for part in spec.parts]
         match spec.kind:
             case "rules":
                 return checks_hold(spec.argument or "success")
             case "judge":
-                return self._judge(spec.argument or "looking")
+                return self._judge(spec.argument)
             case "reward":
-                return _reward(Path(spec.argument))
+                return _reward(Path(spec.argument)).evaluator()
+            case "chance":
+                return _chance(_reward(Path(spec.argument)))
             case "unsure":
                 return unsure_abstains(parts[0], *spec.numbers)
             case "vote":
@@ -83,24 +90,34 @@ class Making:
                     lambda tally: cascade(*parts, agree=agree, tally=tally, seconds=self.seconds)
                 )
 
-    def _vote(self, spec: Spec, parts: list[Evaluator], tally: Tally) -> Evaluator:
+    def _vote(self, spec: Spec, parts: Sequence[Judged], tally: Tally) -> Judged:
         weights = spec.numbers or None
         return vote(*parts, weights=weights, tally=tally, seconds=self.seconds)
 
-    def _tallied(self, make: Callable[[Tally], Evaluator]) -> Evaluator:
+    def _tallied(self, make: Callable[[Tally], Judged]) -> Judged:
         """It with the tally that was kept under its name."""
         name = make(Tally()).id
         return make(self.tallies.setdefault(name, self.kept.get(name) or Tally()))
 
-    def _judge(self, variant: str) -> Evaluator:
-        if variant not in VARIANTS:
-            raise unknown_name("judge", variant, VARIANTS)
+    def _judge(self, variant: str) -> Judged:
         if self.model is None:
             raise SetupError(
                 f"judge:{variant} asks a model; name it with --model for an endpoint, or with"
                 " --policy local:FOLDER"
             )
-        return VARIANTS[variant](self.model, self.images)
+        return judge_of(variant, self.model, self.images)
+
+
+def judge_of(variant: str, model: Model, images: Callable[[str], bytes] | None = None) -> Judged:
+    """The judge that looks, by the name of what it is shown. Raises `SetupError` for another."""
+    if variant not in ("", "looking"):
+        raise unknown_name("judge", variant, ["looking"])
+    return looking_judge(model, images)
+
+
+def title(judged: Judged) -> str:
+    """What an evaluator is called here: its id, and its score where that is not success."""
+    return judged.id if judged.score == "success" else f"{judged.id} ({judged.score})"
 
 
 def read_spec(text: str) -> Spec:
@@ -119,12 +136,12 @@ def _read(text: str, whole: str) -> tuple[Spec, str]:
     atom = re.match(r"[^,()]*", text)
     said = atom[0].strip() if atom else ""
     kind, _, argument = said.partition(":")
-    if kind not in ("rules", "judge", "reward"):
+    if kind not in _ATOMS:
         raise SetupError(
             f"in {whole!r}: {said!r} is no evaluator; expected one of {', '.join(FORMS)}"
         )
-    if kind == "reward" and not argument:
-        raise SetupError(f"in {whole!r}: reward names no folder; give it as reward:FOLDER")
+    if kind in _LEARNED and not argument:
+        raise SetupError(f"in {whole!r}: {kind} names no folder; give it as {kind}:FOLDER")
     return Spec(kind, argument), text[len(atom[0]) if atom else 0 :]
 
 
@@ -168,10 +185,20 @@ def _check(spec: Spec, whole: str) -> None:
         raise SetupError(f"in the evaluator {whole!r}: expected {expected}")
 
 
-def _reward(folder: Path) -> Evaluator:
+def _reward(folder: Path) -> "RewardModel":
     """The learned reward model in a folder."""
     if not folder.is_dir():
-        raise SetupError(f"reward:{folder}: there is no such folder; name saved reward weights")
+        raise SetupError(f"{folder} is no folder; name one that reward weights were saved to")
     from evaluators.reward.builtin import RewardModel
 
-    return RewardModel.load(folder).evaluator()
+    return RewardModel.load(folder)
+
+
+def _chance(model: "RewardModel") -> Judged:
+    """Its probability as it is, so that calibration can be told and `unsure` has a range."""
+
+    def judge(trajectory: Trajectory) -> Verdict:
+        chance = float(model.probabilities([trajectory])[0])
+        return Verdict(chance, f"P(success) = {chance:.3f}")
+
+    return Judged(f"chance({model.evaluator().id})", "success", judge)

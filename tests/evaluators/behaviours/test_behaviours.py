@@ -124,6 +124,15 @@ class Scripted:
         return {"matches": matches}
 
 
+@pytest.mark.parametrize(
+    ("file", "size", "rand"), [("feedback.csv", 8, 0.79), ("remarks.csv", 6, 0.85)]
+)
+def test_the_published_indices_of_words_alone_are_these(file, size, rand) -> None:
+    rows = read_feedback(FEEDBACK.parent / file)
+    found = induce_by_words([aspect for row in rows for aspect in as_written(row)])
+    assert (found.size, round(found.rand, 2)) == (size, rand)
+
+
 def test_words_alone_find_most_of_the_known_groups(aspects) -> None:
     found = induce_by_words(aspects)
 

@@ -2,15 +2,21 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from evaluators.evaluator import Judged, Verdict
+from evaluators.frozen import read_frozen, refuse_frozen
 from recipes import cli
 from recipes.judging import specification
 from tasks.task import Check
+from tests.fakes.lessons import untrained
 from tests.fakes.run import episode
-from webagent.records import Provenance, Score
+from webagent.errors import SetupError
+from webagent.models import Message, Model
+from webagent.records import Provenance, Score, Trajectory
 from webagent.store import Store
 
 JUDGE = "checks_hold@1"
@@ -19,8 +25,6 @@ JUDGE = "checks_hold@1"
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
     """Twelve episodes of three tasks: the evidence says that every other one succeeded."""
-    from dataclasses import replace
-
     folder = tmp_path / "run"
     with Store.open(folder, create=True) as store:
         for index in range(12):
@@ -74,6 +78,17 @@ def test_rules_are_scored_stored_and_held_against_labels(run, labels, capsys) ->
     assert "dream" not in stored
 
 
+def test_two_scores_of_the_same_rules_are_both_asked_for(run, labels, capsys) -> None:
+    asked = ["--with", "rules", "rules:raw_positive"]
+    assert cli.main(["judge", str(run), *asked, "--json"]) == 0
+    costs = json.loads(capsys.readouterr().out)["costs"]
+    assert list(costs) == [JUDGE, f"{JUDGE} (raw_positive)"]
+    assert {score.name for score in scores(run)["e1"]} == {"success", "raw_positive"}
+
+    assert cli.main(["judge", str(run), "--against", str(labels), "--score", "looping"]) == 1
+    assert "holds no label of the score 'looping'" in capsys.readouterr().err
+
+
 def test_what_is_scored_is_not_asked_again_and_imagined_ones_only_on_demand(
     run, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -109,7 +124,7 @@ def test_labels_given_in_a_run_folder_count_without_naming_an_evaluator(run, cap
         (("--with", "unsure(rules)"), "the range of values that say nothing"),
         (("--with", "vote[1,0](rules,rules)"), "a positive weight for each voter"),
         (("--with", "vote[a](rules)"), "[a] does not hold numbers"),
-        (("--with", "reward:nowhere"), "there is no such folder"),
+        (("--with", "reward:nowhere"), "nowhere is no folder"),
         (("--with", "reward"), "reward names no folder"),
         (("--with", "judge"), "is no language model"),
         (("--with", "judge:psychic", "--model", "m"), "unknown judge 'psychic'"),
@@ -140,11 +155,22 @@ def test_labels_of_other_episodes_are_named_unless_they_are_to_be_ignored(
     assert json.loads((run / "agreement.json").read_text())["ignored_labels"] == 1
 
 
+def yes_or_no(variant: str, model: Model, images: object) -> Judged:
+    """A judge that asks its model once whether the episode was a success."""
+
+    async def judge(trajectory: Trajectory) -> Verdict:
+        completion = await model.complete([Message("user", f"was it done? {trajectory.goal}")])
+        return Verdict(float(completion.replies[0].text == "yes"), "asked")
+
+    return Judged(f"judge[{model.name}]@1", "success", judge)
+
+
 @pytest.fixture
 def asks(monkeypatch: pytest.MonkeyPatch, chat_server) -> Callable[..., list[str]]:
-    """The flags of a judge behind the test server that calls every episode a success."""
+    """The flags of a cascade and a judge behind the test server."""
 
     def flags(*behaviours: object) -> list[str]:
+        monkeypatch.setattr(specification, "judge_of", yes_or_no)
         monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
         chat_server.will(*behaviours)
         return ["--with", "cascade(rules, judge)", "judge", "--model", "m", "--concurrency", "1"]
@@ -152,24 +178,17 @@ def asks(monkeypatch: pytest.MonkeyPatch, chat_server) -> Callable[..., list[str
     return flags
 
 
-FOUND = json.dumps(
-    {
-        "points": [{"point": "p", "where": "page 1", "quote": "Submit", "verdict": "not met"}],
-        "outcome": "failure",
-        "reason": "not sent",
-    }
-)
-
-
 def test_a_judge_behind_an_endpoint_is_counted_and_capped(
     run, asks, behave, chat_server, tmp_path, capsys
 ) -> None:
     prices = tmp_path / "prices.toml"
     prices.write_text('[models."m"]\ninput = 1000\noutput = 1000\ncurrency = "USD"\n')
-    flags = [*asks(behave.reply(FOUND)), "--prices", str(prices)]
+    flags = [*asks(behave.reply("no")), "--prices", str(prices)]
 
     assert cli.main(["judge", str(run), *flags, "--max-tokens-total", "50"]) == 1
-    assert "stopped before its end: " in capsys.readouterr().out
+    told = capsys.readouterr()
+    assert "stopped before its end: " in told.err
+    assert "stopped before its end: " not in told.out
     done = len(chat_server.requests)
     assert 0 < done < 12
 
@@ -183,21 +202,67 @@ def test_a_judge_behind_an_endpoint_is_counted_and_capped(
 def test_episodes_whose_judge_failed_are_asked_about_again(
     run, asks, behave, chat_server, capsys
 ) -> None:
-    flags = asks(behave.status(400, message="no"), behave.reply(FOUND))
+    flags = asks(behave.status(400, message="no"), behave.reply("no"))
     cli.main(["judge", str(run), *flags, "--json"])
-    [judge] = {s.evaluator for found in scores(run).values() for s in found} - {
-        s.evaluator for found in scores(run).values() for s in found if s.evaluator[:5] != "judge"
-    }
-    abstained = [
-        e
-        for e, found in scores(run).items()
-        if (judge, None) in {(s.evaluator, s.value) for s in found}
-    ]
-    assert len(abstained) == 1
+    values = {e: {s.evaluator: s.value for s in found} for e, found in scores(run).items()}
+    assert [e for e in values if values[e]["judge[m]@1"] is None] == ["e0"]
 
     before = len(chat_server.requests)
     assert cli.main(["judge", str(run), *flags, "--json"]) == 0
     assert len(chat_server.requests) == before + 1
+
+
+def test_the_judge_that_looks_is_asked_and_abstains_where_its_reply_cannot_be_used(
+    run, chat_server, behave, monkeypatch, capsys
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
+    chat_server.will(behave.reply("I would rather not say"))
+    assert cli.main(["judge", str(run), "--with", "judge", "--model", "m", "--json"]) == 0
+
+    [cost] = json.loads(capsys.readouterr().out)["costs"].values()
+    [stage] = cost["stages"]
+    assert (stage["asked"], stage["abstained"], stage["failed"]) == (12, 12, 0)
+    assert stage["spent"]["m"]["requests"] >= 24
+    assert all(score.value is None and score.reason for [score] in scores(run).values())
+
+
+def test_a_learned_judge_is_asked_for_its_chances_and_frozen_by_its_weights(
+    run, labels, tmp_path, capsys
+) -> None:
+    from webagent.models.builtin.model import BuiltinModel
+
+    weights = tmp_path / "reward"
+    untrained([]).save(weights)
+    asked = ["judge", str(run), "--with", f"reward:{weights}", f"unsure[0,1](chance:{weights})"]
+    assert cli.main([*asked, "--freeze", "--against", str(labels), "--json"]) == 0
+    found = json.loads((run / "agreement.json").read_text())["evaluators"]
+    [reward] = [each for name, each in found.items() if name.startswith("reward_model@")]
+    [unsure] = [each for name, each in found.items() if name.startswith("unsure_abstains[0,1]")]
+    assert reward["coverage"]["value"] == 1.0 and unsure["coverage"]["value"] == 0.0
+    assert cli.main(["judge", str(run), "--verify"]) == 0
+
+    BuiltinModel.create(7).save(weights)
+    assert cli.main(["judge", str(run), "--verify"]) == 1
+    assert "is not the frozen one" in capsys.readouterr().err
+    with pytest.raises(SetupError, match="never trained"):
+        untrained([]).save(weights)
+        refuse_frozen(weights, read_frozen(run / "frozen.json"))
+
+
+def test_labels_of_a_benchmark_find_its_episodes_by_task_and_agent(run, tmp_path, capsys) -> None:
+    row = "annotator_name,benchmark,task_id,model_name,trajectory_success\n"
+    file = tmp_path / "annotations.csv"
+    file.write_text(row + "A,webarena,webarena.7,GPT,Successful\n")
+    with Store.open(run) as store:
+        whole = episode(Provenance(arm="GPT", phase="imported"), "click-link", 1, True)
+        task = replace(whole.task, id="webarena/7@1", checks=(Check("reward", "at_least", 1),))
+        store.add(replace(whole, id="imported", task=task, evidence={"reward": 1}))
+    asked = ["judge", str(run), "--with", "rules", "--against", str(file), "--annotators", "first"]
+    assert cli.main(asked) == 0
+    figures = json.loads((run / "agreement.json").read_text())["evaluators"][JUDGE]
+    assert figures["counts"]["true_positives"] == 1
+    assert list(figures["groups"]["benchmark"]) == ["webarena"]
+    assert list(figures["groups"]["agent"]) == ["GPT"]
 
 
 def test_a_model_that_is_not_there_ends_it_and_loses_nothing(run, asks, behave, capsys) -> None:
