@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from evaluators.combine import Tally, cascade, unsure_abstains, vote
 from evaluators.evaluator import Judged, Verdict
 from evaluators.judge import looking_judge
-from evaluators.rules import checks_hold
+from evaluators.rules import Means, checks_hold
 from webagent.errors import SetupError, unknown_name
 from webagent.models.model import Model
 from webagent.records import Trajectory
@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from evaluators.reward.builtin import RewardModel
 
 FORMS = (
-    *("rules", "judge:VARIANT", "reward:FOLDER", "chance:FOLDER"),
+    *("rules", "consulted", "judge:VARIANT", "reward:FOLDER", "chance:FOLDER"),
     *("vote(A, B, …)", "vote[2,1](A, B)", "cascade(A, B, …)", "cascade[2](A, B, …)"),
     "unsure[0.2,0.8](A)",
 )
 _LEARNED = ("reward", "chance")
-_ATOMS = ("rules", "judge", *_LEARNED)
+_ASKING = ("judge", "consulted")
+_ATOMS = ("rules", *_ASKING, *_LEARNED)
 _COMBINED = ("vote", "cascade", "unsure")
 _HEAD = re.compile(r"\s*([\w-]+)\s*(?:\[([^\]]*)\])?\s*\(")
 
@@ -46,7 +47,7 @@ class Spec:
     @property
     def asks_a_model(self) -> bool:
         """Whether a language model is needed."""
-        return any(leaf.kind == "judge" for leaf in self.leaves())
+        return any(leaf.kind in _ASKING for leaf in self.leaves())
 
     @property
     def learned(self) -> tuple["Spec", ...]:
@@ -73,9 +74,12 @@ class Making:
         parts = [self.evaluator(part) for part in spec.parts]
         match spec.kind:
             case "rules":
-                return checks_hold(spec.argument or "success")
+                return checks_hold(spec.argument or "success", Means(images=self.images))
+            case "consulted":
+                means = Means(self._asked("consulted rules ask"), self.images)
+                return checks_hold(spec.argument or "success", means)
             case "judge":
-                return self._judge(spec.argument)
+                return judge_of(spec.argument, self._asked("a judge asks"), self.images)
             case "reward":
                 return _reward(Path(spec.argument)).evaluator()
             case "chance":
@@ -99,13 +103,13 @@ class Making:
         name = make(Tally()).id
         return make(self.tallies.setdefault(name, self.kept.get(name) or Tally()))
 
-    def _judge(self, variant: str) -> Judged:
+    def _asked(self, who: str) -> Model:
         if self.model is None:
             raise SetupError(
-                f"judge:{variant} asks a model; name it with --model for an endpoint, or with"
-                " --policy local:FOLDER"
+                f"{who} a model; name it with --model for an endpoint, or with --policy"
+                " local:FOLDER"
             )
-        return judge_of(variant, self.model, self.images)
+        return self.model
 
 
 def judge_of(variant: str, model: Model, images: Callable[[str], bytes] | None = None) -> Judged:

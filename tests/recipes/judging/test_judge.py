@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluators.evaluator import Judged, Verdict
+from evaluators.evaluator import Judged, Verdict, evaluator
 from evaluators.frozen import read_frozen, refuse_frozen
 from recipes import cli
 from recipes.judging import specification
@@ -117,7 +117,10 @@ def test_labels_given_in_a_run_folder_count_without_naming_an_evaluator(run, cap
     ("flags", "complaint"),
     [
         ((), "nothing to do"),
-        (("--with", "ruls"), "'ruls' is no evaluator; expected one of rules, judge:VARIANT"),
+        (
+            ("--with", "ruls"),
+            "'ruls' is no evaluator; expected one of rules, consulted, judge:VARIANT",
+        ),
         (("--with", "vote(rules"), "a bracket is not closed"),
         (("--with", "rules)"), "nothing may follow before ')'"),
         (("--with", "cascade[3](rules,rules)"), "how many have to agree"),
@@ -127,6 +130,7 @@ def test_labels_given_in_a_run_folder_count_without_naming_an_evaluator(run, cap
         (("--with", "reward:nowhere"), "nowhere is no folder"),
         (("--with", "reward"), "reward names no folder"),
         (("--with", "judge"), "is no language model"),
+        (("--with", "consulted"), "is no language model"),
         (("--with", "judge:psychic", "--model", "m"), "unknown judge 'psychic'"),
         (("--with", "rules", "--arms", "nobody"), "holds no episode to judge"),
         (("--freeze", "--against", "x.csv"), "there are none"),
@@ -278,9 +282,7 @@ def test_a_frozen_judge_is_verified_by_its_content(run, monkeypatch, capsys) -> 
     assert cli.main(["judge", str(run), "--verify"]) == 0
     assert cli.main([*asked, "--freeze"]) == 0
 
-    def changed(score: str):
-        from evaluators.evaluator import Verdict, evaluator
-
+    def changed(score: str, means: object) -> Judged:
         return evaluator("checks_hold", version="2")(lambda trajectory: Verdict(1.0, "kind"))
 
     monkeypatch.setattr(specification, "checks_hold", changed)
