@@ -8,7 +8,7 @@ import numpy as np
 
 from evaluators.agreement.calibration import Calibration, calibration
 from evaluators.agreement.intervals import rate_interval, resampled
-from evaluators.agreement.measures import MEASURES, PASSES, RATES, Array, Counts, tables
+from evaluators.agreement.measures import MEASURES, PASSES, RATES, Array, Counts, tables, turned
 from evaluators.agreement.pairs import Pair
 from evaluators.statistics import Interval
 
@@ -79,7 +79,7 @@ def measured(table: Array) -> dict[str, Interval | None]:
         else:
             bottom = -1.0 if name == "kappa" else 0.0
             used = table[table.sum(1) > 0]
-            found[name] = resampled(used, measure, (bottom, 1.0))
+            found[name] = resampled(used, measure, (bottom, 1.0), [turned])
     return found
 
 

@@ -55,8 +55,13 @@ def calibration(pairs: Sequence[Pair], bins: int = 10) -> Calibration | None:
         counts, said, true = (sums[..., i * width : (i + 1) * width] for i in range(3))
         return np.asarray(np.abs(said - true).sum(-1) / counts.sum(-1))
 
-    near = resampled(table, brier, (0.0, 1.0))
-    off = resampled(table, ece, (0.0, 1.0), is_biased=True)
+    def turned(sums: Array) -> Array:
+        counts, true = sums[:width], sums[2 * width : 3 * width]
+        apart = (1 - np.sqrt(sums[-1:] / counts.sum())) ** 2 * counts.sum()
+        return np.concatenate([sums[: 2 * width], counts - true, apart])
+
+    near = resampled(table, brier, (0.0, 1.0), [turned])
+    off = resampled(table, ece, (0.0, 1.0), [turned], is_biased=True)
     assert near is not None and off is not None
     rows = [_bin(table, place, width) for place in range(width)]
     return Calibration(near, off, tuple(row for row in rows if row is not None))

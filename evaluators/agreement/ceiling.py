@@ -47,7 +47,9 @@ def ceiling(labels: Iterable[Label]) -> Ceiling:
         pairs=len(pairs),
         unsure=len(found) - len(pairs),
         agreement=rate_interval(same, table.sum(1)),
-        kappa=resampled(table, lambda sums: _kappa(sums, kinds), (-1.0, 1.0)),
+        kappa=resampled(
+            table, lambda sums: _kappa(sums, kinds), (-1.0, 1.0), [lambda row: _turned(row, kinds)]
+        ),
     )
 
 
@@ -70,3 +72,8 @@ def _kappa(sums: Array, kinds: int) -> Array:
     chance = ratio((square.sum(-1) * square.sum(-2)).sum(-1), total**2)
     same = ratio(square.trace(axis1=-2, axis2=-1), total)
     return ratio(same - chance, np.where(chance < 1 - 1e-12, 1 - chance, 0.0))
+
+
+def _turned(sums: Array, kinds: int) -> Array:
+    """The counts had the second always said something else than it did."""
+    return np.roll(sums.reshape(*sums.shape[:-1], kinds, kinds), 1, axis=-1).reshape(sums.shape)

@@ -7,7 +7,7 @@ import numpy as np
 
 from evaluators.agreement.agree import Measured
 from evaluators.agreement.intervals import resampled
-from evaluators.agreement.measures import MEASURES, PASSES, Array, tables
+from evaluators.agreement.measures import MEASURES, PASSES, Array, tables, turned
 from evaluators.agreement.pairs import Pair
 
 
@@ -42,10 +42,21 @@ def compare(first: Sequence[Pair], second: Sequence[Pair], threshold: float = PA
         only_first_right=int((one & ~other).sum()),
         only_second_right=int((other & ~one).sum()),
         differences={
-            name: resampled(joint, _difference(measure), _span(name))
+            name: resampled(joint, _difference(measure), _span(name), _TURNED)
             for name, measure in MEASURES.items()
         },
     )
+
+
+def _first_turned(sums: Array) -> Array:
+    return np.concatenate([turned(sums[..., :4]), sums[..., 4:]], axis=-1)
+
+
+def _second_turned(sums: Array) -> Array:
+    return np.concatenate([sums[..., :4], turned(sums[..., 4:])], axis=-1)
+
+
+_TURNED = (_first_turned, _second_turned)
 
 
 def _difference(measure: Callable[[Array], Array]) -> Callable[[Array], Array]:

@@ -44,6 +44,11 @@ def tables(pairs: Sequence[Pair], threshold: float = PASSES) -> Array:
     return table
 
 
+def turned(table: Array) -> Array:
+    """The counts had the evaluator always said the opposite."""
+    return table[..., [2, 3, 0, 1]]
+
+
 def ratio(part: Array, whole: Array) -> Array:
     """Part by part; nan where the whole is nothing."""
     found = np.full(np.shape(whole), np.nan)

@@ -28,12 +28,14 @@ from evaluators.labels import Label
 from recipes.judging.words import (
     COST_HEAD,
     HEAD,
+    MORE_HEAD,
     among_people,
     beside,
     bounds,
     cells,
     cost_rows,
     cost_sentences,
+    more_cells,
     number,
     plain,
     share,
@@ -104,49 +106,58 @@ def as_json(held: Held, labels: Path, ignored: int) -> dict[str, Any]:
     }
 
 
-def print_held(held: Held, console: Console) -> None:
+def print_held(held: Held, console: Console, called: Mapping[str, str]) -> None:
     """The table, the bounds of those that abstain, people among themselves, evaluators in pairs."""
     truth = held.truth
     left_out = f"{len(truth.disputed)} disputed and {len(truth.unsure)} unsure ones left out"
     successes = sum(truth.values.values())
     first = f"{len(truth.values)} labelled episodes, {successes} successes; {left_out}"
     console.print(first, highlight=False)
-    _print("agreement, in % with 95 % intervals", HEAD, _rows(held), console)
+    rows = [cells(called[name], found) for name, found in held.figures.items()]
+    _print("agreement, in % with 95 % intervals", HEAD, rows, console)
+    rows = [more_cells(called[name], found) for name, found in held.figures.items()]
+    _print("and beyond", MORE_HEAD, rows, console)
     for group in GROUPS[:2]:
-        rows = _group_rows(held, group)
+        rows = _group_rows(held, group, called)
         if len({row[1] for row in rows}) > 1:
             head = ("evaluator", group, *HEAD[1:])
             _print(f"by {group}", head, rows, console)
-    for sentence in _sentences(held):
+    for sentence in _sentences(held, called):
         console.print(escape(f"• {sentence}"), highlight=False)
     for name, found in held.figures.items():
-        _show_reliability(name, found, console)
+        _show_reliability(called[name], found, console)
 
 
-def print_costs(tallies: Mapping[str, Tally], prices: Prices, console: Console) -> None:
+def print_names(called: Mapping[str, str], console: Console) -> None:
+    """Who stands behind which letter, where letters are used."""
+    for name, letter in called.items():
+        if letter != name:
+            console.print(escape(f"{letter}: {name}"), highlight=False)
+
+
+def print_costs(
+    tallies: Mapping[str, Tally], prices: Prices, console: Console, called: Mapping[str, str]
+) -> None:
     """What each evaluator and each of its members was asked, said and cost, over all sessions."""
     for name, tally in tallies.items():
         if tally.episodes:
-            _print(f"asked of {name}", COST_HEAD, cost_rows(tally, prices), console)
-            for sentence in cost_sentences(name, tally, prices):
+            rows = cost_rows(tally, prices, called)
+            _print(f"asked of {called[name]}", COST_HEAD, rows, console)
+            for sentence in cost_sentences(called[name], tally, prices, called):
                 console.print(escape(f"• {sentence}"), highlight=False)
 
 
-def _rows(held: Held) -> list[tuple[str, ...]]:
-    return [cells(name, found) for name, found in held.figures.items()]
-
-
-def _group_rows(held: Held, group: str) -> list[tuple[str, ...]]:
+def _group_rows(held: Held, group: str, called: Mapping[str, str]) -> list[tuple[str, ...]]:
     return [
-        (name, *cells(member, found))
+        (called[name], *cells(member, found))
         for name, theirs in held.pairs.items()
         for member, found in by_group(theirs, group).items()
     ]
 
 
-def _sentences(held: Held) -> list[str]:
-    said = [bounds(name, found) for name, found in held.figures.items()]
-    said += [beside(a, b, found) for (a, b), found in held.compared.items()]
+def _sentences(held: Held, called: Mapping[str, str]) -> list[str]:
+    said = [bounds(called[name], found) for name, found in held.figures.items()]
+    said += [beside(called[a], called[b], found) for (a, b), found in held.compared.items()]
     said.append(among_people(held.people))
     return [sentence for sentence in said if sentence]
 

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,7 +17,7 @@ from evaluators.combine import CountedModel, Tally
 from evaluators.evaluator import Judged
 from evaluators.labels import for_score, read_labels
 from recipes.config import resolve
-from recipes.judging.against import as_json, hold, print_costs, print_held
+from recipes.judging.against import as_json, hold, print_costs, print_held, print_names
 from recipes.judging.budget import open_ledger, within
 from recipes.judging.freezing import freeze_into, frozen_specs, verify_in
 from recipes.judging.inducing import behaviours_told, induced
@@ -25,7 +25,7 @@ from recipes.judging.labelled import placed, values_of
 from recipes.judging.scoring import Scoring, kept_tallies
 from recipes.judging.settings import JudgeConfig
 from recipes.judging.specification import Making, Spec, read_spec, title
-from recipes.judging.words import plain
+from recipes.judging.words import lettered, plain
 from recipes.meter import Meter
 from recipes.spending import check_money, prices_in, told
 from recipes.stopping import Stopped, run_until_stopped
@@ -133,10 +133,12 @@ class Session:
         found = Console()
         console = found if found.is_terminal else Console(width=_WIDTH)
         report: dict[str, Any] = {"run": str(self.config.run), "costs": self._costs()}
+        called = self._called()
         if not self.config.json:
-            print_costs(self.tallies, self.prices, console)
+            print_names(called, console)
+            print_costs(self.tallies, self.prices, console, called)
         if self.config.against is not None:
-            report |= self._hold(self.config.against, console)
+            report |= self._hold(self.config.against, console, called)
             target = self._write("agreement.json", json.dumps(report, indent=1) + "\n")
             if not self.config.json:
                 print(f"numbers: {target}")
@@ -146,7 +148,7 @@ class Session:
         if self.config.json:
             print(json.dumps(report, indent=1))
 
-    def _hold(self, labels: Path, console: Console) -> dict[str, Any]:
+    def _hold(self, labels: Path, console: Console, called: Mapping[str, str]) -> dict[str, Any]:
         score = self.config.score
         given = for_score(read_labels(labels), score)
         if not given:
@@ -159,8 +161,19 @@ class Session:
         asked = {name: values.get(name, {}) for name in names}
         held = hold(placed_labels, asked, self.config.annotators)
         if not self.config.json:
-            print_held(held, console)
+            print_held(held, console, called)
         return as_json(held, labels, ignored)
+
+    def _called(self) -> dict[str, str]:
+        """What everybody who is told of is called."""
+        members = [stage.name for tally in self.tallies.values() for stage in tally.stages]
+        held = (
+            []
+            if self.asked or self.config.against is None
+            else [*values_of(self.store, self.config.score)]
+        )
+        asked = [each.id for each in self.asked]
+        return lettered([*self.tallies, *asked, *held, *members])
 
     def _costs(self) -> dict[str, Any]:
         """Of the evaluators asked for, over all sessions."""

@@ -1,6 +1,6 @@
 """Figures of agreement and cost as they are told: cells, sentences, plain data."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -9,39 +9,50 @@ from evaluators.combine import Stage, Tally
 from evaluators.statistics import Interval
 from webagent.models.price import Prices
 
-HEAD = (
-    *("evaluator", "episodes", "coverage", "precision", "recall", "F1", "false positives"),
-    *("accuracy", "kappa", "Brier", "ECE"),
-)
+HEAD = ("evaluator", "episodes", "coverage", "precision", "recall", "F1", "false positives")
+MORE_HEAD = ("evaluator", "accuracy", "kappa", "Brier", "ECE")
 COST_HEAD = (
     *("evaluator", "asked", "decided", "abstained", "failed", "overruled"),
     *("seconds", "requests", "tokens", "money"),
 )
 
+_LONG = 26
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def lettered(names: Iterable[str]) -> dict[str, str]:
+    """What evaluators are called in tables: by their ids, and where one is long by a letter."""
+    unlike = list(dict.fromkeys(names))
+    if all(len(name) <= _LONG for name in unlike):
+        return {name: name for name in unlike}
+    return {name: f"{_LETTERS[n % 26]}{n // 26 or ''}" for n, name in enumerate(unlike)}
+
 
 def cells(name: str, found: Agreement) -> tuple[str, ...]:
     """A row of the table of agreement."""
-    measures = found.measures
-    calibration = found.calibration
-    graded = (calibration.brier, calibration.ece) if calibration else (None, None)
+    rates = ("precision", "recall", "f1", "false_positive_rate")
     return (
         name,
         str(found.episodes),
         share(found.coverage),
-        *(share(measures[each]) for each in ("precision", "recall", "f1")),
-        share(measures["false_positive_rate"]),
-        share(measures["accuracy"]),
-        number(measures["kappa"]),
-        *map(number, graded),
+        *(share(found.measures[each]) for each in rates),
     )
 
 
-def cost_rows(tally: Tally, prices: Prices) -> list[tuple[str, ...]]:
+def more_cells(name: str, found: Agreement) -> tuple[str, ...]:
+    """A row of the table of what is left: how much of it chance gives, and calibration."""
+    known = found.calibration
+    graded = (known.brier, known.ece) if known else (None, None)
+    kappa = number(found.measures["kappa"])
+    return (name, share(found.measures["accuracy"]), kappa, *map(number, graded))
+
+
+def cost_rows(tally: Tally, prices: Prices, called: Mapping[str, str]) -> list[tuple[str, ...]]:
     """A row for each member."""
-    return [_cost_cells(stage, prices) for stage in tally.stages]
+    return [(called[stage.name], *_cost_cells(stage, prices)) for stage in tally.stages]
 
 
-def cost_sentences(name: str, tally: Tally, prices: Prices) -> list[str]:
+def cost_sentences(name: str, tally: Tally, prices: Prices, called: Mapping[str, str]) -> list[str]:
     """What an episode cost, how many came to the dear one, how members agree."""
     if not tally.episodes:
         return []
@@ -50,14 +61,15 @@ def cost_sentences(name: str, tally: Tally, prices: Prices) -> list[str]:
     asked = sum(stage.requests for stage in tally.stages)
     money = tally.money(prices)
     known = f", {money / tally.episodes:.3g} in money" if asked and money is not None else ""
+    members = [called[stage.name] for stage in tally.stages]
     said = [f"{name}: {seconds:.3g} s, {tokens:,.0f} tokens{known} an episode"]
     if len(tally.stages) > 1:
         said.append(
             f"{name}: {100 * (tally.reached_last or 0):.1f} % of {tally.episodes} episodes came to"
-            f" {tally.stages[-1].name}"
+            f" {members[-1]}"
         )
     for (one, other), (both, same) in sorted(tally.together.items()):
-        pair = f"{tally.stages[one].name} and {tally.stages[other].name}"
+        pair = f"{members[one]} and {members[other]}"
         said.append(f"{pair} say the same on {same} of the {both} episodes that both decide")
     return said
 
@@ -135,7 +147,6 @@ def plain(value: Any) -> Any:
 def _cost_cells(stage: Stage, prices: Prices) -> tuple[str, ...]:
     money = stage.money(prices) if stage.requests else None
     return (
-        stage.name,
         *(str(count) for count in (stage.asked, stage.decided, stage.abstained)),
         *(str(count) for count in (stage.failed, stage.overruled)),
         f"{stage.seconds:.1f}",

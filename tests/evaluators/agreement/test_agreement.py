@@ -101,6 +101,23 @@ def test_episodes_of_one_task_count_for_less_when_they_go_together():
     assert width("accuracy", agreement(mixed).measures) < width("accuracy", clustered)
 
 
+def test_an_evaluator_without_an_error_is_not_certain_to_make_none():
+    found = agreement(pairs_of(50, 0, 0, 50))
+    for name in ("f1", "kappa", "accuracy"):
+        assert found.measures[name].value == found.measures[name].high == 1.0
+        assert 0.9 < found.measures[name].low < 0.97
+    assert found.measures["accuracy"].low == pytest.approx(100 / (100 + 1.96**2), abs=1e-3)
+    assert found.calibration.brier.low == 0.0
+    assert found.calibration.brier.high == pytest.approx(1.96**2 / (100 + 1.96**2), abs=1e-3)
+    assert found.calibration.ece.high > 0.03
+
+    pairs = pairs_of(50, 0, 0, 50)
+    difference = compare(pairs, pairs).differences["accuracy"]
+    assert -0.05 < difference.low < difference.value == 0.0 < difference.high < 0.05
+    labels = [Label(f"e{i}", i % 2, annotator=a) for i in range(50) for a in "ab"]
+    assert 0.8 < ceiling(labels).kappa.low < ceiling(labels).kappa.value == 1.0
+
+
 def test_one_task_alone_says_nothing_of_others():
     found = agreement(pairs_of(5, 5, 5, 5, task="only")).measures
     assert found["f1"][1:] == (0.0, 1.0)
@@ -171,7 +188,8 @@ def test_two_evaluators_are_compared_on_what_both_decide():
     assert (found.only_first_right, found.only_second_right) == (18, 0)
     assert found.differences["precision"].value == pytest.approx(0.5)
     assert found.differences["precision"].low > 0.3
-    assert found.differences["recall"] == (0.0, 0.0, 0.0)
+    recall = found.differences["recall"]
+    assert recall.value == 0.0 and recall.low < 0 <= recall.high < 0.2
     turned = compare(bad, good).differences["accuracy"]
     assert turned.value == pytest.approx(-0.5) and turned.high < 0
 
