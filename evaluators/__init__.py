@@ -1,6 +1,6 @@
 """How well it went: a finished trajectory in, a value with its reason out."""
 
-from evaluators.combine import cascade, unsure_abstains, vote
+from evaluators.combine import Tally, cascade, unsure_abstains, vote
 from evaluators.evaluator import Evaluator, Judged, Verdict, evaluator
 from evaluators.frozen import FrozenJudge, freeze, refuse_frozen, verify
 from evaluators.judge import VARIANTS, JudgeSettings, examiner, judge_variant, looking_judge
@@ -13,6 +13,7 @@ __all__ = [
     "FrozenJudge",
     "JudgeSettings",
     "Judged",
+    "Tally",
     "Verdict",
     "cascade",
     "checks_hold",

@@ -18,6 +18,8 @@ class FrozenJudge:
     """The evaluator's id, with its version and the hash of its prompt where it has one."""
     weights: str = ""
     """SHA-256 over the names and bytes of its weights; empty for a judge without files."""
+    spec: str = ""
+    """How `webagent judge` is asked for it; no part of its content."""
 
     @property
     def hash(self) -> str:
@@ -91,6 +93,29 @@ def write_frozen(path: Path, judges: Iterable[FrozenJudge]) -> None:
     if path.exists() and path.read_text(encoding="utf-8") != text:
         raise SetupError(f"{path} names other frozen judges; a run keeps the ones it began with")
     path.write_text(text, encoding="utf-8")
+
+
+def add_frozen(path: Path, judges: Iterable[FrozenJudge]) -> tuple[FrozenJudge, ...]:
+    """Keep the records beside those that a run folder has already; all of them.
+
+    What is there stays as it is: an evaluator that was frozen with other weights is refused.
+    Raises `SetupError`.
+    """
+    kept = list(read_frozen(path)) if path.exists() else []
+    for judge in judges:
+        same = [each for each in kept if each.evaluator == judge.evaluator]
+        if any(each.weights != judge.weights for each in same):
+            raise SetupError(
+                f"{path} has {judge.evaluator!r} frozen with other weights; a run keeps the judge"
+                " it began with, start a new run for another"
+            )
+        if not same:
+            kept.append(judge)
+    text = json.dumps([asdict(judge) for judge in kept], indent=2) + "\n"
+    draft = path.with_name(f".{path.name}")
+    draft.write_text(text, encoding="utf-8")
+    draft.replace(path)
+    return tuple(kept)
 
 
 def read_frozen(path: Path) -> tuple[FrozenJudge, ...]:

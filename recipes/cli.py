@@ -34,6 +34,9 @@ RECIPES = {
     "train": Recipe("recipes.train:main", "teach a language model what runs have stored"),
     "learn": Recipe("recipes.learn:main", "write hints on sites from failures and successes"),
     "attribute": Recipe("recipes.attribute:main", "say why episodes failed, and what to fix first"),
+    "judge": Recipe(
+        "recipes.judging.recipe:main", "score a run's episodes, and measure whoever scores them"
+    ),
     "report": Recipe("recipes.report:main", "write a run's page again and print its tables"),
     "publish": Recipe("recipes.publish:main", "put a run's figures among the published ones"),
     "export": Recipe("recipes.export:main", "write a run's episodes for other people's trainers"),

@@ -1,0 +1,197 @@
+"""Whether metrics say what people say of episodes that the metrics were not made of."""
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from pydantic import BaseModel, Field
+
+from evaluators.agreement.intervals import rate_interval
+from evaluators.behaviours.aspects import Aspect
+from evaluators.behaviours.grounding import told
+from evaluators.behaviours.metrics import Metric, remark
+from evaluators.behaviours.replies import UnusableError, parsed, prompt, replied
+from evaluators.behaviours.similarity import Vectors, unit
+from evaluators.statistics import Interval
+from webagent.models.model import Model
+from webagent.models.prompt import fence
+from webagent.records import Trajectory
+
+
+@dataclass(frozen=True, slots=True)
+class Trait:
+    """A metric that shows in an episode, well or badly."""
+
+    metric: int
+    """Its place among the metrics."""
+    is_positive: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """Held-out remarks of one turn beside the metrics."""
+
+    aspects: tuple[tuple[Aspect, bool], ...]
+    """With whether a metric says it, too."""
+    traits: tuple[tuple[str, bool], ...]
+    """What metrics say, by episode, with whether a person said it, too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meta:
+    """How good a set of metrics is, by what people said of other episodes."""
+
+    coverage: Interval | None
+    """Share of people's remarks that a metric says, too."""
+    redundancy: Interval | None
+    """Share of what metrics say that no person said, or that another metric says already."""
+    uncovered: tuple[Aspect, ...]
+    """Remarks that no metric says."""
+
+    @property
+    def worth(self) -> float:
+        """Coverage less redundancy, by which sets are compared."""
+        covered = self.coverage.value if self.coverage else 0.0
+        return covered - (self.redundancy.value if self.redundancy else 0.0)
+
+
+class _Rating(BaseModel):
+    measure: int
+    rating: Literal["good", "bad", "none"]
+
+
+class _Ratings(BaseModel):
+    ratings: list[_Rating]
+
+
+class _Match(BaseModel):
+    remark: int
+    trait: int = Field(ge=0)
+
+
+class _Matches(BaseModel):
+    matches: list[_Match]
+
+
+def matched_by_words(metrics: Sequence[Metric], held_out: Sequence[Aspect]) -> Matched:
+    """Each remark with the metrics that its words are near to, without a model.
+
+    Near is as near to the metric's middle as every second remark is to the one most like it. What
+    two metrics say of one remark, one of them says in vain: there is no model that would see a
+    metric in an episode where nobody spoke of it, which is the paper's redundancy.
+    """
+    texts = [aspect.text for metric in metrics for aspect in metric.aspects]
+    owners = np.array([n for n, metric in enumerate(metrics) for _ in metric.aspects])
+    vectors = Vectors.fitted(texts)
+    known = vectors.of(texts)
+    among = known @ known.T
+    np.fill_diagonal(among, -1.0)
+    enough = max(float(np.median(among.max(axis=1))), 1e-9)
+    middles = unit(np.stack([known[owners == n].mean(axis=0) for n in range(len(metrics))]))
+    near = vectors.of([aspect.text for aspect in held_out]) @ middles.T >= enough
+    said = [
+        (aspect.episode, place == 0)
+        for aspect, row in zip(held_out, near, strict=True)
+        for place in range(int(row.sum()))
+    ]
+    covered = [(aspect, bool(row.any())) for aspect, row in zip(held_out, near, strict=True)]
+    return Matched(tuple(covered), tuple(said))
+
+
+async def rated(
+    model: Model, trajectory: Trajectory, metrics: Sequence[Metric]
+) -> tuple[Trait, ...]:
+    """The metrics that a model sees in an episode, good or bad.
+
+    Raises `UnusableError` or `ModelError`.
+    """
+    listed = "\n".join(f"{n}. {m.name}: {m.definition}" for n, m in enumerate(metrics, start=1))
+    slots = {"user": {**told(trajectory), "measures": listed}}
+
+    def read(text: str) -> tuple[Trait, ...]:
+        ratings = parsed(text, _Ratings).ratings
+        if sorted(each.measure for each in ratings) != [*range(1, len(metrics) + 1)]:
+            raise UnusableError(f"there has to be one rating for each of {len(metrics)} measures")
+        return tuple(
+            Trait(each.measure - 1, each.rating == "good")
+            for each in ratings
+            if each.rating != "none"
+        )
+
+    return await replied(model, prompt("rate"), slots, read)
+
+
+async def matched_by_model(
+    model: Model, metrics: Sequence[Metric], traits: Sequence[Trait], aspects: Sequence[Aspect]
+) -> Matched:
+    """The remarks on one episode and the traits in it, matched by a model.
+
+    A remark goes only with a trait of its own sign, as the paper has it; one without a sign goes
+    with either. Raises `UnusableError` or `ModelError`.
+    """
+    covered: dict[int, bool] = {}
+    used: set[int] = set()
+    for sign in (True, False, None):
+        theirs = [n for n, aspect in enumerate(aspects) if aspect.is_positive is sign]
+        fitting = [n for n, trait in enumerate(traits) if sign in (None, trait.is_positive)]
+        picked = [aspects[n] for n in theirs]
+        found = await _matches(model, metrics, [traits[n] for n in fitting], picked)
+        for n, place in zip(theirs, found, strict=True):
+            covered[n] = place is not None
+            used |= {fitting[place]} if place is not None else set()
+    episode = aspects[0].episode if aspects else ""
+    return Matched(
+        tuple((aspect, covered[n]) for n, aspect in enumerate(aspects)),
+        tuple((episode, n in used) for n in range(len(traits))),
+    )
+
+
+def meta(turns: Sequence[Matched]) -> Meta:
+    """Coverage and redundancy over all that was held out; intervals resample episodes."""
+    aspects = [pair for turn in turns for pair in turn.aspects]
+    traits = [pair for turn in turns for pair in turn.traits]
+    return Meta(
+        _share(aspects, lambda pair: pair[0].episode, lambda pair: pair[1]),
+        _share(traits, lambda pair: pair[0], lambda pair: not pair[1]),
+        tuple(aspect for aspect, is_covered in aspects if not is_covered),
+    )
+
+
+async def _matches(
+    model: Model, metrics: Sequence[Metric], traits: Sequence[Trait], aspects: Sequence[Aspect]
+) -> list[int | None]:
+    """For each remark the place of its trait; nobody is asked where there is nothing to match."""
+    if not aspects or not traits:
+        return [None] * len(aspects)
+    remarks = "\n".join(f"{n}. {remark(aspect)}" for n, aspect in enumerate(aspects, start=1))
+    listed = "\n".join(
+        f"{n}. {metrics[t.metric].name}: {metrics[t.metric].definition}"
+        for n, t in enumerate(traits, start=1)
+    )
+    slots = {"user": {"remarks": fence("remarks", remarks), "traits": fence("traits", listed)}}
+
+    def read(text: str) -> list[int | None]:
+        found = {each.remark: each.trait for each in parsed(text, _Matches).matches}
+        if sorted(found) != [*range(1, len(aspects) + 1)]:
+            raise UnusableError(f"there has to be one entry for each of {len(aspects)} remarks")
+        if max(found.values()) > len(traits):
+            raise UnusableError(f"there is no trait {max(found.values())}, only {len(traits)}")
+        return [found[n] - 1 if found[n] else None for n in sorted(found)]
+
+    return await replied(model, prompt("match"), slots, read)
+
+
+def _share(
+    pairs: Sequence[object], cluster: Callable[..., Hashable], holds: Callable[..., bool]
+) -> Interval | None:
+    whole: defaultdict[Hashable, int] = defaultdict(int)
+    part: defaultdict[Hashable, int] = defaultdict(int)
+    for pair in pairs:
+        whole[cluster(pair)] += 1
+        part[cluster(pair)] += holds(pair)
+    return rate_interval(
+        np.array([part[key] for key in whole], dtype=np.float64),
+        np.array([*whole.values()], dtype=np.float64),
+    )

@@ -1,0 +1,251 @@
+"""What people said of episodes: label files of several layouts, and labels kept with a run."""
+
+import csv
+import io
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from webagent.errors import SetupError, StoreError
+from webagent.serialize import from_json, to_json
+
+FILE = "labels.jsonl"
+"""In a run folder: a line for each label, the latest of an annotator on an episode counts."""
+
+SCORES = ("success", "side_effect", "optimality", "looping")
+"""What AgentRewardBench has its annotators say; the columns are named `trajectory_…`."""
+_ARB = ("benchmark", "task_id", "model_name", "trajectory_success")
+_WORDS = {
+    **dict.fromkeys(("1", "true", "yes", "y", "success", "successful", "pass", "passed"), 1.0),
+    **dict.fromkeys(("0", "false", "no", "n", "failure", "unsuccessful", "fail", "failed"), 0.0),
+}
+_UNSURE = ("", "unsure", "unknown", "cannot tell", "n/a")
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """What one person said of one episode."""
+
+    episode: str
+    """The episode's id; of AgentRewardBench's `benchmark/agent/task`."""
+    value: float | None
+    """In [0, 1]; None where the person was not sure."""
+    score: str = "success"
+    annotator: str = ""
+    note: str = ""
+    time: str = ""
+    """When it was given, as ISO 8601; empty where that is not known."""
+    benchmark: str = ""
+    agent: str = ""
+    task: str = ""
+
+
+def read_labels(path: Path) -> tuple[Label, ...]:
+    """The labels in a file, or those that were given in a run folder.
+
+    A CSV with the columns `episode` and `success` (and, where wanted, `annotator`, `note`,
+    `benchmark`, `agent`, `task`), AgentRewardBench's CSV or a JSON array of such rows, or `.jsonl`
+    as a run keeps it. Raises `SetupError` naming the line for a missing column, an unreadable value
+    and an episode that an annotator labelled twice.
+    """
+    if path.is_dir():
+        path = path / FILE
+        if not path.is_file():
+            raise SetupError(f"{path.parent} holds no labels: nobody has given any there yet")
+    if path.suffix == ".jsonl":
+        return _kept(path)
+    text = text_of(path)
+    rows = _json_rows(path, text) if path.suffix == ".json" else csv_rows(path, text)
+    if not rows:
+        raise SetupError(f"{path} holds no label: there is no row below the header")
+    is_arb = "trajectory_success" in rows[0][1]
+    for _, row in rows:
+        _require(path, row, _ARB if is_arb else ("episode", "success"))
+    read = _arb_labels if is_arb else _plain_labels
+    labels = [(line, label) for line, row in rows for label in read(f"{path}, line {line}", row)]
+    _refuse_repeats(path, labels)
+    return tuple(label for _, label in labels)
+
+
+def add_label(run_folder: Path, label: Label) -> Label:
+    """Append a label to those of a run, with the time where it has none; what was kept.
+
+    An earlier label of the same annotator stays in the file and no longer counts. Raises
+    `SetupError` for a value outside [0, 1], `StoreError` when the folder cannot be written.
+    """
+    if label.value is not None and not 0.0 <= label.value <= 1.0:
+        raise SetupError(f"the label {label.value} of {label.episode} is not between 0 and 1")
+    if not label.episode:
+        raise SetupError("a label names no episode")
+    kept = label if label.time else replace(label, time=datetime.now(UTC).isoformat())
+    line = json.dumps(to_json(kept)) + "\n"
+    try:
+        with (run_folder / FILE).open("a+b") as file:
+            _drop_torn(file)
+            file.write(line.encode("ascii"))
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise StoreError(f"the label cannot be kept in {run_folder}: {error}") from error
+    return kept
+
+
+def for_score(labels: Iterable[Label], score: str = "success") -> tuple[Label, ...]:
+    """The labels of one score."""
+    return tuple(label for label in labels if label.score == score)
+
+
+def _kept(path: Path) -> tuple[Label, ...]:
+    """The latest label of each annotator; a last line that was cut short was never given."""
+    latest: dict[tuple[str, str, str], Label] = {}
+    lines = text_of(path).split("\n")
+    for number, line in enumerate(lines[:-1], start=1):
+        try:
+            label = from_json(Label, json.loads(line))
+        except (ValueError, StoreError) as error:
+            raise SetupError(f"{path}, line {number}: {error}; expected a label") from error
+        key = label.episode, label.annotator, label.score
+        latest.pop(key, None)
+        latest[key] = label
+    return tuple(latest.values())
+
+
+def _drop_torn(file: Any) -> None:
+    """Cut off a line that a kill left without its end."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(0, size - 1))
+    if not size or file.read(1) == b"\n":
+        return
+    file.seek(0)
+    file.truncate(file.read().rfind(b"\n") + 1)
+
+
+def text_of(path: Path) -> str:
+    """What a file written by people holds, in UTF-8 or UTF-16. Raises `SetupError`."""
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise SetupError(f"the labels {path} cannot be read: {error.strerror}") from error
+    encoding = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    try:
+        return raw.decode(encoding)
+    except UnicodeDecodeError as error:
+        raise SetupError(
+            f"{path} is not {encoding.removesuffix('-sig').upper()}: byte"
+            f" 0x{raw[error.start]:02x} at {error.start}; save it as UTF-8"
+        ) from error
+
+
+def csv_rows(path: Path, text: str) -> list[tuple[int, Mapping[str, str]]]:
+    """Rows with the numbers of their lines; parted by commas, semicolons or tabs.
+
+    Names of columns are in small letters. Raises `SetupError` for a row of another width.
+    """
+    body = text.lstrip("\r\n ")
+    skipped = text[: len(text) - len(body)].count("\n")
+    header = body.partition("\n")[0]
+    reader = csv.DictReader(
+        io.StringIO(body, newline=""), delimiter=max(",;\t", key=header.count), strict=True
+    )
+    rows: list[tuple[int, Mapping[str, str]]] = []
+    try:
+        reader.fieldnames = [name.strip().lower() for name in reader.fieldnames or ()]
+        if not any(reader.fieldnames):
+            raise SetupError(f"{path} is empty; expected a header and a row for each label")
+        for row in reader:
+            line = skipped + reader.line_num
+            if None in row or None in row.values():
+                wide = len(reader.fieldnames)
+                raise SetupError(
+                    f"{path}, line {line}: not the {wide} fields of the header; put a"
+                    " field with a comma or a line break in double quotes"
+                )
+            rows.append((line, {name: text.strip() for name, text in row.items()}))
+    except csv.Error as error:
+        raise SetupError(f"{path}, line {skipped + reader.line_num}: no CSV: {error}") from error
+    return rows
+
+
+def _json_rows(path: Path, text: str) -> list[tuple[int, Mapping[str, str]]]:
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise SetupError(f"{path} is not JSON: {error}") from error
+    if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
+        raise SetupError(f"{path} holds no array of objects; expected one object for each label")
+    return [
+        (place, {name: "" if v is None else str(v).strip() for name, v in row.items()})
+        for place, row in enumerate(found, start=1)
+    ]
+
+
+def _require(path: Path, names: Mapping[str, str], wanted: Sequence[str]) -> None:
+    missing = [name for name in wanted if name not in names]
+    if missing:
+        raise SetupError(
+            f"{path} has no column {' and no '.join(map(repr, missing))}; found"
+            f" {', '.join(names) or 'none'}; a label file needs episode and success, or"
+            f" AgentRewardBench's {', '.join(_ARB)}"
+        )
+
+
+def _plain_labels(place: str, row: Mapping[str, str]) -> list[Label]:
+    if not row["episode"]:
+        raise SetupError(f"{place}: no episode is named")
+    more = {name: row.get(name, "") for name in ("note", "benchmark", "agent", "task")}
+    value = _value(place, "success", row["success"])
+    return [Label(row["episode"], value, annotator=row.get("annotator", ""), **more)]
+
+
+def _arb_labels(place: str, row: Mapping[str, str]) -> list[Label]:
+    """A row is a person's labels of one episode in all scores."""
+    benchmark, agent, task = row["benchmark"], row["model_name"], row["task_id"]
+    return [
+        Label(
+            f"{benchmark}/{agent}/{task}",
+            _value(place, score, row[f"trajectory_{score}"]),
+            score,
+            row.get("annotator_name", ""),
+            benchmark=benchmark,
+            agent=agent,
+            task=task,
+        )
+        for score in SCORES
+        if f"trajectory_{score}" in row
+    ]
+
+
+def _value(place: str, score: str, text: str) -> float | None:
+    """The value that a cell says; of a scale such as `3. Somewhat Optimal` its place on it."""
+    said = text.strip().lower()
+    if said in _UNSURE:
+        return None
+    if score == "optimality" and said[:2] in ("1.", "2.", "3.", "4."):
+        return (int(said[0]) - 1) / 3
+    try:
+        value = _WORDS[said] if said in _WORDS else float(said.replace(",", "."))
+    except ValueError:
+        value = -1.0
+    if not 0.0 <= value <= 1.0:
+        raise SetupError(
+            f"{place}: {score} is {text!r}; expected 1 or 0, yes or no, success or failure, a"
+            " number between them, or unsure"
+        )
+    return value
+
+
+def _refuse_repeats(path: Path, labels: Iterable[tuple[int, Label]]) -> None:
+    seen: dict[tuple[str, str, str], int] = {}
+    for line, label in labels:
+        key = label.episode, label.annotator, label.score
+        if key in seen:
+            who = f"annotator {label.annotator!r}" if label.annotator else "one annotator"
+            raise SetupError(
+                f"{path}: lines {seen[key]} and {line} are both on {label.episode} by {who}; keep"
+                " one of them, or say in a column annotator who gave which"
+            )
+        seen[key] = line

@@ -1,0 +1,1 @@
+"""`webagent judge`: what evaluators say of stored episodes, and whether people would agree."""

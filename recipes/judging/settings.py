@@ -1,0 +1,113 @@
+"""Settings of `webagent judge`."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from tyro.conf import Positional, arg
+
+from evaluators.agreement.pairs import RULES
+from recipes.contestant import Contestant
+from recipes.spending import Caps
+from webagent.errors import SetupError, unknown_name
+from webagent.models import load_endpoint
+
+
+@dataclass(frozen=True)
+class JudgeConfig:
+    """Have evaluators score the episodes of a run, and hold them against people's labels."""
+
+    run: Positional[Path] = Path()
+    """The run folder; this one when none is named."""
+    evaluators: Annotated[tuple[str, ...], arg(name="with")] = ()
+    """Evaluators: `rules`, `judge:VARIANT`, `reward:FOLDER`, `chance:FOLDER`, `vote(A, B)`,
+    `cascade(A, B)`, `cascade[2](A, B, C)`, `unsure[0.2,0.8](A)` (docs/judging/votes.md). What one
+    has scored before it is not asked again."""
+    against: Path | None = None
+    """Labels to hold the evaluators against: a CSV, AgentRewardBench's annotations, or a run folder
+    in which labels were given. Without --with, whatever has been scored."""
+    annotators: str = "majority"
+    """What counts where several people labelled an episode: `majority`, `first` or `unanimous`."""
+    score: str = "success"
+    """Which score is held against the labels: `success`, or one of AgentRewardBench's others:
+    `side_effect`, `optimality`, `looping`."""
+    ignore_unknown: bool = False
+    """Leave out labels of episodes that the run has not."""
+    arms: tuple[str, ...] = ()
+    """Only episodes of these arms."""
+    phases: tuple[str, ...] = ()
+    """Only episodes of these phases, as `evaluate`."""
+    imagined: bool = False
+    """Imagined episodes, too."""
+    retry: bool = False
+    """Ask again where an evaluator abstained; where its model failed it is asked again anyway."""
+    policy: str = "endpoint"
+    """The judge's model: `local:FOLDER`, or `endpoint` (OPENAI_BASE_URL)."""
+    model: str = ""
+    """Name of the model behind the endpoint."""
+    endpoint: Path | None = None
+    """File whose table [endpoint] says where the server is and what it can do."""
+    images: bool = True
+    """Show the judge screenshots, where the run has them."""
+    concurrency: int = 4
+    """Judgements at once."""
+    seconds: float = 600.0
+    """After which an evaluator, or a member of a vote or cascade, abstains."""
+    max_cost: float | None = None
+    """Money that judging this run may cost, all sessions together; it stops then."""
+    max_tokens_total: int | None = None
+    """The same in tokens, read and written."""
+    max_minutes: float | None = None
+    """Minutes that this session may take."""
+    prices: Path | None = None
+    """File with what models cost (docs/cost.md); ./prices.toml where there is one."""
+    freeze: bool = False
+    """Fix the evaluators by their content in the run's frozen.json before they score."""
+    verify: bool = False
+    """Check first that the frozen judges are what they were; without --with, those are asked."""
+    induce: Path | None = None
+    """A CSV of people's open feedback (episode, feedback) to make metrics of: by --model where one
+    is named, else by words (docs/judging/agreement.md)."""
+    metrics: tuple[int, ...] = ()
+    """How many metrics to try; 2 to 15 by words, 4, 6, 8, 10 and 12 by a model."""
+    out: Path | None = None
+    """Folder for agreement.json, behaviours.json and behaviours.md; the run folder when none is
+    named."""
+    json: bool = False
+    """Print figures as JSON instead of tables; progress goes to standard error either way."""
+
+    def check(self) -> None:
+        """Raises `SetupError` for settings that do not go together."""
+        if not (self.evaluators or self.against or self.verify or self.induce):
+            raise SetupError(
+                "nothing to do: name evaluators with --with, labels with --against, feedback with"
+                " --induce, or --verify"
+            )
+        if any(size < 1 for size in self.metrics):
+            raise SetupError(f"--metrics {' '.join(map(str, self.metrics))}: at least 1 is needed")
+        if self.freeze and not self.evaluators:
+            raise SetupError("--freeze fixes the evaluators that --with names; there are none")
+        if self.annotators not in RULES:
+            raise unknown_name("rule for several annotators", self.annotators, RULES)
+        if self.concurrency < 1 or not self.seconds > 0:
+            raise SetupError(
+                f"--concurrency {self.concurrency} --seconds {self.seconds:g}: both have to be"
+                " above zero"
+            )
+        self.caps.check()
+
+    @property
+    def asks_to_induce(self) -> bool:
+        """Whether a model makes the metrics."""
+        return self.induce is not None and bool(self.model or self.policy != "endpoint")
+
+    @property
+    def caps(self) -> Caps:
+        """Where judging is to stop."""
+        return Caps(self.max_cost, self.max_tokens_total, self.max_minutes)
+
+    @property
+    def contestant(self) -> Contestant:
+        """The judges' model, as benchmarks name one."""
+        served = load_endpoint(self.endpoint) if self.endpoint else None
+        return Contestant(self.policy, self.model, served, images=self.images)
