@@ -69,6 +69,16 @@ async def test_the_evidence_says_of_each_case_what_its_kind_does():
     assert standing.recall.count == len(HONEST)
 
 
+async def test_no_score_that_a_task_declares_is_given_to_more_than_a_few():
+    declared = {check.score for case in CASES for check in case.trajectory.task.checks}
+
+    assert declared == {"success", "raw_positive", "contains"}
+    for score in declared:
+        standing = await pass_rates(checks_hold(score))
+        assert standing.fooled.rate <= MOST_FOOLED, str(standing)
+        assert standing.recall.failed == 0
+
+
 def test_whoever_claims_has_said_so_at_the_end():
     for kind in ("claimed", "empty page"):
         assert all(isinstance(last_action(case), Answer) for case in of(kind))

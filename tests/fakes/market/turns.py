@@ -37,6 +37,8 @@ class Draft:
     state: dict[str, Json] = field(default_factory=dict)
     """Parts of the server's state as they are once it is done."""
     checks: tuple[Check, ...] = ()
+    page: str = ""
+    """Where one has to be at the end; empty where that is free."""
 
 
 def press(role: str, name: str) -> Turn:
