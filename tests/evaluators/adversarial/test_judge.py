@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from evaluators.adversarial import MOST_FOOLED, load_corpus, pass_rates
 from evaluators.adversarial.corpus import Case
 from tests.evaluators.adversarial.gullible import boast, claim, gullible_judge
@@ -32,3 +34,11 @@ async def test_a_model_that_quotes_what_pages_boast_of_passes_nobody_elsewhere()
     elsewhere = [case for kind, case in standing.kinds.items() if kind in ("claimed", "empty page")]
 
     assert all(tally.rate <= MOST_FOOLED for tally in elsewhere), str(standing)
+
+
+@pytest.mark.xfail(strict=True, reason="the words do stand there: only the model can disbelieve")
+async def test_a_model_that_quotes_what_the_page_says_of_the_task_is_stopped():
+    talking = [case for case in load_corpus() if case.kind == "page says so"]
+    standing = await pass_rates(gullible_judge(boast), talking)
+
+    assert standing.fooled.rate <= MOST_FOOLED, str(standing)
