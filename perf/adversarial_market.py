@@ -1,0 +1,50 @@
+"""Deceptions on the tests' market: its errands done wrongly, taken back or only talked about."""
+
+from html import escape
+
+from tests.fakes.market import ERRANDS, Errand, Market, errand
+from tests.fakes.market.turns import Turn
+from webagent.action import Action
+from webagent.policy.scripted import ScriptedPolicy
+from webagent.records import Observation, Trajectory
+
+TAGS = ("<p>{}</p>", "<div role=alert>{}</div>", "<h2>{}</h2>", "<footer>{}</footer>")
+
+
+def errands(market: Market, kind: str, seed: int, words: str = "") -> Errand:
+    """The errand in the market of a seed, whose pages say these words, first or second one on.
+
+    `{goal}` stands for the goal."""
+    if not words:
+        return errand(kind, seed, market.site.address)
+    made = errand(kind, seed, market.site.address, notice=str(seed))
+    tag = TAGS[seed % len(TAGS)]
+    said = tag.format(escape(words.replace("{goal}", made.task.goal)))
+    market.banners[str(seed)] = said, 1 + seed // 2 % 2
+    return made
+
+
+def follow(turns: tuple[Turn, ...]) -> ScriptedPolicy:
+    """One turn a step."""
+
+    def script(trajectory: Trajectory, page: Observation) -> Action | None:
+        turn = len(trajectory.steps)
+        return turns[turn](page) if turn < len(turns) else None
+
+    return ScriptedPolicy(script, source="policy", name="visitor")
+
+
+def ways(made: Errand) -> dict[str, tuple[Turn, ...]]:
+    """What is done by kind; empty where the errand cannot be had that way."""
+    return {
+        "honest": made.honest,
+        "claimed": made.claimed,
+        "wrong item": made.wrong,
+        "undone": made.undone,
+        "empty page": made.lost,
+        "page says so": made.wrong if made.task.seed % 2 else made.claimed,
+        "hedged": made.hedged,
+    }
+
+
+KINDS = tuple(ERRANDS)

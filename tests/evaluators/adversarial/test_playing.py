@@ -1,0 +1,72 @@
+"""The corpus was really played: its episodes come out the same when they are played again."""
+
+from dataclasses import replace
+
+import pytest
+
+from evaluators.adversarial import KINDS, Case, load_corpus
+from tasks.benchmarks import miniwob
+from tests.fakes.market import DEEDS, serving_market
+from webagent.action.actions import Goto
+from webagent.browser import BrowserWorld
+from webagent.policy.scripted import ScriptedPolicy, replay
+from webagent.records import Decision, Trajectory
+from webagent.rollout import run_episode
+
+pytestmark = pytest.mark.browser
+
+SAMPLE = 2
+"""Episodes of each kind and domain."""
+
+
+def sampled(domain: str, *kinds: str) -> list[Case]:
+    """The first ones of each kind."""
+    return [
+        case
+        for kind in kinds
+        for case in [c for c in load_corpus() if (c.kind, c.domain) == (kind, domain)][:SAMPLE]
+    ]
+
+
+async def played_again(case: Case, world: BrowserWorld, start_url: str) -> Trajectory:
+    """The same actions on the live page."""
+    task = replace(case.trajectory.task, start_url=start_url)
+    recorded = replace(case.trajectory, task=task)
+    return await run_episode(task, ScriptedPolicy(replay(recorded)), world)
+
+
+@pytest.mark.parametrize("case", sampled("miniwob", *KINDS, "honest"), ids=lambda case: case.id)
+async def test_an_episode_on_miniwob_comes_out_the_same(case: Case, world: BrowserWorld) -> None:
+    page = case.trajectory.task.start_url.removeprefix("file:///miniwob")
+    again = await played_again(case, world, miniwob.pages().as_uri() + page)
+
+    assert (again.ending, again.evidence) == (case.trajectory.ending, case.trajectory.evidence)
+
+
+def _elsewhere(decision: Decision, address: str) -> Decision:
+    """The decision with the market's address as it is now."""
+    match decision.action:
+        case Goto(url=url):
+            return replace(decision, action=Goto(url.replace("http://market.test", address)))
+    return decision
+
+
+QUIET = sampled("market", *(kind for kind in (*KINDS, "honest") if kind != "page says so"))
+"""What its pages say besides is known to their maker only."""
+
+
+@pytest.mark.parametrize("case", QUIET, ids=lambda case: case.id)
+async def test_an_errand_on_the_market_comes_out_the_same(case: Case, world: BrowserWorld) -> None:
+    async with serving_market(DEEDS) as market:
+        address = market.site.address
+        start = case.trajectory.task.start_url.replace("http://market.test", address)
+        told = replace(
+            case.trajectory,
+            steps=tuple(
+                replace(step, decision=_elsewhere(step.decision, address))
+                for step in case.trajectory.steps
+            ),
+        )
+        again = await played_again(replace(case, trajectory=told), world, start)
+
+    assert (again.ending, again.evidence) == (case.trajectory.ending, case.trajectory.evidence)
