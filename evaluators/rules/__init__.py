@@ -2,16 +2,15 @@
 
 from evaluators.rules import asked as asked
 from evaluators.rules import corrected as corrected
-from evaluators.rules import pictures as pictures
-from evaluators.rules import values as values
-from evaluators.rules import visualwebarena as visualwebarena
-from evaluators.rules import webarena as webarena
-from evaluators.rules import webchorearena as webchorearena
 from evaluators.rules import key_nodes as key_nodes
 from evaluators.rules import numbers as numbers
+from evaluators.rules import pictures as pictures
 from evaluators.rules import references as references
 from evaluators.rules import values as values
 from evaluators.rules import verified as verified
+from evaluators.rules import visualwebarena as visualwebarena
+from evaluators.rules import webarena as webarena
+from evaluators.rules import webchorearena as webchorearena
 from evaluators.rules.checks import checks_hold
 from evaluators.rules.rule import (
     CONSULTING_RULES,
