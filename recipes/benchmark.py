@@ -165,7 +165,12 @@ async def _measure(config: BenchmarkConfig, store: Store, ledger: Ledger) -> Non
                 await collect(
                     plan,
                     policy,
-                    partial(browser.world, images.add if images else None, variant=variant),
+                    partial(
+                        browser.world,
+                        images.add if images else None,
+                        variant=variant,
+                        keep_picture=store.images.add,
+                    ),
                     concurrency=config.concurrency,
                     recorder=clock,
                     on_episode=lambda t: scoring.append(asyncio.ensure_future(score(t))),

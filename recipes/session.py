@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 from evaluators.rules import checks_hold
 from recipes.arms import Arm
@@ -111,7 +112,7 @@ async def play(
     return await collect(
         plan,
         policy,
-        session.browser.world,
+        partial(session.browser.world, keep_picture=session.store.images.add),
         concurrency=session.config.concurrency,
         recorder=session.store,
         budget_steps=budget,
