@@ -14,7 +14,7 @@ from evaluators.rules.verified.markdown import markdown
 from evaluators.rules.verified.places import address, coordinates, same_place, same_point
 from evaluators.rules.verified.quantities import metres, money, number, seconds, truth
 from evaluators.rules.verified.sites import Sites
-from evaluators.rules.verified.text import is_pattern, plain, trimmed
+from evaluators.rules.verified.text import data_in, is_pattern, plain, trimmed
 from evaluators.rules.verified.urls import Address, AddressReading, same_page, same_query
 
 CENTS_APART = Decimal("0.1")
@@ -148,7 +148,7 @@ def _json(raw: object, manner: Manner) -> str:
     text = _plain(raw, manner)
     if not isinstance(text, str):
         raise ValueError(f"{raw!r} is not JSON text")
-    return json.dumps(json.loads(text), sort_keys=True)
+    return json.dumps(data_in(text), sort_keys=True)
 
 
 def _base64(raw: object, manner: Manner) -> Text:

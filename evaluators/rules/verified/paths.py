@@ -1,11 +1,10 @@
 """Values inside nested data by path: the part of JSONPath that task files use."""
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from evaluators.rules.verified.text import is_pattern
+from evaluators.rules.verified.text import data_in, is_pattern
 from tasks.task import Json
 
 _STEP = re.compile(
@@ -109,6 +108,6 @@ def _parsed(value: Json) -> Json:
     if not isinstance(value, str):
         return _unfolded(value)
     try:
-        return json.loads(value)  # type: ignore[no-any-return]
-    except json.JSONDecodeError:
+        return data_in(value)
+    except ValueError:
         return value

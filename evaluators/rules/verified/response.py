@@ -1,6 +1,5 @@
 """What an agent says at the end: type of task, status and the data it was to find."""
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,6 +11,7 @@ from evaluators.rules.verified.comparison import difference
 from evaluators.rules.verified.kinds import STRING, Manner, Value, value_of
 from evaluators.rules.verified.schema import read_results
 from evaluators.rules.verified.sites import sites_of
+from evaluators.rules.verified.text import data_in
 from tasks.task import Json
 
 _FENCED = re.compile(r"```(?:json)?\s*\n?(.*?)\n?```", re.DOTALL)
@@ -72,8 +72,8 @@ def _said(found: Json) -> Json:
     fenced = _FENCED.search(found)
     text = fenced.group(1).strip() if fenced else found.strip()
     try:
-        return json.loads(text)  # type: ignore[no-any-return]
-    except json.JSONDecodeError:
+        return data_in(text)
+    except ValueError:
         return text
 
 

@@ -1,10 +1,10 @@
 """Values read by a JSON schema: each leaf becomes a value of its kind."""
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from evaluators.rules.verified.kinds import KINDS, STRING, Kind, Manner, Value, value_of
+from evaluators.rules.verified.text import data_in
 from tasks.task import Json
 
 Schema = Mapping[str, Any]
@@ -104,7 +104,7 @@ def _parsed(value: Any, wanted: type) -> Any:
     if not isinstance(value, str):
         return value
     try:
-        found = json.loads(value)
-    except json.JSONDecodeError:
+        found = data_in(value)
+    except ValueError:
         return value
     return found if isinstance(found, wanted) else value

@@ -1,9 +1,11 @@
 """Text as it is compared: without case, accents, trademarks or typographic variants."""
 
+import json
 import re
 import unicodedata
 
 from evaluators.rules.verified.sites import Sites
+from tasks.task import Json
 
 _MARKS = dict.fromkeys(map(ord, "™®℠©"))
 _HYPHEN = r"[-\u2010-\u2015\u2212\u00ad]"
@@ -46,6 +48,14 @@ def plain(text: str, sites: Sites | None = None) -> str:
     text = "".join(map(_printable, text)).translate(_ASCII)
     text = "".join(map(_latin, unicodedata.normalize("NFKD", text)))
     return " ".join(unicodedata.normalize("NFC", text).split()).casefold()
+
+
+def data_in(text: str) -> Json:
+    """What a text says in JSON. Raises `ValueError`, also for nesting that nobody means."""
+    try:
+        return json.loads(text)  # type: ignore[no-any-return]
+    except RecursionError as error:
+        raise ValueError("the JSON is nested too deeply") from error
 
 
 def trimmed(text: str) -> str:

@@ -1,11 +1,11 @@
 """A noted request as network checks look at it: what was sent, what came back."""
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import parse_qs, unquote, urlparse
 
+from evaluators.rules.verified.text import data_in
 from tasks.task import Json
 
 _STATIC = tuple(
@@ -109,8 +109,8 @@ def fields_of(body: str, mime: str) -> dict[str, Json] | None:
         return {name: values[0] for name, values in parse_qs(body, keep_blank_values=True).items()}
     if "application/json" in mime:
         try:
-            found = json.loads(body)
-        except json.JSONDecodeError:
+            found = data_in(body)
+        except ValueError:
             return None
         return found if isinstance(found, dict) else None
     boundary = _BOUNDARY.search(mime) if "multipart/form-data" in mime else None

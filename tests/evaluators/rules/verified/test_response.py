@@ -57,6 +57,7 @@ def said(**fields):
         (said(task_type="navigate"), 0.0),
         ([said()], 0.0),
         ("Mug and Sprite", 0.0),
+        ("[" * 100_000, 0.0),
         ("", 0.0),
     ],
 )
