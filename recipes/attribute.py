@@ -17,22 +17,16 @@ from evaluators.attribution import (
     Cause,
     FailureSummary,
     ask_cause,
-    attribute,
-    has_failed,
     summarize,
 )
-from evaluators.steps import kept
 from recipes.config import resolve
 from recipes.contestant import Contestant
-from recipes.report.markup import Markup, tag
+from recipes.failures import COLUMNS, FILE, TRUSTED, by_rules, cells
 from webagent.errors import StoreError
 from webagent.models import Model, load_endpoint
 from webagent.store import Store
 
-FILE = "attribution.json"
 _WIDTH = 120
-_SHOWN = 3
-"""Kinds, tasks and sites named in one cell."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +37,7 @@ class AttributeConfig:
     """The run folder; this one when none is named."""
     phase: str = ""
     """Only episodes of this phase, such as `evaluate` or `collect`; all when empty."""
-    trust: str = "checks_hold"
+    trust: str = TRUSTED
     """Evaluators whose ids begin so have the last word; where others contradict each other, the
     judge is at fault."""
     policy: str = "endpoint"
@@ -74,29 +68,9 @@ def main(argv: Sequence[str]) -> int:
     return 0
 
 
-def failures(run: Path) -> Markup:
-    """A section for the report: causes with counts, and what to fix first.
-
-    From attribution.json where the run has one, else worked out by the rules. Empty where nothing
-    failed. Raises `StoreError`.
-    """
-    found = _read(run / FILE) if (run / FILE).is_file() else _ruled(AttributeConfig(run))[0]
-    summary = summarize(found)
-    if not summary.failures:
-        return Markup()
-    head = tag("tr", [tag("th", name) for name in _COLUMNS])
-    rows = [tag("tr", [tag("td", cell) for cell in cells]) for cells in _cells(summary)]
-    return tag(
-        "section",
-        tag("h2", "Why episodes failed"),
-        tag("p", summary.first, class_="soft"),
-        tag("table", tag("thead", head), tag("tbody", rows)),
-    )
-
-
 async def _attributions(config: AttributeConfig) -> tuple[list[Attribution], int]:
     """What each failure is put down to, and of how many episodes there is a verdict."""
-    found, scored = _ruled(config)
+    found, scored = by_rules(config.run, config.phase, config.trust)
     unknown = [index for index, one in enumerate(found) if one.cause is Cause.UNKNOWN]
     model = _model(config)
     if model is None or not unknown:
@@ -106,21 +80,6 @@ async def _attributions(config: AttributeConfig) -> tuple[list[Attribution], int
             found[index] = await _asked(model, config.run, found[index].episode)
     finally:
         await model.close()
-    return found, scored
-
-
-def _ruled(config: AttributeConfig) -> tuple[list[Attribution], int]:
-    where: dict[str, Any] = {"phase": config.phase} if config.phase else {}
-    found, scored = [], 0
-    with Store.open(config.run) as store:
-        scores, judged = store.scores("finished", **where), kept(store)
-        for episode in store.trajectories("finished", world="browser", **where):
-            given = scores.get(episode.id, ())
-            failed = has_failed(episode, given)
-            scored += failed or any(score.name == "success" for score in given)
-            if failed:
-                judgement = judged.get(episode.id)
-                found.append(attribute(episode, given, judgement, trusted=config.trust))
     return found, scored
 
 
@@ -149,47 +108,6 @@ def _result(found: Sequence[Attribution], scored: int) -> dict[str, Any]:
     }
 
 
-def _read(path: Path) -> list[Attribution]:
-    """What was written. Raises `StoreError`."""
-    from pydantic import TypeAdapter, ValidationError
-
-    try:
-        stored = json.loads(path.read_text(encoding="utf-8"))["failures"]
-        return TypeAdapter(list[Attribution]).validate_python(stored)
-    except (OSError, ValueError, KeyError, TypeError, ValidationError) as error:
-        raise StoreError(
-            f"{path} cannot be read ({error}); write it again with `webagent attribute`"
-        ) from error
-
-
-_COLUMNS = ("cause", "failures", "share", "kinds", "tasks", "sites", "see")
-
-
-def _cells(summary: FailureSummary) -> list[tuple[str, ...]]:
-    return [
-        (
-            str(row.cause),
-            str(row.count),
-            f"{row.share.value:.0%} ({row.share.low:.0%} to {row.share.high:.0%})",
-            _named(row.kinds),
-            _named([(_task_name(task), count) for task, count in row.by_task]),
-            _named(row.by_site),
-            row.examples[0],
-        )
-        for row in summary.causes
-    ]
-
-
-def _task_name(task: str) -> str:
-    return task.rsplit("/", 1)[-1].split("@", 1)[0]
-
-
-def _named(counts: Sequence[tuple[str, int]]) -> str:
-    shown = [f"{name or 'none'} {count}" for name, count in counts[:_SHOWN]]
-    more = len(counts) - len(shown)
-    return ", ".join([*shown, f"{more} more"] if more > 0 else shown)
-
-
 def _print(summary: FailureSummary, scored: int, path: Path) -> None:
     console = Console()
     console = console if console.is_terminal else Console(width=_WIDTH)
@@ -198,10 +116,10 @@ def _print(summary: FailureSummary, scored: int, path: Path) -> None:
         return
     title = f"why {summary.failures} of {scored} episodes failed"
     table = Table(title=title, box=None)
-    for name in _COLUMNS:
+    for name in COLUMNS:
         table.add_column(name, justify="right" if name == "failures" else "left")
-    for cells in _cells(summary):
-        table.add_row(*map(escape, cells))
+    for row in cells(summary):
+        table.add_row(*map(escape, row))
     console.print(table)
     unknown = f"{summary.unknown} could not be put down to anything"
     console.print(escape(f"• {unknown}; all of them with their evidence: {path}"), highlight=False)

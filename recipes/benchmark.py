@@ -14,6 +14,7 @@ from evaluators.rules import checks_hold
 from recipes.asking import Asking
 from recipes.config import resolve
 from recipes.contestant import PLAIN, Contestant
+from recipes.failures import summary_of
 from recipes.folder import RunFolder
 from recipes.memory import knowledge_of
 from recipes.meter import Meter
@@ -124,6 +125,8 @@ def main(argv: Sequence[str]) -> int:
         print(json.dumps(summary, indent=1))
     else:
         print_summary(summary)
+        if to_fix := summary_of(folder.path).first:
+            print(to_fix)
         print(f"{_speed(summary)}\nreport: {page}\nnumbers: {folder.path / 'summary.json'}")
         if summary["spent"]["stopped"]:
             print(f"finished steps are safe. With a higher cap, go on with:\n  {_resume(folder)}")

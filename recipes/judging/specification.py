@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from evaluators.combine import Tally, cascade, unsure_abstains, vote
 from evaluators.evaluator import Judged, Verdict
-from evaluators.judge import looking_judge
+from evaluators.judge import judge_variant
 from evaluators.rules import Means, checks_hold
-from webagent.errors import SetupError, unknown_name
+from webagent.errors import SetupError
 from webagent.models.model import Model
 from webagent.records import Trajectory
 
@@ -113,10 +113,8 @@ class Making:
 
 
 def judge_of(variant: str, model: Model, images: Callable[[str], bytes] | None = None) -> Judged:
-    """The judge that looks, by the name of what it is shown. Raises `SetupError` for another."""
-    if variant not in ("", "looking"):
-        raise unknown_name("judge", variant, ["looking"])
-    return looking_judge(model, images)
+    """The judge that looks, by the name of its variant. Raises `SetupError` for another."""
+    return judge_variant(variant or "evidence", model, images)
 
 
 def title(judged: Judged) -> str:

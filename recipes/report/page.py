@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from string import Template
 
+from recipes.failures import summary_of
 from recipes.report import tables
 from recipes.report.chart import curves, has_curve
 from recipes.report.episodes import examples
@@ -41,6 +42,7 @@ def page(summary: Summary, store: Store | None = None) -> str:
         [
             _header(summary),
             _measured(summary) if summary["arms"] else [],
+            _failures(store.folder) if store and summary["arms"] else [],
             _episodes(summary, store) if store and summary["arms"] else [],
             _origin(summary),
         ]
@@ -98,6 +100,13 @@ def _measured(summary: Summary) -> list[Markup]:
     note = "At the last round. Large: raw reward 1; small and pale: raw reward above 0."
     parts += _section("Every task", note, tables.tasks(summary))
     return parts
+
+
+def _failures(run: Path) -> list[Markup]:
+    summary = summary_of(run)
+    if not summary.failures:
+        return []
+    return _section("Why episodes failed", summary.first, tables.failures(summary))
 
 
 def _episodes(summary: Summary, store: Store) -> list[Markup]:

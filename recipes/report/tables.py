@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from evaluators.attribution import FailureSummary
+from recipes.failures import COLUMNS, cells
 from recipes.report.colours import colour_class
 from recipes.report.markup import Markup, tag
 from recipes.summary import Comparison, Rate, RoundRow, Summary, compared
@@ -76,6 +78,14 @@ def drift(found: Sequence[DriftRow]) -> Markup:
         arm, *cells = drift_cells(row)
         rows.append(tag("tr", tag("th", arm, scope="row"), [tag("td", cell) for cell in cells]))
     return _table(DRIFT_HEAD, rows)
+
+
+def failures(summary: FailureSummary) -> Markup:
+    """A row for every cause that failed episodes were put down to."""
+    rows = []
+    for cause, *rest in cells(summary):
+        rows.append(tag("tr", tag("th", cause, scope="row"), [tag("td", cell) for cell in rest]))
+    return _table(COLUMNS, rows)
 
 
 def _table(names: Sequence[str], rows: Sequence[Markup]) -> Markup:

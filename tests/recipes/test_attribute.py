@@ -9,9 +9,11 @@ import pytest
 from evaluators.attribution import Cause
 from evaluators.steps import JudgedStep, StepJudgement, keep
 from recipes import cli
-from recipes.attribute import failures
+from recipes.failures import summary_of
+from recipes.report.tables import failures
 from tests.evaluators.attribution.cases import HOME, LAMPS, Made, all_cases, played
 from webagent.action.actions import Answer, Click
+from webagent.errors import StoreError
 from webagent.records import Provenance, Score
 from webagent.store import Store
 
@@ -60,23 +62,29 @@ def test_the_result_is_printed_as_json_and_a_phase_can_be_chosen(
     assert "none of 1 episodes with a verdict failed" in capsys.readouterr().out
 
 
-def test_a_section_for_the_report_is_escaped_and_read_from_the_file(tmp_path: Path) -> None:
+def test_the_reports_table_is_escaped_and_knows_what_the_file_says(tmp_path: Path) -> None:
     cases = all_cases()
     name = "<b>odd"
     odd = replace(cases[0].trajectory, task=replace(cases[0].trajectory.task, id=f"made/{name}@1"))
     run = stored(tmp_path, replace(cases[0], trajectory=odd), *cases[20:30])
-    section = failures(run)
-    assert "Why episodes failed" in section and "Fix " in section
-    assert name not in section and "&lt;b&gt;odd" in section
+    ruled = summary_of(run)
+    assert ruled.first.startswith("Fix ")
+    assert name not in failures(ruled) and "&lt;b&gt;odd" in failures(ruled)
     assert cli.main(["attribute", str(run)]) == 0
-    assert failures(run) == section
-    (run / "attribution.json").write_text("{}")
-    with pytest.raises(Exception, match="write it again with"):
-        failures(run)
+    assert summary_of(run) == ruled
+    file = run / "attribution.json"
+    written = json.loads(file.read_text())
+    for one in written["failures"]:
+        one["cause"] = "memory"
+    file.write_text(json.dumps(written))
+    assert [row.cause for row in summary_of(run).causes] == ["memory"]
+    file.write_text("{}")
+    with pytest.raises(StoreError, match="write it again with"):
+        summary_of(run)
 
 
-def test_a_run_without_failures_has_no_section(tmp_path: Path) -> None:
-    assert failures(stored(tmp_path)) == ""
+def test_a_run_without_failures_has_nothing_to_fix(tmp_path: Path) -> None:
+    assert summary_of(stored(tmp_path)).failures == 0
 
 
 def test_what_rules_cannot_tell_is_asked_of_a_model(

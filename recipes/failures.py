@@ -1,0 +1,86 @@
+"""Why a run's episodes failed, as its folder tells: read where it was written, else worked out."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from evaluators.attribution import Attribution, FailureSummary, attribute, has_failed, summarize
+from evaluators.steps import kept
+from webagent.errors import StoreError
+from webagent.store import Store
+
+FILE = "attribution.json"
+TRUSTED = "checks_hold"
+"""How the ids of evaluators begin that have the last word."""
+COLUMNS = ("cause", "failures", "share", "kinds", "tasks", "sites", "see")
+_SHOWN = 3
+"""Kinds, tasks and sites named in one cell."""
+
+
+def summary_of(run: Path) -> FailureSummary:
+    """By the rules, and for episodes of which attribution.json says more, by that file.
+
+    Raises `StoreError`.
+    """
+    written = {one.episode: one for one in _read(run / FILE)} if (run / FILE).is_file() else {}
+    return summarize([written.get(one.episode, one) for one in by_rules(run)[0]])
+
+
+def by_rules(run: Path, phase: str = "", trusted: str = TRUSTED) -> tuple[list[Attribution], int]:
+    """What the rules put each failure down to, and of how many episodes there is a verdict.
+
+    Of one phase, or of all; evaluators whose ids begin with `trusted` have the last word. Raises
+    `StoreError`.
+    """
+    where: dict[str, Any] = {"phase": phase} if phase else {}
+    found, scored = [], 0
+    with Store.open(run) as store:
+        scores, judged = store.scores("finished", **where), kept(store)
+        for episode in store.trajectories("finished", world="browser", **where):
+            given = scores.get(episode.id, ())
+            failed = has_failed(episode, given)
+            scored += failed or any(score.name == "success" for score in given)
+            if failed:
+                judgement = judged.get(episode.id)
+                found.append(attribute(episode, given, judgement, trusted=trusted))
+    return found, scored
+
+
+def _read(path: Path) -> list[Attribution]:
+    """What was written. Raises `StoreError`."""
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        stored = json.loads(path.read_text(encoding="utf-8"))["failures"]
+        return TypeAdapter(list[Attribution]).validate_python(stored)
+    except (OSError, ValueError, KeyError, TypeError, ValidationError) as error:
+        raise StoreError(
+            f"{path} cannot be read ({error}); write it again with `webagent attribute`"
+        ) from error
+
+
+def cells(summary: FailureSummary) -> list[tuple[str, ...]]:
+    """A line under `COLUMNS` for every cause."""
+    return [
+        (
+            str(row.cause),
+            str(row.count),
+            f"{row.share.value:.0%} ({row.share.low:.0%} to {row.share.high:.0%})",
+            _named(row.kinds),
+            _named([(_task_name(task), count) for task, count in row.by_task]),
+            _named(row.by_site),
+            row.examples[0],
+        )
+        for row in summary.causes
+    ]
+
+
+def _task_name(task: str) -> str:
+    return task.rsplit("/", 1)[-1].split("@", 1)[0]
+
+
+def _named(counts: Sequence[tuple[str, int]]) -> str:
+    shown = [f"{name or 'none'} {count}" for name, count in counts[:_SHOWN]]
+    more = len(counts) - len(shown)
+    return ", ".join([*shown, f"{more} more"] if more > 0 else shown)
