@@ -32,6 +32,9 @@ RECIPES = {
     ),
     "benchmark": Recipe("recipes.benchmark:main", "measure one policy on a suite of tasks"),
     "train": Recipe("recipes.train:main", "teach a language model what runs have stored"),
+    "train-judge": Recipe(
+        "recipes.train_judge:main", "teach a reward model on labelled episodes and measure it"
+    ),
     "learn": Recipe("recipes.learn:main", "write hints on sites from failures and successes"),
     "report": Recipe("recipes.report:main", "write a run's page again and print its tables"),
     "publish": Recipe("recipes.publish:main", "put a run's figures among the published ones"),
