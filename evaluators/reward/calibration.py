@@ -133,7 +133,7 @@ class Bin(NamedTuple):
 
     said: float
     was: float
-    count: int
+    episodes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ def quality(chances: Sequence[float], labels: Sequence[bool], threshold: float) 
         recall=rate(hits, good),
         false_positives=rate(int((passed & ~truth).sum()), count - good),
         brier=float(np.mean((said - truth) ** 2)) if count else math.nan,
-        ece=sum(b.count * abs(b.said - b.was) for b in bins) / count if count else math.nan,
+        ece=sum(b.episodes * abs(b.said - b.was) for b in bins) / count if count else math.nan,
         reliability=bins,
     )
 

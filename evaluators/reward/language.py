@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from evaluators.evaluator import Judged, Verdict
@@ -41,7 +41,7 @@ class Questions:
 
     prompt: Prompt
     look: Look | None = None
-    frames: FrameSettings = FrameSettings()
+    frames: FrameSettings = field(default_factory=FrameSettings)
 
     @classmethod
     def load(cls, look: Look | None = None, frames: FrameSettings | None = None) -> "Questions":

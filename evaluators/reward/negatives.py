@@ -1,12 +1,22 @@
 """Hard negatives: successes corrupted so that they look right and are not."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
 
+from evaluators.reward.retold import (
+    has_changed,
+    is_ticked,
+    looks,
+    mark_of,
+    redone,
+    swapped,
+    with_node,
+)
 from evaluators.reward.slips import slipped
+from webagent.action import Action
 from webagent.action.actions import Answer, Check, Clear, Click, Fill, SelectOption, Uncheck
 from webagent.records import Decision, Ending, Node, Observation, Step, Trajectory
 
@@ -96,11 +106,11 @@ def _hurried(
     if len(trajectory.steps) < 2:
         return None
     first, last = trajectory.steps[0], trajectory.steps[-1]
-    mark = _mark(last)
+    mark = mark_of(last)
     before, after = first.observation.node(mark), last.observation.node(mark)
-    if before is None or after is None or _looks(before) != _looks(after):
+    if before is None or after is None or looks(before) != looks(after):
         return None
-    if all(not _touched(step) for step in trajectory.steps[:-1]):
+    if all(not mark_of(step) for step in trajectory.steps[:-1]):
         return None
     return replace(trajectory, steps=(replace(last, observation=first.observation),))
 
@@ -148,16 +158,16 @@ def _with_value(
 
     def seen(page: Observation) -> Observation:
         node = page.node(action.mark)
-        return _with_node(page, replace(node, value=wrong)) if node else page
+        return with_node(page, replace(node, value=wrong)) if node else page
 
-    return _redone(trajectory, place, action, seen)
+    return redone(trajectory, place, action, seen)
 
 
 def _wrong_element(
     trajectory: Trajectory, others: Sequence[Trajectory], rng: np.random.Generator
 ) -> Trajectory | None:
     """Another element ticked in place of a right one, or another one clicked at the end."""
-    ticks = [i for i in range(len(trajectory.steps) - 1) if _ticked(trajectory, i)]
+    ticks = [i for i in range(len(trajectory.steps) - 1) if is_ticked(trajectory, i)]
     final = len(trajectory.steps) - 1
     place = int(rng.choice([*ticks, final])) if final >= 0 else -1
     if place in ticks:
@@ -170,7 +180,7 @@ def _wrong_element(
     other = slipped(step.decision.action, step.observation, rng)
     if other is None or isinstance(other, Fill | SelectOption):
         return None
-    return _redone(trajectory, final, other, lambda page: page)
+    return redone(trajectory, final, other, lambda page: page)
 
 
 def _other_ticked(
@@ -178,15 +188,15 @@ def _other_ticked(
 ) -> Trajectory | None:
     """Another box ticked, which until then looked the same."""
     step = trajectory.steps[place]
-    right = step.observation.node(_mark(step))
+    right = step.observation.node(mark_of(step))
     other = slipped(step.decision.action, step.observation, rng)
     wrong = step.observation.node(other.mark) if isinstance(other, Click) else None
     if right is None or wrong is None:
         return None
-    if (right.role, _looks(right)) != (wrong.role, _looks(wrong)):
+    if (right.role, looks(right)) != (wrong.role, looks(wrong)):
         return None
     one, two = right.mark, wrong.mark
-    return _redone(trajectory, place, Click(two), lambda page: _swapped(page, one, two))
+    return redone(trajectory, place, Click(two), lambda page: swapped(page, one, two))
 
 
 def _undone(
@@ -194,15 +204,16 @@ def _undone(
 ) -> Trajectory | None:
     """A right change taken back before the last step."""
     steps = trajectory.steps
-    places = [i for i in range(len(steps) - 1) if _touched_between(trajectory, i)]
+    places = [i for i in range(len(steps) - 1) if has_changed(trajectory, i)]
     if not places:
         return None
     step = steps[int(rng.choice(places))]
-    mark, last = _mark(step), steps[-1]
+    mark, last = mark_of(step), steps[-1]
     before, now = step.observation.node(mark), last.observation.node(mark)
-    if before is None or now is None or _looks(before) == _looks(now):
+    if before is None or now is None or looks(before) == looks(now):
         return None
     action = step.decision.action
+    back: Action
     match action:
         case Fill():
             back = Fill(mark, before.value) if before.value else Clear(mark)
@@ -213,7 +224,7 @@ def _undone(
         case _:
             return None
     taken_back = Step(last.observation, Decision(back))
-    final = replace(last, observation=_with_node(last.observation, before))
+    final = replace(last, observation=with_node(last.observation, before))
     return replace(trajectory, steps=(*steps[:-1], taken_back, final))
 
 
@@ -279,71 +290,3 @@ KINDS: dict[str, Corruption] = {
     "boasting": _boasting,
 }
 """By name, the ways to corrupt a success."""
-
-
-# -- pages and steps ---------------------------------------------------------------------
-
-
-def _redone(
-    trajectory: Trajectory,
-    place: int,
-    action: object,
-    seen: Callable[[Observation], Observation],
-) -> Trajectory:
-    """Another action at a step, and the pages after it as they would be seen."""
-    steps = list(trajectory.steps)
-    decision = replace(steps[place].decision, action=action)  # type: ignore[arg-type]
-    steps[place] = replace(steps[place], decision=decision)
-    for i in range(place + 1, len(steps)):
-        steps[i] = replace(steps[i], observation=seen(steps[i].observation))
-    last = seen(trajectory.last) if trajectory.last else None
-    return replace(trajectory, steps=tuple(steps), last=last)
-
-
-def _with_node(page: Observation, node: Node) -> Observation:
-    nodes: Iterable[Node] = (node if n.mark == node.mark else n for n in page.nodes)
-    return replace(page, nodes=tuple(nodes))
-
-
-def _swapped(page: Observation, one: int, other: int) -> Observation:
-    """The page with the states of two elements exchanged."""
-    first, second = page.node(one), page.node(other)
-    if first is None or second is None:
-        return page
-    page = _with_node(page, replace(first, states=second.states))
-    return _with_node(page, replace(second, states=first.states))
-
-
-def _mark(step: Step) -> int:
-    return int(getattr(step.decision.action, "mark", 0))
-
-
-def _touched(step: Step) -> bool:
-    return bool(_mark(step))
-
-
-def _looks(node: Node) -> tuple[str, frozenset[str]]:
-    """Value and states, but for the focus, which moves by itself."""
-    return node.value, frozenset(node.states) - {"focused"}
-
-
-def _touched_between(trajectory: Trajectory, place: int) -> bool:
-    """Whether the step changed how its element looks."""
-    mark, steps = _mark(trajectory.steps[place]), trajectory.steps
-    before = steps[place].observation.node(mark)
-    after = steps[place + 1].observation.node(mark)
-    return before is not None and after is not None and _looks(before) != _looks(after)
-
-
-def _ticked(trajectory: Trajectory, place: int) -> bool:
-    """Whether the step was a click that changed its element and nothing else on the page."""
-    steps = trajectory.steps
-    if not isinstance(steps[place].decision.action, Click):
-        return False
-    before, after = steps[place].observation, steps[place + 1].observation
-    changed = [
-        one.mark
-        for one, two in zip(before.nodes, after.nodes, strict=False)
-        if (one.mark, one.name, _looks(one)) != (two.mark, two.name, _looks(two))
-    ]
-    return len(before.nodes) == len(after.nodes) and changed == [_mark(steps[place])]

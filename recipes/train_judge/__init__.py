@@ -1,4 +1,4 @@
-"""`webagent train-judge`: a reward model is taught by labelled episodes, calibrated and measured."""
+"""`webagent train-judge`: a reward model is taught by labelled episodes and measured."""
 
 from recipes.train_judge.recipe import main
 from recipes.train_judge.settings import TrainJudgeSettings

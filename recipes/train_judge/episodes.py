@@ -1,4 +1,4 @@
-"""The labelled episodes of runs, parted into those taught, those calibrated on and those held out."""
+"""The labelled episodes of runs, parted into taught, calibrated on and held out."""
 
 import json
 import re

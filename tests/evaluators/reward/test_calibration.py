@@ -74,5 +74,5 @@ def test_rates_have_their_counts_and_nothing_is_no_rate() -> None:
     found = quality([0.9, 0.8, 0.2, 0.6], [True, False, True, False], 0.7)
     assert (found.precision.value, found.recall.value) == (0.5, 0.5)
     assert found.false_positives[:2] == (0.5, 2)
-    assert sum(b.count for b in found.reliability) == 4
+    assert sum(b.episodes for b in found.reliability) == 4
     assert found.brier == pytest.approx((0.01 + 0.64 + 0.64 + 0.36) / 4)
