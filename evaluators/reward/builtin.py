@@ -14,6 +14,7 @@ from evaluators.reward.account import KINDS as LINE_KINDS
 from evaluators.reward.account import account
 from evaluators.reward.calibration import Calibration
 from evaluators.reward.lessons import Lesson, lessons
+from evaluators.reward.member import SURPRISES, Member, surprises
 from webagent.models.builtin.batch import SLOT_INDEX, collate
 from webagent.models.builtin.model import BuiltinModel
 from webagent.models.builtin.prefix import Prefix, encode
@@ -62,7 +63,8 @@ class RewardModel:
     """The built-in network in the role of the judge, alone or as the mean of several.
 
     It reads the goal, every action, the page that decides, how the episode ended and what was
-    answered (`account`). Where it was calibrated its probabilities are, and its threshold is the
+    answered (`account`). A member that was taught to act first also says how likely it would have
+    done the same. Where it was calibrated its probabilities are, and its threshold is the
     one that was chosen then.
     """
 
@@ -70,36 +72,43 @@ class RewardModel:
         self,
         model: BuiltinModel,
         calibration: Calibration = Calibration(),  # noqa: B008 - frozen
-        others: Sequence[BuiltinModel] = (),
+        *,
+        actor: BuiltinModel | None = None,
+        others: Sequence[Member] = (),
     ):
         self.model = model
-        self.others = tuple(others)
+        self.members = (Member(model, actor), *others)
         self.calibration = calibration
         self.grammar = VerdictGrammar(Codec(model.vocabulary))
 
     @classmethod
+    def of(
+        cls,
+        members: Sequence[Member],
+        calibration: Calibration = Calibration(),  # noqa: B008 - frozen
+    ) -> "RewardModel":
+        """The mean of these members, of which there is at least one."""
+        first, *others = members
+        return cls(first.judge, calibration, actor=first.actor, others=others)
+
+    @classmethod
     def load(cls, folder: Path) -> "RewardModel":
         """A saved one with its calibration. Raises `ModelError`."""
-        others = sorted(folder.glob("member-*"))
-        return cls(
-            BuiltinModel.load(folder),
-            Calibration.load(folder),
-            [BuiltinModel.load(member) for member in others],
-        )
+        folders = [folder, *sorted(folder.glob("member-*"))]
+        return cls.of([Member.load(each) for each in folders], Calibration.load(folder))
 
     def save(self, folder: Path) -> None:
         """Write weights, those of the other members in folders of their own, and calibration."""
-        self.model.save(folder)
-        for number, member in enumerate(self.others, start=1):
-            member.save(folder / f"member-{number}")
+        for number, member in enumerate(self.members):
+            member.save(folder / f"member-{number}" if number else folder)
         self.calibration.save(folder)
 
     @property
     def version(self) -> str:
         """Hexadecimal digits that change whenever weights, words or calibration do."""
-        if not self.others and self.calibration == Calibration():
-            return self.model.version
-        parts = [self.model.version, *(m.version for m in self.others), repr(self.calibration)]
+        if len(self.members) == 1 and self.calibration == Calibration():
+            return self.members[0].version
+        parts = [*(member.version for member in self.members), repr(self.calibration)]
         return hashlib.blake2b(" ".join(parts).encode(), digest_size=6).hexdigest()
 
     def prompt(self, trajectory: Trajectory) -> Prefix:
@@ -131,16 +140,27 @@ class RewardModel:
     def probabilities(self, trajectories: Sequence[Trajectory]) -> list[float]:
         """P(success) of each trajectory; 0 for one without steps."""
         acted = [t for t in trajectories if t.steps]
-        order = sorted(range(len(acted)), key=lambda i: len(acted[i].steps[-1].observation.nodes))
-        said = np.zeros(len(acted))
+        said, surprise = self.evidence(acted)
+        if self.calibration != Calibration():
+            said = self.calibration(said, surprise)
+        chances = iter(said)
+        return [next(chances) if t.steps else 0.0 for t in trajectories]
+
+    def evidence(
+        self, trajectories: Sequence[Trajectory]
+    ) -> tuple[list[float], NDArray[np.float64]]:
+        """What calibration is fitted on: the members' mean P(success) of trajectories with steps,
+        and how surprised the actors would be, (N, 2), zeros without actors."""
+        order = sorted(range(len(trajectories)), key=lambda i: _size(trajectories[i]))
+        said = np.zeros(len(trajectories))
         for start in range(0, len(order), _AT_ONCE):
             part = order[start : start + _AT_ONCE]
-            members = (self.model, *self.others)
-            each = [_chances(member, [acted[i] for i in part]) for member in members]
-            said[part] = np.mean(each, axis=0)
-        calibrated = self.calibration != Calibration()
-        chances = iter(self.calibration(said.tolist()) if calibrated else said.tolist())
-        return [next(chances) if t.steps else 0.0 for t in trajectories]
+            chosen = [trajectories[i] for i in part]
+            said[part] = np.mean([_chances(m.judge, chosen) for m in self.members], axis=0)
+        actors = [member.actor for member in self.members if member.actor is not None]
+        if not actors or not trajectories:
+            return said.tolist(), np.zeros((len(trajectories), SURPRISES))
+        return said.tolist(), np.mean([surprises(a, trajectories) for a in actors], axis=0)
 
     def evaluator(self, threshold: float | None = None) -> Judged:
         """It as an evaluator whose id names its weights; passes at `threshold` and above.
@@ -158,6 +178,11 @@ class RewardModel:
             return Verdict(float(chance >= line), reason)
 
         return Judged(f"reward_model@{self.version}", "success", judge)
+
+
+def _size(trajectory: Trajectory) -> int:
+    """About how long the prompt is, so that like comes with like."""
+    return len(trajectory.steps[-1].observation.nodes)
 
 
 def _prompt(model: BuiltinModel, trajectory: Trajectory) -> Prefix:

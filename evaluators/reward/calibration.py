@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,6 +23,8 @@ class Calibration:
 
     slope: float = 1.0
     offset: float = 0.0
+    surprise: tuple[float, ...] = ()
+    """Weights of how likely the actors found the last and the least likely action; none without."""
     threshold: float = 0.5
     """Of the calibrated probability: at it and above an episode passes."""
     abstain_from: float | None = None
@@ -32,9 +34,13 @@ class Calibration:
     episodes: int = 0
     """How many it was fitted on."""
 
-    def __call__(self, chances: Sequence[float]) -> list[float]:
+    def __call__(
+        self, chances: Sequence[float], surprise: NDArray[np.float64] | None = None
+    ) -> list[float]:
         """The calibrated probabilities."""
         odds = self.slope * _log_odds(chances) + self.offset
+        if self.surprise and surprise is not None:
+            odds = odds + surprise @ np.asarray(self.surprise)
         return [float(p) for p in 1 / (1 + np.exp(-np.clip(odds, -60, 60)))]
 
     def save(self, folder: Path) -> None:
@@ -52,19 +58,24 @@ class Calibration:
         if not path.exists():
             return cls()
         try:
-            return cls(**json.loads(path.read_text(encoding="utf-8")))
-        except (OSError, ValueError, TypeError) as error:
+            found = json.loads(path.read_text(encoding="utf-8"))
+            return cls(**{**found, "surprise": tuple(found.get("surprise", ()))})
+        except (OSError, ValueError, TypeError, AttributeError) as error:
             raise ModelError(f"{path} is no calibration: {error}; train the judge again") from error
 
 
 def calibrate(
-    chances: Sequence[float], labels: Sequence[bool], target: float = 0.05
+    chances: Sequence[float],
+    labels: Sequence[bool],
+    target: float = 0.05,
+    surprise: NDArray[np.float64] | None = None,
 ) -> Calibration:
     """Fit scaling and threshold on episodes that no weight was fitted on.
 
     Scaling by Newton's method on Platt's softened targets, which keep it finite where all is told
-    apart. The threshold is the lowest one whose false-positive rate on these episodes, one more
-    false positive counted in, is at most `target`. Raises `ValueError` without both outcomes.
+    apart; `surprise` (N, S) adds log-probabilities of what was done. The threshold is the lowest
+    one whose false-positive rate on these episodes, one more false positive counted in, is at most
+    `target`. Raises `ValueError` without both outcomes.
     """
     truth = np.asarray(labels, np.bool_)
     if not truth.any() or truth.all():
@@ -72,12 +83,11 @@ def calibrate(
             f"calibration needs successes and failures, found {int(truth.sum())} successes of"
             f" {len(truth)} episodes"
         )
-    slope, offset = _platt(_log_odds(chances), truth)
-    scaled = Calibration(slope, offset, target=target, episodes=len(truth))
-    said = np.asarray(scaled(chances))
-    return Calibration(
-        slope, offset, _threshold(said, truth, target), target=target, episodes=len(truth)
-    )
+    more = np.zeros((len(truth), 0)) if surprise is None or not surprise.any() else surprise
+    slope, offset, *weights = _platt(_log_odds(chances), more, truth)
+    scaled = Calibration(slope, offset, tuple(weights), target=target, episodes=len(truth))
+    said = np.asarray(scaled(chances, more))
+    return replace(scaled, threshold=_threshold(said, truth, target))
 
 
 def _log_odds(chances: Sequence[float]) -> NDArray[np.float64]:
@@ -85,20 +95,25 @@ def _log_odds(chances: Sequence[float]) -> NDArray[np.float64]:
     return np.log(p / (1 - p))
 
 
-def _platt(odds: NDArray[np.float64], truth: NDArray[np.bool_]) -> tuple[float, float]:
+def _platt(
+    odds: NDArray[np.float64], more: NDArray[np.float64], truth: NDArray[np.bool_]
+) -> list[float]:
+    """Slope, offset and the weights of `more`."""
     good, bad = int(truth.sum()), int((~truth).sum())
     targets = np.where(truth, (good + 1) / (good + 2), 1 / (bad + 2))
-    features = np.stack([odds, np.ones_like(odds)], 1)
-    weights = np.array([1.0, 0.0])
+    features = np.column_stack([odds, np.ones_like(odds), more])
+    prior = np.array([1.0, *[0.0] * (features.shape[1] - 1)])
+    weights = prior.copy()
     for _ in range(100):
         p = 1 / (1 + np.exp(-np.clip(features @ weights, -60, 60)))
-        gradient = features.T @ (p - targets) + 1e-3 * (weights - [1.0, 0.0])
-        curvature = (features * (p * (1 - p))[:, None]).T @ features + 1e-3 * np.eye(2)
+        gradient = features.T @ (p - targets) + 1e-3 * (weights - prior)
+        ridge = 1e-3 * np.eye(len(weights))
+        curvature = (features * (p * (1 - p))[:, None]).T @ features + ridge
         step = np.linalg.solve(curvature, gradient)
         weights = weights - step * min(1.0, 2.0 / max(1e-9, float(np.abs(step).max())))
         if float(np.abs(step).max()) < 1e-9:
             break
-    return max(1e-3, float(weights[0])), float(weights[1])
+    return [max(1e-3, float(weights[0])), *map(float, weights[1:])]
 
 
 def _threshold(said: NDArray[np.float64], truth: NDArray[np.bool_], target: float) -> float:

@@ -58,7 +58,7 @@ def test_it_writes_a_judge_that_loads_and_a_report_that_adds_up(
     report = json.loads((out / "report.json").read_text())
     judge = RewardModel.load(out / "judge")
     assert report["judge"] == judge.evaluator().id
-    assert len(judge.others) == 1 and judge.calibration.episodes > 0
+    assert len(judge.members) == 2 and judge.calibration.episodes > 0
     assert sum(found["episodes"] for found in report["episodes"].values()) == 160
     assert report["episodes"]["tasks"]["episodes"] == 40
     for name, found in report["parts"].items():

@@ -9,7 +9,8 @@ import pytest
 
 from evaluators.reward.builtin import RewardModel
 from evaluators.reward.calibration import Calibration
-from tests.fakes.lessons import episode, lesson, untrained
+from evaluators.reward.member import Member, surprises
+from tests.fakes.lessons import episode, lesson, trained, untrained
 from webagent.action.actions import Click
 from webagent.records import Ending, Trajectory
 from webagent.training.fit import FitConfig, fit
@@ -110,7 +111,8 @@ async def test_a_calibrated_mean_of_networks_is_saved_whole_and_keeps_to_its_thr
 ) -> None:
     tried, _ = attempt(random.Random(3), "e")
     model, other = learnt().model, untrained([tried])
-    both = RewardModel(model, Calibration(slope=2.0, threshold=0.9, abstain_from=0.01), [other])
+    calibration = Calibration(slope=2.0, threshold=0.9, abstain_from=0.01)
+    both = RewardModel.of([Member(model), Member(other)], calibration)
     both.save(tmp_path)
     loaded = RewardModel.load(tmp_path)
     [chance] = both.probabilities([tried])
@@ -121,6 +123,29 @@ async def test_a_calibrated_mean_of_networks_is_saved_whole_and_keeps_to_its_thr
     said = await loaded.evaluator()(tried)
     assert said.value == (1.0 if chance >= 0.9 else None if chance >= 0.01 else 0.0)
     assert (await loaded.evaluator(threshold=chance - 0.01)(tried)).value == 1.0
+
+
+def test_a_member_that_can_act_is_surprised_by_wrong_actions_and_is_saved_with_the_judge(
+    tmp_path: Path,
+) -> None:
+    dice = random.Random(4)
+    tried = [attempt(dice, str(i)) for i in range(40)]
+    found = surprises(trained(), [t for t, _ in tried])
+    right = [row[0] for row, (_, score) in zip(found, tried, strict=True) if score]
+    wrong = [row[0] for row, (_, score) in zip(found, tried, strict=True) if not score]
+    assert sorted(right)[len(right) // 2] > sorted(wrong)[len(wrong) // 2] + 2
+    judge = RewardModel.of(
+        [Member(learnt().model, trained())], Calibration(surprise=(0.5, 0.25), threshold=0.4)
+    )
+    judge.save(tmp_path)
+    loaded = RewardModel.load(tmp_path)
+    chances = judge.probabilities([t for t, _ in tried])
+    assert loaded.probabilities([t for t, _ in tried]) == pytest.approx(chances, abs=1e-5)
+    assert loaded.version == judge.version
+    plain = RewardModel(learnt().model).probabilities([t for t, _ in tried])
+    assert all(
+        with_doubt <= chance + 1e-5 for with_doubt, chance in zip(chances, plain, strict=True)
+    )
 
 
 def test_a_saved_reward_model_judges_the_same(tmp_path: Path) -> None:

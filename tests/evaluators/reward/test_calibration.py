@@ -3,6 +3,7 @@
 import random
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from evaluators.reward.calibration import Calibration, calibrate, quality, rate
@@ -54,6 +55,17 @@ def test_few_failures_allow_none_of_them() -> None:
     assert passed == [False, False, False, True, False]
 
 
+def test_surprise_counts_as_far_as_it_tells() -> None:
+    rng = np.random.default_rng(0)
+    labels = rng.random(2000) < 0.5
+    telling = np.where(labels, -0.5, -4.0) + rng.normal(0, 1, 2000)
+    surprise = np.column_stack([telling, rng.normal(0, 1, 2000)])
+    fitted = calibrate([0.5] * 2000, labels.tolist(), surprise=surprise)
+    assert fitted.surprise[0] > 1 and abs(fitted.surprise[1]) < 0.3
+    found = quality(fitted([0.5] * 2000, surprise), labels.tolist(), fitted.threshold)
+    assert found.recall.value is not None and found.recall.value > 0.9
+
+
 def test_one_outcome_alone_calibrates_nothing() -> None:
     with pytest.raises(ValueError, match="0 successes of 2"):
         calibrate([0.1, 0.2], [False, False])
@@ -61,7 +73,7 @@ def test_one_outcome_alone_calibrates_nothing() -> None:
 
 def test_it_is_kept_beside_the_weights_and_a_broken_file_is_named(tmp_path: Path) -> None:
     assert Calibration.load(tmp_path) == Calibration()
-    kept = Calibration(0.5, -1.0, 0.7, 0.4, 0.02, 300)
+    kept = Calibration(0.5, -1.0, (0.1, 0.2), 0.7, 0.4, 0.02, 300)
     kept.save(tmp_path)
     assert Calibration.load(tmp_path) == kept
     (tmp_path / "calibration.json").write_text("{'slope': 1")
