@@ -32,6 +32,9 @@ RECIPES = {
     ),
     "benchmark": Recipe("recipes.benchmark:main", "measure one policy on a suite of tasks"),
     "train": Recipe("recipes.train:main", "teach a language model what runs have stored"),
+    "train-judge": Recipe(
+        "recipes.train_judge:main", "teach a reward model on labelled episodes and measure it"
+    ),
     "learn": Recipe("recipes.learn:main", "write hints on sites from failures and successes"),
     "attribute": Recipe("recipes.attribute:main", "say why episodes failed, and what to fix first"),
     "judge": Recipe(

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from evaluators.reward.builtin import RewardModel
-from tests.fakes.lessons import episode, lesson, untrained
+from evaluators.reward.calibration import Calibration
+from evaluators.reward.member import Member, surprises
+from tests.fakes.lessons import episode, lesson, trained, untrained
 from webagent.action.actions import Click
 from webagent.records import Ending, Trajectory
 from webagent.training.fit import FitConfig, fit
@@ -53,16 +55,31 @@ def test_an_episode_without_steps_has_no_chance_and_disturbs_no_other() -> None:
     assert model.probabilities([]) == []
 
 
-def test_a_success_cut_short_is_taught_as_a_failure() -> None:
-    seen, _ = lesson(random.Random(3))
-    long = episode((seen, Click(1)), (seen, Click(2)), id="long")
-    short = episode((seen, Click(1)), id="short")
-    failed = replace(long, id="failed")
+def test_failures_made_of_a_success_are_taught_beside_it() -> None:
+    dice = random.Random(3)
+    (one, right), (other, also) = lesson(dice), lesson(dice)
+    long = episode((one, right), (other, also), id="long")
+    failed = replace(episode((other, right), id="failed"), ending=Ending.STEP_LIMIT)
     reward = RewardModel(untrained())
-    rows = reward.rows([long, short, failed], {"long": 1.0, "short": 1.0, "failed": 0.0})
+    scores = {"long": 1.0, "failed": 0.0}
+    alone = reward.rows([long, failed], scores, negatives=0, seed=1)
+    rows = reward.rows([long, failed], scores, negatives=3, seed=1)
     good, bad = reward.grammar.verdict(True), reward.grammar.verdict(False)
-    assert [row.targets for row in rows] == [(good,), (bad,), (good,), (bad,)]
-    assert len(rows[1].prefix) < len(rows[0].prefix)
+    assert [row.targets for row in alone].count((bad,)) == 1
+    assert [row.targets for row in rows].count((bad,)) == 4
+    assert all(row.targets in ((good,), (bad,)) for row in rows)
+
+
+def test_rows_are_the_same_for_the_same_seed() -> None:
+    dice = random.Random(3)
+    tried = [attempt(dice, str(i)) for i in range(20)]
+    scores = {t.id: score for t, score in tried}
+    reward = RewardModel(untrained())
+    first, again, other = (
+        [(len(r.prefix), r.targets) for r in reward.rows([t for t, _ in tried], scores, seed=seed)]
+        for seed in (1, 1, 2)
+    )
+    assert first == again != other
 
 
 def test_only_judged_real_episodes_teach() -> None:
@@ -87,6 +104,48 @@ async def test_a_failure_of_the_world_is_not_judged() -> None:
     tried, _ = attempt(random.Random(3), "e")
     score = await learnt().evaluator()(replace(tried, ending=Ending.WORLD_FAILED))
     assert score.value is None
+
+
+async def test_a_calibrated_mean_of_networks_is_saved_whole_and_keeps_to_its_threshold(
+    tmp_path: Path,
+) -> None:
+    tried, _ = attempt(random.Random(3), "e")
+    model, other = learnt().model, untrained([tried])
+    calibration = Calibration(slope=2.0, threshold=0.9, abstain_from=0.01)
+    both = RewardModel.of([Member(model), Member(other)], calibration)
+    both.save(tmp_path)
+    loaded = RewardModel.load(tmp_path)
+    [chance] = both.probabilities([tried])
+    [one], [two] = (RewardModel(m).probabilities([tried]) for m in (model, other))
+    assert chance == pytest.approx(Calibration(slope=2.0)([(one + two) / 2])[0], abs=1e-5)
+    assert loaded.probabilities([tried]) == pytest.approx([chance], abs=1e-5)
+    assert loaded.version == both.version not in (model.version, other.version)
+    said = await loaded.evaluator()(tried)
+    assert said.value == (1.0 if chance >= 0.9 else None if chance >= 0.01 else 0.0)
+    assert (await loaded.evaluator(threshold=chance - 0.01)(tried)).value == 1.0
+
+
+def test_a_member_that_can_act_is_surprised_by_wrong_actions_and_is_saved_with_the_judge(
+    tmp_path: Path,
+) -> None:
+    dice = random.Random(4)
+    tried = [attempt(dice, str(i)) for i in range(40)]
+    found = surprises(trained(), [t for t, _ in tried])
+    right = [row[0] for row, (_, score) in zip(found, tried, strict=True) if score]
+    wrong = [row[0] for row, (_, score) in zip(found, tried, strict=True) if not score]
+    assert sorted(right)[len(right) // 2] > sorted(wrong)[len(wrong) // 2] + 2
+    judge = RewardModel.of(
+        [Member(learnt().model, trained())], Calibration(surprise=(0.5, 0.25), threshold=0.4)
+    )
+    judge.save(tmp_path)
+    loaded = RewardModel.load(tmp_path)
+    chances = judge.probabilities([t for t, _ in tried])
+    assert loaded.probabilities([t for t, _ in tried]) == pytest.approx(chances, abs=1e-5)
+    assert loaded.version == judge.version
+    plain = RewardModel(learnt().model).probabilities([t for t, _ in tried])
+    assert all(
+        with_doubt <= chance + 1e-5 for with_doubt, chance in zip(chances, plain, strict=True)
+    )
 
 
 def test_a_saved_reward_model_judges_the_same(tmp_path: Path) -> None:

@@ -1,0 +1,249 @@
+"""A language or vision-language model as reward model: how likely it finds yes, over no."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from evaluators.evaluator import Judged, Verdict
+from evaluators.reward.calibration import Calibration
+from evaluators.reward.frames import Frame, FrameSettings, key_frames
+from webagent.action import Answer, GiveUp, format_action
+from webagent.errors import ModelError, SetupError
+from webagent.models.constraint import Constraint
+from webagent.models.model import Message, Model
+from webagent.models.prompt import Prompt, fence, load_prompt
+from webagent.records import Observation, Trajectory
+from webagent.training.language.rows import Encoded, TokenRow, encoded_row
+from webagent.training.language.texts import NO, YES, page_text, told
+from webagent.training.rows import observation_after
+
+PROMPT = Path(__file__).parent / "prompts" / "reward.md"
+_ANSWERS = Constraint(choices=(YES, NO))
+
+Look = Callable[[str], bytes]
+"""The bytes of a screenshot by its reference, such as `ImageFolder.get`."""
+Keep = Callable[[bytes], str]
+"""Keeps a picture and gives its reference, such as `ImageFolder.add`."""
+WriteShown = Callable[[Sequence[Message], str], Encoded]
+"""Messages, images included, and a reply in a model's ids."""
+
+
+@dataclass(frozen=True, slots=True)
+class Questions:
+    """How episodes and steps are put before a model; the same for training and for judging.
+
+    The outcome is asked for as by WebRL's reward model (Qi et al. 2024): task, all actions, the
+    page at the end. A step is asked for by the same model in the same form, as UI-Genie's unified
+    reward is (Xiao et al. 2025). With `look` the key frames of the screenshots are shown as well.
+    The agent's thoughts are never shown.
+    """
+
+    prompt: Prompt
+    look: Look | None = None
+    frames: FrameSettings = field(default_factory=FrameSettings)
+
+    @classmethod
+    def load(cls, look: Look | None = None, frames: FrameSettings | None = None) -> "Questions":
+        """With the prompt that comes with the package."""
+        return cls(load_prompt(PROMPT), look, frames or FrameSettings())
+
+    def outcome(self, trajectory: Trajectory) -> tuple[Message, Message]:
+        """Whether a finished episode succeeded."""
+        pages = [step.observation for step in trajectory.steps]
+        last = trajectory.last
+        shown = self._pictures([*pages, *([last] if last else [])])
+        user = self.prompt.fill(
+            "outcome",
+            goal=_goal(trajectory),
+            turns=told(trajectory) or "Nothing was done.",
+            ending=trajectory.ending.value if trajectory.ending else "it is still under way",
+            answer=_answer(trajectory),
+            page=_page(_telling(trajectory)),
+            frames=_caption(shown, len(pages)),
+        )
+        return self._messages(user, shown)
+
+    def step(self, trajectory: Trajectory, index: int) -> tuple[Message, Message]:
+        """Whether a step brought the task nearer to its end."""
+        step, after = trajectory.steps[index], observation_after(trajectory, index)
+        before = replace(trajectory, steps=trajectory.steps[:index], last=step.observation)
+        shown = self._pictures([step.observation, *([after] if after else [])])
+        user = self.prompt.fill(
+            "step",
+            goal=_goal(trajectory),
+            turns=told(before) or "Nothing.",
+            page=_page(step.observation),
+            action=format_action(step.decision.action),
+            after=_page(after),
+            frames=_caption(shown, 1),
+        )
+        return self._messages(user, shown)
+
+    def _messages(self, user: str, shown: Sequence[Frame]) -> tuple[Message, Message]:
+        images = tuple(frame.image for frame in shown)
+        return Message("system", self.prompt.fill("system")), Message("user", user, images)
+
+    def _pictures(self, pages: Sequence[Observation]) -> list[Frame]:
+        references = [page.screenshot for page in pages if page.screenshot]
+        if self.look is None or not references:
+            return []
+        return key_frames([self.look(reference) for reference in references], self.frames)
+
+
+class LanguageReward:
+    """A model behind the seam that is asked for yes or no and never for more.
+
+    The probability is that of yes where only the two may be said. It needs a model with
+    constraints and token ids, such as weights in this process. Raises `SetupError` for another.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        questions: Questions | None = None,
+        calibration: Calibration = Calibration(),  # noqa: B008 - frozen
+    ) -> None:
+        if not (model.capabilities.constraints and model.capabilities.token_ids):
+            raise SetupError(
+                f"{model.name} cannot be held to yes or no and return how likely each is; a reward"
+                " model needs a backend with constraints and token_ids, as `LocalModel` is"
+            )
+        self.model = model
+        self.questions = questions or Questions.load()
+        self.calibration = calibration
+        if self.questions.look is not None and not model.capabilities.images:
+            raise SetupError(f"{model.name} does not look at images; leave out `look`")
+
+    async def probability(self, trajectory: Trajectory) -> float:
+        """P(success) of a finished episode. Raises `ModelError`."""
+        return self._calibrated(await self._yes(self.questions.outcome(trajectory)))
+
+    async def step_probabilities(self, trajectory: Trajectory) -> list[float]:
+        """For each step how likely it brought the task nearer to its end. Raises `ModelError`.
+
+        Not calibrated: that was fitted on outcomes.
+        """
+        steps = range(len(trajectory.steps))
+        return [await self._yes(self.questions.step(trajectory, index)) for index in steps]
+
+    def evaluator(self, threshold: float | None = None) -> Judged:
+        """It as an evaluator; abstains when the model fails or nothing was done."""
+        line = self.calibration.threshold if threshold is None else threshold
+
+        async def judge(trajectory: Trajectory) -> Verdict:
+            if not trajectory.steps:
+                return Verdict(None, "nothing to judge: the episode has no steps")
+            try:
+                chance = await self.probability(trajectory)
+            except ModelError as error:
+                return Verdict(None, f"the reward model failed: {error}")
+            return Verdict(float(chance >= line), f"P(success) = {chance:.3f}")
+
+        name = f"language_reward[{self.model.name}]"
+        return Judged(f"{name}@1#{self.questions.prompt.hash}", "success", judge)
+
+    async def _yes(self, messages: Sequence[Message]) -> float:
+        completion = await self.model.complete(messages, max_tokens=16, constraint=_ANSWERS)
+        [reply] = completion.replies
+        if reply.text not in (YES, NO) or not reply.log_probs:
+            raise ModelError(
+                f"{self.model.name} replied {reply.text[:40]!r} where only yes or no was allowed"
+            )
+        chance = math.exp(min(0.0, sum(reply.log_probs)))
+        return chance if reply.text == YES else 1.0 - chance
+
+    def _calibrated(self, chance: float) -> float:
+        if self.calibration == Calibration():
+            return chance
+        return self.calibration([chance])[0]
+
+
+def outcome_row(
+    questions: Questions,
+    trajectory: Trajectory,
+    succeeded: bool,
+    write: WriteShown,
+    keep: Keep | None = None,
+) -> TokenRow:
+    """The row that teaches whether an episode succeeded.
+
+    `keep` stores the pictures that the model is to be shown; without it there are none. Raises
+    `SetupError` when the episode is not finished or infrastructure ended it.
+    """
+    if trajectory.ending is None or trajectory.ending.is_infrastructure or not trajectory.steps:
+        raise SetupError(f"episode {trajectory.id} has no outcome to learn from")
+    messages = questions.outcome(trajectory)
+    return _row(messages, succeeded, trajectory, len(trajectory.steps) - 1, write, keep)
+
+
+def step_row(
+    questions: Questions,
+    trajectory: Trajectory,
+    index: int,
+    helped: bool,
+    write: WriteShown,
+    keep: Keep | None = None,
+) -> TokenRow:
+    """The row that teaches whether a step helped."""
+    return _row(questions.step(trajectory, index), helped, trajectory, index, write, keep)
+
+
+def _row(
+    messages: Sequence[Message],
+    is_yes: bool,
+    trajectory: Trajectory,
+    step: int,
+    write: WriteShown,
+    keep: Keep | None,
+) -> TokenRow:
+    encoded = write(messages, YES if is_yes else NO)
+    images = tuple(keep(image) for m in messages for image in m.images) if keep else ()
+    return replace(
+        encoded_row(replace(encoded, images=images), step=step),
+        imagined=trajectory.provenance.imagined,
+        group=f"{trajectory.task.id}:{trajectory.task.seed}",
+        episode=trajectory.id,
+    )
+
+
+def _goal(trajectory: Trajectory) -> str:
+    seen = trajectory.steps[0].observation.goal if trajectory.steps else ""
+    return trajectory.goal or trajectory.task.goal or seen
+
+
+def _telling(trajectory: Trajectory) -> Observation | None:
+    """The page that shows the end: the last one, or that before it where it shows nothing."""
+    last = trajectory.last
+    if last is not None and last.nodes:
+        return last
+    return trajectory.steps[-1].observation if trajectory.steps else last
+
+
+def _answer(trajectory: Trajectory) -> str:
+    """What was handed in, fenced: it may hold whatever a page said."""
+    action = trajectory.steps[-1].decision.action if trajectory.steps else None
+    match action:
+        case Answer(text) if text:
+            return fence("answer", text)
+        case GiveUp():
+            return "nothing, it gave up"
+        case _:
+            return "nothing"
+
+
+def _page(page: Observation | None) -> str:
+    return fence("page", page_text(page)) if page else "It was not seen."
+
+
+def _caption(frames: Sequence[Frame], pages: int) -> str:
+    """Which pages the pictures are of, and which parts of them."""
+    if not frames:
+        return "There are no pictures."
+    lines = [
+        f"Picture {number}: page {frame.index + 1}"
+        + (", the one after the last action" if frame.index >= pages else "")
+        + f", pixels {frame.box[0]},{frame.box[1]} to {frame.box[2]},{frame.box[3]}"
+        for number, frame in enumerate(frames, start=1)
+    ]
+    return "\n".join(["Of every page what had changed since the one before:", *lines])

@@ -1,0 +1,181 @@
+"""A language model as reward model: asked in one form for outcomes and steps, and taught it."""
+
+import io
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from evaluators.reward.calibration import Calibration
+from evaluators.reward.frames import FrameSettings
+from evaluators.reward.language import LanguageReward, Questions, outcome_row, step_row
+from tests import tiny_models
+from tests.fakes.lessons import episode, node, page
+from webagent.action.actions import Answer, Click
+from webagent.errors import SetupError
+from webagent.models.canned import CannedModel
+from webagent.models.model import Capabilities, Message
+from webagent.models.prompt import Prompt
+from webagent.records import Decision, Ending, Trajectory
+from webagent.training.language.rows import Encoded
+
+GOAL = "Save it."
+SLOTS = ("goal", "turns", "ending", "answer", "page", "frames")
+SHORT = Prompt(
+    "short",
+    {"system": "yes or no", "outcome": " ".join(f"{{{{{slot}}}}}" for slot in SLOTS)},
+    "0",
+)
+
+
+def picture(colour: str) -> bytes:
+    """A page of one colour."""
+    from PIL import Image
+
+    out = io.BytesIO()
+    Image.new("RGB", (56, 56), colour).save(out, "PNG")
+    return out.getvalue()
+
+
+PICTURES = {name: picture(name) for name in ("white", "black")}
+
+
+def tried(good: bool, id: str = "e", *, seen: bool = False) -> Trajectory:
+    """A click, after which the page, or only its screenshot, says whether it worked."""
+    shots = ("white", "black" if good else "white") if seen else ("", "")
+    word = "" if seen else "Saved" if good else "Error"
+    before = page(GOAL, node(1, "button", "Save"), screenshot=shots[0])
+    after = page(GOAL, node(1, "button", "Save"), node(2, "text", word), screenshot=shots[1])
+    ended = episode((before, Click(1)), last=after, id=id)
+    return replace(ended, ending=Ending.STEP_LIMIT, goal=GOAL)
+
+
+async def told_apart(folder: Path, questions: Questions, *, seen: bool, steps: int) -> float:
+    """Share of new episodes on which a model trained on these questions is right."""
+    from webagent.models.local.loading import load
+    from webagent.models.local.model import LocalModel
+    from webagent.models.local.settings import Source
+    from webagent.training.language.config import TrainConfig
+    from webagent.training.language.intake import Unit
+    from webagent.training.language.likelihood import Reading
+    from webagent.training.language.objectives import Supervised
+    from webagent.training.language.trainer import Trainer
+
+    weights = load(Source(str(folder)))
+    kept: dict[str, bytes] = {}
+
+    def keep(image: bytes) -> str:
+        kept[str(hash(image))] = image
+        return str(hash(image))
+
+    def write(messages: Sequence[Message], reply: str) -> Encoded:
+        ids = weights.tokenizer(reply, add_special_tokens=False)["input_ids"]
+        prompt = weights.reader.read(messages).tokens.ids
+        return Encoded(prompt, (*ids, weights.tokenizer.eos_token_id))
+
+    dice = random.Random(0)
+    labels = [i % 2 == 0 for i in range(16)]
+    rows = [outcome_row(questions, tried(x, seen=seen), x, write, keep) for x in labels]
+    how = Reading(pictures=lambda found: weights.reader.pixels([kept[f] for f in found]))
+    trainer = Trainer(
+        weights.module, Supervised(), TrainConfig(learning_rate=5e-3, tree=False), reading=how
+    )
+    for _ in range(steps):
+        trainer.update([Unit((dice.choice(rows),)) for _ in range(4)])
+    weights.module.train(False)
+    weights.weights_changed()
+    model = LocalModel(weights)
+    judge = LanguageReward(model, questions)
+    right = 0
+    for i, good in enumerate(labels):
+        right += ((await judge.evaluator()(tried(good, f"new{i}", seen=seen))).value == 1.0) == good
+    await model.close()
+    return right / len(labels)
+
+
+async def test_a_small_language_model_learns_from_rows_to_tell_success_by_the_page(
+    tmp_path: Path,
+) -> None:
+    folder = tiny_models.causal(tmp_path / "causal")
+    assert await told_apart(folder, Questions(SHORT), seen=False, steps=30) >= 0.9
+
+
+async def test_a_small_vision_model_learns_from_rows_to_tell_success_by_the_screenshot(
+    tmp_path: Path,
+) -> None:
+    folder = tiny_models.llava(tmp_path / "llava")
+    questions = Questions(SHORT, PICTURES.__getitem__)
+    assert await told_apart(folder, questions, seen=True, steps=40) >= 0.9
+
+
+async def test_the_probability_is_that_of_yes_where_only_yes_or_no_may_be_said(
+    tmp_path: Path,
+) -> None:
+    from webagent.models.local.model import LocalModel
+
+    model = LocalModel.load(str(tiny_models.causal(tmp_path / "m")))
+    judge = LanguageReward(model)
+    chance = await judge.probability(tried(True))
+    steps = await judge.step_probabilities(tried(True))
+    score = await judge.evaluator(threshold=chance - 1e-6)(tried(True))
+    calibrated = LanguageReward(model, calibration=Calibration(offset=1.0))
+    higher = await calibrated.probability(tried(True))
+    await model.close()
+    assert 0 < chance < 1 and len(steps) == 1 and 0 < steps[0] < 1
+    assert score.value == 1.0 and score.reason == f"P(success) = {chance:.3f}"
+    assert "causal" not in score.evaluator and judge.questions.prompt.hash in score.evaluator
+    assert higher > chance
+
+
+def test_the_outcome_is_asked_with_task_actions_ending_answer_and_page_and_without_thoughts() -> (
+    None
+):
+    said = Decision(Answer("It says <b>yes</b>"), thought="I did everything perfectly")
+    ended = tried(True)
+    ended = replace(ended, steps=(*ended.steps, replace(ended.steps[0], decision=said)))
+    _, user = Questions.load().outcome(replace(ended, ending=Ending.ANSWERED))
+    for part in (GOAL, "1. click(1)", "answered", "It says <b>yes</b>", '"Save"', "Saved"):
+        assert part in user.text
+    assert "perfectly" not in user.text and "There are no pictures." in user.text
+
+
+def test_a_step_is_asked_of_the_same_model_in_the_same_form() -> None:
+    questions = Questions.load(PICTURES.__getitem__, FrameSettings(whole_last=False))
+    system, user = questions.step(tried(True, seen=True), 0)
+    assert system == questions.outcome(tried(True))[0]
+    assert "click(1)" in user.text and "nearer" in user.text
+    assert len(user.images) == 2 and "Picture 2: page 2, the one after the last action" in user.text
+    row = step_row(Questions.load(), tried(True), 0, True, lambda m, r: Encoded((1, 2), (3,)))
+    assert (row.steps, row.episode) == ((0,), "e")
+
+
+def test_a_page_that_ended_the_episode_is_judged_by_the_one_before() -> None:
+    ended = replace(tried(True), last=replace(page(GOAL), over=True))
+    assert '"Save"' in Questions.load().outcome(ended)[1].text
+
+
+def test_models_that_cannot_serve_are_refused() -> None:
+    with pytest.raises(SetupError, match="constraints and token_ids"):
+        LanguageReward(CannedModel(["yes"]))
+    blind = CannedModel(["yes"], capabilities=Capabilities(token_ids=True, constraints=True))
+    with pytest.raises(SetupError, match="does not look at images"):
+        LanguageReward(blind, Questions.load(PICTURES.__getitem__))
+
+
+def test_an_unfinished_episode_teaches_no_outcome() -> None:
+    def write(messages: Sequence[Message], reply: str) -> Encoded:
+        return Encoded((1,), (2,))
+
+    for ending in (None, Ending.WORLD_FAILED):
+        with pytest.raises(SetupError, match="no outcome"):
+            outcome_row(Questions.load(), replace(tried(True), ending=ending), True, write)
+
+
+async def test_an_empty_episode_and_a_failing_model_are_abstained_on() -> None:
+    able = Capabilities(token_ids=True, constraints=True)
+    judge = LanguageReward(CannedModel(["maybe"], capabilities=able)).evaluator()
+    assert (await judge(replace(tried(True), steps=()))).value is None
+    said = await judge(tried(True))
+    assert said.value is None and "maybe" in said.reason
