@@ -68,6 +68,10 @@ class Task:
     start_url: str
     goal: str = ""
     """The instruction; empty where the page writes it (`PageHooks.goal`)."""
+    images: tuple[str, ...] = ()
+    """Pictures that belong to the goal, in order: paths or addresses as the benchmark has them."""
+    further_urls: tuple[str, ...] = ()
+    """Opened at the start in tabs of their own; the tab of `start_url` stays in front."""
     seed: int = 0
     max_steps: int = 10
     hooks: PageHooks = PageHooks()

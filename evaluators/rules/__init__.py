@@ -1,6 +1,12 @@
 """Task checks: pure functions of the evidence that was captured before the page closed."""
 
+from evaluators.rules import asked as asked
+from evaluators.rules import corrected as corrected
+from evaluators.rules import pictures as pictures
 from evaluators.rules import values as values
+from evaluators.rules import visualwebarena as visualwebarena
+from evaluators.rules import webarena as webarena
+from evaluators.rules import webchorearena as webchorearena
 from evaluators.rules.checks import checks_hold
 from evaluators.rules.rule import (
     CONSULTING_RULES,

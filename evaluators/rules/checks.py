@@ -1,11 +1,12 @@
 """A task's checks as an evaluator: each rule on its piece of the captured evidence."""
 
 from collections.abc import Mapping
+from math import prod
 
 from evaluators.evaluator import Judged, Verdict, evaluator
 from evaluators.rules.rule import CONSULTING_RULES, RULES, Means, Question
 from tasks.task import Check, Json
-from webagent.action import Answer
+from webagent.action import Answer, GiveUp
 from webagent.errors import unknown_name
 from webagent.records import Trajectory
 
@@ -13,10 +14,12 @@ from webagent.records import Trajectory
 def checks_hold(score: str = "success", means: Means | None = None) -> Judged:
     """The evaluator that is 1 when every check of that score holds and 0 when one fails.
 
-    It abstains when no check fails but one could not be made: evidence missing, not comparable, or
-    no means to look. Besides `Task.evidence`, `Task.probes` and `Task.records` every episode has
-    `episode.ending`, `episode.answer` (empty when none was given), `episode.urls` (every page that
-    was seen, in order) and, where the last page was seen, `episode.url`.
+    Checks that give a share are multiplied. It abstains when no check fails but one could not be
+    made: evidence missing, not comparable, or no means to look. Besides `Task.evidence`,
+    `Task.probes` and `Task.records` every episode has `episode.ending`, `episode.answer` (empty
+    when none was given), `episode.said` (the same, and `N/A` where the agent gave up),
+    `episode.urls` (every page that was seen, in order) and, where the last page was seen,
+    `episode.url`.
     With a model among its means the id names it. Raises `SetupError` for an unknown rule.
     """
     at_hand = means or Means()
@@ -43,7 +46,7 @@ async def _check(check: Check, evidence: Mapping[str, Json], goal: str, means: M
     what = f"{check.evidence} is {_shown(found)}, {check.rule} {_shown(check.expected)}"
     try:
         if check.rule in CONSULTING_RULES:
-            question = Question(found, check.expected, goal, means)
+            question = Question(found, check.expected, goal, means, evidence)
             holds: bool | Verdict = await CONSULTING_RULES[check.rule](question)
         else:
             holds = RULES[check.rule](found, check.expected)
@@ -62,19 +65,24 @@ def _not_captured(name: str, evidence: Mapping[str, Json]) -> str:
 
 
 def _all_of(verdicts: list[Verdict]) -> Verdict:
-    """A failed check decides, then one that could not be made; else all hold."""
+    """A failed check decides, then one that could not be made; else they are multiplied."""
     for decisive in (0.0, None):
         reasons = [verdict.reason for verdict in verdicts if verdict.value == decisive]
         if reasons:
             return Verdict(decisive, "; ".join(reasons))
-    return Verdict(1.0, "; ".join(verdict.reason for verdict in verdicts))
+    share = prod(verdict.value or 0.0 for verdict in verdicts)
+    return Verdict(share, "; ".join(verdict.reason for verdict in verdicts))
 
 
 def _of_episode(trajectory: Trajectory) -> dict[str, Json]:
     """What the record itself is evidence of."""
     final = trajectory.steps[-1].decision.action if trajectory.steps else None
     answer = final.text if isinstance(final, Answer) else ""
-    known: dict[str, Json] = {"episode.ending": str(trajectory.ending), "episode.answer": answer}
+    known: dict[str, Json] = {
+        "episode.ending": str(trajectory.ending),
+        "episode.answer": answer,
+        "episode.said": "N/A" if isinstance(final, GiveUp) else answer,
+    }
     urls = [step.observation.url for step in trajectory.steps]
     if trajectory.last is not None:
         urls.append(trajectory.last.url)

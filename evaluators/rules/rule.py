@@ -1,7 +1,7 @@
 """What a rule is, and the table of rules that a task's checks name."""
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from evaluators.evaluator import Verdict
@@ -32,6 +32,8 @@ class Question:
     expected: Json
     goal: str
     means: Means
+    evidence: Mapping[str, Json] = field(default_factory=dict)
+    """All of it, for a check that compares two pieces."""
 
 
 ConsultingRule: TypeAlias = Callable[[Question], Awaitable[Verdict]]

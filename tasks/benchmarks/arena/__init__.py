@@ -1,0 +1,7 @@
+"""The task files of WebArena and its kin, read into tasks whose checks are their scorers'."""
+
+from tasks.benchmarks.arena.dialect import Dialect, Setup
+from tasks.benchmarks.arena.reading import read_tasks
+from tasks.benchmarks.arena.schema import TaskFileError
+
+__all__ = ["Dialect", "Setup", "TaskFileError", "read_tasks"]
