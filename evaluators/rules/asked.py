@@ -157,17 +157,13 @@ async def _page_marked(question: Question, join: Callable[[list[Verdict]], Verdi
     if not selected:
         return Verdict(0.0, "fails: what was selected is empty")
     alternatives = text_of(question.expected).split(webarena.OR)
-    return join(
-        [await _mark(question, selected, each, "same", UNASKED) for each in alternatives]
-    )
+    return join([await _mark(question, selected, each, "same", UNASKED) for each in alternatives])
 
 
 async def _marked(question: Question, answer: str, references: list[str], how: str) -> Verdict:
     if not answer:
         return NO_ANSWER
-    return all_of(
-        [await _mark(question, answer, each, how, question.goal) for each in references]
-    )
+    return all_of([await _mark(question, answer, each, how, question.goal) for each in references])
 
 
 async def _mark(question: Question, answer: str, reference: str, how: str, goal: str) -> Verdict:

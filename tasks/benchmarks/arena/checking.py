@@ -72,7 +72,9 @@ class Checking:
                 yield self._unachievable(answers)
             elif key == "exact_match":
                 yield self._check(SAID, rules[key], answers.text(key))
-            elif key == "fuzzy_match" and isinstance(value, str) and self._dialect.takes_single_texts:
+            elif (
+                key == "fuzzy_match" and isinstance(value, str) and self._dialect.takes_single_texts
+            ):
                 yield self._check(SAID, rules[key], value)
             else:
                 yield self._check(SAID, rules[key], [*answers.texts(key)])

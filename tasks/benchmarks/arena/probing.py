@@ -92,7 +92,9 @@ class Probing:
 
     def _shop(self) -> str:
         if "shopping" not in self._setup.sites:
-            raise TaskFileError(f"{self._place}: asks the shop; expected 'shopping' among the sites")
+            raise TaskFileError(
+                f"{self._place}: asks the shop; expected 'shopping' among the sites"
+            )
         return self._setup.sites["shopping"].rstrip("/")
 
     def _add(self, probe: Probe) -> str:

