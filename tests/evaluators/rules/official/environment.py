@@ -1,12 +1,15 @@
 """An environment with the official scorers, made once and kept under a cache folder."""
 
 import hashlib
+import json
 import os
 import subprocess
 import sys
 import venv
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,20 +38,27 @@ def official() -> Path:
     return folder
 
 
-def run(package: str, cases: Path, out: Path, pictures: Path) -> None:
-    """Have the package's scorer score the cases of a file."""
-    folder = official()
-    variables = {**os.environ, "NLTK_DATA": str(folder / "nltk_data"), "PICTURES": str(pictures)}
+def run(what: str, cases: Sequence[Any], folder: Path) -> list[Any]:
+    """What the child answers to each case: a package's scores, `words` or `likenesses`.
+
+    Pictures are looked for in the folder.
+    """
+    place = official()
+    variables = {**os.environ, "NLTK_DATA": str(place / "nltk_data"), "PICTURES": str(folder)}
     variables.pop("PYTHONPATH", None)
-    module = f"{package}.evaluation_harness.evaluators"
+    module = what if what in ("words", "likenesses") else f"{what}.evaluation_harness.evaluators"
+    given, out = folder / "cases.jsonl", folder / "answers.json"
+    given.write_text("\n".join(map(json.dumps, cases)), encoding="utf-8")
     child = Path(__file__).parent / "child.py"
     subprocess.run(
-        [folder / "bin" / "python", child, module, cases, out],
+        [place / "bin" / "python", child, module, given, out],
         check=True,
         env=variables,
         timeout=280,
         stdout=subprocess.DEVNULL,
     )
+    answers: list[Any] = json.loads(out.read_text(encoding="utf-8"))
+    return answers
 
 
 def _pip(folder: Path, *arguments: str) -> None:
