@@ -13,7 +13,7 @@ from tasks.benchmarks.arena import Setup
 from tests.evaluators.rules.official import environment
 from tests.evaluators.rules.official.scored import Case, compared
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 log = logging.getLogger(__name__)
 
 CAPTIONS = ("yes", "No.", "yes, a red one", "a polo shirt", "")
@@ -98,8 +98,8 @@ async def test_picture_queries_score_as_the_official_scorer_has_them(
         "visualwebarena", visualwebarena.DIALECT, Setup({}), cases, tmp_path
     )
 
-    log.info("%d picture queries, %d score 1, %d raise", len(cases), ones, raised)
+    log.info("%d picture queries, %d score 1", len(cases), ones)
     told = [f"{d.case.task}: {d.official} {d.ours} {d.reason[:300]}" for d in differences[:20]]
     assert not differences, f"{len(differences)} of {len(cases)}:\n" + "\n".join(told)
-    assert raised == 0
+    assert not raised
     assert 40 < ones < 360

@@ -139,7 +139,7 @@ def score(case, folder):
     try:
         return float(made(trajectory=trajectory, config_file=config, page=pseudo(case), **clients))
     except Exception as error:  # noqa: BLE001 - whatever the official scorer raises is its answer
-        return type(error).__name__
+        return f"{type(error).__name__}: {str(error)[:200]}"
 
 
 def cut(texts):

@@ -1,6 +1,7 @@
 """The same cases through the official scorer and through our rules, side by side."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -88,8 +89,8 @@ class Difference:
 
 async def compared(
     package: str, dialect: Dialect, setup: Setup, cases: Sequence[Case], folder: Path
-) -> tuple[list[Difference], int, int]:
-    """Differences, how many official scores were 1, and how many cases the scorer raised on."""
+) -> tuple[list[Difference], int, Counter[str]]:
+    """Differences, how many official scores were 1, and what the scorer raised, how often."""
     scores = environment.run(package, [case.for_child() for case in cases], folder)
     differences = []
     for case, official in zip(cases, scores, strict=True):
@@ -97,7 +98,7 @@ async def compared(
             value, reason = await ours(dialect, setup, case, folder)
             if value != official:
                 differences.append(Difference(case, official, value, reason))
-    raised = sum(isinstance(score, str) for score in scores)
+    raised = Counter(score for score in scores if isinstance(score, str))
     return differences, sum(score == 1.0 for score in scores), raised
 
 
