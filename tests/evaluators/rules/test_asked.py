@@ -143,9 +143,15 @@ async def test_a_model_that_fails_or_is_not_there_abstains() -> None:
 
 @pytest.mark.parametrize(
     ("text", "word"),
-    [("partially correct", "partially correct"), ("correct or incorrect", None), ("", None)],
+    [
+        ("partially correct", "partially correct"),
+        ("It says the same.\n\n**Correct.**", "correct"),
+        ("correct or incorrect", None),
+        ("not correct", None),
+        ("", None),
+    ],
 )
-def test_a_reply_with_two_words_of_the_table_is_none(text: str, word: str | None) -> None:
+def test_a_reply_must_be_or_end_in_one_entry_of_the_table(text: str, word: str | None) -> None:
     verdict = read_word(text, MARKS)
     assert (verdict and verdict.reason) == (f"marked {word}" if word else None)
 
