@@ -12,6 +12,8 @@ from evaluators.rules import visualwebarena as visualwebarena
 from evaluators.rules import webarena as webarena
 from evaluators.rules import webchorearena as webchorearena
 from evaluators.rules.checks import checks_hold
+from evaluators.rules.differences import Difference, differences
+from evaluators.rules.pictures import with_folder
 from evaluators.rules.rule import (
     CONSULTING_RULES,
     RULES,
@@ -27,10 +29,13 @@ __all__ = [
     "CONSULTING_RULES",
     "RULES",
     "ConsultingRule",
+    "Difference",
     "Means",
     "Question",
     "Rule",
     "checks_hold",
     "consulting_rule",
+    "differences",
     "rule",
+    "with_folder",
 ]

@@ -52,7 +52,7 @@ async def ask(model: Model | None, asking: Asking) -> Verdict:
     text = ""
     try:
         for _ in range(2):
-            text = (await model.complete(messages, max_tokens=512)).replies[0].text
+            text = (await model.complete(messages, max_tokens=2048)).replies[0].text
             verdict = asking.read(text.rpartition("</think>")[2].strip())
             if verdict is not None:
                 return Verdict(verdict.value, f"{verdict.reason} ({by})")
@@ -64,13 +64,10 @@ async def ask(model: Model | None, asking: Asking) -> Verdict:
 
 
 def read_word(text: str, values: Mapping[str, float]) -> Verdict | None:
-    """The value of the one word, or phrase, of the table that the reply has; None for others."""
-    longest_first = "|".join(sorted(values, key=len, reverse=True))
-    found = set(re.findall(rf"\b({longest_first})\b", text.lower()))
-    if len(found) != 1:
-        return None
-    word = found.pop()
-    return Verdict(values[word], f"marked {word}")
+    """The value of the reply, which must be one entry of the table, or end in a line that is."""
+    last = text.strip().rpartition("\n")[2]
+    said = " ".join(re.findall(r"[a-z]+", last.lower()))
+    return Verdict(values[said], f"marked {said}") if said in values else None
 
 
 @consulting_rule

@@ -174,6 +174,6 @@ def _query(address: SplitResult) -> dict[str, list[str]]:
 
 def _parts(address: Json) -> SplitResult:
     try:
-        return urlsplit(text_of(address).strip())
+        return urlsplit(text_of(address).strip().rstrip("/"))
     except ValueError as error:
         raise TypeError(f"{address!r} is not an address") from error

@@ -1,15 +1,16 @@
 """Words of lower-case English text, split as NLTK's `word_tokenize` (3.9) splits them.
 
 Published scorers decide by its tokens whether a word is in an answer. A sentence is ended as the
-English Punkt model ends it (Kiss and Strunk 2006); what that model knows of lower-case text is its
-list of abbreviations. Words are then cut as the Penn Treebank cuts them.
+English Punkt model ends it (Kiss and Strunk 2006; parameters by Jan Strunk, MIT licence); what that
+model knows of lower-case text is its list of abbreviations. Words are then cut as the Penn Treebank
+cuts them.
 """
 
 import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-_ABBREVIATIONS = frozenset(
+ABBREVIATIONS = frozenset(
     """
     a.a a.c a.d a.g a.h a.m a.m.e a.s a.t adm ala ariz aug ave b.f b.v bros c c.i.t c.o.m.b
     c.v calif chg cie co col colo conn corp cos ct d d.c d.h d.w dec dr e e.f e.h e.l e.m f
@@ -20,7 +21,9 @@ _ABBREVIATIONS = frozenset(
     t.j tenn tues u.k u.n u.s u.s.a u.s.s.r v va vs vt w w.c w.r w.va w.w wash wed wis yr
     """.split()  # noqa: SIM905
 )
-_OPENS_SENTENCES = frozenset({"administrators", "b-week", "r-revised", "z-holiday"})
+"""After these a period ends no sentence."""
+
+OPENS_SENTENCES = frozenset({"administrators", "b-week", "r-revised", "z-holiday"})
 """The lower-case words that the model has seen begin a sentence, and never with a capital."""
 
 _ENDERS = ".?!"
@@ -143,7 +146,7 @@ def _breaks(piece: str, following: str) -> bool:
     if not piece.endswith(".") or piece.endswith(".."):
         return False
     stem = piece[:-1]
-    if stem in _ABBREVIATIONS or stem.rsplit("-", 1)[-1] in _ABBREVIATIONS:
+    if stem in ABBREVIATIONS or stem.rsplit("-", 1)[-1] in ABBREVIATIONS:
         return False
     is_open = _INITIAL.match(piece) or _NUMBER.match(piece)
     return not (is_open and _goes_on(following))
@@ -153,4 +156,4 @@ def _goes_on(following: str) -> bool:
     """Whether this cannot be the beginning of a sentence."""
     if following in _PAUSES:
         return True
-    return following[0].islower() and following.removesuffix(".") not in _OPENS_SENTENCES
+    return following[0].islower() and following.removesuffix(".") not in OPENS_SENTENCES

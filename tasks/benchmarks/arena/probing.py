@@ -54,7 +54,8 @@ class Probing:
 
     def reference(self, picture: str) -> str:
         """Name of the probe that sees a reference picture; the picture where no site has it."""
-        if not picture.startswith(tuple(self._setup.sites.values())):
+        sites = tuple(f"{address.rstrip('/')}/" for address in self._setup.sites.values())
+        if not picture.startswith(sites):
             return picture
         return self._add(Probe("reference", "pictures", picture))
 

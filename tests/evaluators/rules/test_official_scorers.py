@@ -40,7 +40,7 @@ LARGER = {
     ],
 }
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 log = logging.getLogger(__name__)
 
 
@@ -120,15 +120,37 @@ def page_cases(tasks: list[dict[str, Any]], rng: random.Random) -> Iterator[Case
             "intent": task["intent"],
             "eval": {"eval_types": ["program_html"], "program_html": [target]},
         }
-        for content in rng.sample(made, min(len(made), 16)):
+        for content in rng.sample(made, min(len(made), 10)):
             yield Case(task["task_id"], config, content=content)
         if not target["locator"].startswith("func:") and target["locator"].strip():
             yield Case(task["task_id"], config, throws=True)
 
 
+def whole_cases(tasks: list[dict[str, Any]], rng: random.Random) -> Iterator[Case]:
+    """Whole tasks: an answer, an address and a page, each right or wrong."""
+    for task in tasks:
+        evaluation = task["eval"]
+        if "page_image_query" in evaluation["eval_types"]:
+            continue
+        reference = evaluation.get("reference_answers") or {}
+        answer = ", ".join(text for value in reference.values() for text in texts(value))
+        url = (evaluation.get("reference_url") or "http://page.test/").split(mutations.OR)[0]
+        looked = [target["required_contents"] for target in targets(evaluation)]
+        wanted = [texts(value) for each in looked for value in each.values()]
+        held = [text.split(mutations.OR)[0] for value in wanted for text in value] or ["nothing"]
+        for _ in range(4):
+            yield Case(
+                task["task_id"],
+                {"intent": task["intent"], "eval": evaluation},
+                answer=rng.choice((answer, answer, "no")),
+                url=rng.choice((url, url, f"{url}/more", "http://page.test/")),
+                content=rng.choice((" ".join(held), held[0], "nothing")) or "nothing",
+            )
+
+
 @pytest.mark.parametrize("package", BENCHMARKS)
 @pytest.mark.parametrize(
-    ("kind", "least"), [("answers", 5000), ("addresses", 4000), ("pages", 5000)]
+    ("kind", "least"), [("answers", 5000), ("addresses", 4000), ("pages", 5000), ("whole", 2000)]
 )
 async def test_our_rules_say_what_the_official_scorer_says(
     package: str, kind: str, least: int, benchmarks: Path, tmp_path: Path
@@ -138,16 +160,17 @@ async def test_our_rules_say_what_the_official_scorer_says(
         "answers": lambda: answer_cases(package, tasks, rng),
         "addresses": lambda: url_cases(tasks, rng),
         "pages": lambda: page_cases(tasks, rng),
+        "whole": lambda: whole_cases(tasks, rng),
     }
     cases = [*made[kind]()]
     dialect: Dialect = BENCHMARKS[package][0]
 
     differences, ones, raised = await compared(package, dialect, SETUP, cases, tmp_path)
 
-    log.info("%s %s: %d cases, %d score 1, %d raise", package, kind, len(cases), ones, raised)
+    log.info("%s %s: %d cases, %d score 1, raised %s", package, kind, len(cases), ones, raised)
     told = [f"{d.case.task}: {d.official} {d.ours} {d.reason[:300]}" for d in differences[:20]]
     assert not differences, f"{len(differences)} of {len(cases)}:\n" + "\n".join(told)
     assert len(cases) >= least
     assert 0.05 * len(cases) < ones < 0.9 * len(cases)
-    assert raised < 0.05 * len(cases)
+    assert raised.total() < 0.05 * len(cases)
     assert len(Counter(case.task for case in cases)) > 50

@@ -139,14 +139,42 @@ def score(case, folder):
     try:
         return float(made(trajectory=trajectory, config_file=config, page=pseudo(case), **clients))
     except Exception as error:  # noqa: BLE001 - whatever the official scorer raises is its answer
-        return type(error).__name__
+        return f"{type(error).__name__}: {str(error)[:200]}"
+
+
+def cut(texts):
+    """The words of each text, by NLTK."""
+    from nltk.tokenize import word_tokenize
+
+    return [word_tokenize(text) for text in texts]
+
+
+def likenesses(pairs):
+    """The official similarity of each pair of pictures."""
+    from PIL import Image
+
+    measure = importlib.import_module("visualwebarena.evaluation_harness.image_utils")
+    return [
+        float(
+            measure.get_image_ssim(*(Image.open(f"{os.environ['PICTURES']}/{one}") for one in pair))
+        )
+        for pair in pairs
+    ]
+
+
+def scored(cases):
+    """The official score of each case."""
+    with tempfile.TemporaryDirectory() as folder:
+        return [score({"captions": None, **case}, folder) for case in cases]
 
 
 if __name__ == "__main__":
-    NAME, cases, out = sys.argv[1:4]
+    NAME, given, out = sys.argv[1:4]
     sys.meta_path.insert(0, StandInFinder())
-    MODULE = load(NAME)
-    with tempfile.TemporaryDirectory() as folder:
-        lines = Path(cases).read_text(encoding="utf-8").splitlines()
-        scores = [score({"captions": None, **json.loads(line)}, folder) for line in lines]
-    Path(out).write_text(json.dumps(scores), encoding="utf-8")
+    answering = {"words": cut, "likenesses": likenesses}.get(NAME, scored)
+    if answering is scored:
+        MODULE = load(NAME)
+    lines = Path(given).read_text(encoding="utf-8").splitlines()
+    Path(out).write_text(
+        json.dumps(answering([json.loads(line) for line in lines])), encoding="utf-8"
+    )

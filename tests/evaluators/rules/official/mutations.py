@@ -33,7 +33,7 @@ def answers(expected: list[str], others: list[str], rng: random.Random) -> Itera
     for left, right in ("''", '""', ("'\"", "\"'"), "()", "[]", "“”", "$.", "-%", ("", "'s")):
         yield f"{left}{whole}{right}"
         yield ", ".join(f"{left}{part}{right}" for part in parts)
-    for _ in range(4):
+    for _ in range(2):
         yield f"{rng.choice(WORDS)} {whole}. {rng.choice(WORDS)}"
         yield f"{rng.choice(WORDS)}: {' '.join(parts)} {rng.choice(WORDS)}"
         yield f"{whole}{rng.choice('.,:;?!')} {rng.choice(others)}"

@@ -1,9 +1,9 @@
 """The same cases through the official scorer and through our rules, side by side."""
 
-import json
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,21 +25,22 @@ SHOWN = re.compile(
 
 
 class Comparing:
-    """A model that says whether the reference stands in what was said, as the child's does."""
+    """A model that says whether the reference stands in what was said, as the child's does.
+
+    Of a picture it says its caption.
+    """
 
     name = "comparing"
     capabilities = Capabilities(images=True)
 
-    def __init__(self, captions: Sequence[str] = ()) -> None:
-        self._captions = list(captions)
+    def __init__(self, captions: Mapping[bytes, str] | None = None) -> None:
+        self._captions = captions or {}
 
     async def complete(self, prompt: Any, **_: Any) -> Completion:
-        """`correct` and `same` or their opposites; the next caption for a picture."""
+        """`correct` and `same` or their opposites, or the caption."""
         text = prompt[1].text
         if prompt[1].images:
-            said = self._captions[0]
-            self._captions = [*self._captions[1:], said]
-            return Completion((Reply(said),), self.name)
+            return Completion((Reply(self._captions[prompt[1].images[0]]),), self.name)
         match = SHOWN.search(text)
         assert match, text
         words = ("incorrect", "correct") if "answer to mark" in text else ("different", "same")
@@ -59,6 +60,9 @@ class Case:
     url: str = "http://page.test/"
     content: Any = ""
     throws: bool = False
+    pictures: tuple[str, ...] = ()
+    captions: Mapping[str, str] = field(default_factory=dict)
+    """Picture to what a model sees in it."""
 
     def for_child(self) -> dict[str, Any]:
         """What the official scorer is given."""
@@ -68,6 +72,8 @@ class Case:
             "url": self.url,
             "content": self.content,
             "throws": self.throws,
+            "pictures": self.pictures,
+            "captions": [self.captions[name] for name in self.pictures] if self.captions else None,
         }
 
 
@@ -83,23 +89,22 @@ class Difference:
 
 async def compared(
     package: str, dialect: Dialect, setup: Setup, cases: Sequence[Case], folder: Path
-) -> tuple[list[Difference], int, int]:
-    """Differences, how many official scores were 1, and how many cases the scorer raised on."""
-    lines = [json.dumps(case.for_child()) for case in cases]
-    (folder / "cases.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    environment.run(package, folder / "cases.jsonl", folder / "scores.json", folder)
-    scores = json.loads((folder / "scores.json").read_text(encoding="utf-8"))
+) -> tuple[list[Difference], int, Counter[str]]:
+    """Differences, how many official scores were 1, and what the scorer raised, how often."""
+    scores = environment.run(package, [case.for_child() for case in cases], folder)
     differences = []
     for case, official in zip(cases, scores, strict=True):
         if isinstance(official, float):
-            value, reason = await ours(dialect, setup, case)
+            value, reason = await ours(dialect, setup, case, folder)
             if value != official:
                 differences.append(Difference(case, official, value, reason))
-    raised = sum(isinstance(score, str) for score in scores)
+    raised = Counter(score for score in scores if isinstance(score, str))
     return differences, sum(score == 1.0 for score in scores), raised
 
 
-async def ours(dialect: Dialect, setup: Setup, case: Case) -> tuple[float | None, str]:
+async def ours(
+    dialect: Dialect, setup: Setup, case: Case, folder: Path
+) -> tuple[float | None, str]:
     """What our rules say of the case."""
     checking = Checking(dialect, setup, Entry(case.config["eval"], f"task {case.task}"))
     checks = checking.checks()
@@ -115,12 +120,16 @@ async def ours(dialect: Dialect, setup: Setup, case: Case) -> tuple[float | None
         ending=Ending.ANSWERED,
         evidence=evidence,
     )
-    score = await checks_hold(means=Means(Comparing()))(episode)
+    captions = {(folder / name).read_bytes(): said for name, said in case.captions.items()}
+    means = Means(Comparing(captions), lambda name: (folder / Path(name).name).read_bytes())
+    score = await checks_hold(means=means)(episode)
     return score.value, score.reason
 
 
 def captured(case: Case) -> Json:
     """What the probe's script gives for what the locator gives; see `arena.scripts`."""
+    if "page_image_query" in case.config["eval"]:
+        return [*case.pictures]
     locator = case.config["eval"]["program_html"][0]["locator"].strip()
     content: Json = case.content
     if locator.startswith(("document.", "[...document.")):
