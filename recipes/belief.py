@@ -23,14 +23,15 @@ _FIRST_LABELLED = 50_000
 
 async def first_judge(session: Session, learner: Learner) -> None:
     """Labelled episodes of the first policy, the judge trained on them, and its copy frozen."""
+    learner.actor = learner.policy.copy()
     learner.labelled = await _label(session, learner)
     key = (SHARED, session.repeat, 0, PART)
     folder, record = session.folder.weights(*key), _record(session)
     if not session.folder.has_weights(*key):
-        model = RewardModel(BuiltinModel.create(11 * session.repeat + 5))
+        network = BuiltinModel.create(11 * session.repeat + 5)
         config = session.fit_config(session.config.judge_tokens, 0)
-        train_judge(learner, model, config, session.progress("first judge"))
-        session.folder.save(model.model, *key)
+        judge = train_judge(learner, network, config, session.progress("first judge"))
+        session.folder.save(judge, *key)
     learner.judge = RewardModel.load(folder)
     learner.frozen = RewardModel.load(folder)
     if not record.exists():
@@ -69,19 +70,19 @@ def learn_judge(session: Session, learner: Learner, round: int) -> None:
     """
     key = (session.arm.name, session.repeat, round, PART)
     if not session.folder.has_weights(*key):
-        model = _to_train(session, round)
+        network = _to_train(session, round)
         config = session.fit_config(session.config.judge_tokens, round - 1)
-        train_judge(learner, model, config, session.progress("judge"))
-        session.folder.save(model.model, *key)
+        judge = train_judge(learner, network, config, session.progress("judge"))
+        session.folder.save(judge, *key)
     learner.judge = RewardModel.load(session.folder.weights(*key))
 
 
-def _to_train(session: Session, round: int) -> RewardModel:
+def _to_train(session: Session, round: int) -> BuiltinModel:
     if round == 1:
-        return RewardModel(BuiltinModel.create(11 * session.repeat + 6))
+        return BuiltinModel.create(11 * session.repeat + 6)
     last = session.folder.weights(session.arm.name, session.repeat, round - 1, PART)
     refuse_frozen(last, [_frozen(session)])
-    return RewardModel.load(last)
+    return BuiltinModel.load(last)
 
 
 async def _label(session: Session, learner: Learner) -> list[Trajectory]:

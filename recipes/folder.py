@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from recipes.summary.origin import Origin, origin
 from webagent.errors import StoreError
@@ -15,6 +15,15 @@ from webagent.models.builtin.model import BuiltinModel
 from webagent.store import Store
 
 Config = TypeVar("Config")
+
+
+class Weights(Protocol):
+    """Anything trained that can be written into a folder."""
+
+    def save(self, folder: Path) -> None:
+        """Write it. Raises `OSError`."""
+        ...
+
 
 VERSION = 2
 """Version of the folder's layout; raised when an older run can no longer be resumed."""
@@ -104,14 +113,14 @@ class RunFolder:
             raise StoreError(f"{self.path / name} cannot be written: {error}") from error
 
     def weights(self, arm: str, repeat: int, round: int, part: str) -> Path:
-        """Where the weights of `policy`, `world` or `reward` after a round lie."""
+        """Where the weights of `policy`, `world`, `reward` or `judge` after a round lie."""
         return self.path / "weights" / f"{arm}-{repeat}" / str(round) / part
 
     def has_weights(self, arm: str, repeat: int, round: int, part: str = "policy") -> bool:
         """Whether they were saved."""
         return self.weights(arm, repeat, round, part).is_dir()
 
-    def save(self, model: BuiltinModel, arm: str, repeat: int, round: int, part: str) -> None:
+    def save(self, model: Weights, arm: str, repeat: int, round: int, part: str) -> None:
         """Save weights whole or not at all; what lies there already is kept."""
         target = self.weights(arm, repeat, round, part)
         if target.is_dir():

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from evaluators.reward.builtin import RewardModel
+from evaluators.reward.calibration import calibrate
 from webagent.models.builtin.model import BuiltinModel
 from webagent.models.builtin.targets import ActionGrammar, Codec
 from webagent.records import Trajectory
@@ -34,6 +35,8 @@ class Learner:
     """The judge an arm trains on its own verdicts, where the checks are not to be seen."""
     frozen: RewardModel | None = None
     """The judge as it was before the first round; never trained."""
+    actor: BuiltinModel | None = None
+    """The policy as it was before the first round; judges ask how likely it finds what was done."""
     demonstrations: list[Trajectory] = field(default_factory=list)
     labelled: list[Trajectory] = field(default_factory=list)
     """Real episodes whose true outcome the loop was told, for its first judge."""
@@ -107,12 +110,32 @@ def train_reward(
 
 
 def train_judge(
-    learner: Learner, model: RewardModel, config: FitConfig, progress: Progress
-) -> None:
-    """Learn to tell success from failure from what was told and what was believed since."""
+    learner: Learner, network: BuiltinModel, config: FitConfig, progress: Progress
+) -> RewardModel:
+    """Learn to tell success from failure from what was told and what was believed since.
+
+    A third of what was told is kept for the calibration, which draws the line at one false
+    positive in twenty.
+    """
+    kept = [t for t in learner.labelled if _is_kept(t)]
     episodes = [*learner.demonstrations, *learner.labelled, *learner.experience]
-    grow_vocabulary(model.model.vocabulary, episodes)
-    fit(model.model.network, model.rows(episodes, learner.success), config, progress)
+    taught = [t for t in episodes if t not in kept]
+    grow_vocabulary(network.vocabulary, taught)
+    rows = RewardModel(network).rows(taught, learner.success, seed=config.seed)
+    fit(network.network, rows, config, progress)
+    judge = RewardModel(network, actor=learner.actor)
+    known = [t for t in kept if t.steps and learner.success.get(t.id) is not None]
+    labels = [learner.succeeded(t) for t in known]
+    if len(set(labels)) < 2:
+        return judge
+    said, surprise = judge.evidence(known)
+    line = calibrate(said, labels, surprise=surprise)
+    return RewardModel(network, line, actor=learner.actor)
+
+
+def _is_kept(trajectory: Trajectory) -> bool:
+    """Whether it is kept for the calibration: every third seed of a task."""
+    return trajectory.task.seed % 3 == 0
 
 
 def _trained_on(learner: Learner) -> list[Trajectory]:
