@@ -1,6 +1,10 @@
 """A run is judged, and its judges are held against labels, through the real entry point."""
 
 import json
+import os
+import signal
+import threading
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -341,3 +345,32 @@ def test_feedback_on_other_episodes_is_named(run, commented, capsys) -> None:
     commented.write_text(commented.read_text() + "e77,ada,bad,forms,odd\n")
     assert cli.main(["judge", str(run), "--induce", str(commented)]) == 1
     assert "1 of 43 rows" in capsys.readouterr().err
+
+
+def test_an_interrupted_session_keeps_what_was_judged_and_the_next_goes_on(
+    run, asks, behave, chat_server, capsys
+) -> None:
+    flags = asks(behave.reply("no"), behave.reply("yes"), behave.slow())
+
+    def interrupt() -> None:
+        while len(chat_server.requests) < 3:
+            time.sleep(0.02)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    assert cli.main(["judge", str(run), *flags]) == 130
+    thread.join()
+    assert "what was judged is kept" in capsys.readouterr().err
+    judged = {
+        episode: score.value
+        for episode, found in scores(run).items()
+        for score in found
+        if score.evaluator == "judge[m]@1"
+    }
+    assert judged == {"e0": 0.0, "e1": 1.0}
+
+    chat_server.will(behave.reply("no"))
+    before = len(chat_server.requests)
+    assert cli.main(["judge", str(run), *flags]) == 0
+    assert len(chat_server.requests) == before + 10
