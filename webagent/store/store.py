@@ -182,6 +182,11 @@ class Store:
         row = self._first("SELECT value FROM state WHERE key = ?", key)
         return loads(row[0]) if row else default
 
+    def states(self, prefix: str) -> dict[str, Json]:
+        """All values whose keys begin with the prefix, by key, in the keys' order."""
+        sql = "SELECT key, value FROM state WHERE substr(key, 1, ?) = ? ORDER BY key"
+        return {key: loads(value) for key, value in self._all(sql, len(prefix), prefix)}
+
     @contextmanager
     def _writing(self) -> Iterator[None]:
         with database.failures_said(self.folder), self._database:

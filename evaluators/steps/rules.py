@@ -1,0 +1,167 @@
+"""Steps judged for nothing: what had no effect, could not be done, led in a circle or came late."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from evaluators.steps.judgement import JudgedStep, Label, StepJudgement, abstention
+from webagent.action import format_action, is_final
+from webagent.action.actions import Fill
+from webagent.policy.deeds import deed, looks
+from webagent.records import Ending, Observation, Trajectory
+
+SOURCE = "rules@1"
+_PAGES_FAULT = ("gone", "disabled", "hidden", "covered", "read-only", "outside the page")
+"""Words of outcomes for which the page is to blame rather than the choice of the action."""
+
+
+def by_rules(
+    trajectory: Trajectory, *, succeeded: bool | None = None, reached: int | None = None
+) -> StepJudgement:
+    """What can be told of the steps without a model.
+
+    Rules see what went wrong, not what went right: a step that changed the page is left open,
+    unless the episode is known to have succeeded; then steps without fault are `correct` and share
+    the outcome among them. `reached` is the number of steps after which the goal held already,
+    where somebody knows; later steps could have been left out. Abstains where infrastructure ended
+    the episode, since its steps say nothing about the agent.
+    """
+    if trajectory.ending is not None and trajectory.ending.is_infrastructure:
+        return abstention(trajectory, SOURCE, f"nothing to judge: {trajectory.ending}")
+    course = Course(trajectory)
+    found = [_step(course, index, succeeded, reached) for index in range(len(trajectory.steps))]
+    right = sum(step.label == "correct" for step in found)
+    steps = tuple(
+        JudgedStep("correct", 1 / right, reason=step.reason) if step.label == "correct" else step
+        for step in found
+    )
+    return StepJudgement(trajectory.id, SOURCE, steps)
+
+
+def place(page: Observation) -> Hashable:
+    """The same for pages on which everything is as it was, scrolling and focus included."""
+    focus = next((index for index, node in enumerate(page.nodes) if node.mark == page.focus), -1)
+    seen = tuple(looks(page))
+    return page.url, page.active_tab, len(page.tabs), page.scroll, focus if page.focus else -1, seen
+
+
+@dataclass(frozen=True)
+class Course:
+    """An episode's pages with what was done on them, compared with each other."""
+
+    trajectory: Trajectory
+
+    @cached_property
+    def pages(self) -> tuple[Observation | None, ...]:
+        """The page of each step, and the last one, None where it was not seen."""
+        seen = tuple(step.observation for step in self.trajectory.steps)
+        return (*seen, self.trajectory.last)
+
+    @cached_property
+    def places(self) -> tuple[Hashable, ...]:
+        """The place of each page, None for one that was not seen."""
+        return tuple(place(page) if page is not None else None for page in self.pages)
+
+    @cached_property
+    def times(self) -> tuple[int, ...]:
+        """How often each step's deed had been done on such a page, the step included."""
+        counts: dict[Hashable, int] = {}
+        found = []
+        for index, step in enumerate(self.trajectory.steps):
+            key = self.places[index], deed(step.decision.action, step.observation)
+            counts[key] = counts.get(key, 0) + 1
+            found.append(counts[key])
+        return tuple(found)
+
+    @cached_property
+    def returns(self) -> dict[int, int]:
+        """For each step on a way that led back: the last step whose page is as it was before."""
+        found: dict[int, int] = {}
+        count = len(self.trajectory.steps)
+        for index in range(count):
+            same = [j for j in range(index + 1, count) if self.places[j] == self.places[index]]
+            if same:
+                found |= {step: same[-1] for step in range(index, same[-1]) if step not in found}
+        return found
+
+    @cached_property
+    def overwritten(self) -> dict[int, int]:
+        """For each filling of a field that was filled anew later: the last step that did."""
+        last: dict[int, int] = {}
+        actions = [step.decision.action for step in self.trajectory.steps]
+        for index, action in enumerate(actions):
+            if isinstance(action, Fill):
+                last[action.mark] = index
+        return {
+            index: last[action.mark]
+            for index, action in enumerate(actions)
+            if isinstance(action, Fill) and last[action.mark] > index
+        }
+
+    def said(self, index: int) -> str:
+        """What the world said against the step; empty where it changed the page or ended it."""
+        after = self.pages[index + 1]
+        if after is None or after.over or not after.outcome:
+            return ""
+        return after.outcome if self.places[index + 1] == self.places[index] else ""
+
+    def told(self, index: int) -> str:
+        """The step in words."""
+        step = self.trajectory.steps[index]
+        target = step.observation.node(getattr(step.decision.action, "mark", 0))
+        named = f' on {target.role} "{target.name}"' if target else ""
+        return format_action(step.decision.action) + named
+
+
+def is_pages_fault(said: str) -> bool:
+    """Whether an element was there but could not be reached, which the choice of action did not
+    have to foresee."""
+    return any(word in said for word in _PAGES_FAULT)
+
+
+def _step(course: Course, index: int, succeeded: bool | None, reached: int | None) -> JudgedStep:
+    step, said, times = course.trajectory.steps[index], course.said(index), course.times[index]
+    wasted: Label = "incorrect" if times > 1 else "neutral"
+    again = f", for the {_nth(times)} time on this page" if times > 1 else ""
+    if is_final(step.decision.action):
+        return _ended(succeeded, "the episode was ended")
+    if reached is not None and index >= reached:
+        return JudgedStep("neutral", 0.0, is_redundant=True, reason="the goal had been reached")
+    if said == "no effect":
+        return JudgedStep(wasted, 0.0, is_redundant=True, reason=f"it had no effect{again}")
+    if said:
+        excused = is_pages_fault(said) and times == 1
+        return JudgedStep(
+            "neutral" if excused else "incorrect",
+            0.0,
+            is_error=not excused,
+            reason=f"it could not be done: {said}{again}",
+        )
+    if step.decision.source != "demonstration" and (idle := _idle(course, index)):
+        return JudgedStep(wasted, 0.0, is_redundant=True, reason=idle + again)
+    if course.trajectory.ending is Ending.TASK_OVER and index + 1 == len(course.trajectory.steps):
+        return _ended(succeeded, "the page ended the episode")
+    return JudgedStep("correct", reason="it led to a success") if succeeded else JudgedStep()
+
+
+def _idle(course: Course, index: int) -> str:
+    """Why the step led nowhere; empty where it did not."""
+    if index in course.returns:
+        return f"the page was the same again before step {course.returns[index] + 1}"
+    if index in course.overwritten:
+        return f"the field was filled anew in step {course.overwritten[index] + 1}"
+    return ""
+
+
+def _ended(succeeded: bool | None, how: str) -> JudgedStep:
+    if succeeded is None:
+        return JudgedStep()
+    if succeeded:
+        return JudgedStep("correct", reason=f"{how}, and it had succeeded")
+    return JudgedStep("incorrect", is_error=True, reason=f"{how}, and it had failed")
+
+
+def _nth(times: int) -> str:
+    ends: Sequence[str] = ("th", "st", "nd", "rd")
+    is_teen = times % 100 in (11, 12, 13)
+    return f"{times}{ends[times % 10] if times % 10 < len(ends) and not is_teen else 'th'}"
