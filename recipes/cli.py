@@ -33,6 +33,7 @@ RECIPES = {
     "benchmark": Recipe("recipes.benchmark:main", "measure one policy on a suite of tasks"),
     "train": Recipe("recipes.train:main", "teach a language model what runs have stored"),
     "learn": Recipe("recipes.learn:main", "write hints on sites from failures and successes"),
+    "attribute": Recipe("recipes.attribute:main", "say why episodes failed, and what to fix first"),
     "report": Recipe("recipes.report:main", "write a run's page again and print its tables"),
     "publish": Recipe("recipes.publish:main", "put a run's figures among the published ones"),
     "export": Recipe("recipes.export:main", "write a run's episodes for other people's trainers"),

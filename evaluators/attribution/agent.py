@@ -118,9 +118,15 @@ def _not_reached(case: Case, acted: Node | None) -> Finding | None:
     told = (f"at last {line_of(acted)}",) if acted is not None else ()
     for index, page in enumerate(case.seen):
         node = next((n for n in wanted(page, case.goal) if stands_in(terms[0], n.name)), None)
-        if node is not None:
-            reason = f"{line_of(node)} was on page {index + 1}, and the agent went on without it"
-            return Finding(Cause.PLANNING, "passed by", index, reason, told)
+        if node is None:
+            continue
+        taken = page.node(getattr(case.trajectory.steps[index].decision.action, "mark", 0))
+        if taken is not None and taken.role == node.role:
+            reason = "what the goal does not name was clicked, and what it names was there"
+            clicked = (f"clicked {line_of(taken)}", f"meant {line_of(node)}")
+            return Finding(Cause.GROUNDING, "wrong element", index, reason, clicked)
+        reason = f"{line_of(node)} was on page {index + 1}, and the agent went on without it"
+        return Finding(Cause.PLANNING, "passed by", index, reason, told)
     reason = f'it was ended before "{terms[0]}" had been found'
     return Finding(Cause.PLANNING, "ended early", case.last_step, reason, told)
 

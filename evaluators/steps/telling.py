@@ -15,19 +15,28 @@ def told_course(
     trajectory: Trajectory, render: Callable[[Observation, int], str], page_tokens: int
 ) -> str:
     """Every page with what was done on it, fenced, within about so many tokens together."""
+    parts = told_parts(trajectory, render, page_tokens)
+    texts = [fence(name, text) for name, text in parts.items()]
+    if trajectory.last is None:
+        texts.append("The page after the last step was not seen.")
+    return "\n\n".join(texts)
+
+
+def told_parts(
+    trajectory: Trajectory, render: Callable[[Observation, int], str], page_tokens: int
+) -> dict[str, str]:
+    """`page 1`, `step 1`, `page 2` and so on, with what each was."""
     pages = [step.observation for step in trajectory.steps]
     if trajectory.last is not None:
         pages.append(trajectory.last)
     share = max(_LEAST_TOKENS, page_tokens // max(1, len(pages)))
-    parts = []
+    parts = {}
     for number, page in enumerate(pages, start=1):
-        parts.append(fence(f"page {number}", f"{page.title}\n{page.url}\n\n{render(page, share)}"))
+        parts[f"page {number}"] = f"{page.title}\n{page.url}\n\n{render(page, share)}"
         if number <= len(trajectory.steps):
             after = pages[number] if number < len(pages) else None
-            parts.append(fence(f"step {number}", _done(trajectory.steps[number - 1], after)))
-    if trajectory.last is None:
-        parts.append("The page after the last step was not seen.")
-    return "\n\n".join(parts)
+            parts[f"step {number}"] = _done(trajectory.steps[number - 1], after)
+    return parts
 
 
 def attached(

@@ -1,0 +1,159 @@
+"""A model asked for the cause where the rules found none, and held to what it quotes."""
+
+import asyncio
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from evaluators.attribution.attribute import headlines
+from evaluators.attribution.cause import Attribution, Cause, Finding, attribution
+from evaluators.attribution.words import stands_in
+from evaluators.steps.findings import UnusableError, first_valid
+from evaluators.steps.telling import attached, told_parts
+from webagent.errors import ModelError
+from webagent.models.model import Message, Model
+from webagent.models.prompt import fence, load_prompt
+from webagent.observation import render as render_page
+from webagent.records import Observation, Score, Trajectory
+
+PROMPT = load_prompt(Path(__file__).parent / "prompts" / "attribution.md")
+
+
+@dataclass(frozen=True, slots=True)
+class DetectiveSettings:
+    """How much a model is shown of a failure and how long it may take."""
+
+    page_tokens: int = 12_000
+    """Of all pages together."""
+    screenshots: int = 10
+    """Most that are attached, the last ones."""
+    timeout: float = 300.0
+    """Seconds to wait for one reply."""
+    max_tokens: int = 1024
+
+
+class _Quote(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    where: str
+    quote: str
+
+
+class _Said(BaseModel):
+    """A reply."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    cause: Literal[
+        "environment",
+        "access",
+        "guard",
+        "observation",
+        "grounding",
+        "planning",
+        "memory",
+        "judge",
+        "unknown",
+    ]
+    kind: str = ""
+    step: int | None = None
+    reason: str
+    quotes: list[_Quote] = []
+
+
+async def ask_cause(
+    model: Model,
+    trajectory: Trajectory,
+    scores: Sequence[Score],
+    images: Callable[[str], bytes] | None = None,
+    settings: DetectiveSettings = DetectiveSettings(),
+    *,
+    render: Callable[[Observation, int], str] = render_page,
+) -> Attribution:
+    """What a model puts the failure down to.
+
+    A reply that cannot be read, names a step that is not there, or quotes what does not stand where
+    it says is asked for once more. Then, and when the model fails or does not reply in time, the
+    cause is `UNKNOWN` and the reason says why.
+    """
+    source = f"detective[{model.name}]@1#{PROMPT.hash}"
+    parts = told_parts(trajectory, render, settings.page_tokens)
+    shots = attached(
+        trajectory, images if model.capabilities.images else None, settings.screenshots
+    )
+    captions = [f"screenshot {n} shows page {page}" for n, (page, _) in enumerate(shots, start=1)]
+    verdicts = "\n".join(f"{one.evaluator}: {one.value}, {one.reason}" for one in headlines(scores))
+    asked = PROMPT.fill(
+        "user",
+        goal=trajectory.goal or trajectory.task.goal,
+        count=str(len(trajectory.steps)),
+        ending=str(trajectory.ending),
+        course="\n\n".join(fence(name, text) for name, text in parts.items()),
+        verdicts=fence("verdicts", verdicts or "nothing"),
+        screenshots="; ".join(captions) or "none",
+    )
+    messages = (
+        Message("system", PROMPT.fill("system")),
+        Message("user", asked, tuple(image for _, image in shots)),
+    )
+    try:
+        finding = await _found(model, messages, parts, trajectory, settings)
+    except TimeoutError:
+        finding = _untold(f"{model.name} did not reply within {settings.timeout:g} s")
+    except ModelError as error:
+        finding = _untold(f"the model failed: {error}")
+    except UnusableError as error:
+        finding = _untold(f"no usable reply, asked twice: {error}")
+    return attribution(trajectory, finding, source)
+
+
+def _untold(reason: str) -> Finding:
+    return Finding(Cause.UNKNOWN, "abstained", None, reason)
+
+
+async def _found(
+    model: Model,
+    messages: tuple[Message, ...],
+    parts: dict[str, str],
+    trajectory: Trajectory,
+    settings: DetectiveSettings,
+) -> Finding:
+    count, seed = len(trajectory.steps), zlib.crc32(trajectory.id.encode()) & 0x7FFFFFF
+    reply = await _reply(model, messages, seed, settings)
+    try:
+        return _read(reply, parts, count)
+    except UnusableError as error:
+        again = PROMPT.fill("again", problem=str(error))
+    said = Message("assistant", reply or "(an empty reply)")
+    again_asked = (*messages, said, Message("user", again))
+    return _read(await _reply(model, again_asked, seed, settings), parts, count)
+
+
+async def _reply(
+    model: Model, messages: tuple[Message, ...], seed: int, settings: DetectiveSettings
+) -> str:
+    async with asyncio.timeout(settings.timeout):
+        completion = await model.complete(messages, seed=seed, max_tokens=settings.max_tokens)
+    return completion.replies[0].text
+
+
+def _read(text: str, parts: dict[str, str], count: int) -> Finding:
+    """The finding of a reply. Raises `UnusableError`."""
+    said = first_valid(text, _Said)
+    if said.step is not None and not 1 <= said.step <= count:
+        raise UnusableError(f"there are steps 1 to {count}, and the reply names step {said.step}")
+    if said.cause != "unknown" and not said.quotes:
+        raise UnusableError(f"{said.cause} is named without a quote that shows it")
+    for quote in said.quotes:
+        where = quote.where.strip().lower()
+        if where not in parts:
+            raise UnusableError(f"there is no {quote.where!r}; there are {', '.join(parts)}")
+        if not stands_in(quote.quote, parts[where]):
+            raise UnusableError(f"the quote {quote.quote!r} does not stand on {where}")
+    evidence = tuple(f"{quote.where}: {quote.quote}" for quote in said.quotes)
+    step = None if said.step is None else said.step - 1
+    return Finding(Cause(said.cause), said.kind, step, said.reason, evidence)

@@ -1,0 +1,93 @@
+"""Failures are put down to what they were made to fail by."""
+
+import logging
+from collections import Counter
+
+import pytest
+
+from evaluators.attribution import Attribution, Cause, attribute, has_failed
+from evaluators.steps import JudgedStep, StepJudgement
+from tests.evaluators.attribution.cases import FAILED, LAMPS, Made, all_cases, played
+from webagent.action.actions import Answer, Click
+from webagent.records import Ending, Score
+
+CASES = all_cases()
+
+
+def attributed(made: Made) -> Attribution:
+    return attribute(made.trajectory, made.scores)
+
+
+def confusion(pairs: list[tuple[Cause, Cause]]) -> str:
+    """A line for each true cause: what it was taken for."""
+    rows = []
+    for cause in Cause:
+        found = Counter(taken for true, taken in pairs if true is cause)
+        if found:
+            rows.append(f"{cause:<12}" + ", ".join(f"{taken} {n}" for taken, n in found.items()))
+    return "\n".join(rows)
+
+
+def test_made_failures_are_put_down_to_their_cause(caplog: pytest.LogCaptureFixture) -> None:
+    pairs = [(made.cause, attributed(made).cause) for made in CASES]
+    wrong = [
+        made.name for made, (true, taken) in zip(CASES, pairs, strict=True) if true is not taken
+    ]
+    right = len(pairs) - len(wrong)
+    with caplog.at_level(logging.INFO):
+        logging.getLogger(__name__).info(
+            "%d of %d right; wrong: %s\n%s", right, len(pairs), wrong, confusion(pairs)
+        )
+    assert {true for true, _ in pairs} == set(Cause) - {Cause.UNKNOWN}
+    assert right >= 0.9 * len(pairs), confusion(pairs)
+
+
+def test_the_step_to_blame_is_named() -> None:
+    known = [(made, attributed(made)) for made in CASES]
+    right = [made.step == found.step for made, found in known if made.cause is found.cause]
+    assert sum(right) >= 0.9 * len(right)
+
+
+def test_a_success_has_nothing_to_attribute() -> None:
+    done = played("done", "Open it.", (LAMPS, Answer("open")))
+    passed = (Score("success", 1.0, "it holds", "checks_hold@1"),)
+    assert not has_failed(done, passed) and not has_failed(done, ())
+    with pytest.raises(ValueError, match="has not failed"):
+        attribute(done, passed)
+
+
+def test_an_evaluator_that_is_trusted_has_the_last_word() -> None:
+    idle = played("idle", "Open it.", *[(LAMPS, Click(9))] * 5, ending=Ending.STEP_LIMIT)
+    scores = (*FAILED, Score("success", 1.0, "it shows", "judge@1"))
+    assert attribute(idle, scores).cause is Cause.JUDGE
+    assert attribute(idle, scores, trusted="checks_hold").cause is Cause.PLANNING
+    trusting = attribute(idle, scores, trusted="judge")
+    assert trusting.cause is Cause.PLANNING
+
+
+def test_what_no_rule_explains_is_unknown_and_a_judgement_names_its_step() -> None:
+    odd = played("odd", "Make it nicer.", (LAMPS, Click(3)), (LAMPS, Answer("")))
+    found = attribute(odd, FAILED)
+    assert (found.cause, found.step) == (Cause.UNKNOWN, None)
+    steps = (JudgedStep("correct"), JudgedStep("incorrect", is_error=True, reason="too soon"))
+    named = attribute(odd, FAILED, StepJudgement(odd.id, "witness", steps))
+    assert (named.cause, named.step) == (Cause.UNKNOWN, 1)
+    assert "witness: too soon" in named.evidence
+
+
+def test_a_page_that_speaks_of_a_cause_does_not_make_it_one() -> None:
+    liar = [made for made in CASES if made.name == "a forum about captchas"]
+    assert [attributed(made).cause for made in liar] == [Cause.GROUNDING]
+
+
+def test_every_attribution_of_an_agents_fault_quotes_evidence() -> None:
+    agents = {Cause.OBSERVATION, Cause.GROUNDING, Cause.MEMORY}
+    found = [attributed(made) for made in CASES if made.cause in agents]
+    assert len(found) > 20 and all(one.evidence and one.reason for one in found)
+
+
+@pytest.mark.parametrize("ending", [Ending.WORLD_FAILED, Ending.MODEL_FAILED, Ending.CAPTCHA])
+def test_infrastructure_is_never_the_agents_fault(ending: Ending) -> None:
+    broke = played("broke", "Open it.", *[(LAMPS, Click(9))] * 6, ending=ending, error="gone")
+    found = attribute(broke, ())
+    assert found.cause in (Cause.ENVIRONMENT, Cause.ACCESS) and found.evidence == ("gone",)

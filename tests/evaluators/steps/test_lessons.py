@@ -1,0 +1,89 @@
+"""What trainers take from judgements: labels, weights, splices, and what is kept in a run."""
+
+from pathlib import Path
+
+import pytest
+
+from evaluators.steps import (
+    JudgedStep,
+    StepJudgement,
+    by_rules,
+    keep,
+    kept,
+    step_labels,
+    step_weights,
+)
+from tests.evaluators.attribution.cases import FORM, HOME, LAMPS, node, page, played, said
+from webagent.action.actions import Answer, Click, Fill
+from webagent.errors import StoreError
+from webagent.store import Store
+from webagent.training.language import selection
+from webagent.training.language.splice import splice
+
+MIXED = StepJudgement(
+    "e",
+    "witness@1",
+    (
+        JudgedStep("correct", 0.5),
+        JudgedStep("neutral", 0.0, is_redundant=True),
+        JudgedStep("incorrect", -0.25, is_error=True, reason="wrong", correction="right"),
+        JudgedStep(),
+        JudgedStep("neutral"),
+    ),
+)
+
+
+def test_mistakes_and_waste_have_no_weight_and_what_is_open_is_left_out_of_labels() -> None:
+    assert step_weights(MIXED) == (1.0, 0.0, 0.0, 1.0, 1.0)
+    assert step_labels(MIXED) == {0: True, 1: False, 2: False, 4: True}
+
+
+def test_labels_rule_over_the_trainers_own_and_leave_it_what_is_open() -> None:
+    idle = said(LAMPS, "no effect")
+    episode = played("e", "x", (LAMPS, Click(3)), (idle, Click(4)), (HOME, Answer("")))
+    judgement = StepJudgement("e", "m", (JudgedStep("correct"), JudgedStep(), JudgedStep()))
+    assert selection.step_weights(episode) == (0.0, 1.0, 1.0)
+    assert selection.step_weights(episode, step_labels(judgement)) == (1.0, 1.0, 1.0)
+
+
+def test_the_first_error_is_where_an_episode_is_turned() -> None:
+    bad = said(FORM, "element 2 is not a text field")
+    right = page("/done", node(9, "button", "Back"))
+    failed = played("failed", "x", (FORM, Fill(2, "a")), (bad, Answer("no")))
+    good = played("good", "x", (FORM, Fill(1, "a")), (right, Answer("yes")))
+    error = by_rules(failed).first_error
+    assert error == 0
+    made = splice(failed, good, error=error, revision="That is a button.")
+    assert made is not None and (made.error, made.turn) == (0, 1)
+
+
+def test_what_is_kept_is_read_back_as_it_was(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "run", create=True) as store:
+        assert keep(store, [MIXED]) == 1
+    with Store.open(tmp_path / "run") as store:
+        assert kept(store) == {"e": MIXED}
+
+
+def test_sources_are_kept_beside_each_other_and_replaced_by_themselves(tmp_path: Path) -> None:
+    rules = StepJudgement("e", "rules@1", (JudgedStep("neutral", 0.0),))
+    better = StepJudgement("e", "rules@1", (JudgedStep("correct", 1.0),))
+    other = StepJudgement("f", "rules@1", (), reason="nothing to judge")
+    with Store.open(tmp_path / "run", create=True) as store:
+        store.put_state("stepsister", 1)
+        keep(store, [rules, MIXED, better, other])
+        assert kept(store, "rules") == {"e": better, "f": other}
+        assert kept(store, "witness") == {"e": MIXED}
+        assert kept(store, "nobody") == {}
+
+
+def test_a_damaged_judgement_is_named(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "run", create=True) as store:
+        store.put_state("steps:e:rules@1", {"episode": "e", "source": "rules@1", "steps": 3})
+        with pytest.raises(StoreError, match=r"steps:e:rules@1.*judge the episode again"):
+            kept(store)
+
+
+@pytest.mark.parametrize("progress", [1.5, -1.01])
+def test_progress_beyond_the_whole_task_is_refused(progress: float) -> None:
+    with pytest.raises(ValueError, match="outside"):
+        StepJudgement("e", "m", (JudgedStep("correct", progress),))

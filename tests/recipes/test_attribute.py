@@ -1,0 +1,113 @@
+"""A run's failures are attributed through the real entry point."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from evaluators.attribution import Cause
+from evaluators.steps import JudgedStep, StepJudgement, keep
+from recipes import cli
+from recipes.attribute import failures
+from tests.evaluators.attribution.cases import HOME, LAMPS, Made, all_cases, played
+from webagent.action.actions import Answer, Click
+from webagent.records import Provenance, Score
+from webagent.store import Store
+
+
+def stored(folder: Path, *cases: Made) -> Path:
+    """A run of these failures and one success."""
+    with Store.open(folder / "run", create=True) as store:
+        for index, made in enumerate(cases):
+            place = Provenance(index=index, phase="evaluate")
+            store.add(replace(made.trajectory, id=f"e{index}", provenance=place))
+            store.score(f"e{index}", *made.scores)
+        good = replace(played("good", "Open it.", (LAMPS, Answer("x"))), id="good")
+        store.add(replace(good, provenance=Provenance(phase="collect")))
+        store.score("good", Score("success", 1.0, "it holds", "checks_hold@1"))
+    return folder / "run"
+
+
+ODD = Made(
+    "odd",
+    Cause.UNKNOWN,
+    played("odd", "Make it nicer.", (HOME, Click(1)), (LAMPS, Answer("done"))),
+)
+
+
+def test_a_run_gets_a_table_a_file_and_a_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cases = all_cases()
+    run = stored(tmp_path, *cases)
+    assert cli.main(["attribute", str(run)]) == 0
+    out = capsys.readouterr().out
+    assert f"why {len(cases)} of {len(cases) + 1} episodes failed" in out
+    assert "Fix grounding first" in out
+    result = json.loads((run / "attribution.json").read_text())
+    assert result["summary"]["failures"] == len(cases) == len(result["failures"])
+    assert {row["cause"] for row in result["summary"]["causes"]} >= {"guard", "memory"}
+
+
+def test_the_result_is_printed_as_json_and_a_phase_can_be_chosen(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = stored(tmp_path, *all_cases()[:3])
+    assert cli.main(["attribute", str(run), "--json", "--phase", "evaluate"]) == 0
+    assert json.loads(capsys.readouterr().out)["episodes"] == 3
+    assert cli.main(["attribute", str(run), "--phase", "collect"]) == 0
+    assert "none of 1 episodes with a verdict failed" in capsys.readouterr().out
+
+
+def test_a_section_for_the_report_is_escaped_and_read_from_the_file(tmp_path: Path) -> None:
+    cases = all_cases()
+    name = "<b>odd"
+    odd = replace(cases[0].trajectory, task=replace(cases[0].trajectory.task, id=f"made/{name}@1"))
+    run = stored(tmp_path, replace(cases[0], trajectory=odd), *cases[20:30])
+    section = failures(run)
+    assert "Why episodes failed" in section and "Fix " in section
+    assert name not in section and "&lt;b&gt;odd" in section
+    assert cli.main(["attribute", str(run)]) == 0
+    assert failures(run) == section
+    (run / "attribution.json").write_text("{}")
+    with pytest.raises(Exception, match="write it again with"):
+        failures(run)
+
+
+def test_a_run_without_failures_has_no_section(tmp_path: Path) -> None:
+    assert failures(stored(tmp_path)) == ""
+
+
+def test_what_rules_cannot_tell_is_asked_of_a_model(
+    tmp_path: Path,
+    chat_server,
+    behave,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run = stored(tmp_path, ODD)
+    assert cli.main(["attribute", str(run)]) == 0
+    assert "1 could not be put down to anything" in capsys.readouterr().out
+    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
+    quotes = [{"where": "step 2", "quote": "ended the episode"}]
+    reply = {"cause": "planning", "kind": "", "step": 2, "reason": "too soon", "quotes": quotes}
+    chat_server.will(behave.reply(json.dumps(reply)))
+    assert cli.main(["attribute", str(run), "--model", "m"]) == 0
+    [found] = json.loads((run / "attribution.json").read_text())["failures"]
+    assert (found["cause"], found["step"]) == ("planning", 1)
+
+
+def test_judgements_that_were_kept_name_the_step(tmp_path: Path) -> None:
+    run = stored(tmp_path, ODD)
+    steps = (JudgedStep("incorrect", is_error=True, reason="astray"), JudgedStep())
+    with Store.open(run) as store:
+        keep(store, [StepJudgement("e0", "witness@1", steps)])
+    assert cli.main(["attribute", str(run)]) == 0
+    [found] = json.loads((run / "attribution.json").read_text())["failures"]
+    assert (found["cause"], found["step"]) == ("unknown", 0)
+
+
+def test_what_is_no_run_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["attribute", str(tmp_path)]) == 1
+    assert "is no run folder" in capsys.readouterr().err
