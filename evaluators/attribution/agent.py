@@ -9,7 +9,7 @@ from evaluators.attribution.alike import (
 )
 from evaluators.attribution.case import Case, clicked_later, ticking, was_clicked, was_used
 from evaluators.attribution.cause import Cause, Finding
-from evaluators.attribution.words import line_of, ordinal, quoted, stands_in, wanted
+from evaluators.attribution.words import line_of, near, ordinal, quoted, stands_in, wanted
 from evaluators.steps.rules import is_pages_fault
 from webagent.action import is_final
 from webagent.action.actions import Click, GiveUp
@@ -72,7 +72,8 @@ def _wrong_at_the_end(case: Case) -> Finding | None:
     if node is None:
         return None
     named = wanted(page, case.goal)
-    if ticked := wrongly_ticked(page, named):
+    ticked = wrongly_ticked(page, named)
+    if ticked is not None and (was_clicked(case, ticked) or was_used(case, ticked.name)):
         at = ticking(case, ticked)
         reason = "what the goal does not name was chosen, and what it names was not"
         chosen = (f"chosen {line_of(ticked)}",)
@@ -82,12 +83,17 @@ def _wrong_at_the_end(case: Case) -> Finding | None:
         reason = f"the goal asks for number {number} of its kind"
         told = (f"clicked {line_of(node)}", f"meant {line_of(alike[number - 1])}")
         return Finding(Cause.GROUNDING, "wrong element", index, reason, told)
+    if node not in named and (meant := near(node.name, quoted(case.goal))):
+        reason = f'it resembles "{meant}" and is another'
+        return Finding(
+            Cause.GROUNDING, "wrong element", index, reason, (f"clicked {line_of(node)}",)
+        )
     missed = [one for one in named if not was_clicked(case, one)]
     if node in named or not missed:
         return None
-    meant = next((one for one in missed if one.role == node.role), missed[0])
+    target = next((one for one in missed if one.role == node.role), missed[0])
     reason = "what the goal does not name was clicked, and what it names was there"
-    told = (f"clicked {line_of(node)}", f"meant {line_of(meant)}")
+    told = (f"clicked {line_of(node)}", f"meant {line_of(target)}")
     return Finding(Cause.GROUNDING, "wrong element", index, reason, told)
 
 
@@ -127,7 +133,9 @@ def _not_reached(case: Case, acted: Node | None) -> Finding | None:
             return Finding(Cause.GROUNDING, "wrong element", index, reason, clicked)
         reason = f"{line_of(node)} was on page {index + 1}, and the agent went on without it"
         return Finding(Cause.PLANNING, "passed by", index, reason, told)
-    reason = f'it was ended before "{terms[0]}" had been found'
+    is_empty = any(n.role == "textbox" and not n.value for n in case.seen[-1].nodes)
+    undone = "given" if is_empty else "found"
+    reason = f'it was ended before "{terms[0]}" had been {undone}'
     return Finding(Cause.PLANNING, "ended early", case.last_step, reason, told)
 
 

@@ -9,6 +9,7 @@ from webagent.records import Node, Observation
 _QUOTED = re.compile(r"[\"“]([^\"”]+)[\"”]|(?<!\w)['‘]([^'’]+)['’](?!\w)")
 _HANDLE = re.compile(r"[@#][\w.-]+")
 _WORD = re.compile(r"[^\W_]+(?:[-.'@][^\W_]+)*")
+_BESIDE = re.compile(r"\s*(?:\||:(?=\s))\s*")
 _ORDINAL = re.compile(r"\b(\d+)(?:st|nd|rd|th)\b")
 _ALIKE = {"x": ("close", "×"), "×": ("close", "x")}
 """What elements are called whose sign a goal may quote."""
@@ -88,6 +89,26 @@ def pieces_of(page: Observation) -> list[str]:
     """Texts of the page that could be copied: names, values, and their single words."""
     whole = [text for node in page.nodes for text in (node.name, node.value) if text]
     return [*whole, *(word for text in whole for word in _WORD.findall(text))]
+
+
+def labelled(page: Observation) -> list[tuple[str, str]]:
+    """Capitalised labels with the values that stand beside them on the same line."""
+    found = []
+    for node in page.nodes:
+        label, _, value = (part.strip() for part in _BESIDE.sub("\n", node.name, 1).partition("\n"))
+        if label[:1].isupper() and value and not _BESIDE.search(value) and len(label) > 1:
+            found.append((label, value))
+    return found
+
+
+def words_of(text: str) -> frozenset[str]:
+    """The words of a text, without signs between them."""
+    return frozenset(_WORD.findall(text.casefold()))
+
+
+def is_same(one: str, other: str) -> bool:
+    """Whether two texts are the same words, whatever their case and the space around them."""
+    return _plain(one) == _plain(other)
 
 
 def line_of(node: Node) -> str:

@@ -8,6 +8,7 @@ import pytest
 from evaluators.attribution import Attribution, Cause, attribute, has_failed
 from evaluators.steps import JudgedStep, StepJudgement
 from tests.evaluators.attribution.cases import FAILED, LAMPS, Made, all_cases, played
+from tests.evaluators.attribution.unseen import unseen_cases
 from webagent.action.actions import Answer, Click
 from webagent.records import Ending, Score
 
@@ -28,11 +29,13 @@ def confusion(pairs: list[tuple[Cause, Cause]]) -> str:
     return "\n".join(rows)
 
 
-def test_made_failures_are_put_down_to_their_cause(caplog: pytest.LogCaptureFixture) -> None:
-    pairs = [(made.cause, attributed(made).cause) for made in CASES]
-    wrong = [
-        made.name for made, (true, taken) in zip(CASES, pairs, strict=True) if true is not taken
-    ]
+@pytest.mark.parametrize("cases", [CASES, unseen_cases()], ids=["made", "unseen"])
+def test_made_failures_are_put_down_to_their_cause(
+    cases: list[Made], caplog: pytest.LogCaptureFixture
+) -> None:
+    pairs = [(made.cause, attributed(made).cause) for made in cases]
+    taken_for = zip(cases, pairs, strict=True)
+    wrong = [made.name for made, (true, taken) in taken_for if true is not taken]
     right = len(pairs) - len(wrong)
     with caplog.at_level(logging.INFO):
         logging.getLogger(__name__).info(
