@@ -17,6 +17,8 @@ from webagent.records import Ending, Node
 
 _LOOP = 3
 """The same deed on a page that is as it was, so often, is a loop."""
+_AFFIX = 2
+"""Characters of what is quoted as a beginning or an end of something."""
 _FEW = 3
 """Steps within which giving up is early."""
 _FAILING = 0.5
@@ -118,7 +120,9 @@ def left_out(case: Case) -> Finding | None:
 
 def _not_reached(case: Case, acted: Node | None) -> Finding | None:
     """What the goal quotes was on no page as an element, or on one that the agent left."""
-    terms = [term for term in quoted(case.goal) if not was_used(case, term)]
+    open_terms = [term for term in quoted(case.goal) if not was_used(case, term)]
+    is_begun = len(open_terms) < len(quoted(case.goal))
+    terms = [term for term in open_terms if not is_begun or len(term) > _AFFIX]
     if not terms:
         return None
     told = (f"at last {line_of(acted)}",) if acted is not None else ()
