@@ -13,7 +13,7 @@ from evaluators.attribution.words import line_of, near, ordinal, quoted, stands_
 from evaluators.steps.rules import is_pages_fault
 from webagent.action import is_final
 from webagent.action.actions import Click, GiveUp
-from webagent.records import Ending, Node
+from webagent.records import Ending, Node, Observation
 
 _LOOP = 3
 """The same deed on a page that is as it was, so often, is a loop."""
@@ -35,7 +35,7 @@ def not_shown(case: Case) -> Finding | None:
         if any(stands_in(term, text) for text in shown):
             continue
         for index, page in enumerate(case.seen):
-            line = next((n for n in page.nodes if stands_in(term, f"{n.name} {n.value}")), None)
+            line = _line_with(page, term) if stands_in(term, case.texts[index]) else None
             if line is not None:
                 reason = f'"{term}" stood on the page and was cut from what the agent was shown'
                 return Finding(Cause.OBSERVATION, "cut", index, reason, (line_of(line),))
@@ -43,6 +43,10 @@ def not_shown(case: Case) -> Finding | None:
                 reason = f'"{term}" is in the page\'s source and no line of the observation has it'
                 return Finding(Cause.OBSERVATION, "not in the lines", index, reason, (page.url,))
     return None
+
+
+def _line_with(page: Observation, term: str) -> Node | None:
+    return next((one for one in page.nodes if stands_in(term, f"{one.name} {one.value}")), None)
 
 
 def wrong_element(case: Case) -> Finding | None:

@@ -7,12 +7,9 @@ from evaluators.attribution.case import Case, page_of, was_given, was_used
 from evaluators.attribution.cause import Cause, Finding
 from evaluators.attribution.words import (
     is_same,
-    labelled,
     near,
-    pieces_of,
     quoted,
     stands_in,
-    text_of,
     words_of,
 )
 from webagent.action.actions import Answer, Fill, KeyboardInsertText, KeyboardType, SelectOption
@@ -51,7 +48,7 @@ def _value(case: Case, index: int, text: str) -> Finding | None:
     if whole := _whole_of(case, text):
         reason = f'of "{whole}" only "{text}" was given'
         return Finding(Cause.GROUNDING, "miscopied", index, reason, (f'given: "{text}"',))
-    known = (case.goal, *map(text_of, case.seen[: index + 1]))
+    known = (case.goal, *case.texts[: index + 1])
     if not text or any(stands_in(text, where) for where in known):
         return None
     return _resembling(case, index, text) or _from_nowhere(case, index, text)
@@ -61,11 +58,11 @@ def _resembling(case: Case, index: int, text: str) -> Finding | None:
     """What was given resembles something that could have been copied."""
     here, said = case.seen[index], (f'given: "{text}"',)
     for number, page in enumerate(case.seen[:index], start=1):
-        close = near(text, pieces_of(page)) if page_of(page) != page_of(here) else ""
-        if close and not stands_in(close, text_of(here)) and not stands_in(close, case.goal):
+        close = near(text, case.pieces[number - 1]) if page_of(page) != page_of(here) else ""
+        if close and not stands_in(close, case.texts[index]) and not stands_in(close, case.goal):
             reason = f'"{close}", seen on page {number}, was given as "{text}"'
             return Finding(Cause.MEMORY, "changed on the way", index, reason, said)
-    if close := near(text, (*quoted(case.goal), *case.goal.split(), *pieces_of(here))):
+    if close := near(text, (*quoted(case.goal), *case.goal.split(), *case.pieces[index])):
         reason = f'"{close}" was there to be copied and "{text}" was given'
         return Finding(Cause.GROUNDING, "miscopied", index, reason, said)
     return None
@@ -95,7 +92,7 @@ def _lost(case: Case, index: int, text: str) -> Finding | None:
     if not missing or not is_last_word:
         return None
     for value in missing:
-        where = [i for i, page in enumerate(case.seen) if stands_in(value, text_of(page))]
+        where = [i for i, page in enumerate(case.texts) if stands_in(value, page)]
         if not where or stands_in(value, case.goal):
             continue
         said = (f'seen on page {where[-1] + 1}: "{value}"', f'given: "{text}"')
@@ -112,8 +109,8 @@ def _beside_its_label(case: Case, index: int, text: str) -> Finding | None:
     if not text or stands_in(text, case.goal):
         return None
     for number in range(index, -1, -1):
-        for label, value in labelled(case.seen[number]):
-            if label not in case.goal or was_given(case, value) or is_same(value, text):
+        for label, value in case.labels[number]:
+            if was_given(case, value) or is_same(value, text):
                 continue
             said = (f"{label}: {value}", f'given: "{text}"')
             if page_of(case.seen[number]) != page_of(case.seen[index]):

@@ -15,8 +15,8 @@ _ALIKE = {"x": ("close", "×"), "×": ("close", "x")}
 """What elements are called whose sign a goal may quote."""
 _NEAR = 0.72
 _SEVERAL = 3
-_LEAST_NEAR = 4
-"""Characters; shorter texts resemble each other by chance."""
+_LEAST_NEAR, _MOST_NEAR = 4, 80
+"""Characters; shorter texts resemble each other by chance, longer ones are no values."""
 
 
 def quoted(goal: str) -> tuple[str, ...]:
@@ -66,12 +66,11 @@ def stands_in(text: str, where: str) -> bool:
 def near(text: str, where: Iterable[str]) -> str:
     """The text among these that resembles it most without being equal; empty for none."""
     mine = _plain(text)
-    if len(mine) < _LEAST_NEAR:
+    if not _LEAST_NEAR <= len(mine) <= _MOST_NEAR:
         return ""
     best, closeness = "", _NEAR
-    for other in where:
-        theirs = _plain(other)
-        if theirs == mine or abs(len(theirs) - len(mine)) > len(mine) // 3:
+    for other in sorted(where):
+        if abs(len(other) - len(mine)) > len(mine) // 3 or (theirs := _plain(other)) == mine:
             continue
         found = SequenceMatcher(None, mine, theirs, autojunk=False).ratio()
         if found >= closeness:

@@ -1,13 +1,15 @@
 """Failures are put down to what they were made to fail by."""
 
 import logging
+import subprocess
+import sys
 from collections import Counter
 
 import pytest
 
 from evaluators.attribution import Attribution, Cause, attribute, has_failed
 from evaluators.steps import JudgedStep, StepJudgement
-from tests.evaluators.attribution.cases import FAILED, LAMPS, Made, all_cases, played
+from tests.evaluators.attribution.cases import FAILED, LAMPS, Made, all_cases, page, played, text
 from tests.evaluators.attribution.unseen import unseen_cases
 from webagent.action.actions import Answer, Click
 from webagent.records import Ending, Score
@@ -68,6 +70,13 @@ def test_an_evaluator_that_is_trusted_has_the_last_word() -> None:
     assert trusting.cause is Cause.PLANNING
 
 
+def test_a_wall_explains_a_check_that_could_not_be_made() -> None:
+    wall = page("/lamps", text("403 Forbidden"), title="403 Forbidden")
+    walled = played("wall", "Read it.", (LAMPS, Click(3)), (wall, Answer("no")))
+    lost = (Score("success", None, "evidence page was not captured: HTTP 403", "checks_hold@1"),)
+    assert attribute(walled, lost).cause is Cause.ACCESS
+
+
 def test_what_no_rule_explains_is_unknown_and_a_judgement_names_its_step() -> None:
     odd = played("odd", "Make it nicer.", (LAMPS, Click(3)), (LAMPS, Answer("")))
     found = attribute(odd, FAILED)
@@ -94,3 +103,15 @@ def test_infrastructure_is_never_the_agents_fault(ending: Ending) -> None:
     broke = played("broke", "Open it.", *[(LAMPS, Click(9))] * 6, ending=ending, error="gone")
     found = attribute(broke, ())
     assert found.cause in (Cause.ENVIRONMENT, Cause.ACCESS) and found.evidence == ("gone",)
+
+
+def test_a_step_that_is_named_is_one_of_the_episode() -> None:
+    found = [(attributed(made), made.trajectory) for made in CASES]
+    assert all(one.step is None or 0 <= one.step < len(t.steps) for one, t in found)
+
+
+def test_importing_it_loads_no_heavy_library() -> None:
+    heavy = "{'torch', 'transformers', 'playwright'} & set(sys.modules)"
+    code = f"import sys, evaluators.attribution, evaluators.steps; print({heavy})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
