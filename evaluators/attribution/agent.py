@@ -9,14 +9,16 @@ from evaluators.attribution.alike import (
 )
 from evaluators.attribution.case import Case, clicked_later, ticking, was_clicked, was_used
 from evaluators.attribution.cause import Cause, Finding
-from evaluators.attribution.words import line_of, ordinal, quoted, stands_in, wanted
+from evaluators.attribution.words import line_of, near, ordinal, quoted, stands_in, wanted
 from evaluators.steps.rules import is_pages_fault
 from webagent.action import is_final
 from webagent.action.actions import Click, GiveUp
-from webagent.records import Ending, Node
+from webagent.records import Ending, Node, Observation
 
 _LOOP = 3
 """The same deed on a page that is as it was, so often, is a loop."""
+_AFFIX = 2
+"""Characters of what is quoted as a beginning or an end of something."""
 _FEW = 3
 """Steps within which giving up is early."""
 _FAILING = 0.5
@@ -33,7 +35,7 @@ def not_shown(case: Case) -> Finding | None:
         if any(stands_in(term, text) for text in shown):
             continue
         for index, page in enumerate(case.seen):
-            line = next((n for n in page.nodes if stands_in(term, f"{n.name} {n.value}")), None)
+            line = _line_with(page, term) if stands_in(term, case.texts[index]) else None
             if line is not None:
                 reason = f'"{term}" stood on the page and was cut from what the agent was shown'
                 return Finding(Cause.OBSERVATION, "cut", index, reason, (line_of(line),))
@@ -41,6 +43,10 @@ def not_shown(case: Case) -> Finding | None:
                 reason = f'"{term}" is in the page\'s source and no line of the observation has it'
                 return Finding(Cause.OBSERVATION, "not in the lines", index, reason, (page.url,))
     return None
+
+
+def _line_with(page: Observation, term: str) -> Node | None:
+    return next((one for one in page.nodes if stands_in(term, f"{one.name} {one.value}")), None)
 
 
 def wrong_element(case: Case) -> Finding | None:
@@ -72,7 +78,8 @@ def _wrong_at_the_end(case: Case) -> Finding | None:
     if node is None:
         return None
     named = wanted(page, case.goal)
-    if ticked := wrongly_ticked(page, named):
+    ticked = wrongly_ticked(page, named)
+    if ticked is not None and (was_clicked(case, ticked) or was_used(case, ticked.name)):
         at = ticking(case, ticked)
         reason = "what the goal does not name was chosen, and what it names was not"
         chosen = (f"chosen {line_of(ticked)}",)
@@ -82,12 +89,17 @@ def _wrong_at_the_end(case: Case) -> Finding | None:
         reason = f"the goal asks for number {number} of its kind"
         told = (f"clicked {line_of(node)}", f"meant {line_of(alike[number - 1])}")
         return Finding(Cause.GROUNDING, "wrong element", index, reason, told)
+    if node not in named and (meant := near(node.name, quoted(case.goal))):
+        reason = f'it resembles "{meant}" and is another'
+        return Finding(
+            Cause.GROUNDING, "wrong element", index, reason, (f"clicked {line_of(node)}",)
+        )
     missed = [one for one in named if not was_clicked(case, one)]
     if node in named or not missed:
         return None
-    meant = next((one for one in missed if one.role == node.role), missed[0])
+    target = next((one for one in missed if one.role == node.role), missed[0])
     reason = "what the goal does not name was clicked, and what it names was there"
-    told = (f"clicked {line_of(node)}", f"meant {line_of(meant)}")
+    told = (f"clicked {line_of(node)}", f"meant {line_of(target)}")
     return Finding(Cause.GROUNDING, "wrong element", index, reason, told)
 
 
@@ -112,7 +124,9 @@ def left_out(case: Case) -> Finding | None:
 
 def _not_reached(case: Case, acted: Node | None) -> Finding | None:
     """What the goal quotes was on no page as an element, or on one that the agent left."""
-    terms = [term for term in quoted(case.goal) if not was_used(case, term)]
+    open_terms = [term for term in quoted(case.goal) if not was_used(case, term)]
+    is_begun = len(open_terms) < len(quoted(case.goal))
+    terms = [term for term in open_terms if not is_begun or len(term) > _AFFIX]
     if not terms:
         return None
     told = (f"at last {line_of(acted)}",) if acted is not None else ()
@@ -127,7 +141,9 @@ def _not_reached(case: Case, acted: Node | None) -> Finding | None:
             return Finding(Cause.GROUNDING, "wrong element", index, reason, clicked)
         reason = f"{line_of(node)} was on page {index + 1}, and the agent went on without it"
         return Finding(Cause.PLANNING, "passed by", index, reason, told)
-    reason = f'it was ended before "{terms[0]}" had been found'
+    is_empty = any(n.role == "textbox" and not n.value for n in case.seen[-1].nodes)
+    undone = "given" if is_empty else "found"
+    reason = f'it was ended before "{terms[0]}" had been {undone}'
     return Finding(Cause.PLANNING, "ended early", case.last_step, reason, told)
 
 

@@ -20,6 +20,8 @@ def better_twin(page: Observation, node: Node, goal: str) -> Node | None:
     beside = {twin.mark: _beside(page, twin, twins) for twin in twins}
     counts = {mark: sum(stands_in(n, text) for n in names) for mark, text in beside.items()}
     best = max(twins, key=lambda twin: counts[twin.mark])
+    if not counts[node.mark]:
+        return best if counts[best.mark] else None
     only = sum(count == counts[best.mark] for count in counts.values()) == 1
     return best if only and counts[best.mark] > counts[node.mark] else None
 

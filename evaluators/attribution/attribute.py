@@ -48,7 +48,7 @@ def attribute(
 ) -> Attribution:
     """What the failure is put down to, by rules that quote what they go by.
 
-    Faults that are not the agent's come first: the world, the site, the guard, the verdict. Then
+    Faults that are not the agent's come first: the world, the site, the verdict, the guard. Then
     what ended the episode decides: where it was ended, the earliest mistake that was not put right;
     where it ran out of steps or was given up, what it was stuck at. `scores` are the episode's;
     evaluators that contradict each other are a fault of the judge unless one whose id begins with
@@ -60,9 +60,9 @@ def attribute(
         raise ValueError(f"episode {trajectory.id} has not failed; there is nothing to attribute")
     finding = (
         ended_by_failure(trajectory)
-        or verdict_in_doubt(trajectory, told, trusted)
         or kept_out(trajectory)
         or site_failed(trajectory)
+        or verdict_in_doubt(trajectory, told, trusted)
         or refused_by_guard(trajectory)
         or _agents(Case(trajectory, shown))
         or Finding(Cause.UNKNOWN, "", None, "no rule found what went wrong")

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
-from evaluators.attribution.words import stands_in
+from evaluators.attribution.words import labelled, pieces_of, stands_in, text_of
 from evaluators.steps.rules import Course
 from webagent.records import Node, Observation, Trajectory
 
@@ -40,6 +40,23 @@ class Case:
         """All pages, the last one included where it was seen."""
         last = self.trajectory.last
         return (*self.seen, last) if last is not None else self.seen
+
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """Everything the observations have of each page that was acted on."""
+        return tuple(map(text_of, self.seen))
+
+    @cached_property
+    def pieces(self) -> tuple[frozenset[str], ...]:
+        """What could be copied from each page."""
+        return tuple(frozenset(pieces_of(page)) for page in self.seen)
+
+    @cached_property
+    def labels(self) -> tuple[tuple[tuple[str, str], ...], ...]:
+        """Labels of the goal with what stands beside them, of each page."""
+        return tuple(
+            tuple(pair for pair in labelled(page) if pair[0] in self.goal) for page in self.seen
+        )
 
     @cached_property
     def expected(self) -> tuple[str, ...]:

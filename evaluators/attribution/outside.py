@@ -45,9 +45,8 @@ def ended_by_failure(trajectory: Trajectory) -> Finding | None:
             reason = "a limit refused the action and ended the episode"
             return Finding(Cause.GUARD, "refused", last, reason, said or _refusals(trajectory)[:3])
         case Ending.POLICY_UNREADABLE:
-            step = len(trajectory.steps)
-            reason = "the agent gave no action that could be read"
-            return Finding(Cause.PLANNING, "unreadable", step, reason, said)
+            reason = "after the last step the agent gave no action that could be read"
+            return Finding(Cause.PLANNING, "unreadable", None, reason, said)
     return None
 
 

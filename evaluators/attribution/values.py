@@ -5,7 +5,13 @@ from collections.abc import Sequence
 
 from evaluators.attribution.case import Case, page_of, was_given, was_used
 from evaluators.attribution.cause import Cause, Finding
-from evaluators.attribution.words import near, pieces_of, quoted, stands_in, text_of
+from evaluators.attribution.words import (
+    is_same,
+    near,
+    quoted,
+    stands_in,
+    words_of,
+)
 from webagent.action.actions import Answer, Fill, KeyboardInsertText, KeyboardType, SelectOption
 
 
@@ -37,37 +43,45 @@ def _uncorrected(case: Case, given: Sequence[tuple[int, str]]) -> Finding | None
 
 
 def _value(case: Case, index: int, text: str) -> Finding | None:
-    here, earlier = case.seen[index], case.seen[:index]
-    if lost := _lost(case, index, text):
+    if lost := _lost(case, index, text) or _beside_its_label(case, index, text):
         return lost
-    if (
-        not text
-        or stands_in(text, case.goal)
-        or any(stands_in(text, text_of(p)) for p in (here, *earlier))
-    ):
+    if whole := _whole_of(case, text):
+        reason = f'of "{whole}" only "{text}" was given'
+        return Finding(Cause.GROUNDING, "miscopied", index, reason, (f'given: "{text}"',))
+    known = (case.goal, *case.texts[: index + 1])
+    if not text or any(stands_in(text, where) for where in known):
         return None
-    said = (f'given: "{text}"',)
-    elsewhere = [page for page in earlier if page_of(page) != page_of(here)]
-    for page in elsewhere:
-        if close := near(text, pieces_of(page)):
-            if any(stands_in(close, text_of(p)) for p in (here,)) or stands_in(close, case.goal):
-                continue
-            reason = f'"{close}", seen on page {case.seen.index(page) + 1}, was given as "{text}"'
+    return _resembling(case, index, text) or _from_nowhere(case, index, text)
+
+
+def _resembling(case: Case, index: int, text: str) -> Finding | None:
+    """What was given resembles something that could have been copied."""
+    here, said = case.seen[index], (f'given: "{text}"',)
+    for number, page in enumerate(case.seen[:index], start=1):
+        close = near(text, case.pieces[number - 1]) if page_of(page) != page_of(here) else ""
+        if close and not stands_in(close, case.texts[index]) and not stands_in(close, case.goal):
+            reason = f'"{close}", seen on page {number}, was given as "{text}"'
             return Finding(Cause.MEMORY, "changed on the way", index, reason, said)
-    if close := near(text, (*quoted(case.goal), *case.goal.split(), *pieces_of(here))):
+    if close := near(text, (*quoted(case.goal), *case.goal.split(), *case.pieces[index])):
         reason = f'"{close}" was there to be copied and "{text}" was given'
         return Finding(Cause.GROUNDING, "miscopied", index, reason, said)
+    return None
+
+
+def _from_nowhere(case: Case, index: int, text: str) -> Finding | None:
+    """What was given stands neither in the goal nor on a page."""
+    said = (f'given: "{text}"',)
     if isinstance(case.trajectory.steps[index].decision.action, Answer):
         if not case.expected and not any(character.isdigit() for character in text):
             return None
         reason = "the answer stands on no page that was seen"
         return Finding(Cause.PLANNING, "unfounded answer", index, reason, said)
     untyped = [term for term in quoted(case.goal) if not was_used(case, term)]
-    if untyped or len(text.split()) == 1:
-        wish = f', while the goal has "{untyped[0]}"' if untyped else ""
-        reason = f'"{text}" stands neither in the goal nor on a page{wish}'
-        return Finding(Cause.GROUNDING, "made-up value", index, reason, said)
-    return None
+    if not untyped and len(text.split()) > 1:
+        return None
+    wish = f', while the goal has "{untyped[0]}"' if untyped else ""
+    reason = f'"{text}" stands neither in the goal nor on a page{wish}'
+    return Finding(Cause.GROUNDING, "made-up value", index, reason, said)
 
 
 def _lost(case: Case, index: int, text: str) -> Finding | None:
@@ -78,7 +92,7 @@ def _lost(case: Case, index: int, text: str) -> Finding | None:
     if not missing or not is_last_word:
         return None
     for value in missing:
-        where = [i for i, page in enumerate(case.seen) if stands_in(value, text_of(page))]
+        where = [i for i, page in enumerate(case.texts) if stands_in(value, page)]
         if not where or stands_in(value, case.goal):
             continue
         said = (f'seen on page {where[-1] + 1}: "{value}"', f'given: "{text}"')
@@ -88,3 +102,29 @@ def _lost(case: Case, index: int, text: str) -> Finding | None:
         reason = f'"{value}" stood on the page, and "{text}" was given'
         return Finding(Cause.GROUNDING, "misread", index, reason, said)
     return None
+
+
+def _beside_its_label(case: Case, index: int, text: str) -> Finding | None:
+    """A line of a page had what the goal asks for by its label, and something else was given."""
+    if not text or stands_in(text, case.goal):
+        return None
+    for number in range(index, -1, -1):
+        for label, value in case.labels[number]:
+            if was_given(case, value) or is_same(value, text):
+                continue
+            said = (f"{label}: {value}", f'given: "{text}"')
+            if page_of(case.seen[number]) != page_of(case.seen[index]):
+                reason = f'"{value}" had stood beside "{label}" on page {number + 1}'
+                return Finding(Cause.MEMORY, "lost", index, reason, said)
+            reason = f'"{value}" stands beside "{label}", and "{text}" was given'
+            return Finding(Cause.GROUNDING, "misread", index, reason, said)
+    return None
+
+
+def _whole_of(case: Case, text: str) -> str:
+    """The quoted term of which the text is but some words; empty where it was given in full."""
+    for term in quoted(case.goal):
+        is_part = words_of(text) and words_of(text) < words_of(term)
+        if is_part and not is_same(text, term) and not was_given(case, term):
+            return term
+    return ""

@@ -9,13 +9,14 @@ from webagent.records import Node, Observation
 _QUOTED = re.compile(r"[\"“]([^\"”]+)[\"”]|(?<!\w)['‘]([^'’]+)['’](?!\w)")
 _HANDLE = re.compile(r"[@#][\w.-]+")
 _WORD = re.compile(r"[^\W_]+(?:[-.'@][^\W_]+)*")
+_BESIDE = re.compile(r"\s*(?:\||:(?=\s))\s*")
 _ORDINAL = re.compile(r"\b(\d+)(?:st|nd|rd|th)\b")
 _ALIKE = {"x": ("close", "×"), "×": ("close", "x")}
 """What elements are called whose sign a goal may quote."""
 _NEAR = 0.72
 _SEVERAL = 3
-_LEAST_NEAR = 4
-"""Characters; shorter texts resemble each other by chance."""
+_LEAST_NEAR, _MOST_NEAR = 4, 80
+"""Characters; shorter texts resemble each other by chance, longer ones are no values."""
 
 
 def quoted(goal: str) -> tuple[str, ...]:
@@ -65,12 +66,11 @@ def stands_in(text: str, where: str) -> bool:
 def near(text: str, where: Iterable[str]) -> str:
     """The text among these that resembles it most without being equal; empty for none."""
     mine = _plain(text)
-    if len(mine) < _LEAST_NEAR:
+    if not _LEAST_NEAR <= len(mine) <= _MOST_NEAR:
         return ""
     best, closeness = "", _NEAR
-    for other in where:
-        theirs = _plain(other)
-        if theirs == mine or abs(len(theirs) - len(mine)) > len(mine) // 3:
+    for other in sorted(where):
+        if abs(len(other) - len(mine)) > len(mine) // 3 or (theirs := _plain(other)) == mine:
             continue
         found = SequenceMatcher(None, mine, theirs, autojunk=False).ratio()
         if found >= closeness:
@@ -88,6 +88,26 @@ def pieces_of(page: Observation) -> list[str]:
     """Texts of the page that could be copied: names, values, and their single words."""
     whole = [text for node in page.nodes for text in (node.name, node.value) if text]
     return [*whole, *(word for text in whole for word in _WORD.findall(text))]
+
+
+def labelled(page: Observation) -> list[tuple[str, str]]:
+    """Capitalised labels with the values that stand beside them on the same line."""
+    found = []
+    for node in page.nodes:
+        label, _, value = (part.strip() for part in _BESIDE.sub("\n", node.name, 1).partition("\n"))
+        if label[:1].isupper() and value and not _BESIDE.search(value) and len(label) > 1:
+            found.append((label, value))
+    return found
+
+
+def words_of(text: str) -> frozenset[str]:
+    """The words of a text, without signs between them."""
+    return frozenset(_WORD.findall(text.casefold()))
+
+
+def is_same(one: str, other: str) -> bool:
+    """Whether two texts are the same words, whatever their case and the space around them."""
+    return _plain(one) == _plain(other)
 
 
 def line_of(node: Node) -> str:

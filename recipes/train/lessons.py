@@ -4,12 +4,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 
+from evaluators.steps import JudgedStep, StepJudgement, step_labels, step_rewards
 from recipes.train.settings import TrainSettings
 from webagent.errors import SetupError
 from webagent.records import Trajectory
 from webagent.training.language.advantages import (
     critic_advantages,
     group_advantages,
+    step_advantages,
     step_group_advantages,
 )
 from webagent.training.language.intake import Unit, pair
@@ -20,6 +22,8 @@ from webagent.training.language.texts import Write, reward_rows, world_rows
 
 Scores = Mapping[str, float]
 """By episode id; an episode that no evaluator could score is not among them."""
+Judgements = Mapping[str, StepJudgement]
+"""What is thought of the steps, by episode id."""
 
 
 def lessons(
@@ -28,10 +32,12 @@ def lessons(
     scores: Scores,
     write: Write,
     encode: Encode,
+    judged: Judgements | None = None,
 ) -> list[Unit]:
     """The units for the role and the objective.
 
     `write` puts messages and a reply into the model's ids, `encode` a step that no model sampled.
+    `judged` has the judgements of steps that are to be gone by, if any.
     Raises `SetupError` when the episodes hold nothing that this objective learns from.
     """
     scored = [episode for episode in episodes if episode.id in scores]
@@ -41,18 +47,59 @@ def lessons(
         rows = (row for one in scored for row in reward_rows(one, scores[one.id] >= 0.5, write))
         units = [Unit((row,)) for row in rows]
     else:
-        units = _POLICY[settings.objective](settings, scored, scores, encode)
+        units = _policy_units(settings, scored, scores, encode, judged)
     if not units:
         raise SetupError(_nothing(settings, episodes, scores))
     return units
 
 
+def _policy_units(
+    settings: TrainSettings,
+    episodes: Sequence[Trajectory],
+    scores: Scores,
+    encode: Encode,
+    judged: Judgements | None,
+) -> list[Unit]:
+    if judged and settings.objective in ("grpo", "gspo"):
+        return _rewarded(episodes, scores, judged)
+    if settings.objective == "sft":
+        return _imitated(settings, episodes, scores, encode, judged)
+    return _POLICY[settings.objective](settings, episodes, scores, encode)
+
+
 def _imitated(
-    settings: TrainSettings, episodes: Sequence[Trajectory], scores: Scores, encode: Encode
+    settings: TrainSettings,
+    episodes: Sequence[Trajectory],
+    scores: Scores,
+    encode: Encode,
+    judged: Judgements | None = None,
 ) -> list[Unit]:
     """What succeeded, without its wrong steps."""
-    chosen = successes(episodes, scores, most=settings.most or None)
-    return [Unit((row,)) for one in chosen for row in _rows(one, encode, step_weights(one))]
+    labels = {name: step_labels(one) for name, one in (judged or {}).items()}
+    return [
+        Unit((row,))
+        for one in successes(episodes, scores, most=settings.most or None)
+        for row in _rows(one, encode, step_weights(one, labels.get(one.id)))
+    ]
+
+
+def _rewarded(episodes: Sequence[Trajectory], scores: Scores, judged: Judgements) -> list[Unit]:
+    """Advantages of steps within groups, from rewards by the progress of each; an episode whose
+    steps nobody judged is rewarded alike for all of them."""
+    rewards = {
+        one.id: step_rewards(_judgement(one, judged), scores[one.id])
+        for one in episodes
+        if one.steps
+    }
+    return _advanced(episodes, step_advantages(rewards, _groups(episodes)))
+
+
+def _judgement(episode: Trajectory, judged: Judgements) -> StepJudgement:
+    """The episode's judgement, an open one where there is none of as many steps."""
+    found = judged.get(episode.id)
+    if found is not None and len(found.steps) == len(episode.steps):
+        return found
+    return StepJudgement(episode.id, "", (JudgedStep(),) * len(episode.steps))
 
 
 def _compared(
@@ -109,7 +156,6 @@ def _grouped(
 
 
 _POLICY = {
-    "sft": _imitated,
     "dpo": _compared,
     "kto": _valued,
     "webrl": _regressed,

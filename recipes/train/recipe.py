@@ -34,7 +34,7 @@ def main(argv: Sequence[str]) -> int:
     """Train, save the weights beside how they are to be asked, and print what was done."""
     settings = resolve(TrainSettings, "train", argv)
     settings.check()
-    lived = experience(settings.runs, settings.score)
+    lived = experience(settings.runs, settings.score, settings.steps)
     weights = _weights(settings, lived.episodes)
     asking = Asking(settings.prompt, settings.actions, settings.prompting, settings.observation)
     units = _units(settings, asking, weights, lived)
@@ -80,11 +80,12 @@ def _units(
 
     runs = (*settings.runs, *settings.replay)
     writer = Writer(weights, asking, Images(runs))
-    units = lessons(settings, lived.episodes, lived.scores, writer.write, writer.encode)
+    given = (writer.write, writer.encode)
+    units = lessons(settings, lived.episodes, lived.scores, *given, lived.judged)
     if not settings.replay:
         return units
-    past = experience(settings.replay, settings.score)
-    offered = lessons(settings, past.episodes, past.scores, writer.write, writer.encode)
+    past = experience(settings.replay, settings.score, settings.steps)
+    offered = lessons(settings, past.episodes, past.scores, *given, past.judged)
     kept = replayed(offered, weights, reading(weights, runs), *settings.perplexity)
     print(f"{len(kept):,} of {len(offered):,} units of earlier runs are replayed", flush=True)
     return [*units, *kept]

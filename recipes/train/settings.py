@@ -13,6 +13,7 @@ from webagent.training.language.config import LoraSettings, TrainConfig
 Role: TypeAlias = Literal["policy", "world", "reward"]
 Objective: TypeAlias = Literal["sft", "dpo", "kto", "webrl", "grpo", "gspo"]
 REPLAYED = (("policy", "sft"), ("policy", "webrl"))
+JUDGED = (("policy", "sft"), ("policy", "grpo"), ("policy", "gspo"))
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,10 @@ class TrainSettings:
     step_groups: float = 0.0
     """With `grpo` and `gspo`: how much steps that were taken from the same page are compared with
     each other, beside their episodes (GiGPO's omega, 1 in the paper)."""
+    steps: str = ""
+    """Judgements of steps to go by: `rules` for those made now without a model, or the beginning of
+    the name of a source whose judgements the runs hold, such as `witness`. With `sft` mistaken and
+    redundant steps are left out; with `grpo` and `gspo` steps are rewarded by their progress."""
     score: str = "success"
     """The score that says what succeeded; the frozen judge's headline unless told otherwise."""
     most: int = 0
@@ -88,6 +93,11 @@ class TrainSettings:
             raise SetupError(
                 "--replay is for a policy that is trained with --objective sft or webrl: the others"
                 " compare episodes of one time with each other"
+            )
+        if self.steps and (self.role, self.objective) not in JUDGED:
+            raise SetupError(
+                "--steps is for a policy that is trained with --objective sft, grpo or gspo: the"
+                " others weigh whole episodes"
             )
         if self.adapter and not self.model:
             raise SetupError("--adapter goes on with an adapter of a model; name it with --model")

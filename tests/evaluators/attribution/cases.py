@@ -277,7 +277,7 @@ def planning() -> Iterator[Made]:
     made = played("limit", goal, *ways, ending=Ending.STEP_LIMIT)
     yield Made("out of steps", Cause.PLANNING, made, None)
     made = played("none", goal, (HOME, Click(1)), ending=Ending.POLICY_UNREADABLE, error="no call")
-    yield Made("unreadable reply", Cause.PLANNING, made, 1)
+    yield Made("unreadable reply", Cause.PLANNING, made, None)
     boxes = page(
         "/boxes",
         node(1, "checkbox", "Red", states=("checked",)),

@@ -1,13 +1,16 @@
 """Failures are put down to what they were made to fail by."""
 
 import logging
+import subprocess
+import sys
 from collections import Counter
 
 import pytest
 
 from evaluators.attribution import Attribution, Cause, attribute, has_failed
 from evaluators.steps import JudgedStep, StepJudgement
-from tests.evaluators.attribution.cases import FAILED, LAMPS, Made, all_cases, played
+from tests.evaluators.attribution.cases import FAILED, LAMPS, Made, all_cases, page, played, text
+from tests.evaluators.attribution.unseen import unseen_cases
 from webagent.action.actions import Answer, Click
 from webagent.records import Ending, Score
 
@@ -28,18 +31,47 @@ def confusion(pairs: list[tuple[Cause, Cause]]) -> str:
     return "\n".join(rows)
 
 
-def test_made_failures_are_put_down_to_their_cause(caplog: pytest.LogCaptureFixture) -> None:
-    pairs = [(made.cause, attributed(made).cause) for made in CASES]
-    wrong = [
-        made.name for made, (true, taken) in zip(CASES, pairs, strict=True) if true is not taken
-    ]
+@pytest.mark.parametrize("cases", [CASES, unseen_cases()], ids=["made", "unseen"])
+def test_made_failures_are_put_down_to_their_cause(
+    cases: list[Made], caplog: pytest.LogCaptureFixture
+) -> None:
+    pairs = [(made.cause, attributed(made).cause) for made in cases]
+    taken_for = zip(cases, pairs, strict=True)
+    wrong = [made.name for made, (true, taken) in taken_for if true is not taken]
     right = len(pairs) - len(wrong)
     with caplog.at_level(logging.INFO):
         logging.getLogger(__name__).info(
             "%d of %d right; wrong: %s\n%s", right, len(pairs), wrong, confusion(pairs)
         )
     assert {true for true, _ in pairs} == set(Cause) - {Cause.UNKNOWN}
-    assert right >= 0.9 * len(pairs), confusion(pairs)
+    assert right >= 0.95 * len(pairs), confusion(pairs)
+    for cause in set(Cause) - {Cause.UNKNOWN}:
+        taken = [found for true, found in pairs if true is cause]
+        assert taken.count(cause) >= 0.75 * len(taken), confusion(pairs)
+
+
+KINDS = {
+    "the same click for ever": "loop",
+    "round in a circle": "loop",
+    "out of steps": "step limit",
+    "given up at once": "gave up early",
+    "half done": "ended early",
+    "twin of Bob Miller": "wrong twin",
+    "wrong link": "wrong element",
+    "misread": "misread",
+    "made-up value": "made-up value",
+    "cut from a long page, answered": "cut",
+    "login wall": "login",
+    "paywall": "paywall",
+    "uncaptured": "uncaptured",
+    "evaluators disagree": "disagreement",
+}
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_the_kind_of_a_cause_is_told(name: str) -> None:
+    [made] = [made for made in CASES if made.name == name]
+    assert attributed(made).kind == KINDS[name]
 
 
 def test_the_step_to_blame_is_named() -> None:
@@ -63,6 +95,13 @@ def test_an_evaluator_that_is_trusted_has_the_last_word() -> None:
     assert attribute(idle, scores, trusted="checks_hold").cause is Cause.PLANNING
     trusting = attribute(idle, scores, trusted="judge")
     assert trusting.cause is Cause.PLANNING
+
+
+def test_a_wall_explains_a_check_that_could_not_be_made() -> None:
+    wall = page("/lamps", text("403 Forbidden"), title="403 Forbidden")
+    walled = played("wall", "Read it.", (LAMPS, Click(3)), (wall, Answer("no")))
+    lost = (Score("success", None, "evidence page was not captured: HTTP 403", "checks_hold@1"),)
+    assert attribute(walled, lost).cause is Cause.ACCESS
 
 
 def test_what_no_rule_explains_is_unknown_and_a_judgement_names_its_step() -> None:
@@ -91,3 +130,15 @@ def test_infrastructure_is_never_the_agents_fault(ending: Ending) -> None:
     broke = played("broke", "Open it.", *[(LAMPS, Click(9))] * 6, ending=ending, error="gone")
     found = attribute(broke, ())
     assert found.cause in (Cause.ENVIRONMENT, Cause.ACCESS) and found.evidence == ("gone",)
+
+
+def test_a_step_that_is_named_is_one_of_the_episode() -> None:
+    found = [(attributed(made), made.trajectory) for made in CASES]
+    assert all(one.step is None or 0 <= one.step < len(t.steps) for one, t in found)
+
+
+def test_importing_it_loads_no_heavy_library() -> None:
+    heavy = "{'torch', 'transformers', 'playwright'} & set(sys.modules)"
+    code = f"import sys, evaluators.attribution, evaluators.steps; print({heavy})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
