@@ -27,7 +27,7 @@ class TrainJudgeSettings:
     """Tokens of what successes did that a member is taught first; it then knows what is right."""
     tokens: int = 1_200_000
     """Tokens of judged episodes that a member is taught then, in every round."""
-    rounds: int = 2
+    rounds: int = 1
     """Rounds of judging, each with other failures made of the successes."""
     members: int = 1
     """Networks whose probabilities are averaged."""
