@@ -12,7 +12,7 @@ from recipes.train_judge.episodes import Labelled, Parts
 from recipes.train_judge.settings import TrainJudgeSettings
 from webagent.models.builtin.model import BuiltinModel
 from webagent.models.builtin.targets import ActionGrammar, Codec
-from webagent.training.fit import FitConfig, fit
+from webagent.training.fit import FitConfig, FitReport, fit
 from webagent.training.rows import grow_vocabulary, policy_rows
 
 Say = Callable[[str, float, float], None]
@@ -31,51 +31,67 @@ class Course:
 
 def teach(settings: TrainJudgeSettings, parts: Parts, say: Say) -> Course:
     """Train every member that is not there yet, average them and fit the calibration."""
-    members, seconds, cpu, tokens = list[Member](), 0.0, 0.0, 0
+    members, reports = list[Member](), list[FitReport]()
     for number in range(settings.members):
         folder = settings.out / "members" / str(number)
         if not (folder / "config.json").exists():
             member, spent = _member(settings, parts.taught, number, say)
             _save(member, folder)
-            seconds, cpu, tokens = seconds + spent[0], cpu + spent[1], tokens + int(spent[2])
+            reports.extend(spent)
         members.append(Member.load(folder))
     said, surprise = RewardModel.of(members).evidence([e.trajectory for e in parts.calibrated])
     labels = [e.success for e in parts.calibrated]
     judge = RewardModel.of(members, calibrate(said, labels, settings.target, surprise))
     judge.save(settings.out / "judge")
-    return Course(judge, seconds, cpu, tokens)
+    return Course(
+        judge,
+        seconds=sum(report.seconds for report in reports),
+        cpu_seconds=sum(report.cpu_seconds for report in reports),
+        tokens=sum(report.tokens for report in reports),
+    )
 
 
 def _member(
     settings: TrainJudgeSettings, taught: Sequence[Labelled], number: int, say: Say
-) -> tuple[Member, tuple[float, float, float]]:
+) -> tuple[Member, list[FitReport]]:
     """One network: first what successes did, then how episodes are judged."""
     seed = 100 * settings.seed + number
-    model = BuiltinModel.create(seed)
-    trajectories = [e.trajectory for e in taught]
-    grow_vocabulary(model.vocabulary, trajectories)
-    judge = RewardModel(model)
-    success = {e.trajectory.id: float(e.success) for e in taught}
-    judged = judge.taught(lessons(trajectories, success, settings.negatives, seed))
-    stages = [("judging", settings.tokens, judged)]
+    model, actor = BuiltinModel.create(seed), None
+    grow_vocabulary(model.vocabulary, [e.trajectory for e in taught])
+    RewardModel(model).taught(())
+    reports = []
     if settings.acting_tokens:
         grammar = ActionGrammar(Codec(model.vocabulary))
-        acts = [row for e in taught if e.success for row in policy_rows(grammar, e.trajectory)]
-        stages.insert(0, ("acting", settings.acting_tokens, acts))
-    spent, actor = [0.0, 0.0, 0.0], None
-    for name, tokens, rows in stages:
-        config = FitConfig(tokens=tokens, learning_rate=settings.learning_rate, seed=seed)
-        stage = f"member {number}: {name}"
+        rows = [row for e in taught if e.success for row in policy_rows(grammar, e.trajectory)]
+        config = FitConfig(
+            tokens=settings.acting_tokens, learning_rate=settings.learning_rate, seed=seed
+        )
+        reports.append(fit(model.network, rows, config, _told(say, f"member {number}: acting")))
+        actor = model.copy()
+    for turn in range(settings.rounds):
+        reports.append(judging(settings, model, taught, (number, turn), say))
+    return Member(model, actor), reports
 
-        def tell(done: float, loss: float, stage: str = stage) -> None:
-            say(stage, done, loss)
 
-        report = fit(model.network, rows, config, tell)
-        if name == "acting":
-            actor = model.copy()
-        for place, cost in enumerate((report.seconds, report.cpu_seconds, report.tokens)):
-            spent[place] += cost
-    return Member(model, actor), (spent[0], spent[1], spent[2])
+def judging(
+    settings: TrainJudgeSettings,
+    model: BuiltinModel,
+    taught: Sequence[Labelled],
+    place: tuple[int, int],
+    say: Say,
+) -> FitReport:
+    """A member's turn at judging, with failures of its own made of the successes."""
+    number, turn = place
+    seed = 100 * settings.seed + number + 1000 * turn
+    success = {e.trajectory.id: float(e.success) for e in taught}
+    chosen = lessons([e.trajectory for e in taught], success, settings.negatives, seed)
+    config = FitConfig(tokens=settings.tokens, learning_rate=settings.learning_rate, seed=seed)
+    rows = RewardModel(model).taught(chosen)
+    return fit(model.network, rows, config, _told(say, f"member {number}: judging {turn + 1}"))
+
+
+def _told(say: Say, stage: str) -> Callable[[float, float], None]:
+    return lambda done, loss: say(stage, done, loss)
 
 
 def _save(member: Member, folder: Path) -> None:

@@ -26,7 +26,9 @@ class TrainJudgeSettings:
     acting_tokens: int = 600_000
     """Tokens of what successes did that a member is taught first; it then knows what is right."""
     tokens: int = 1_200_000
-    """Tokens of judged episodes that a member is taught then."""
+    """Tokens of judged episodes that a member is taught then, in every round."""
+    rounds: int = 1
+    """Rounds of judging, each with other failures made of the successes."""
     members: int = 1
     """Networks whose probabilities are averaged."""
     target: float = 0.05
@@ -47,5 +49,10 @@ class TrainJudgeSettings:
             raise SetupError(
                 f"--hold-out {self.hold_out} and --target {self.target} are shares below 1"
             )
-        if min(self.tokens, self.members) < 1 or min(self.negatives, self.acting_tokens) < 0:
-            raise SetupError("--tokens and --members must be at least 1, the others not negative")
+        if (
+            min(self.tokens, self.members, self.rounds) < 1
+            or min(self.negatives, self.acting_tokens) < 0
+        ):
+            raise SetupError(
+                "--tokens, --rounds and --members must be at least 1, the others not negative"
+            )

@@ -19,7 +19,9 @@ from webagent.records import Ending, Score, Trajectory
 from webagent.store import Store
 
 TASKS = ("press-one", "press-two", "write-one", "find-it")
-FEW = ("--acting-tokens", "0", "--tokens", "4000", "--hold-out", "0.25")
+FEW = ("--acting-tokens", "0", "--tokens", "3000", "--rounds", "1", "--hold-out", "0.25")
+
+ACTING = ("--acting-tokens", "2000")
 
 
 def attempt(number: int, task: str) -> tuple[Trajectory, bool]:
@@ -53,12 +55,15 @@ def test_it_writes_a_judge_that_loads_and_a_report_that_adds_up(
     run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "judge"
-    assert cli.main(["train-judge", str(run), "--out", str(out), *FEW, "--members", "2"]) == 0
+    assert (
+        cli.main(["train-judge", str(run), "--out", str(out), *FEW, "--members", "2", *ACTING]) == 0
+    )
     printed = capsys.readouterr().out
     report = json.loads((out / "report.json").read_text())
     judge = RewardModel.load(out / "judge")
     assert report["judge"] == judge.evaluator().id
-    assert len(judge.members) == 2 and judge.calibration.episodes > 0
+    assert len(judge.members) == 2 and all(member.actor for member in judge.members)
+    assert judge.calibration.surprise and judge.calibration.episodes > 0
     assert sum(found["episodes"] for found in report["episodes"].values()) == 160
     assert report["episodes"]["tasks"]["episodes"] == 40
     for name, found in report["parts"].items():
