@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from evaluators.reward.builtin import RewardModel
-from evaluators.reward.calibration import calibrate
+from evaluators.reward.calibrated import calibrated
 from webagent.models.builtin.model import BuiltinModel
 from webagent.models.builtin.targets import ActionGrammar, Codec
 from webagent.records import Trajectory
@@ -128,9 +128,7 @@ def train_judge(
     labels = [learner.succeeded(t) for t in known]
     if len(set(labels)) < 2:
         return judge
-    said, surprise = judge.evidence(known)
-    line = calibrate(said, labels, surprise=surprise)
-    return RewardModel(network, line, actor=learner.actor)
+    return calibrated(judge, known, labels)
 
 
 def _is_kept(trajectory: Trajectory) -> bool:

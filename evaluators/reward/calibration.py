@@ -43,6 +43,14 @@ class Calibration:
             odds = odds + surprise @ np.asarray(self.surprise)
         return [float(p) for p in 1 / (1 + np.exp(-np.clip(odds, -60, 60)))]
 
+    def raised(
+        self, chances: Sequence[float], surprise: NDArray[np.float64] | None = None
+    ) -> "Calibration":
+        """With a threshold that at most `target` of these failures pass, if it is the higher one."""
+        said = np.asarray(self(chances, surprise))
+        above = float(np.nextafter(_highest_refused(said, self.target), 1.0))
+        return replace(self, threshold=max(self.threshold, above))
+
     def save(self, folder: Path) -> None:
         """Write it beside the weights."""
         text = json.dumps(asdict(self), indent=1) + "\n"
@@ -117,11 +125,15 @@ def _platt(
 
 
 def _threshold(said: NDArray[np.float64], truth: NDArray[np.bool_], target: float) -> float:
-    wrong = np.sort(said[~truth])[::-1]
-    allowed = max(0, math.floor(target * (len(wrong) + 1)) - 1)
-    most = wrong[allowed] if allowed < len(wrong) else 0.0
+    most = _highest_refused(said[~truth], target)
     above = said[said > most]
     return float(min((most + above.min()) / 2 if len(above) else 1.0, 1.0))
+
+
+def _highest_refused(wrong: NDArray[np.float64], target: float) -> float:
+    """The probability above which at most `target` of the failures lie, one more counted in."""
+    allowed = max(0, math.floor(target * (len(wrong) + 1)) - 1)
+    return float(np.sort(wrong)[::-1][allowed]) if allowed < len(wrong) else 0.0
 
 
 # -- how good it is ----------------------------------------------------------------------

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evaluators.reward.builtin import RewardModel
-from evaluators.reward.calibration import calibrate
+from evaluators.reward.calibrated import calibrated
 from evaluators.reward.lessons import lessons
 from evaluators.reward.member import Member
 from recipes.train_judge.episodes import Labelled, Parts
@@ -39,9 +39,9 @@ def teach(settings: TrainJudgeSettings, parts: Parts, say: Say) -> Course:
             _save(member, folder)
             reports.extend(spent)
         members.append(Member.load(folder))
-    said, surprise = RewardModel.of(members).evidence([e.trajectory for e in parts.calibrated])
+    known = [e.trajectory for e in parts.calibrated]
     labels = [e.success for e in parts.calibrated]
-    judge = RewardModel.of(members, calibrate(said, labels, settings.target, surprise))
+    judge = calibrated(RewardModel.of(members), known, labels, settings.target)
     judge.save(settings.out / "judge")
     return Course(
         judge,

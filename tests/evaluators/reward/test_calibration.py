@@ -42,6 +42,17 @@ def test_at_the_threshold_at_most_the_target_of_failures_passes_on_new_episodes(
     assert found.recall.value > 0.6
 
 
+def test_a_threshold_is_raised_for_failures_that_more_than_the_target_pass_and_never_lowered() -> (
+    None
+):
+    fitted = calibrate([0.9] * 30 + [0.1] * 30, [True] * 30 + [False] * 30)
+    lies = [0.02 * place for place in range(50)]
+    raised = fitted.raised(lies)
+    assert sum(p >= raised.threshold for p in fitted(lies)) <= 2
+    assert raised.threshold > fitted.threshold
+    assert fitted.raised([0.01] * 50) == fitted == fitted.raised([])
+
+
 def test_what_is_told_apart_without_fault_stays_finite_and_lets_no_failure_pass() -> None:
     fitted = calibrate([0.9] * 30 + [0.1] * 30, [True] * 30 + [False] * 30)
     good, bad = fitted([0.9, 0.1])
