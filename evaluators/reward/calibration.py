@@ -46,7 +46,7 @@ class Calibration:
     def raised(
         self, chances: Sequence[float], surprise: NDArray[np.float64] | None = None
     ) -> "Calibration":
-        """With a threshold that at most `target` of these failures pass, if it is the higher one."""
+        """With a threshold that at most `target` of these failures pass, if that is higher."""
         said = np.asarray(self(chances, surprise))
         above = float(np.nextafter(_highest_refused(said, self.target), 1.0))
         return replace(self, threshold=max(self.threshold, above))
