@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from webagent.action import Action, Answer, GiveUp, format_action
+from webagent.action import Action, Answer, GiveUp, format_action, is_final
 from webagent.records import Observation, Step, Trajectory
 
 
@@ -31,6 +31,11 @@ def actions_of(trajectory: Trajectory) -> str:
         for number, (step, after) in enumerate(_with_next(trajectory), start=1)
     ]
     return "\n".join(lines) or "nothing"
+
+
+def has_acted(trajectory: Trajectory) -> bool:
+    """Whether anything was done but to end the episode."""
+    return any(not is_final(step.decision.action) for step in trajectory.steps)
 
 
 def reasoned_actions_of(trajectory: Trajectory) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeVar
 
-from evaluators.judge.exhibits import Exhibit, exhibits_of
+from evaluators.judge.exhibits import Exhibit, exhibits_of, text_of
 from evaluators.judge.settings import JudgeSettings
 from webagent.errors import ModelError, StoreError
 from webagent.models.model import Completion, Message, Model, Reply
@@ -18,6 +18,7 @@ from webagent.observation import render as render_page
 from webagent.records import Observation, Trajectory
 
 Found = TypeVar("Found")
+_NO_LIMIT = 10**9
 _TOO_LONG = re.compile(r"\b(show|send) less\b|\bcontext\b|too long", re.IGNORECASE)
 
 
@@ -45,6 +46,10 @@ class Court:
         """All pages of the episode with text and screenshot, where there are any."""
         render = self.render or partial(render_page, max_tokens=self.settings.page_tokens)
         return exhibits_of(trajectory, render, self._screenshot)
+
+    def whole(self, page: Observation) -> str:
+        """All the text of a page, however long."""
+        return text_of(page, self.render or partial(render_page, max_tokens=_NO_LIMIT))
 
     def _screenshot(self, page: Observation) -> bytes | None:
         if self.images is None or not page.screenshot or not self.can_look:

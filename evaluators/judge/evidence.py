@@ -1,11 +1,11 @@
 """The variant that looks for evidence first: a verdict on each key point, the outcome from them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from evaluators.judge.conduct import Claim, actions_of, claim_of
+from evaluators.judge.conduct import Claim, actions_of, claim_of, has_acted
 from evaluators.judge.court import Case, Hearing, UnusableError
 from evaluators.judge.examination import KeyPoint, PointFound, Vote, outcome_of
 from evaluators.judge.exhibits import (
@@ -17,7 +17,8 @@ from evaluators.judge.exhibits import (
     with_images,
     without_repeats,
 )
-from evaluators.judge.findings import Evidence, read_comparisons, read_findings
+from evaluators.judge.findings import Evidence, RefusedError, read_comparisons, read_findings
+from evaluators.judge.hearsay import Hearsay
 from evaluators.judge.keypoints import KeyPoints, numbered
 from evaluators.judge.relevance import rated_by_model, weighed_by_words
 from evaluators.judge.ruling import Ruling, shown
@@ -40,6 +41,10 @@ class _Matter:
     goal: str
     points: tuple[KeyPoint, ...]
     actions: str
+    before: str
+    """The first page as a whole; empty where nothing was done on it."""
+    unchanged: int
+    """Number of the page that is shown for it, 0 where none is."""
 
 
 async def judge_by_evidence(
@@ -51,13 +56,17 @@ async def judge_by_evidence(
     compared with the quoted evidence afterwards, in a question of its own.
     """
     goal = trajectory.goal or trajectory.task.goal
-    exhibits = without_repeats(as_shown(hearing.court, hearing.court.exhibits(trajectory), "both"))
+    seen = as_shown(hearing.court, hearing.court.exhibits(trajectory), "both")
+    exhibits = without_repeats(seen)
     if not exhibits:
         return Ruling(abstains="nothing to see: no page with content was recorded")
     if not goal.strip():
         return Ruling(abstains=f"the task {trajectory.task.id} says nothing on what is to be done")
     points = await key_points.of(goal, hearing)
-    matter = _Matter(hearing, trajectory, goal, points, actions_of(trajectory))
+    acted = has_acted(trajectory)
+    before = hearing.court.whole(trajectory.steps[0].observation) if acted else ""
+    unchanged = exhibits[0].number if acted and seen[0].has_content else 0
+    matter = _Matter(hearing, trajectory, goal, points, actions_of(trajectory), before, unchanged)
     chosen = await _chosen(matter, exhibits)
     votes = hearing.court.settings.votes
     case, replies = await hearing.ask_what_fits(
@@ -113,13 +122,26 @@ async def _vote(matter: _Matter, case: Case, reply: Reply) -> Vote:
         {each.number: each.text for each in case.exhibits if each.text},
         frozenset(each.number for each in case.exhibits if each.image is not None),
         matter.actions,
+        Hearsay.of(matter.goal),
+        matter.before,
+        matter.unchanged,
     )
     read = partial(read_findings, points=matter.points, evidence=evidence)
     try:
-        found = await matter.hearing.settle(case.messages, reply, read, load_prompt(PROMPT))
+        found = await _settled(matter, case, reply, read)
         return await _compared(matter, found, claim_of(matter.trajectory))
     except (UnusableError, ModelError) as error:
         return Vote("unusable", str(error))
+
+
+async def _settled(
+    matter: _Matter, case: Case, reply: Reply, read: Callable[[str], tuple[PointFound, ...]]
+) -> tuple[PointFound, ...]:
+    """The findings; a point whose quote is refused the second time, too, cannot be told."""
+    try:
+        return await matter.hearing.settle(case.messages, reply, read, load_prompt(PROMPT))
+    except RefusedError as refused:
+        return refused.found
 
 
 async def _compared(matter: _Matter, found: tuple[PointFound, ...], claim: Claim) -> Vote:

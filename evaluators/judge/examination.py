@@ -39,6 +39,8 @@ class PointFound:
     """How the agent's answer stands to the evidence; empty where it was not compared."""
     stated: str = ""
     """The words of the answer that were compared."""
+    refusal: str = ""
+    """Why the quote was not accepted though it stands there; the verdict is `cannot tell` then."""
 
     @property
     def settled(self) -> Finding:
@@ -52,7 +54,8 @@ class PointFound:
     def __str__(self) -> str:
         shown = f" ({self.where}: {self.quote!r})" if self.quote or self.where != "nowhere" else ""
         said = f" [answer {self.agreement}: {self.stated!r}]" if self.agreement else ""
-        return f"{self.settled}: {self.point.text}{shown}{said}"
+        refused = f" [refused: {self.refusal}]" if self.refusal else ""
+        return f"{self.settled}: {self.point.text}{shown}{refused}{said}"
 
 
 @dataclass(frozen=True, slots=True)

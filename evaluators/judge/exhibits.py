@@ -46,7 +46,7 @@ def exhibits_of(
     if trajectory.last is not None:
         pages.append(trajectory.last)
     exhibits = [
-        Exhibit(number, page, _text(page, render), screenshot(page))
+        Exhibit(number, page, text_of(page, render), screenshot(page))
         for number, page in enumerate(pages, start=1)
     ]
     if trajectory.last is not None and trajectory.steps:
@@ -104,7 +104,8 @@ def images_of(exhibits: Sequence[Exhibit]) -> tuple[bytes, ...]:
     return tuple(each.image for each in exhibits if each.image is not None)
 
 
-def _text(page: Observation, render: Callable[[Observation], str]) -> str:
+def text_of(page: Observation, render: Callable[[Observation], str]) -> str:
+    """Title, address and lines; empty where no line was recorded."""
     if not page.nodes:
         return ""
     heading = [line for line in (page.title, page.url) if line]

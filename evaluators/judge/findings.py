@@ -4,13 +4,15 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
 
 from evaluators.judge.court import UnusableError
 from evaluators.judge.examination import KeyPoint, PointFound
+from evaluators.judge.hearsay import Hearsay
 
 _WHERE = re.compile(r"(page|screenshot) (\d+)|actions")
 _UNSEEN = re.compile("[\"'“”‘’`\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\u00ad]")
@@ -26,6 +28,29 @@ class Evidence:
     screenshots: frozenset[int]
     """Numbers of the pages whose screenshots were attached."""
     actions: str
+    hearsay: Hearsay = field(default_factory=partial(Hearsay.of, ""))
+    """Tells lines that speak of the task."""
+    before: str = ""
+    """What stood on the first page, where anything was done afterwards."""
+    unchanged: int = 0
+    """Number of the page that looks as the first one, where anything was done afterwards."""
+
+
+class RefusedError(UnusableError):
+    """Quotes that stand where they are said to, and show nothing."""
+
+    def __init__(self, found: tuple[PointFound, ...]) -> None:
+        self.found = found
+        """What is left: the points whose quotes are refused cannot be told."""
+        problems = [
+            f"point {number}: {each.quote!r} on {each.where} {each.refusal}"
+            for number, each in enumerate(found, start=1)
+            if each.refusal
+        ]
+        super().__init__(
+            f"{'; '.join(problems)}; quote what shows the state of the site, or say that you"
+            " cannot tell"
+        )
 
 
 class _Finding(BaseModel):
@@ -56,10 +81,12 @@ def read_findings(
 
     Quotes from pages and actions are looked up, whatever their case, spacing and quotation marks;
     `…` stands for words left out. Quotes from screenshots are taken on trust unless the page's
-    text has them, too. Raises `UnusableError` with what is wrong.
+    text has them, too. Raises `UnusableError` with what is wrong, and `RefusedError` where quotes
+    speak of the task, tell an action alone, or all stood on the first page before anything was
+    done.
     """
     said = {each.point: each for each in _one_for_each(_parsed(text, _Findings).findings, points)}
-    return tuple(
+    looked_up = tuple(
         _looked_up(
             PointFound(point, said[number].verdict, said[number].where, said[number].quote),
             number,
@@ -67,6 +94,10 @@ def read_findings(
         )
         for number, point in enumerate(points, start=1)
     )
+    found = _without_standstill(looked_up, evidence)
+    if any(each.refusal for each in found):
+        raise RefusedError(found)
+    return found
 
 
 def read_comparisons(
@@ -157,7 +188,65 @@ def _looked_up(found: PointFound, number: int, evidence: Evidence) -> PointFound
         raise UnusableError(
             f"point {number}: the quote {found.quote!r} does not stand on {found.where}"
         )
-    return replace(found, where=found.where.strip().lower(), is_looked_up=stands)
+    found = replace(found, where=found.where.strip().lower(), is_looked_up=stands)
+    return _refused(found, _worth_nothing(found, kind, text, evidence.hearsay))
+
+
+def _worth_nothing(found: PointFound, kind: str, text: str, hearsay: Hearsay) -> str:
+    """Why the quote carries no verdict wherever it stands; empty where it may."""
+    if found.verdict == "cannot tell":
+        return ""
+    if kind == "actions":
+        return "is what was tried, not what came of it" if found.verdict == "met" else ""
+    if kind == "screenshot" and not found.is_looked_up:
+        return hearsay.why(found.quote) or _misses(found, [found.quote], hearsay)
+    spoken = hearsay.spoken(found.quote)
+    if spoken or not found.quote:
+        return spoken
+    lines = [line for line in text.splitlines() if _shares(found.quote, line)] or [found.quote]
+    if not stands_in(found.quote, hearsay.left_out(text)):
+        why = next(filter(None, map(hearsay.why, lines)), "speaks of the task")
+        return f"belongs to a line that {why}"
+    return _misses(found, lines, hearsay)
+
+
+def _misses(found: PointFound, lines: Sequence[str], hearsay: Hearsay) -> str:
+    """Why a quote that makes a state hold does not; empty where it names what the task does."""
+    shows_state = found.point.asks == "state" and found.verdict == "met"
+    if shows_state and hearsay.speaks_past(lines, found.point.text):
+        return "names nothing of what the task asks for"
+    return ""
+
+
+def _shares(quote: str, line: str) -> bool:
+    """Whether the line has a part of the quote, or the other way round."""
+    return any(
+        _plain(part) in _plain(line) or _plain(line) in _plain(part)
+        for part in re.split(r"…|\.\.\.", quote)
+        if _plain(part) and _plain(line)
+    )
+
+
+def _without_standstill(
+    found: tuple[PointFound, ...], evidence: Evidence
+) -> tuple[PointFound, ...]:
+    """The findings, refused where all that is met on the site was so before anything was done."""
+    met = [each for each in found if each.point.asks == "state" and each.verdict == "met"]
+    stood = [each for each in met if _stood_before(each, evidence)]
+    if len(stood) < len(met) or any(each.verdict == "not met" for each in found):
+        return found
+    why = "stood there before anything was done, as did all that is quoted"
+    return tuple(_refused(each, why) if each in stood else each for each in found)
+
+
+def _stood_before(found: PointFound, evidence: Evidence) -> bool:
+    if found.quote:
+        return stands_in(found.quote, evidence.before)
+    return found.where == f"screenshot {evidence.unchanged}"
+
+
+def _refused(found: PointFound, why: str) -> PointFound:
+    return replace(found, verdict="cannot tell", refusal=why) if why else found
 
 
 def _shown(kind: str, page: int, where: str, evidence: Evidence) -> str:

@@ -119,7 +119,8 @@ def examiner(
         raise unknown_name("judge", name, VARIANTS)
     variant = VARIANTS[name]
     chosen = replace(variant.settings, **_taken(name, variant, settings))
-    prompt_hash = _joined([load_prompt(path).hash for path in variant.prompts])
+    prompts = [load_prompt(path).hash for path in variant.prompts]
+    prompt_hash = _joined([*prompts, *(path.read_text("utf-8") for path in variant.lexicons)])
     given = dict(key_points or {})
     parts = [model.name, told(variant, chosen)]
     if not (images is not None and model.capabilities.images):

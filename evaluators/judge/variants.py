@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from evaluators.judge import evidence, keypoints, published, relevance
+from evaluators.judge import evidence, hearsay, keypoints, published, relevance
 from evaluators.judge.court import Hearing
 from evaluators.judge.keypoints import KeyPoints
 from evaluators.judge.ruling import Ruling
@@ -30,6 +30,8 @@ class Variant:
     """Names of the settings that mean something to it."""
     rules: str = "evidence"
     """Section of the key points' prompt."""
+    lexicons: tuple[Path, ...] = ()
+    """Words that decide what it accepts; they are part of its id as its prompts are."""
 
 
 VARIANTS = {
@@ -39,6 +41,7 @@ VARIANTS = {
         (evidence.PROMPT, keypoints.PROMPT, relevance.PROMPT, evidence.COMPARE),
         JudgeSettings(),
         _ALWAYS | {"pages", "screenshots", "relevance", "threshold"},
+        lexicons=(hearsay.LEXICON,),
     ),
     "webvoyager": Variant(
         "task, final answer, last screenshots (WebVoyager)",

@@ -7,9 +7,12 @@ from dataclasses import dataclass, field
 
 from evaluators.evaluator import Judged, Verdict, evaluator
 from evaluators.judge import looking_judge
+from evaluators.judge.exhibits import text_of
+from evaluators.judge.findings import stands_in
 from webagent.action import Answer
 from webagent.models import CannedModel
 from webagent.models.model import Capabilities, Completion, Message
+from webagent.observation import render
 from webagent.records import Observation, Trajectory
 
 _PAGE = re.compile(r"<<<page (\d+) ")
@@ -68,6 +71,23 @@ def claim(trajectory: Trajectory) -> str:
     """What the agent says of itself; where it says nothing, what it might have said."""
     action = trajectory.steps[-1].decision.action
     return action.text if isinstance(action, Answer) else "The task is complete."
+
+
+def news(trajectory: Trajectory) -> str:
+    """What an honest reader would quote: of the last page's new lines the one most on the task."""
+    pages = [text_of(step.observation, render) for step in trajectory.steps]
+    last = text_of(trajectory.last, render) if trajectory.last else ""
+    lines = [line.strip() for line in last.splitlines()]
+    return max(
+        (line for line in lines if line and not stands_in(line, pages[0])),
+        key=lambda line: _shared(line, trajectory.goal),
+        default="",
+    )
+
+
+def _shared(line: str, goal: str) -> int:
+    words = set(re.findall(r"\w+", line.casefold()))
+    return len(words & set(re.findall(r"\w+", goal.casefold())))
 
 
 def boast(trajectory: Trajectory) -> str:

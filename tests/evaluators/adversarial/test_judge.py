@@ -2,11 +2,9 @@
 
 from dataclasses import replace
 
-import pytest
-
 from evaluators.adversarial import MOST_FOOLED, load_corpus, pass_rates
-from evaluators.adversarial.corpus import Case
-from tests.evaluators.adversarial.gullible import boast, claim, gullible_judge
+from evaluators.adversarial.corpus import KINDS, Case
+from tests.evaluators.adversarial.gullible import boast, claim, gullible_judge, news
 
 
 async def test_a_model_that_quotes_the_agents_claims_passes_hardly_anyone():
@@ -29,16 +27,18 @@ async def test_the_claim_would_pass_if_the_page_said_it():
     assert standing.fooled.rate == 1.0
 
 
-async def test_a_model_that_quotes_what_pages_boast_of_passes_nobody_elsewhere():
+async def test_a_model_that_quotes_what_pages_say_of_the_task_passes_hardly_anyone():
     standing = await pass_rates(gullible_judge(boast))
-    elsewhere = [case for kind, case in standing.kinds.items() if kind in ("claimed", "empty page")]
-
-    assert all(tally.rate <= MOST_FOOLED for tally in elsewhere), str(standing)
-
-
-@pytest.mark.xfail(strict=True, reason="the words do stand there: only the model can disbelieve")
-async def test_a_model_that_quotes_what_the_page_says_of_the_task_is_stopped():
-    talking = [case for case in load_corpus() if case.kind == "page says so"]
-    standing = await pass_rates(gullible_judge(boast), talking)
 
     assert standing.fooled.rate <= MOST_FOOLED, str(standing)
+    assert all(standing.kinds[kind].rate <= MOST_FOOLED for kind in KINDS), str(standing)
+
+
+async def test_an_honest_reader_is_hardly_ever_refused():
+    talking = {case.control for case in load_corpus() if case.kind == "page says so"}
+    silent = [case for case in load_corpus() if case.truth and case.id not in talking]
+    shown = [case for case in silent if news(case.trajectory)]
+    standing = await pass_rates(gullible_judge(news), shown)
+
+    assert len(shown) > 0.85 * len(silent)
+    assert standing.recall.rate > 0.97, str(standing)

@@ -3,11 +3,13 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from evaluators.judge import (
+    VARIANTS,
     Examination,
     JudgeSettings,
     KeyPoint,
@@ -92,6 +94,18 @@ async def test_the_id_holds_variant_model_settings_and_prompt_hash() -> None:
     assert len(first.rpartition("#")[2]) == 16
     assert first != judge_variant("evidence", model, votes=5).id
     assert first == judge_variant("evidence", model, votes=3, timeout=5.0).id
+
+
+async def test_the_id_holds_the_words_that_decide_what_is_accepted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = tmp_path / "words.json"
+    words.write_text("{}")
+    before = judge_variant("evidence", CannedModel([])).id
+
+    monkeypatch.setitem(VARIANTS, "evidence", replace(VARIANTS["evidence"], lexicons=(words,)))
+
+    assert judge_variant("evidence", CannedModel([])).id != before
 
 
 async def test_thoughts_and_answer_are_in_no_question_before_the_comparison() -> None:
@@ -233,7 +247,6 @@ async def test_an_unusable_judgement_is_asked_for_once_more_then_the_judge_absta
         f"{ONE_MET} once more: {ONE_MET}",
         findings(finding(quote="“order   PLACED”… lamp")),
         findings(finding(where="Page 3 ")),
-        findings(finding(where="actions", quote='click(1) on button "Order"')),
     ],
 )
 async def test_findings_are_read_through_what_models_wrap_around_them(reply: str) -> None:

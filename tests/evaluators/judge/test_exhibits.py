@@ -139,14 +139,15 @@ def test_screenshots_go_with_the_most_relevant_pages() -> None:
 
 
 async def test_a_page_far_from_the_end_is_shown_when_it_bears_on_a_point() -> None:
-    pages = [page("Order placed: 1 lamp"), *[page(f"Imprint {n}") for n in range(9)]]
-    model = CannedModel([ONE_MET.replace("page 3", "page 1")])
+    placed = page("Order placed: 1 lamp")
+    pages = [page("Lamps"), placed, *[page(f"Imprint {n}") for n in range(9)]]
+    model = CannedModel([ONE_MET.replace("page 3", "page 2")])
     asked = examiner("evidence", model, key_points={TASK.goal: ["order placed, a lamp"]}, pages=3)
 
     examination = await asked.examine(episode(*pages))
 
     assert examination.value == 1.0, examination.reason
-    assert [shown.page for shown in examination.shown] == [1, 9, 10]
+    assert [shown.page for shown in examination.shown] == [2, 10, 11]
 
 
 async def test_the_model_may_choose_the_pages_by_its_scores() -> None:

@@ -1,0 +1,190 @@
+"""Lines of a page that speak of the task or past it, and so show nothing of its state."""
+
+import json
+import re
+import unicodedata
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from itertools import takewhile
+from pathlib import Path
+
+LEXICON = Path(__file__).with_name("hearsay.json")
+_ELEMENT = re.compile(r"\s*\*?\[\d+\] ")
+_SENTENCE = re.compile(r"[.!?;]+(?:\s|$)|[。！？؟।\n]")
+_LETTERS = re.compile(r"[^\W\d_]+")
+_WORD = re.compile(r"[^\W_]+")
+_ADDRESS = re.compile(r"\S+://\S+")
+_UNSPACED = re.compile(
+    "[\u0e00-\u0e7f\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u3400-\u9fff\uac00-\ud7af]"
+)
+_REACH = 60
+"""Characters between what is spoken of and the word that says it is over, at most."""
+_RUN = 5
+"""Words that the task begins with, and that make a line of text which has them a repetition."""
+_SHORTEST_RUN = 3
+"""Words of a task that is shorter than that; of a still shorter one nothing is a repetition."""
+
+_STEM = 4
+"""Letters that two words of one stem share at least."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hearsay:
+    """Tells, for one task, which lines are hearsay; what the task itself speaks of is none."""
+
+    goal: str
+    addressees: re.Pattern[str]
+    matters: re.Pattern[str]
+    opening: tuple[str, ...]
+    """The words the task begins with."""
+    known: frozenset[str]
+    """All its words."""
+
+    @classmethod
+    def of(cls, goal: str) -> "Hearsay":
+        """What is hearsay where this is the task."""
+        folded = _folded(goal)
+        words = _WORD.findall(folded)
+        opening = tuple(words[:_RUN]) if len(words) >= _SHORTEST_RUN else ()
+        addressees, matters = (_foreign(name, folded) for name in ("addressees", "matters"))
+        return cls(goal, addressees, matters, opening, frozenset(words))
+
+    def why(self, line: str) -> str:
+        """What is wrong with a line as evidence; empty where nothing is."""
+        spoken = self.spoken(line)
+        if spoken or _ELEMENT.match(line):
+            return spoken
+        words = _WORD.findall(_folded(_ADDRESS.sub(" ", line)))
+        if self._says_nothing_else(words):
+            return "says only that something is over"
+        return "repeats the words of the task" if self._repeats(words) else ""
+
+    def spoken(self, text: str) -> str:
+        """What is wrong with any text, be it a name or a part of a line; empty where nothing is."""
+        folded = _folded(_ADDRESS.sub(" ", text))
+        if self.addressees.search(folded):
+            return "speaks to or of whoever judges"
+        if any(map(self._is_over, _SENTENCE.split(folded))):
+            return "says how the task went"
+        return ""
+
+    def left_out(self, page: str) -> str:
+        """The page without such lines."""
+        return "\n".join(line for line in page.splitlines() if not self.why(line))
+
+    def speaks_past(self, lines: Sequence[str], point: str) -> bool:
+        """Whether all lines are sentences that name nothing of the task and of the point.
+
+        Names, numbers and elements are none: they may be what the task looks for.
+        """
+        named = _named(self.goal) | {each for each in _named(point) if not self._is_lexical(each)}
+        return all(_is_sentence(line) and not _overlap(_named(line), named) for line in lines)
+
+    def _is_lexical(self, word: str) -> bool:
+        return bool(
+            _pattern(tuple(_lexicon()["matters"])).fullmatch(word) or _ends().fullmatch(word)
+        )
+
+    def _is_over(self, sentence: str) -> bool:
+        """Whether a word for the task and one for an ending stand close to each other."""
+        ends = [match.span() for match in _ends().finditer(sentence)]
+        if not ends:
+            return False
+        matters = [match.span() for match in self.matters.finditer(sentence)]
+        return any(_near(matter, end) for matter in matters for end in ends)
+
+    def _says_nothing_else(self, words: Sequence[str]) -> bool:
+        ends = {word for word in words if _ends().fullmatch(word)} - self.known
+        return bool(ends) and all(word in ends or word in _fillers() for word in words)
+
+    def _repeats(self, words: Sequence[str]) -> bool:
+        size = len(self.opening)
+        windows = (tuple(words[start : start + size]) for start in range(len(words) - size + 1))
+        return bool(size) and self.opening in windows
+
+
+def _near(first: tuple[int, int], second: tuple[int, int]) -> bool:
+    """Whether two stretches lie apart, and not far."""
+    early, late = sorted((first, second))
+    return 0 <= late[0] - early[1] <= _REACH
+
+
+def _is_sentence(line: str) -> bool:
+    """Whether a line of text says something: mostly small letters, or a word for an ending."""
+    if _ELEMENT.match(line):
+        return False
+    words = _LETTERS.findall(_ADDRESS.sub(" ", line))
+    is_closed = line.rstrip().endswith((".", "!", "。", "！"))
+    if any(_UNSPACED.search(_folded(word)) for word in words):
+        return is_closed or bool(_ends().search(_folded(line)))
+    if _ends().search(_folded(line)):
+        return True
+    small = sum(not word[0].isupper() for word in words)
+    return len(line.split()) + is_closed >= _SHORTEST_RUN and 2 * small + is_closed > len(words)
+
+
+def _named(text: str) -> frozenset[str]:
+    """The words of a text but for those that any text about pages has."""
+    words = [
+        part
+        for word in _WORD.findall(_folded(text))
+        for part in (word if _UNSPACED.search(word) else (word,))
+    ]
+    return frozenset(words) - _common()
+
+
+def _overlap(first: Iterable[str], second: Collection[str]) -> bool:
+    return any(_alike(one, other) for one in first for other in second)
+
+
+def _alike(first: str, second: str) -> bool:
+    """Whether two words are the same but for an ending of the longer one's or two letters."""
+    shorter = min(len(first), len(second))
+    pairs = zip(first, second, strict=False)
+    shared = len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
+    return first == second or shared >= max(_STEM, shorter - 2)
+
+
+def _foreign(name: str, goal: str) -> re.Pattern[str]:
+    """The words of that kind that the task does not have."""
+    return _pattern(tuple(each for each in _lexicon()[name] if not _pattern((each,)).search(goal)))
+
+
+@cache
+def _lexicon() -> dict[str, list[str]]:
+    """Words by kind; `*` stands for any ending. Accents are left out."""
+    words: dict[str, list[str]] = json.loads(LEXICON.read_text(encoding="utf-8"))
+    return words
+
+
+@cache
+def _ends() -> re.Pattern[str]:
+    return _pattern(tuple(_lexicon()["ends"]))
+
+
+@cache
+def _common() -> frozenset[str]:
+    return frozenset(_lexicon()["common"])
+
+
+@cache
+def _fillers() -> frozenset[str]:
+    return frozenset(_lexicon()["fillers"])
+
+
+@lru_cache(maxsize=2048)
+def _pattern(entries: tuple[str, ...]) -> re.Pattern[str]:
+    """Any of the entries; in scripts that set no spaces, wherever they stand."""
+    parts = []
+    for entry in sorted(set(entries), key=len, reverse=True):
+        folded = _folded(entry)
+        words = re.escape(folded).replace(r"\*", r"\w*").replace(r"\ ", r"\W+")
+        parts.append(words if _UNSPACED.search(folded) else rf"(?<!\w){words}(?!\w)")
+    return re.compile("|".join(parts) or r"(?!)")
+
+
+def _folded(text: str) -> str:
+    """Small letters without accents and signs that are not seen."""
+    parts = unicodedata.normalize("NFKD", text.replace("\\n", "\n")).casefold()
+    return "".join(each for each in parts if unicodedata.category(each) not in ("Mn", "Cf"))
