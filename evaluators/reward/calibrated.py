@@ -1,4 +1,4 @@
-"""A judge with its line drawn on episodes no weight was fitted on, and on the worst lies of them."""
+"""A judge with its line drawn on episodes unseen in training, and on the worst lies of them."""
 
 from collections.abc import Sequence
 
