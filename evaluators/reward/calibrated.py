@@ -21,12 +21,14 @@ def calibrated(
     """The judge with a calibration fitted on these labelled episodes.
 
     At most `target` of the real failures among them pass its threshold, and at most as many of the
-    failures that are made of the successes in the hardest ways. Raises `ValueError` without both
-    outcomes.
+    failures that are made of the successes in each of the hardest ways. Raises `ValueError` without
+    both outcomes.
     """
     said, surprise = judge.evidence(trajectories)
     line = calibrate(said, labels, target, surprise)
     success = {t.id: float(label) for t, label in zip(trajectories, labels, strict=True)}
-    chosen = lessons(trajectories, success, 2, _SEED, HARDEST)
-    made = [each.trajectory for each in chosen if each.kind in HARDEST]
-    return RewardModel.of(judge.members, line.raised(*judge.evidence(made)))
+    for kind in HARDEST:
+        chosen = lessons(trajectories, success, 1, _SEED, (kind,))
+        made = [each.trajectory for each in chosen if each.kind == kind]
+        line = line.raised(*judge.evidence(made))
+    return RewardModel.of(judge.members, line)
