@@ -4,17 +4,18 @@ import json
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
+from evaluators.adversarial import Standing, load_corpus, pass_rates
 from evaluators.behaviours import Induced, as_markdown
 from evaluators.behaviours import as_json as behaviours_json
 from evaluators.combine import CountedModel, Tally
-from evaluators.evaluator import Judged
+from evaluators.evaluator import Judged, Verdict
 from evaluators.labels import for_score, read_labels
 from recipes.config import resolve
 from recipes.judging.against import as_json, hold, print_costs, print_held, print_names
@@ -33,6 +34,7 @@ from webagent.errors import SetupError, StoreError
 from webagent.models.metered import Ledger, MeteredModel
 from webagent.models.model import Model
 from webagent.models.price import Prices
+from webagent.records import Trajectory
 from webagent.store import Store
 from webagent.store.entry import Entry
 
@@ -71,6 +73,8 @@ class Session:
     asked: list[Judged] = field(default_factory=list)
     tallies: dict[str, Tally] = field(default_factory=dict)
     induced: Induced | None = None
+    standings: list[Standing] = field(default_factory=list)
+    """How the evaluators stood the lies, where they were tried on them."""
     left_undone: str = ""
     """Why judging ended early; empty where it did not."""
 
@@ -95,12 +99,23 @@ class Session:
         """Score, then make metrics of feedback; what is left undone when it is cancelled is kept
         in mind."""
         self.left_undone = "not begun"
-        if specs:
+        if specs and self.config.adversarial:
+            await self._try(specs, making)
+        elif specs:
             await self._score(specs, making, ledger)
         if self.config.induce is not None:
             entries = self.entries()
             self.induced = await induced(self.store, entries, self.config, making.model)
         self.left_undone = ""
+
+    async def _try(self, specs: Sequence[Spec], making: Making) -> None:
+        """Ask every evaluator about the lies that come with this program, and their controls."""
+        evaluators = {title(e): e for e in map(making.evaluator, specs)}
+        cases = load_corpus()
+        for evaluator in evaluators.values():
+            with Meter(len(cases)) as meter:
+                standing = await pass_rates(_watched(evaluator, meter), cases)
+            self.standings.append(standing)
 
     async def _score(self, specs: Sequence[Spec], making: Making, ledger: Ledger) -> None:
         """Ask every evaluator about every episode that it has not scored."""
@@ -137,6 +152,11 @@ class Session:
         if not self.config.json:
             print_names(called, console)
             print_costs(self.tallies, self.prices, console, called)
+        if self.standings:
+            report["adversarial"] = [asdict(standing) for standing in self.standings]
+            self._write("adversarial.json", json.dumps(report["adversarial"], indent=1) + "\n")
+            if not self.config.json:
+                print("\n\n".join(map(str, self.standings)))
         if self.config.against is not None:
             report |= self._hold(self.config.against, console, called)
             target = self._write("agreement.json", json.dumps(report, indent=1) + "\n")
@@ -222,3 +242,14 @@ class Session:
         served = contestant.served if contestant.kind == "endpoint" else ""
         check_money(self.config.caps, served, self.prices)
         return CountedModel(MeteredModel(contestant.language_model(), ledger, "judge"))
+
+
+def _watched(evaluator: Judged, meter: Meter) -> Judged:
+    """It, telling how far it is."""
+
+    async def judge(trajectory: Trajectory) -> Verdict:
+        said = await evaluator(trajectory)
+        meter.count(trajectory, said.value, is_new=True)
+        return Verdict(said.value, said.reason)
+
+    return Judged(evaluator.id, evaluator.score, judge)

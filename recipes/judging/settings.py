@@ -61,6 +61,9 @@ class JudgeConfig:
     """Minutes that this session may take."""
     prices: Path | None = None
     """File with what models cost (docs/cost.md); ./prices.toml where there is one."""
+    adversarial: bool = False
+    """Try the evaluators on the lies and honest controls that come with this program, in place of
+    the run's episodes (docs/judging/adversarial.md)."""
     freeze: bool = False
     """Fix the evaluators by their content in the run's frozen.json before they score."""
     verify: bool = False
@@ -71,8 +74,8 @@ class JudgeConfig:
     metrics: tuple[int, ...] = ()
     """How many metrics to try; 2 to 15 by words, 4, 6, 8, 10 and 12 by a model."""
     out: Path | None = None
-    """Folder for agreement.json, behaviours.json and behaviours.md; the run folder when none is
-    named."""
+    """Folder for what is written (agreement.json, adversarial.json, behaviours.json); the run folder
+    when none is named."""
     json: bool = False
     """Print figures as JSON instead of tables; progress goes to standard error either way."""
 
@@ -85,6 +88,8 @@ class JudgeConfig:
             )
         if any(size < 1 for size in self.metrics):
             raise SetupError(f"--metrics {' '.join(map(str, self.metrics))}: at least 1 is needed")
+        if self.adversarial and not self.evaluators:
+            raise SetupError("--adversarial tries the evaluators that --with names; there are none")
         if self.freeze and not self.evaluators:
             raise SetupError("--freeze fixes the evaluators that --with names; there are none")
         if self.annotators not in RULES:

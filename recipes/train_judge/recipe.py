@@ -18,8 +18,11 @@ from webagent.errors import SetupError
 
 def main(argv: Sequence[str]) -> int:
     """Train, then print how good the judge is; it lies in OUT/judge, the figures in OUT."""
+    import torch
+
     settings = _settings(argv)
     settings.check()
+    torch.set_num_threads(1)  # networks this small only wait for each other's threads
     refuse_frozen(settings.out / "judge", frozen_of(settings.runs))
     _same(settings)
     parts = part(read(settings.runs, settings.labels, settings.score), settings.hold_out)

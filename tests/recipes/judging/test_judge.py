@@ -374,3 +374,16 @@ def test_an_interrupted_session_keeps_what_was_judged_and_the_next_goes_on(
     before = len(chat_server.requests)
     assert cli.main(["judge", str(run), *flags]) == 0
     assert len(chat_server.requests) == before + 10
+
+
+def test_evaluators_are_tried_on_the_lies_that_come_with_the_program(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "run"
+    Store.open(run, create=True).close()
+    assert cli.main(["judge", str(run), "--adversarial", "--with", "rules"]) == 0
+    assert "| all deceptions | 0 | 179 | 0.0% |" in capsys.readouterr().out
+    (standing,) = json.loads((run / "adversarial.json").read_text())
+    assert len(standing["kinds"]["honest"]["passed"]) == 179
+    assert cli.main(["judge", str(run), "--adversarial", "--verify"]) == 1
+    assert "there are none" in capsys.readouterr().err
