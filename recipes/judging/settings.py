@@ -89,7 +89,7 @@ class JudgeConfig:
         if any(size < 1 for size in self.metrics):
             raise SetupError(f"--metrics {' '.join(map(str, self.metrics))}: at least 1 is needed")
         if self.adversarial and not self.evaluators:
-            raise SetupError("--adversarial tries the evaluators that --with names; there are none")
+            raise SetupError("--adversarial tries what --with names; there are none")
         if self.freeze and not self.evaluators:
             raise SetupError("--freeze fixes the evaluators that --with names; there are none")
         if self.annotators not in RULES:

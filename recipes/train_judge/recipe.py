@@ -22,7 +22,7 @@ def main(argv: Sequence[str]) -> int:
 
     settings = _settings(argv)
     settings.check()
-    torch.set_num_threads(1)  # networks this small only wait for each other's threads
+    torch.set_num_threads(1)  # so small a network gains nothing by more
     refuse_frozen(settings.out / "judge", frozen_of(settings.runs))
     _same(settings)
     parts = part(read(settings.runs, settings.labels, settings.score), settings.hold_out)
