@@ -74,8 +74,8 @@ class JudgeConfig:
     metrics: tuple[int, ...] = ()
     """How many metrics to try; 2 to 15 by words, 4, 6, 8, 10 and 12 by a model."""
     out: Path | None = None
-    """Folder for what is written (agreement.json, adversarial.json, behaviours.json); the run folder
-    when none is named."""
+    """Folder for agreement.json, adversarial.json, behaviours.json; the run folder when none is
+    named."""
     json: bool = False
     """Print figures as JSON instead of tables; progress goes to standard error either way."""
 
