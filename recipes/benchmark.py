@@ -125,7 +125,7 @@ def main(argv: Sequence[str]) -> int:
         print(json.dumps(summary, indent=1))
     else:
         print_summary(summary)
-        if to_fix := summary_of(folder.path).first:
+        if to_fix := summary_of(folder.path, "evaluate").first:
             print(to_fix)
         print(f"{_speed(summary)}\nreport: {page}\nnumbers: {folder.path / 'summary.json'}")
         if summary["spent"]["stopped"]:

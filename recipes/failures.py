@@ -18,13 +18,13 @@ _SHOWN = 3
 """Kinds, tasks and sites named in one cell."""
 
 
-def summary_of(run: Path) -> FailureSummary:
+def summary_of(run: Path, phase: str = "") -> FailureSummary:
     """By the rules, and for episodes of which attribution.json says more, by that file.
 
-    Raises `StoreError`.
+    Of one phase, or of all. Raises `StoreError`.
     """
     written = {one.episode: one for one in _read(run / FILE)} if (run / FILE).is_file() else {}
-    return summarize([written.get(one.episode, one) for one in by_rules(run)[0]])
+    return summarize([written.get(one.episode, one) for one in by_rules(run, phase)[0]])
 
 
 def by_rules(run: Path, phase: str = "", trusted: str = TRUSTED) -> tuple[list[Attribution], int]:

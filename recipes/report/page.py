@@ -103,7 +103,7 @@ def _measured(summary: Summary) -> list[Markup]:
 
 
 def _failures(run: Path) -> list[Markup]:
-    summary = summary_of(run)
+    summary = summary_of(run, "evaluate")
     if not summary.failures:
         return []
     return _section("Why episodes failed", summary.first, tables.failures(summary))

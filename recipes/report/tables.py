@@ -10,6 +10,8 @@ from recipes.summary import Comparison, Rate, RoundRow, Summary, compared
 from recipes.summary.drift import DriftRow
 from recipes.summary.words import DRIFT_HEAD, drift_cells, points
 
+_FIRST_PROSE = 2
+"""From this column on, behind the cause, the table of failures holds words."""
 _ROUND_COLUMNS = (
     *("arm", "round", "raw = 1", "95 %", "raw > 0", "episodes"),
     *("real steps", "imagined", "seconds"),
@@ -84,18 +86,19 @@ def failures(summary: FailureSummary) -> Markup:
     """A row for every cause that failed episodes were put down to."""
     rows = []
     for cause, *rest in cells(summary):
-        rows.append(tag("tr", tag("th", cause, scope="row"), [tag("td", cell) for cell in rest]))
-    return _table(COLUMNS, rows)
+        classes = [("words prose" if place >= _FIRST_PROSE else "") for place in range(len(rest))]
+        told = [tag("td", cell, class_=kind) for cell, kind in zip(rest, classes, strict=True)]
+        rows.append(tag("tr", tag("th", cause, scope="row"), told))
+    return _table(COLUMNS, rows, first_words=_FIRST_PROSE + 1)
 
 
-def _table(names: Sequence[str], rows: Sequence[Markup]) -> Markup:
-    heads = [tag("th", name, scope="col", class_=_head_class(i)) for i, name in enumerate(names)]
+def _table(names: Sequence[str], rows: Sequence[Markup], first_words: int = 99) -> Markup:
+    heads = [
+        tag("th", name, scope="col", class_="words" if not place or place >= first_words else "")
+        for place, name in enumerate(names)
+    ]
     table = tag("table", tag("thead", tag("tr", heads)), tag("tbody", rows))
     return tag("div", table, class_="scroll", tabindex="0", role="region")
-
-
-def _head_class(place: int) -> str:
-    return "" if place else "words"
 
 
 def _named(summary: Summary, arm: str) -> Markup:
