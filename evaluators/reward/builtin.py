@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from evaluators.evaluator import Judged, Verdict
 from evaluators.reward.account import KINDS as LINE_KINDS
 from evaluators.reward.account import account
-from evaluators.reward.calibration import Calibration
+from evaluators.reward.calibration import UNCALIBRATED, Calibration
 from evaluators.reward.lessons import Lesson, lessons
 from evaluators.reward.member import SURPRISES, Member, surprises
 from webagent.models.builtin.batch import SLOT_INDEX, collate
@@ -71,7 +71,7 @@ class RewardModel:
     def __init__(
         self,
         model: BuiltinModel,
-        calibration: Calibration = Calibration(),  # noqa: B008 - frozen
+        calibration: Calibration = UNCALIBRATED,
         *,
         actor: BuiltinModel | None = None,
         others: Sequence[Member] = (),
@@ -85,7 +85,7 @@ class RewardModel:
     def of(
         cls,
         members: Sequence[Member],
-        calibration: Calibration = Calibration(),  # noqa: B008 - frozen
+        calibration: Calibration = UNCALIBRATED,
     ) -> "RewardModel":
         """The mean of these members, of which there is at least one."""
         first, *others = members
@@ -106,7 +106,7 @@ class RewardModel:
     @property
     def version(self) -> str:
         """Hexadecimal digits that change whenever weights, words or calibration do."""
-        if len(self.members) == 1 and self.calibration == Calibration():
+        if len(self.members) == 1 and self.calibration == UNCALIBRATED:
             return self.members[0].version
         parts = [*(member.version for member in self.members), repr(self.calibration)]
         return hashlib.blake2b(" ".join(parts).encode(), digest_size=6).hexdigest()
@@ -141,7 +141,7 @@ class RewardModel:
         """P(success) of each trajectory; 0 for one without steps."""
         acted = [t for t in trajectories if t.steps]
         said, surprise = self.evidence(acted)
-        if self.calibration != Calibration():
+        if self.calibration != UNCALIBRATED:
             said = self.calibration(said, surprise)
         chances = iter(said)
         return [next(chances) if t.steps else 0.0 for t in trajectories]

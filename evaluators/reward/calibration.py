@@ -72,6 +72,10 @@ class Calibration:
             raise ModelError(f"{path} is no calibration: {error}; train the judge again") from error
 
 
+UNCALIBRATED = Calibration()
+"""Leaves probabilities as they are, with the line at one half."""
+
+
 def calibrate(
     chances: Sequence[float],
     labels: Sequence[bool],

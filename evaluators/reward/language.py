@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from evaluators.evaluator import Judged, Verdict
-from evaluators.reward.calibration import Calibration
+from evaluators.reward.calibration import UNCALIBRATED, Calibration
 from evaluators.reward.frames import Frame, FrameSettings, key_frames
 from webagent.action import Answer, GiveUp, format_action
 from webagent.errors import ModelError, SetupError
@@ -102,7 +102,7 @@ class LanguageReward:
         self,
         model: Model,
         questions: Questions | None = None,
-        calibration: Calibration = Calibration(),  # noqa: B008 - frozen
+        calibration: Calibration = UNCALIBRATED,
     ) -> None:
         if not (model.capabilities.constraints and model.capabilities.token_ids):
             raise SetupError(
@@ -154,7 +154,7 @@ class LanguageReward:
         return chance if reply.text == YES else 1.0 - chance
 
     def _calibrated(self, chance: float) -> float:
-        if self.calibration == Calibration():
+        if self.calibration == UNCALIBRATED:
             return chance
         return self.calibration([chance])[0]
 
