@@ -69,21 +69,11 @@ class Task:
     start_url: str
     goal: str = ""
     """The instruction; empty where the page writes it (`PageHooks.goal`)."""
-    images: tuple[str, ...] = ()
-    """Pictures that belong to the goal, in order: paths or addresses as the benchmark has them."""
-    further_urls: tuple[str, ...] = ()
-    """Opened at the start in tabs of their own; the tab of `start_url` stays in front."""
     seed: int = 0
     max_steps: int = 10
     hooks: PageHooks = PageHooks()
     evidence: Mapping[str, str] = field(default_factory=dict)
     """Name to JavaScript expression, evaluated before the page closes; values are JSON."""
-    probes: tuple[Probe, ...] = ()
-    """Looked at in order after `evidence`."""
-    records: tuple[str, ...] = ()
-    """What is noted during the episode and becomes evidence under this name. `network`: a list of
-    requests with their responses; `elements`: a list of the elements that were acted on. One that
-    is incomplete is left out, with the reason under `uncaptured`."""
     checks: tuple[Check, ...] = ()
     """Empty where only a judge can say."""
     viewport: tuple[int, int] = (1280, 720)
@@ -94,6 +84,16 @@ class Task:
     """Milliseconds of the virtual clock that the page gets after each action."""
     parent: str = ""
     """The task this one was made from, when a proposer made it."""
+    probes: tuple[Probe, ...] = ()
+    """Looked at in order after `evidence`."""
+    records: tuple[str, ...] = ()
+    """What is noted during the episode and becomes evidence under this name. `network`: a list of
+    requests with their responses; `elements`: a list of the elements that were acted on. One that
+    is incomplete is left out, with the reason under `uncaptured`."""
+    images: tuple[str, ...] = ()
+    """Pictures that belong to the goal, in order: paths or addresses as the benchmark has them."""
+    further_urls: tuple[str, ...] = ()
+    """Start pages besides, for tabs of their own behind that of `start_url`; not opened yet."""
 
     @property
     def name(self) -> str:
