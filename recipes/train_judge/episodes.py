@@ -13,8 +13,8 @@ from webagent.errors import SetupError
 from webagent.records import Trajectory
 from webagent.store import Store
 
-FROZEN = "frozen.json"
-"""File of a run folder that names the judges no training may change."""
+FROZEN = "frozen*.json"
+"""Files of a run folder that name the judges no training may change, those of its repeats too."""
 _FIFTHS = 5
 
 
@@ -120,8 +120,8 @@ def family(task: str) -> str:
 
 def frozen_of(runs: Iterable[Path]) -> tuple[FrozenJudge, ...]:
     """The frozen judges that the runs name. Raises `SetupError` when they cannot be read."""
-    files = [run / FROZEN for run in runs]
-    return tuple(judge for file in files if file.exists() for judge in read_frozen(file))
+    files = [file for run in runs for file in sorted(run.glob(FROZEN))]
+    return tuple(judge for file in files for judge in read_frozen(file))
 
 
 def _hash(text: str) -> int:
