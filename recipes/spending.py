@@ -1,7 +1,7 @@
 """What a run may spend and has spent, kept in its store, so that limits hold over its sessions."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -124,13 +124,26 @@ async def within(
 
     Finished steps are safe then, requests in flight have been booked, and the store knows why.
     """
+    await until_closed(work, ledger, seconds, lambda: store.put_state(_STOPPED, ledger.reason))
+
+
+async def until_closed(
+    work: Coroutine[Any, Any, object],
+    ledger: Ledger,
+    seconds: float | None,
+    on_stop: Callable[[], object] = lambda: None,
+) -> None:
+    """Do the work; where the ledger closes first, or after so many seconds, end it in order.
+
+    `on_stop` is called before it is cancelled.
+    """
     doing = asyncio.ensure_future(work)
     closing = asyncio.ensure_future(ledger.closed.wait())
     clock = asyncio.ensure_future(_expire(ledger, seconds))
     try:
         await asyncio.wait({doing, closing}, return_when=asyncio.FIRST_COMPLETED)
         if not doing.done():
-            store.put_state(_STOPPED, ledger.reason)
+            on_stop()
             doing.cancel()
             await asyncio.wait({doing})
         if not doing.cancelled():

@@ -1,18 +1,18 @@
 """What a judge says it found, read strictly and held against what it was shown."""
 
-import json
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
 
 from evaluators.judge.court import UnusableError
 from evaluators.judge.examination import KeyPoint, PointFound
 from evaluators.judge.hearsay import Hearsay
+from evaluators.replies import json_objects
 
 _WHERE = re.compile(r"(page|screenshot) (\d+)|actions")
 _UNSEEN = re.compile("[\"'“”‘’`\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\u00ad]")
@@ -145,7 +145,7 @@ def _one_for_each(said: Sequence[_Finding], points: Sequence[KeyPoint]) -> Seque
 def _parsed(text: str, form: type[Form]) -> Form:
     """The one JSON object of the right form; two that differ are none."""
     problem, found = "there is no JSON object in the reply", list[Form]()
-    for value in _objects(text):
+    for value in json_objects(text):
         try:
             found.append(form.model_validate(value))
         except ValidationError as error:
@@ -156,19 +156,6 @@ def _parsed(text: str, form: type[Form]) -> Form:
     if not found:
         raise UnusableError(problem)
     return found[0]
-
-
-def _objects(text: str) -> Iterator[dict[str, Any]]:
-    """The JSON objects in a text, none of them inside another."""
-    decoder, position = json.JSONDecoder(), text.find("{")
-    while position >= 0:
-        try:
-            value, end = decoder.raw_decode(text, position)
-        except (ValueError, RecursionError):
-            end = position + 1
-        else:
-            yield value
-        position = text.find("{", end)
 
 
 def _looked_up(found: PointFound, number: int, evidence: Evidence) -> PointFound:

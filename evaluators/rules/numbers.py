@@ -172,8 +172,11 @@ def _object(expected: Json, needed: set[str], known: set[str]) -> dict[str, floa
     unknown = expected.keys() - needed - known
     if unknown or needed - expected.keys():
         raise TypeError(f"expected {sorted(needed | known)}, found {sorted(expected)}")
-    numbers = {name: value for name, value in expected.items() if name != "unit"}
-    for name, value in numbers.items():
+    numbers: dict[str, float] = {}
+    for name, value in expected.items():
+        if name == "unit":
+            continue
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise TypeError(f"{name} is {value!r}, expected a number")
-    return numbers  # type: ignore[return-value]
+        numbers[name] = value
+    return numbers

@@ -1,11 +1,10 @@
 """What a judge of steps replies, read strictly and held against the episode it was shown."""
 
-import json
-from collections.abc import Iterator
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from evaluators.replies import json_objects
 from evaluators.steps.judgement import JudgedStep, Label
 
 Form = TypeVar("Form", bound=BaseModel)
@@ -59,26 +58,13 @@ def read_course(text: str, count: int) -> tuple[JudgedStep, ...]:
 def first_valid(text: str, form: type[Form]) -> Form:
     """The first JSON object of a reply that has the form. Raises `UnusableError` for none."""
     problem = "there is no JSON object in the reply"
-    for value in _objects(text.rpartition("</think>")[2]):
+    for value in json_objects(text.rpartition("</think>")[2]):
         try:
             return form.model_validate(value, strict=True)
         except ValidationError as error:
             first = error.errors()[0]
             problem = f"{'.'.join(map(str, first['loc'])) or 'the object'}: {first['msg']}"
     raise UnusableError(problem)
-
-
-def _objects(text: str) -> Iterator[dict[str, Any]]:
-    """The JSON objects in a text, none of them inside another."""
-    decoder, position = json.JSONDecoder(), text.find("{")
-    while position >= 0:
-        try:
-            value, end = decoder.raw_decode(text, position)
-        except (ValueError, RecursionError):
-            end = position + 1
-        else:
-            yield value
-        position = text.find("{", end)
 
 
 def _check_first_error(course: Course) -> None:

@@ -53,9 +53,10 @@ def plain(text: str, sites: Sites | None = None) -> str:
 def data_in(text: str) -> Json:
     """What a text says in JSON. Raises `ValueError`, also for nesting that nobody means."""
     try:
-        return json.loads(text)  # type: ignore[no-any-return]
+        data: Json = json.loads(text)
     except RecursionError as error:
         raise ValueError("the JSON is nested too deeply") from error
+    return data
 
 
 def trimmed(text: str) -> str:
