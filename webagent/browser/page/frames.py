@@ -37,6 +37,8 @@ class Realm:
     untold: dict[int, int] = field(default_factory=dict)
     """Marks given to its elements that it has not been told of yet, by provisional number."""
     is_silent: bool = False
+    is_drawn: bool = False
+    """Whether the browser surely knows where it lies, so that the mouse is told to it."""
 
 
 class Asked(Protocol):
@@ -104,6 +106,7 @@ class Frames:
         if isinstance(answer, dict) and answer.get("mark", 0) < 0:
             return {**answer, "mark": self._give_mark(realm, answer["mark"])}
         if function in ("locate", "middleOf"):
+            await self._drawn(realm)
             return await self._outward(mark, realm, answer, is_anywhere=function == "middleOf")
         return answer
 
@@ -218,6 +221,20 @@ class Frames:
         realm.is_silent = False
         result: dict[str, Any] = answer["result"]
         return None if "exceptionDetails" in answer else result
+
+    async def _drawn(self, realm: Realm) -> None:
+        """Wait for a new frame of another process to be drawn, and those that it lies in.
+
+        Until it is, the browser tells the mouse to the page around it. A second frame begins only
+        when the first is on its way to the screen.
+        """
+        inner: Realm | None = realm
+        while inner is not None:
+            if not inner.is_drawn and inner.session in self._sessions.values():
+                for _ in range(2):
+                    await self._call(inner, "nextFrame")
+            inner.is_drawn = True
+            inner = inner.parent
 
     async def _outward(
         self, mark: int, realm: Realm, place: dict[str, Any], is_anywhere: bool = False
