@@ -53,6 +53,20 @@ class Suite:
     """By task name: settings under which its generator makes easier pages."""
     harder_settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
     """By task name: settings under which its generator makes harder pages."""
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
+    """Names for several tasks at once; `all` is every one."""
+    is_seeded: bool = True
+    """Whether a task differs from seed to seed; where not, every seed is the same task."""
+
+    def select(self, names: Sequence[str]) -> tuple[str, ...]:
+        """Task names, with those of groups written out, each once. Raises `UnknownTask`."""
+        groups = {**self.groups, "all": self.names}
+        chosen = dict.fromkeys(name for asked in names for name in groups.get(asked, (asked,)))
+        known = frozenset(self.names)
+        for name in chosen:
+            if name not in known:
+                raise UnknownTask(name, (*self.names, *groups))
+        return tuple(chosen)
 
     def task(
         self, name: str, index: int, split: str = "train", settings: Mapping[str, Any] | None = None

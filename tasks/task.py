@@ -88,12 +88,27 @@ class Task:
     """Looked at in order after `evidence`."""
     records: tuple[str, ...] = ()
     """What is noted during the episode and becomes evidence under this name. `network`: a list of
-    requests with their responses; `elements`: a list of the elements that were acted on. One that
-    is incomplete is left out, with the reason under `uncaptured`."""
+    requests with their responses; `elements`: a list of the elements that were acted on; `changes`:
+    the rows of the site's database that were added, removed and changed. One that is incomplete is
+    left out, with the reason under `uncaptured`."""
     images: tuple[str, ...] = ()
     """Pictures that belong to the goal, in order: paths or addresses as the benchmark has them."""
     further_urls: tuple[str, ...] = ()
     """Start pages besides, for tabs of their own behind that of `start_url`; not opened yet."""
+    site: str = ""
+    """Id of the application that is started for the episode, as `fossil@1`; empty where pages are
+    wherever their addresses say. Addresses in the task are those of `Site.address`."""
+    login: str = ""
+    """Whose login the session begins with, as `admin`: an account of the site, or the name of a
+    saved login; empty: nobody is logged in."""
+    queries: Mapping[str, str] = field(default_factory=dict)
+    """Name to SQL query on the site's database, asked once the agent is done; its rows, lists of
+    columns, become evidence under the name. The record `changes` needs no query."""
+    template: str = ""
+    """Tasks of one template differ in their values only; averages over templates count each once.
+    Empty: the name."""
+    skills: tuple[str, ...] = ()
+    """What it takes, as `search`, `form`, `infeasible`: words for balance and for tables."""
 
     @property
     def name(self) -> str:

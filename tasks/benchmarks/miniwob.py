@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from tasks.benchmarks.catalogue import Options
 from tasks.suite import Suite, UnknownTask, seed_of
 from tasks.task import Check, PageHooks, Task
 
@@ -164,7 +165,12 @@ _SETTLE_MS = {
 @cache
 def load() -> Suite:
     """All tasks as a suite."""
-    return Suite(f"miniwob@{VERSION}", NAMES, _make, _EASIER, _HARDER)
+    return Suite(f"miniwob@{VERSION}", NAMES, _make, _EASIER, _HARDER, {"twenty": FIRST_TWENTY})
+
+
+def suite(options: Options, subset: str = "") -> Suite:
+    """For the catalogue: the pages are a package's, and there is one set of them."""
+    return load()
 
 
 def select(names: Sequence[str]) -> tuple[str, ...]:
@@ -172,12 +178,7 @@ def select(names: Sequence[str]) -> tuple[str, ...]:
 
     Raises `UnknownTask`.
     """
-    groups = {"twenty": FIRST_TWENTY, "all": NAMES}
-    chosen = dict.fromkeys(name for asked in names for name in groups.get(asked, (asked,)))
-    for name in chosen:
-        if name not in NAMES:
-            raise UnknownTask(name, (*NAMES, *groups))
-    return tuple(chosen)
+    return load().select(names)
 
 
 def task(
