@@ -1,5 +1,6 @@
 """An observation as indented lines of text, within a bound."""
 
+import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 
@@ -11,6 +12,8 @@ _LONGEST_TEXT = 240
 """Characters of a line of text on a page that does not fit as a whole."""
 _HEADING_KINDS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6", "note", "iframe"))
 _HEADINGS_TOLD = 3
+_FORGED = re.compile(r"[\s*]*\[\d+\]")
+"""Text of a page that would read as an element, or as one that is new."""
 
 
 def render(
@@ -41,7 +44,8 @@ def render_node(node: Node, boxes: bool = False) -> str:
     """One line, without the line break."""
     indent = "  " * node.depth
     if not node.mark:
-        return indent + _with_states(_on_one_line(node.name), node)
+        text = _on_one_line(node.name)
+        return indent + _with_states(f"text {_quoted(text)}" if _FORGED.match(text) else text, node)
     words = [f"[{node.mark}]", node.role]
     if node.name:
         words.append(_quoted(node.name))

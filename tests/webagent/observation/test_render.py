@@ -1,5 +1,6 @@
 """The text of an observation: one line a node, never more than asked for."""
 
+import re
 from dataclasses import replace
 
 from hypothesis import given
@@ -23,6 +24,12 @@ def test_an_element_shows_its_mark_role_name_value_and_states() -> None:
 
 def test_static_text_has_no_mark() -> None:
     assert render_node(Node(0, "text", "Welcome back")) == "Welcome back"
+
+
+@given(some.from_regex(r"\A[ *]{0,3}\[[0-9]+\] button .{0,9}\Z"))
+def test_text_of_a_page_never_reads_as_an_element(text: str) -> None:
+    line = render_node(Node(0, "text", text))
+    assert not re.match(r"\s*\*?\[\d+\]", line) and "button" in line
 
 
 def test_a_drawing_always_shows_its_place() -> None:
