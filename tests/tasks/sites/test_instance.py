@@ -286,3 +286,22 @@ def test_a_site_goes_when_the_process_that_started_it_is_killed(sites_folder):
 
     wait_for(lambda: all(is_gone(each) for each in helpers))
     wait_for(lambda: not Path(folder).exists())
+
+
+def test_a_reaper_that_was_killed_is_replaced_and_knows_all_that_runs():
+    code = "from tasks.sites import Instance; from tests.fakes.diary import Diary; "
+    code += "import psutil, sys; first = Instance.start(Diary()); "
+    code += "ours = psutil.Process(); "
+    code += "[each.kill() for each in ours.children() if 'reaper.py' in ' '.join(each.cmdline())]; "
+    code += "second = Instance.start(Diary()); print(first.pid, second.pid, flush=True); "
+    code += "sys.stdin.read()"
+    parent = subprocess.Popen(
+        [sys.executable, "-c", code], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert parent.stdout is not None
+    pids = [int(pid) for pid in parent.stdout.readline().split()]
+    assert len(pids) == 2 and not any(map(is_gone, pids))
+    parent.kill()
+    parent.communicate()
+
+    wait_for(lambda: all(map(is_gone, pids)))
