@@ -123,16 +123,21 @@ def _fetched(published: Published) -> bytes:
     try:
         with urllib.request.urlopen(published.address, timeout=SECONDS) as answer:
             content: bytes = answer.read(LARGEST + 1)
+    except urllib.error.HTTPError as error:
+        error.close()
+        raise _unread(published, f"status {error.code}, {error.reason}") from error
     except (OSError, http.client.HTTPException) as error:
-        reason = getattr(error, "reason", None) or error
-        status = f"status {error.code}, " if isinstance(error, urllib.error.HTTPError) else ""
-        raise TasksMissing(
-            f"the tasks of {published.benchmark} are not on this machine, and {published.address} "
-            f"could not be read ({status}{reason}); {_by_hand(published)}"
-        ) from error
+        raise _unread(published, getattr(error, "reason", error)) from error
     if len(content) > LARGEST:
         raise TasksMissing(f"{published.address} has more than {LARGEST} bytes")
     return content
+
+
+def _unread(published: Published, reason: object) -> TasksMissing:
+    return TasksMissing(
+        f"the tasks of {published.benchmark} are not on this machine, and {published.address} "
+        f"could not be read ({reason}); {_by_hand(published)}"
+    )
 
 
 def _by_hand(published: Published) -> str:

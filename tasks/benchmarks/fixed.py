@@ -53,8 +53,8 @@ def checked(addresses: Mapping[str, str], sites: Sequence[str], benchmark: str) 
 
 def _needs(identity: str, sites: Sequence[str]) -> str:
     return (
-        f"{identity} needs the address of {', '.join(sites)}, which you host yourself; give it among "
-        f"the addresses, as {sites[0]}=http://HOST:PORT (docs/benchmarks.md)"
+        f"{identity} needs the address of {', '.join(sites)}, which you host yourself; give it "
+        f"among the addresses, as {sites[0]}=http://HOST:PORT (docs/benchmarks.md)"
     )
 
 
