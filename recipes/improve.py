@@ -57,7 +57,8 @@ async def improve(session: Session) -> None:
             if arm.dreams:
                 await imagine(session, learner, number)
             learn_policy(session, learner, number)
-            await evaluate(session, learner, number)
+            if number % session.config.evaluate_every == 0 or number == session.config.rounds:
+                await evaluate(session, learner, number)
 
 
 async def measure(session: Session) -> None:

@@ -79,6 +79,8 @@ class ImproveConfig:
     """Held-out seeds a task for the measurements before the first and after the last round."""
     evaluate_between: int = 8
     """The same for the measurements between rounds, on the first of those seeds."""
+    evaluate_every: int = 1
+    """Rounds from one such measurement to the next; after the last one there is always one."""
     split: str = "test"
     """Seeds to measure on: `test`, or `development` while something is being tuned."""
     concurrency: int = 4

@@ -15,7 +15,7 @@ class Horizon:
     """Share of a task's steps in the first round."""
     grown: float = 0.6
     """Share of the rounds after which tasks have all their steps."""
-    short: int = 5
+    short: int = 10
     """Steps that a task is never held below; tasks that allow no more are left alone."""
 
     def steps(self, most: int, round: int, rounds: int) -> int:

@@ -32,7 +32,7 @@ from tests.fakes.course import course
 
 def make(name: str, seed: int, settings: Mapping[str, object]) -> Task:
     """A task that is nothing but its name and seed."""
-    return Task(f"fake/{name}@1", "", seed=seed)
+    return Task(f"fake/{name}@1", "", seed=seed, max_steps=20)
 
 
 NAMES = ("open", "solved", "hopeless", "stuck")
@@ -91,7 +91,7 @@ def test_each_unsolved_task_is_seen_again_within_a_few_rounds(seed: int, steps: 
     kinds = {f"t{i}": Kind() for i in range(8)}
     suite = Suite("fake@1", tuple(kinds), make)
     curriculum = Curriculum(suite, kinds, horizon=NO_LIMIT)
-    records = {name: course((0, 12)) for name in list(kinds)[1:]} | {"t0": course((4, 8))}
+    records = {name: course((0, 9)) for name in list(kinds)[1:]} | {"t0": course((4, 8))}
     seen = set[str]()
     for now in range(2, 16):
         for one in draw(steps, seed, now, curriculum=curriculum, records=records)[: steps // 4]:
@@ -140,7 +140,9 @@ def test_a_task_gets_steps_by_its_value_not_tries() -> None:
     curriculum = Curriculum(Suite("fake@1", ("short", "long"), make), kinds, horizon=NO_LIMIT)
     records = {"short": course((10, 20), steps=2), "long": course((10, 20), steps=8)}
     found = names(draw(500, curriculum=curriculum, records=records))
-    assert found["short"] / found["long"] == pytest.approx(4, rel=0.2)
+    cost = {name: worth.cost for name, worth in curriculum.worths(records, 2, 6).items()}
+    assert cost["long"] / cost["short"] > 2.5
+    assert found["short"] / found["long"] == pytest.approx(cost["long"] / cost["short"], rel=0.1)
 
 
 @given(st.integers(0, 1000), st.integers(1, 200))
@@ -198,7 +200,7 @@ def test_episodes_are_short_in_the_first_rounds_and_grow() -> None:
     growing = replace(CURRICULUM, horizon=Horizon())
     long = [draw(10, now=now, curriculum=growing)[3].task.max_steps for now in range(1, 7)]
     assert long == sorted(long)
-    assert long[0] == 5 and long[-1] == SUITE.task("open", 0).max_steps == 10
+    assert long[0] == 10 and long[-1] == SUITE.task("open", 0).max_steps == 20
 
 
 @given(st.integers(1, 60), st.integers(1, 12), st.integers(1, 12))
