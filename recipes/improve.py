@@ -14,6 +14,7 @@ from recipes.config import resolve
 from recipes.drawing import propose, warnings_of, watch
 from recipes.dreams import imagine
 from recipes.folder import RunFolder
+from recipes.hosting import Hosting
 from recipes.learner import Learner
 from recipes.progress import Board
 from recipes.report import write_report
@@ -110,8 +111,9 @@ def work(say: Say, config: ImproveConfig, path: Path, arm: str, repeat: int) -> 
 
 async def _work(say: Say, config: ImproveConfig, folder: RunFolder, arm: Arm, repeat: int) -> None:
     with folder.store() as store:
-        async with Browser() as browser:
-            session = Session(config, folder, store, browser, arm, repeat, say)
+        async with Browser() as browser, Hosting(config.concurrency) as hosting:
+            session = Session(config, folder, store, browser, hosting, arm, repeat, say)
+            await hosting.prepare(session.suite.task(name, 0) for name in session.names)
             await (measure(session) if arm.weights_of else improve(session))
         store.put_state(_done(_job_name(arm.name, repeat)), True)
     say("done", 1.0, "")
@@ -156,11 +158,13 @@ def _open(config: ImproveConfig, argv: Sequence[str]) -> tuple[RunFolder, Improv
     """The run's folder and settings: those it was begun with, when it is resumed."""
     if config.resume is not None:
         return _reopen(config.resume)
+    suite = suite_of(config.benchmark, config.files)
     try:
-        suite_of(config.benchmark, config.files).select(config.tasks)
+        tasks = [suite.task(name, 0) for name in suite.select(config.tasks)]
     except UnknownTask as error:
         raise SetupError(str(error)) from error
     arms_of(config.arms)
+    asyncio.run(Hosting().prepare(tasks))
     name = config.name or time.strftime("improve-%Y%m%d-%H%M%S")
     command = ["webagent", "improve", *argv]
     return RunFolder.create(config.runs / name, config, command), config

@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from evaluators.rules import checks_hold
 from recipes.arms import Arm
 from recipes.folder import RunFolder
+from recipes.hosting import Hosting
 from recipes.learner import Progress
 from recipes.settings import ImproveConfig
 from recipes.workers import Say
@@ -27,7 +28,7 @@ from webagent.browser import Browser
 from webagent.errors import SetupError
 from webagent.policy.policy import Policy
 from webagent.records import Provenance, Trajectory
-from webagent.rollout import Planned, World, collect
+from webagent.rollout import OpenWorld, Planned, collect
 from webagent.store import Store
 from webagent.training.fit import FitConfig, FitReport
 
@@ -65,6 +66,7 @@ class Session:
     folder: RunFolder
     store: Store
     browser: Browser
+    hosting: Hosting
     arm: Arm
     repeat: int
     say: Say
@@ -96,9 +98,16 @@ class Session:
         """Whether tasks are drawn without a curriculum."""
         return "uniform" in (self.arm.draws, self.config.curriculum)
 
-    async def open_world(self) -> World:
-        """A real world for episodes of these tasks."""
-        return await self.browser.world(keep_picture=self.store.images.add)
+    @property
+    def open_world(self) -> OpenWorld:
+        """Real worlds for episodes of these tasks, those on sites of this machine included."""
+        return self.hosting.worlds(
+            partial(
+                self.browser.world,
+                keep_picture=self.store.images.add,
+                logins=self.hosting.logins,
+            )
+        )
 
     def provenance(self, phase: str, round: int = 0, arm: str = "") -> Provenance:
         """Where episodes of a phase come from."""

@@ -3,8 +3,8 @@
 What the simulation assumes: each task has a latent skill, success has the chance sigmoid(skill); a
 success teaches, the more the rarer it is, and what it teaches is worth a little to tasks of the
 same family; nothing is forgotten; an episode takes two steps when it succeeds and eight when it
-fails, and no horizon holds it back. A third of the tasks is mastered from the start, a third within reach, a third far from it.
-It does not assume that the curriculum knows any of this.
+fails, and no horizon holds it back. A third of the tasks is mastered from the start, a third within
+reach, a third far from it. It does not assume that the curriculum knows any of this.
 """
 
 from collections import Counter
