@@ -1,0 +1,71 @@
+"""How the repository is set up: looks, menus, reports and what would get in an agent's way."""
+
+SUBSYSTEMS = ("parser", "renderer", "themes", "search", "cli", "exporter", "docs")
+TYPES = ("Code_Defect", "Build_Problem", "Documentation", "Feature_Request", "Incident")
+PRIORITIES = ("Immediate", "High", "Medium", "Low", "Zero")
+SEVERITIES = ("Critical", "Severe", "Important", "Minor", "Cosmetic")
+STATUSES = ("Open", "Verified", "Review", "Deferred", "Fixed", "Tested", "Closed")
+RESOLUTIONS = (
+    *("Open", "Fixed", "Rejected", "Workaround", "Unable_To_Reproduce", "Works_As_Designed"),
+    *("External_Bug", "Not_A_Bug", "Duplicate", "Overcome_By_Events", "Drive_By_Patch"),
+    "Misconfiguration",
+)
+
+_CHOICES = {
+    "type": TYPES,
+    "priority": PRIORITIES,
+    "severity": SEVERITIES,
+    "resolution": RESOLUTIONS,
+    "status": STATUSES,
+    "subsystem": SUBSYSTEMS,
+}
+_MENU = """\
+Home /home * {}
+Timeline /timeline {o r j} {}
+Files /dir?ci=tip oh {}
+Branches /brlist o {}
+Tags /taglist o {}
+Forum /forum {@2 3 4 5 6} {}
+Tickets /ticket r {}
+Wiki /wiki j {}
+Admin /setup {a s} {}
+Logout /logout L {}
+Login /login !L {}
+"""
+
+SETTINGS = {
+    "project-name": "Quillmark",
+    "project-description": "Turns a folder of plain notes into a web site or a book.",
+    "short-project-name": "quillmark",
+    "index-page": "/wiki?name=Home",
+    "mainmenu": _MENU,
+    "ticket-common": "".join(
+        f"set {field}_choices {{\n" + "".join(f"   {choice}\n" for choice in choices) + "}\n"
+        for field, choices in _CHOICES.items()
+    ),
+    # Links are links at once, also for visitors, and nobody has to prove to be a person.
+    "auto-hyperlink": "0",
+    "auto-hyperlink-mouseover": "0",
+    "robot-restrict": "off",
+    "self-register": "0",
+    "auto-captcha": "0",
+    # Nothing is written but what somebody does.
+    "access-log": "0",
+    "admin-log": "0",
+    "autosync": "0",
+    "backoffice-disable": "1",
+    "modreq-tkt": "0",
+    "modreq-wiki": "0",
+    # A login outlasts the copy of the state that it is kept with.
+    "cookie-expire": "500000",
+    "search-ci": "1",
+    "search-doc": "0",
+    "search-forum": "1",
+    "search-technote": "1",
+    "search-tkt": "1",
+    "search-wiki": "1",
+    # Without the time that the page took, which differs from one visit to the next.
+    "footer": '<div class="footer">Quillmark, made with Fossil</div>\n',
+    "timeline-utc": "1",
+    "timeline-max-comment": "0",
+}
