@@ -1,0 +1,1 @@
+"""Oscar's shipping with this shop's two ways to ship."""
