@@ -8,6 +8,7 @@ from webagent.errors import unknown_name
 
 Lessons = Literal["nothing", "demonstrations", "experience"]
 Acting = Literal["policy", "lookahead", "rerank", "best_of_k"]
+Draws = Literal["curriculum", "uniform"]
 Belief = Literal["checks", "own", "own and frozen"]
 
 
@@ -24,6 +25,8 @@ class Arm:
     believes: Belief = "checks"
     """Who tells it which of its episodes succeeded: the tasks' checks, a learned judge that it
     trains on its own verdicts, or that judge where a frozen one agrees."""
+    draws: Draws = "curriculum"
+    """How it comes by its tasks: what there is to learn most from, or every one as often."""
     weights_of: str = ""
     """The arm whose trained weights it is measured with; empty when it trains its own."""
 
@@ -32,6 +35,7 @@ _ALL = (
     Arm("none", "the policy after its demonstrations, no improvement", "nothing"),
     Arm("control", "the same gradient tokens again on demonstrations alone", "demonstrations"),
     Arm("self", "self-improvement on judged real experience"),
+    Arm("uniform", "`self` without a curriculum: every task as often", draws="uniform"),
     Arm("imagined", "self-improvement with imagined successes added", dreams=True),
     Arm("lookahead", "`self` asking the world model", acts_by="lookahead", weights_of="self"),
     Arm("rerank", "`self` asking the reward model", acts_by="rerank", weights_of="self"),

@@ -8,7 +8,6 @@ from evaluators.reward.builtin import RewardModel
 from recipes.learner import Learner, train_judge
 from recipes.session import SHARED, Session, play, scored
 from recipes.summary.drift import FROZEN, OWN
-from tasks.benchmarks import miniwob
 from webagent.models.builtin.model import BuiltinModel
 from webagent.policy.builtin import BuiltinPolicy
 from webagent.policy.exploration import Exploration
@@ -91,7 +90,7 @@ async def _label(session: Session, learner: Learner) -> list[Trajectory]:
     each, more = divmod(session.config.labels, len(names))
     first = _FIRST_LABELLED + 1000 * session.repeat
     tasks = [
-        miniwob.task(name, first + index)
+        session.suite.task(name, first + index)
         for place, name in enumerate(names)
         for index in range(each + (place < more))
     ]

@@ -11,12 +11,13 @@ from pathlib import Path
 from recipes.arms import ARMS, Arm, arms_of
 from recipes.belief import learn_judge
 from recipes.config import resolve
+from recipes.drawing import propose, warnings_of, watch
 from recipes.dreams import imagine
 from recipes.folder import RunFolder
 from recipes.learner import Learner
 from recipes.progress import Board
 from recipes.report import write_report
-from recipes.session import HEADLINE, Session
+from recipes.session import HEADLINE, Session, suite_of
 from recipes.settings import PRESETS, ImproveConfig
 from recipes.stages import (
     begin,
@@ -25,15 +26,14 @@ from recipes.stages import (
     judge,
     learn_policy,
     learn_world,
-    propose,
     recall,
 )
 from recipes.summary import RunMeta, print_summary, summarize, write_summary
+from recipes.summary.efficiency import COMPARED, same_success, sentences
 from recipes.workers import Job, JobError, Say, run_jobs
-from tasks.benchmarks import miniwob
 from tasks.suite import UnknownTask
 from webagent.browser import Browser, find_chromium
-from webagent.errors import SetupError
+from webagent.errors import SetupError, StoreError
 
 
 async def improve(session: Session) -> None:
@@ -46,9 +46,10 @@ async def improve(session: Session) -> None:
     for number in range(1, session.config.rounds + 1):
         with session.timed(number):
             if arm.learns_from == "experience":
-                tasks = propose(session, learner, number)
-                episodes = await collect_real(session, learner, tasks, number)
-                await judge(session, learner, episodes)
+                drawn = propose(session, learner, number)
+                episodes = await collect_real(session, learner, drawn, number)
+                truth = await judge(session, learner, episodes)
+                watch(session, learner, episodes, truth, number)
             if arm.believes != "checks":
                 learn_judge(session, learner, number)
             if arm.dreams or session.config.hide_checks:
@@ -86,10 +87,12 @@ def main(argv: Sequence[str]) -> int:
             f"{error}\nfinished steps are safe; go on with: {_resume_command(folder)}"
         ) from error
     with folder.store() as store:
-        summary = summarize(store, _meta(config, folder))
+        summary, warnings = summarize(store, _meta(config, folder)), warnings_of(store)
         numbers = write_summary(summary, folder.path)
         page = write_report(summary, store, folder.path)
     print_summary(summary)
+    for sentence in [*warnings, *sentences(same_success(summary, *COMPARED))]:
+        print(f"• {sentence}")
     print(f"\nreport: {page}\nnumbers: {numbers}")
     return 0
 
@@ -151,11 +154,9 @@ def _done(job: str) -> str:
 def _open(config: ImproveConfig, argv: Sequence[str]) -> tuple[RunFolder, ImproveConfig]:
     """The run's folder and settings: those it was begun with, when it is resumed."""
     if config.resume is not None:
-        folder = RunFolder.open(config.resume)
-        folder.note_origin()
-        return folder, folder.config(ImproveConfig)
+        return _reopen(config.resume)
     try:
-        miniwob.select(config.tasks)
+        suite_of(config.benchmark, config.files).select(config.tasks)
     except UnknownTask as error:
         raise SetupError(str(error)) from error
     arms_of(config.arms)
@@ -164,12 +165,27 @@ def _open(config: ImproveConfig, argv: Sequence[str]) -> tuple[RunFolder, Improv
     return RunFolder.create(config.runs / name, config, command), config
 
 
+def _reopen(path: Path) -> tuple[RunFolder, ImproveConfig]:
+    """A run that was begun. Raises `StoreError` where its tasks were drawn in another way."""
+    folder = RunFolder.open(path)
+    settings = folder.settings()
+    if "withhold" not in settings["config"]:
+        raise StoreError(
+            f"{path} was begun when tasks were drawn by another curriculum, so that its rounds"
+            " cannot be drawn again as they were; begin anew with another --name:"
+            f" {shlex.join(settings['command'])}"
+        )
+    folder.note_origin()
+    return folder, folder.config(ImproveConfig)
+
+
 def _meta(config: ImproveConfig, folder: RunFolder) -> RunMeta:
     """What the store does not know of the run."""
     command = shlex.join(folder.settings()["command"])
-    names = miniwob.select(config.tasks)
+    suite = suite_of(config.benchmark, config.files)
+    names = suite.select(config.tasks)
     origins = folder.note_origin()
-    return RunMeta(miniwob.load().id, names, command, origins, HEADLINE.id, config.split)
+    return RunMeta(suite.id, names, command, origins, HEADLINE.id, config.split)
 
 
 def _resume_command(folder: RunFolder) -> str:

@@ -38,6 +38,8 @@ class Learner:
     actor: BuiltinModel | None = None
     """The policy as it was before the first round; judges ask how likely it finds what was done."""
     demonstrations: list[Trajectory] = field(default_factory=list)
+    shown: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """By task: how often a demonstrator tried it, and how often it succeeded."""
     labelled: list[Trajectory] = field(default_factory=list)
     """Real episodes whose true outcome the loop was told, for its first judge."""
     experience: list[Trajectory] = field(default_factory=list)

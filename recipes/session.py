@@ -4,7 +4,10 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cache
+from pathlib import Path
+
+import numpy as np
 
 from evaluators.rules import checks_hold
 from recipes.arms import Arm
@@ -12,19 +15,46 @@ from recipes.folder import RunFolder
 from recipes.learner import Progress
 from recipes.settings import ImproveConfig
 from recipes.workers import Say
-from tasks.benchmarks import miniwob
+from tasks.benchmarks.catalogue import (
+    Options,
+    TasksMissing,
+    UnknownBenchmark,
+    benchmark_named,
+)
+from tasks.suite import Suite
 from tasks.task import Json
 from webagent.browser import Browser
+from webagent.errors import SetupError
 from webagent.policy.policy import Policy
 from webagent.records import Provenance, Trajectory
-from webagent.rollout import Planned, collect
+from webagent.rollout import Planned, World, collect
 from webagent.store import Store
 from webagent.training.fit import FitConfig, FitReport
 
-HEADLINE, LENIENT = checks_hold(), checks_hold("raw_positive")
+LENIENT_SCORE = "raw_positive"
+HEADLINE, LENIENT = checks_hold(), checks_hold(LENIENT_SCORE)
 """The frozen judge: rules over evidence. The loop never trains it."""
 SHARED = "none"
 """The arm under whose name demonstrations and first weights are kept, for all arms of a repeat."""
+
+
+_WITHHOLDING = 77
+"""Sets the draw of withheld tasks apart from other draws of a repeat."""
+
+
+@cache
+def suite_of(benchmark: str, files: Path | None = None) -> Suite:
+    """The suite of this name. Raises `SetupError` where it cannot be improved on."""
+    try:
+        suite = benchmark_named(benchmark).load(Options(files=files))
+    except (UnknownBenchmark, TasksMissing) as error:
+        raise SetupError(str(error)) from error
+    if not suite.is_seeded:
+        raise SetupError(
+            f"tasks of {suite.id} are the same on every seed, so that what was learnt would be"
+            " measured on itself; take a benchmark that makes other tasks from other seeds"
+        )
+    return suite
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +77,28 @@ class Session:
     @property
     def names(self) -> tuple[str, ...]:
         """The tasks of the run."""
-        return miniwob.select(self.config.tasks)
+        return self.suite.select(self.config.tasks)
+
+    @property
+    def suite(self) -> Suite:
+        """Where the tasks come from."""
+        return suite_of(self.config.benchmark, self.config.files)
+
+    @property
+    def withheld(self) -> frozenset[str]:
+        """Tasks of which no demonstrations are given in this repeat."""
+        names = self.names
+        order = np.random.default_rng([self.repeat, _WITHHOLDING]).permutation(len(names))
+        return frozenset(names[int(i)] for i in order[: round(self.config.withhold * len(names))])
+
+    @property
+    def draws_evenly(self) -> bool:
+        """Whether tasks are drawn without a curriculum."""
+        return "uniform" in (self.arm.draws, self.config.curriculum)
+
+    async def open_world(self) -> World:
+        """A real world for episodes of these tasks."""
+        return await self.browser.world(keep_picture=self.store.images.add)
 
     def provenance(self, phase: str, round: int = 0, arm: str = "") -> Provenance:
         """Where episodes of a phase come from."""
@@ -112,7 +163,7 @@ async def play(
     return await collect(
         plan,
         policy,
-        partial(session.browser.world, keep_picture=session.store.images.add),
+        session.open_world,
         concurrency=session.config.concurrency,
         recorder=session.store,
         budget_steps=budget,
@@ -121,10 +172,12 @@ async def play(
 
 
 async def scored(session: Session, episodes: Sequence[Trajectory]) -> list[float | None]:
-    """The headline score of each episode; both of the benchmark's scores are stored."""
+    """The headline score of each episode; stored, with the lenient one where its task has it."""
     values = []
     for trajectory in episodes:
-        headline, lenient = await HEADLINE(trajectory), await LENIENT(trajectory)
-        session.store.score(trajectory.id, headline, lenient)
+        headline = await HEADLINE(trajectory)
+        session.store.score(trajectory.id, headline)
+        if any(check.score == LENIENT_SCORE for check in trajectory.task.checks):
+            session.store.score(trajectory.id, await LENIENT(trajectory))
         values.append(headline.value)
     return values

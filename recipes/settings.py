@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 
 @dataclass(frozen=True)
@@ -16,17 +17,26 @@ class ImproveConfig:
     """Folder of a run to go on with; its own settings are used."""
     runs: Path = Path("runs")
     """Where run folders are made."""
+    benchmark: str = "miniwob"
+    """Name of the benchmark whose tasks it improves on; its seeds must make tasks of their own."""
+    files: Path | None = None
+    """The benchmark's task file or folder, where it needs one."""
     tasks: tuple[str, ...] = ("twenty",)
-    """Task names, `twenty` for the twenty everyday ones, or `all` for all 125."""
+    """Names of tasks or groups: `twenty` everyday ones of miniwob; `all` for all of a benchmark."""
     arms: tuple[str, ...] = ("none", "control", "self")
-    """Which arms to run, or `all`: none control self imagined lookahead rerank best_of_k both
-    judged checked."""
+    """Which arms to run, or `all`: none control self uniform imagined lookahead rerank best_of_k
+    both judged checked."""
+    curriculum: Literal["on", "uniform"] = "on"
+    """`on`: tasks are drawn by what there is to learn; `uniform`: every one as often, on fresh
+    seeds, in all arms."""
     repeats: int = 1
     """How often everything is done again with other seeds and other demonstrations."""
     seed: int = 0
     """Number of the first repeat."""
     demonstrations: int = 3
     """Demonstrations a task, from the built-in oracles; tasks without an oracle get none."""
+    withhold: float = 0.0
+    """Share of the tasks, others in each repeat, of which no demonstrations are given."""
     rounds: int = 3
     """Passes around the loop."""
     steps: int = 1600

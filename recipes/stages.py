@@ -4,22 +4,17 @@ Every stage can be called again after a kill: what the store or the weights fold
 loaded instead of done.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-
-import numpy as np
 
 from evaluators.reward.builtin import RewardModel
 from recipes.arms import has_learned_judge
 from recipes.belief import believe, first_judge, verdicts
 from recipes.contestant import Oracles
+from recipes.drawing import write_accounts
 from recipes.learner import Learner, train_policy, train_reward, train_world
 from recipes.session import SHARED, Session, play, scored
-from tasks.benchmarks import miniwob
-from tasks.curriculum import Curriculum, Record
-from tasks.proposer import Attempt, Retry, Variation
-from tasks.task import Task
+from tasks.curriculum import Drawn
 from webagent.models.builtin.model import BuiltinModel
 from webagent.policy.builtin import BuiltinPolicy
 from webagent.policy.exploration import Exploration
@@ -29,18 +24,12 @@ from webagent.records import Trajectory
 from webagent.rollout import Batcher, planned
 from worldmodel.lookahead import Direct, Gate, Imagination, Reranked, Vote
 from worldmodel.model import WorldModel
-from worldmodel.simulate import start_key
-
-FIRST_FRESH = 100_000
-"""Training seeds below this one are kept for demonstrations."""
 
 
 async def begin(session: Session) -> Learner:
     """Demonstrations of the built-in oracles, and the policy trained on them."""
-    demonstrations = await _demonstrate(session)
-    learner = Learner(BuiltinModel.create(session.repeat), demonstrations=demonstrations)
-    for trajectory in demonstrations:
-        learner.success[trajectory.id] = 1.0
+    learner = Learner(BuiltinModel.create(session.repeat))
+    await _demonstrate(session, learner)
     if not session.folder.has_weights(SHARED, session.repeat, 0):
         config = session.fit_config(session.config.base_tokens, 0)
         report = train_policy(learner, config, 0.0, session.progress("first training"))
@@ -55,34 +44,33 @@ async def begin(session: Session) -> Learner:
     return learner
 
 
-async def _demonstrate(session: Session) -> list[Trajectory]:
+async def _demonstrate(session: Session, learner: Learner) -> None:
     """As many successful demonstrations a task as asked for, on training seeds of this repeat."""
     wanted = session.config.demonstrations
     spare = 2 + wanted // 10
-    plan, found = [], list[Trajectory]()
+    plan, withheld = [], session.withheld
     for name in session.names:
-        if name in ORACLES and wanted:
+        if name in ORACLES and wanted and name not in withheld:
             first = session.repeat * (wanted + spare)
-            tasks = [miniwob.task(name, first + i) for i in range(wanted + spare)]
+            tasks = [session.suite.task(name, first + i) for i in range(wanted + spare)]
             plan.extend(tasks)
     provenance = session.provenance("demonstrate", arm=SHARED)
     episodes = await play(session, planned(plan, provenance), Oracles(), "demonstrations")
-    kept: Counter[str] = Counter()
     for trajectory, success in zip(episodes, await scored(session, episodes), strict=True):
-        if success and kept[trajectory.task.name] < wanted:
-            kept[trajectory.task.name] += 1
-            found.append(trajectory)
-    return found
+        name = trajectory.task.name
+        tries, successes = learner.shown.get(name, (0, 0))
+        learner.shown[name] = tries + (success is not None), successes + bool(success)
+        if success and successes < wanted:
+            learner.demonstrations.append(trajectory)
+            learner.success[trajectory.id] = 1.0
 
 
 async def recall(session: Session, round: int) -> Learner:
     """What the arm `weights_of` knew after a round: its policy and all it had experienced."""
     arm, repeat = session.arm.weights_of, session.repeat
     learner = Learner(session.folder.load(arm, repeat, round, "policy"))
-    learner.demonstrations = await _demonstrate(session)
+    await _demonstrate(session, learner)
     learner.experience = list(session.store.trajectories(arm=arm, repeat=repeat, phase="collect"))
-    for trajectory in learner.demonstrations:
-        learner.success[trajectory.id] = 1.0
     learner.hidden = frozenset(session.config.hide_checks)
     if session.folder.has_weights(arm, repeat, round, "reward"):
         learner.reward = RewardModel(session.folder.load(arm, repeat, round, "reward"))
@@ -92,43 +80,27 @@ async def recall(session: Session, round: int) -> Learner:
     return learner
 
 
-def propose(session: Session, learner: Learner, round: int) -> list[Task]:
-    """The tasks of a round: worth learning, on fresh training seeds, some made from old ones."""
-    suite = miniwob.load()
-    records: dict[str, Record] = {}
-    attempts: dict[str, Attempt] = {}
-    used = Counter({name: FIRST_FRESH for name in session.names})
-    for trajectory in learner.experience:
-        name, success = trajectory.task.name, learner.succeeded(trajectory)
-        if trajectory.provenance.round == round - 1:
-            records[name] = records.get(name, Record()).and_one(success)
-        used[name] = max(used[name], trajectory.task.seed + 1)
-        old = attempts.get(start_key(trajectory.task), Attempt(trajectory.task, 0, 0))
-        attempts[start_key(trajectory.task)] = replace(
-            old, tries=old.tries + 1, successes=old.successes + success
-        )
-    rng = np.random.default_rng([session.repeat, round])
-    curriculum = Curriculum(suite, session.names)
-    proposer = Variation(suite, Retry())
-    tried = list(attempts.values())
-    return curriculum.draw(session.config.steps, records, used, tried, proposer, rng)
-
-
 async def collect_real(
-    session: Session, learner: Learner, tasks: Sequence[Task], round: int
+    session: Session, learner: Learner, drawn: Sequence[Drawn], round: int
 ) -> list[Trajectory]:
-    """Play the tasks in the browser, exploring, until the round's real steps are spent."""
+    """Play the tasks in the browser, exploring, until the round's real steps are spent.
+
+    Why each of those played was drawn is written beside the run.
+    """
     exploration = Exploration(session.config.temperature, session.config.random_share)
     policy = BuiltinPolicy(learner.policy, exploration=exploration, batched=Batcher)
-    plan = planned(tasks, session.provenance("collect", round))
+    plan = planned([one.task for one in drawn], session.provenance("collect", round))
     episodes = await play(session, plan, policy, "collect", session.config.steps)
     learner.experience.extend(episodes)
+    write_accounts(session, drawn, episodes, round)
     return episodes
 
 
-async def judge(session: Session, learner: Learner, episodes: Sequence[Trajectory]) -> None:
+async def judge(
+    session: Session, learner: Learner, episodes: Sequence[Trajectory]
+) -> list[float | None]:
     """What the loop believes of each episode: its checks, or a learned judge's verdict where
-    the checks are not to be seen. The truth is stored beside it either way."""
+    the checks are not to be seen. The truth is stored beside it either way, and given back."""
     truth = await scored(session, episodes)
     for trajectory, success in zip(episodes, truth, strict=True):
         value = success
@@ -137,6 +109,7 @@ async def judge(session: Session, learner: Learner, episodes: Sequence[Trajector
         elif trajectory.task.name in learner.hidden:
             value = await _believed(session, learner, trajectory)
         learner.success[trajectory.id] = value
+    return truth
 
 
 async def _believed(session: Session, learner: Learner, trajectory: Trajectory) -> float | None:
@@ -188,7 +161,7 @@ async def evaluate(session: Session, learner: Learner, round: int) -> None:
     config = session.config
     is_full = round in (0, config.rounds)
     tasks = [
-        miniwob.task(name, index, config.split)
+        session.suite.task(name, index, config.split)
         for index in range(config.evaluate if is_full else config.evaluate_between)
         for name in session.names
     ]

@@ -1,0 +1,84 @@
+"""Worths: what each task may teach in the next round, and what a try of it costs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tasks.curriculum.belief import Belief
+from tasks.curriculum.kinds import Kind, alike
+from tasks.curriculum.record import Record
+from tasks.curriculum.standing import Rules, Standing, standing_of, validity_of
+
+PRIOR_TRIES = 2.0
+"""How many tries what is known of similar tasks counts for."""
+_MOST_CERTAIN = 0.95
+"""A prior mean is never further from a half than this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Worth:
+    """What the curriculum knows of a task before a round."""
+
+    name: str
+    record: Record
+    belief: Belief
+    validity: float
+    doubt: str
+    """Why the validity is not 1; empty where it is."""
+    standing: Standing
+    cost: float
+    """Steps that a try takes, as far as is known."""
+
+    @property
+    def value(self) -> float:
+        """Validity × E[p (1 - p)], in [0, 1]."""
+        return self.validity * self.belief.value
+
+
+def worths_of(
+    kinds: Mapping[str, Kind],
+    records: Mapping[str, Record],
+    costs: Mapping[str, float],
+    now: int,
+    rules: Rules,
+) -> dict[str, Worth]:
+    """The worth of each task before round `now`; `costs` has the steps a try may take at most."""
+    empty = Record()
+    peers = alike(kinds)
+    found = {}
+    for name in kinds:
+        record = records.get(name, empty)
+        prior = _prior(
+            [[records.get(n, empty) for n in group] for group in peers[name]], now, rules
+        )
+        validity, doubt = validity_of(record, rules)
+        found[name] = Worth(
+            name=name,
+            record=record,
+            belief=prior.and_seen(*record.evidence(now, rules.keep)),
+            validity=validity,
+            doubt=doubt,
+            standing=standing_of(record, now, rules),
+            cost=_cost(record, costs[name]),
+        )
+    return found
+
+
+def _prior(groups: Sequence[Sequence[Record]], now: int, rules: Rules) -> Belief:
+    """What similar tasks say: their success rate, each group as much, counted as two tries.
+
+    With nothing known of them it is Beta(1, 1).
+    """
+    means = []
+    for group in groups:
+        evidence = [record.evidence(now, rules.keep) for record in group]
+        known = Belief().and_seen(sum(s for s, _ in evidence), sum(f for _, f in evidence))
+        means.append(known.mean)
+    mean = sum(means) / len(means) if means else 0.5
+    mean = min(max(mean, 1 - _MOST_CERTAIN), _MOST_CERTAIN)
+    return Belief(PRIOR_TRIES * mean, PRIOR_TRIES * (1 - mean))
+
+
+def _cost(record: Record, most: float) -> float:
+    """Mean steps of a try, the most it may take counted in once; at least 1."""
+    steps = sum(played.steps for played in record.rounds)
+    return max(1.0, (steps + most) / (record.all_tries + 1))

@@ -1,0 +1,97 @@
+"""What is believed of a chance, and what a task may teach by it."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tasks.curriculum import Belief, Kind, Outcome, Rules, Standing, worths_of
+from tests.fakes.course import course
+
+POSITIVE = st.floats(0.2, 60)
+
+
+@given(POSITIVE, POSITIVE)
+def test_a_value_lies_between_0_and_1_and_is_the_same_for_success_and_failure(
+    a: float, b: float
+) -> None:
+    assert 0 < Belief(a, b).value < 1
+    assert Belief(a, b).value == pytest.approx(Belief(b, a).value)
+
+
+@given(st.integers(1, 200), st.data())
+def test_a_task_is_worth_most_when_it_succeeds_every_other_time(
+    tries: int, data: st.DataObject
+) -> None:
+    successes = data.draw(st.integers(0, tries))
+    even = Belief().and_seen(tries / 2, tries / 2)
+    assert Belief().and_seen(successes, tries - successes).value <= even.value + 1e-12
+
+
+def test_a_value_is_the_mean_of_p_times_one_minus_p() -> None:
+    chances = np.random.default_rng(0).beta(4, 8, 200_000)
+    assert Belief(4, 8).value == pytest.approx(4 * np.mean(chances * (1 - chances)), abs=2e-3)
+
+
+@given(st.floats(1, 40), st.floats(1, 40), st.floats(0.05, 0.95))
+def test_the_chance_above_a_level_is_that_of_draws(a: float, b: float, level: float) -> None:
+    draws = np.random.default_rng(1).beta(a, b, 20_000)
+    assert Belief(a, b).above(level) == pytest.approx(float((draws > level).mean()), abs=0.02)
+
+
+@given(POSITIVE, POSITIVE)
+def test_an_interval_holds_its_mass(a: float, b: float) -> None:
+    belief = Belief(a, b)
+    low, high = belief.interval(0.8)
+    assert 0 <= low <= high <= 1
+    assert belief.above(low) - belief.above(high) == pytest.approx(0.8, abs=0.05) or a < 1 or b < 1
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=5))
+def test_evidence_of_earlier_rounds_counts_less(rounds: list[tuple[int, int]]) -> None:
+    found = course(*((s, s + f) for s, f in rounds))
+    now = len(rounds) + 1
+    successes, failures = found.evidence(now, 0.5)
+    weights = [0.5 ** (len(rounds) - 1 - i) for i in range(len(rounds))]
+    assert successes == pytest.approx(sum(w * s for w, (s, _) in zip(weights, rounds, strict=True)))
+    assert failures == pytest.approx(sum(w * f for w, (_, f) in zip(weights, rounds, strict=True)))
+
+
+def test_what_was_not_tried_lately_becomes_uncertain_again() -> None:
+    always = course((12, 12))
+    values = [Belief().and_seen(*always.evidence(now, 0.5)).value for now in (2, 3, 4, 5)]
+    assert values == sorted(values) and values[-1] > 2 * values[0]
+
+
+def test_a_task_never_tried_is_taken_to_be_as_those_of_the_same_skill() -> None:
+    kinds = {name: Kind("site", ("form",)) for name in ("a", "b", "new")}
+    kinds |= {"other": Kind("site", ("search",)), "new-search": Kind("site", ("search",))}
+    records = {"a": course((9, 10)), "b": course((9, 10)), "other": course((0, 20))}
+    worths = worths_of(kinds, records, dict.fromkeys(kinds, 10.0), 2, Rules())
+    assert worths["new"].belief.mean > 0.8 > 0.3 > worths["new-search"].belief.mean
+
+
+def test_own_evidence_outweighs_what_similar_tasks_say() -> None:
+    kinds = {name: Kind("site") for name in ("a", "b", "c")}
+    records = {"a": course((20, 20)), "b": course((20, 20)), "c": course((2, 12))}
+    worths = worths_of(kinds, records, dict.fromkeys(kinds, 10.0), 2, Rules())
+    assert worths["c"].belief.mean < 0.35
+
+
+def test_demonstrated_tasks_say_nothing_of_those_that_are_not() -> None:
+    kinds = {"a": Kind(is_demonstrated=True), "b": Kind(), "c": Kind(is_demonstrated=True)}
+    worths = worths_of(kinds, {"a": course((20, 20))}, dict.fromkeys(kinds, 10.0), 2, Rules())
+    assert worths["b"].belief == Belief()
+    assert worths["c"].belief.mean > 0.9
+
+
+def test_without_anything_known_a_task_is_as_likely_to_succeed_as_to_fail() -> None:
+    [worth] = worths_of({"a": Kind()}, {}, {"a": 7.0}, 1, Rules()).values()
+    assert (worth.belief, worth.standing) == (Belief(), Standing.LEARNING)
+    assert worth.value == pytest.approx(2 / 3)
+    assert worth.cost == 7
+
+
+def test_a_try_of_an_earlier_round_cannot_be_added() -> None:
+    with pytest.raises(ValueError, match="round 1 after one of round 2"):
+        course((1, 1), (1, 1)).and_one(1, Outcome.SUCCESS)
