@@ -12,7 +12,7 @@ from tasks.proposers.filters import (
     Alike,
     Embed,
     Limits,
-    Proof,
+    Solving,
     feasibility,
     novelty,
     safety,
@@ -27,7 +27,7 @@ from webagent.guard.policy import for_task
 from webagent.models.model import Message
 from webagent.models.prompt import Prompt, fence, load_prompt
 
-Prove: TypeAlias = Callable[[Proposal], Awaitable[Proof | None]]
+Prove: TypeAlias = Callable[[Proposal], Awaitable[Solving | None]]
 """Has a proposal solved by whoever can, and says what came of it; None where nobody tried."""
 
 _AT_ONCE = 10
@@ -90,14 +90,16 @@ class Sieve:
     async def _proven(self, line: Line) -> Line:
         proposal = line.proposal
         if proposal.solution:
-            solved = Proof(True, 1, proposal.solution, proposal.source, bool(proposal.task.checks))
+            solved = Solving(
+                True, 1, proposal.solution, proposal.source, bool(proposal.task.checks)
+            )
             return replace(line, proof=line.proof or solved)
         proof = await self.prove(proposal) if self.prove else None
         settled = replace(line, proposal=trusting(proposal, proof), proof=proof)
         return settled.refused(feasibility(proof))
 
 
-def trusting(proposal: Proposal, proof: Proof | None) -> Proposal:
+def trusting(proposal: Proposal, proof: Solving | None) -> Proposal:
     """The proposal with its solution, and without the checks that were written beside it unless
     they told the solution from doing nothing; then only a judge can say."""
     if proof is None or not proof.is_solved:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tasks.proposal import Proposal, Refusal
-from tasks.proposers.filters import Proof
+from tasks.proposers.filters import Solving
 from webagent.errors import StoreError
 from webagent.serialize import from_json, to_json
 
@@ -27,7 +27,7 @@ class Line:
     """Key of the exchange it was read from."""
     steps: int = 0
     """How many actions it is said to take; 0 where nobody said."""
-    proof: Proof | None = None
+    proof: Solving | None = None
     """None while nobody has tried to solve it."""
 
     @property
@@ -71,7 +71,7 @@ def _line(text: str, where: str) -> Line:
     try:
         found = json.loads(text)
         made: Mapping[str, Any] = found.pop("made", {})
-        proof = Proof(**made["proof"]) if "proof" in made else None
+        proof = Solving(**made["proof"]) if "proof" in made else None
         told = {name: value for name, value in made.items() if name != "proof"}
         return Line(from_json(Proposal, found), **told, proof=proof)
     except (ValueError, TypeError, AttributeError, StoreError) as error:

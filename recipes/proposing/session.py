@@ -9,13 +9,13 @@ from pathlib import Path
 from recipes.folder import RunFolder
 from recipes.proposing.ask import Asker, Kept, Sampling
 from recipes.proposing.filter import Prove, Sieve, limits_of
-from recipes.proposing.ground import Ground, guard_of, open_ground
 from recipes.proposing.line import FILE, Line, read_lines, write_lines
+from recipes.proposing.place import Place, guard_of, open_place
 from recipes.proposing.settings import ProposeConfig
 from recipes.proposing.sources import ASKING, Material, Proposed
 from recipes.spending import open_ledger, prices_in, within
 from tasks.proposal import Proposal
-from tasks.proposers.filters import Alike, Proof
+from tasks.proposers.filters import Alike, Solving
 from tasks.task import Task
 from webagent.errors import SetupError
 from webagent.models.metered import Ledger, MeteredModel
@@ -60,21 +60,21 @@ class Session:
 
     async def _work(self) -> None:
         images = self.store.images.add if self.config.images else None
-        async with open_ground(self.config, images) as ground, self._asker() as asker:
+        async with open_place(self.config, images) as place, self._asker() as asker:
             known = _known(self.config)
             made: list[Line] = []
             for source in self.config.source:
-                made += await self._made(source, ground, asker, [*known, *_tasks(made)])
-            await self._sift(made, ground, asker, known)
+                made += await self._made(source, place, asker, [*known, *_tasks(made)])
+            await self._sift(made, place, asker, known)
 
     async def _made(
-        self, source: str, ground: Ground, asker: Asker | None, known: list[Task]
+        self, source: str, place: Place, asker: Asker | None, known: list[Task]
     ) -> list[Line]:
         """What a source gives; what it gave in an earlier session where there was one."""
         path = self.folder.path / f"made-{source}.jsonl"
         noted = self.store.get_state(f"made:{source}")
         if not isinstance(noted, dict):
-            found = await self._of_source(source, ground, asker, known)
+            found = await self._of_source(source, place, asker, known)
             write_lines(path, found.lines)
             noted = {"requests": found.requests, "unreadable": list(found.unreadable)}
             self.store.put_state(f"made:{source}", noted)
@@ -85,15 +85,15 @@ class Session:
         return read_lines(path)
 
     async def _of_source(
-        self, source: str, ground: Ground, asker: Asker | None, known: list[Task]
+        self, source: str, place: Place, asker: Asker | None, known: list[Task]
     ) -> Proposed:
         config = self.config
         if asker is None or source not in ASKING:
             raise SetupError(f"--source {source} cannot be asked of a model")
         material = Material(
-            ground.scope,
-            ground.start,
-            ground.open_world,
+            place.scope,
+            place.start,
+            place.open_world,
             known,
             config.run,
             config.manual,
@@ -104,7 +104,7 @@ class Session:
         return await ASKING[source](material, asker, config.count)
 
     async def _sift(
-        self, made: list[Line], ground: Ground, asker: Asker | None, known: list[Task]
+        self, made: list[Line], place: Place, asker: Asker | None, known: list[Task]
     ) -> None:
         earlier = {line.proposal.task.id: line for line in self.lines}
         self.lines = []
@@ -114,7 +114,7 @@ class Session:
             write_lines(self.path, [*self.lines, *_later(earlier, self.lines)])
 
         sieve = Sieve(
-            ground.scope,
+            place.scope,
             known,
             limits_of(guard_of(self.config)),
             Alike(self.config.alike),
@@ -146,7 +146,7 @@ def remembering(earlier: dict[str, Line], prove: Prove | None) -> Prove | None:
     if prove is None and not any(line.proof for line in earlier.values()):
         return None
 
-    async def proven(proposal: Proposal) -> Proof | None:
+    async def proven(proposal: Proposal) -> Solving | None:
         line = earlier.get(proposal.task.id)
         if line is not None and line.proof is not None:
             return line.proof

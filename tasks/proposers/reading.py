@@ -16,7 +16,7 @@ def read_record(cls: type[Record], data: Any, place: str = "") -> Record:
     """The record of a JSON object; missing fields take their defaults. Raises `NoRecord`."""
     if not isinstance(data, dict):
         raise NoRecord(f"{place or cls.__name__}: expected an object, found {data!r:.80}")
-    hints = _hints(cls)
+    hints = _hints(cast(Any, cls))
     known = {each.name: each for each in fields(cast(Any, cls)) if each.init}
     for name in data.keys() - known.keys():
         raise NoRecord(f"{place}{'.' * bool(place)}{name}: there is no such field")

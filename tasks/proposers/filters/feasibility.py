@@ -9,7 +9,7 @@ UNTRIED = "nobody has tried it"
 
 
 @dataclass(frozen=True, slots=True)
-class Proof:
+class Solving:
     """What came of solving a task."""
 
     is_solved: bool
@@ -25,7 +25,7 @@ class Proof:
     """In a sentence, as whoever judged it gave it."""
 
 
-def feasibility(proof: Proof | None) -> Refusal | None:
+def feasibility(proof: Solving | None) -> Refusal | None:
     """Why a task is not known to be feasible; None where it was solved."""
     if proof is None:
         return Refusal("feasibility", UNTRIED)

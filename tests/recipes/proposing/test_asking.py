@@ -11,7 +11,7 @@ from recipes.proposing.filter import Sieve, limits_of, trusting, verdicts_of
 from recipes.proposing.line import Line, read_lines, write_lines
 from recipes.proposing.report import reasons_of, rows_of, table_of
 from tasks.proposal import Proposal, Refusal
-from tasks.proposers.filters import Proof
+from tasks.proposers.filters import Solving
 from tasks.proposers.pages import PageSeen, from_name, from_pages
 from tasks.proposers.request import PROPOSE
 from tasks.proposers.scope import Scope
@@ -167,9 +167,9 @@ async def test_verdicts_that_cannot_be_read_refuse_rather_than_pass(bad: str) ->
 async def test_the_sieve_asks_the_model_and_the_prover_only_about_what_passed() -> None:
     proven: list[str] = []
 
-    async def prove(proposal: Proposal) -> Proof:
+    async def prove(proposal: Proposal) -> Solving:
         proven.append(proposal.task.goal)
-        return Proof("5" in proposal.task.goal, 3, "episode-1", "oracle", True, "no such ticket")
+        return Solving("5" in proposal.task.goal, 3, "episode-1", "oracle", True, "no such ticket")
 
     model = CannedModel([verdict((True, True), (True, True), (False, True))])
     sieve = Sieve(HERE, asker=Asker(model), prove=prove)
@@ -208,15 +208,15 @@ def test_checks_that_were_not_proven_are_taken_away() -> None:
     proposal = line("Close ticket 5.").proposal
     task = Task("proposed/x@1", "http://fossil.test/", "g", checks=(Check("q", "equals", 1),))
     proposal = Proposal(task, "pages", "why")
-    assert trusting(proposal, Proof(True, 1, "e-1", "judge")).task.checks == ()
-    assert trusting(proposal, Proof(True, 1, "e-1", "oracle", True)).task.checks == task.checks
-    assert trusting(proposal, Proof(False, 1)) == proposal
+    assert trusting(proposal, Solving(True, 1, "e-1", "judge")).task.checks == ()
+    assert trusting(proposal, Solving(True, 1, "e-1", "oracle", True)).task.checks == task.checks
+    assert trusting(proposal, Solving(False, 1)) == proposal
 
 
 def test_lines_are_written_and_read_back_whole(tmp_path: Path) -> None:
     lines = [
         line("Close ticket 5.", refusals=(Refusal("novelty", "again"),)),
-        Line(line("Open page A.").proposal, "m", "hash", "key", 4, Proof(True, 1, "e", "oracle")),
+        Line(line("Open page A.").proposal, "m", "hash", "key", 4, Solving(True, 1, "e", "oracle")),
     ]
     write_lines(tmp_path / "proposals.jsonl", lines)
     assert read_lines(tmp_path / "proposals.jsonl") == lines

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tasks.proposers.filters import Limits, Proof, feasibility, novelty, safety, validity
+from tasks.proposers.filters import Limits, Solving, feasibility, novelty, safety, validity
 from tasks.proposers.scope import Scope
 from tasks.task import Check, Task
 
@@ -238,9 +238,9 @@ def test_embeddings_see_what_words_do_not() -> None:
 
 
 def test_only_what_was_solved_is_feasible() -> None:
-    assert feasibility(Proof(True, 2, "episode-1", "oracle", True)) is None
+    assert feasibility(Solving(True, 2, "episode-1", "oracle", True)) is None
     assert "nobody has tried" in str(feasibility(None))
-    failed = feasibility(Proof(False, 3, by="a policy", reason="no such ticket"))
+    failed = feasibility(Solving(False, 3, by="a policy", reason="no such ticket"))
     assert (
         failed is not None and failed.reason == "not solved in 3 tries by a policy: no such ticket"
     )
