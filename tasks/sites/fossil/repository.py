@@ -6,6 +6,7 @@ import subprocess
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
+from functools import cache
 from hashlib import sha1
 from pathlib import Path
 
@@ -38,9 +39,21 @@ def password_hash(login: str, password: str) -> str:
     return sha1(f"{PROJECT_CODE}/{login}/{password}".encode()).hexdigest()
 
 
+@cache
+def check_in_names() -> tuple[str, ...]:
+    """What Fossil calls the check-ins, oldest first."""
+    return tuple(artifacts.name_of(written) for written, is_check_in in _code() if is_check_in)
+
+
+@cache
+def post_names() -> tuple[tuple[str, ...], ...]:
+    """What Fossil calls the forum's posts, thread by thread."""
+    return tuple(tuple(map(artifacts.name_of, thread)) for thread in _forum())
+
+
 def all_artifacts() -> Iterator[bytes]:
     """Everything that was ever written, file contents before the check-ins that have them."""
-    yield from _code()
+    yield from (written for written, _ in _code())
     for ticket in project.tickets():
         yield artifacts.ticket_opened(ticket)
         for place in range(len(ticket.changes)):
@@ -51,17 +64,24 @@ def all_artifacts() -> Iterator[bytes]:
             written = artifacts.page_version(page, version, parent)
             parent = artifacts.name_of(written)
             yield written
-    for thread in project.threads():
-        names: list[str] = []
-        for post in thread:
-            answered = names[post.to] if post.to >= 0 else ""
-            written = artifacts.forum_post(post, names[0] if names else "", answered)
-            names.append(artifacts.name_of(written))
-            yield written
+    for thread in _forum():
+        yield from thread
     yield from map(artifacts.technote, project.technotes())
 
 
-def _code() -> Iterator[bytes]:
+def _forum() -> Iterator[list[bytes]]:
+    """Thread by thread; a post names the first one and the one that it answers."""
+    for thread in project.threads():
+        posts: list[bytes] = []
+        for post in thread:
+            root = artifacts.name_of(posts[0]) if posts else ""
+            answered = artifacts.name_of(posts[post.to]) if post.to >= 0 else ""
+            posts.append(artifacts.forum_post(post, root, answered))
+        yield posts
+
+
+def _code() -> Iterator[tuple[bytes, bool]]:
+    """In order; with each whether it is a check-in."""
     tips: dict[str, str] = {}
     trees: dict[str, dict[str, str]] = {}
     for change in project.check_ins():
@@ -72,17 +92,17 @@ def _code() -> Iterator[bytes]:
         tree |= change.write
         tree |= {path: tree.get(path, "") + text for path, text in change.append.items()}
         contents = {path: text.encode() for path, text in tree.items()}
-        yield from contents.values()
+        yield from ((content, False) for content in contents.values())
         parents = [tips[each] for each in (before, change.merge) if each]
         files = {path: artifacts.name_of(content) for path, content in contents.items()}
         manifest = artifacts.check_in(change, parents, files, before)
-        yield manifest
+        yield manifest, True
         name = tips[change.branch] = artifacts.name_of(manifest)
         trees[change.branch] = tree
         if change.tag:
-            yield artifacts.tag(change.date, change.user, f"sym-{change.tag}", name)
+            yield artifacts.tag(change.date, change.user, f"sym-{change.tag}", name), False
         if change.merge:
-            yield artifacts.tag(change.date, change.user, "closed", parents[1])
+            yield artifacts.tag(change.date, change.user, "closed", parents[1]), False
 
 
 def _put_artifacts(database: sqlite3.Connection) -> None:

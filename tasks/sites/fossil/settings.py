@@ -49,14 +49,17 @@ SETTINGS = {
     "robot-restrict": "off",
     "self-register": "0",
     "auto-captcha": "0",
-    # Nothing is written but what somebody does.
+    # Nothing is written but what somebody does; a server for local use, which asks for passwords
+    # all the same, does not note its address either.
     "access-log": "0",
+    "localauth": "1",
     "admin-log": "0",
     "autosync": "0",
     "backoffice-disable": "1",
     "modreq-tkt": "0",
     "modreq-wiki": "0",
     # A login outlasts the copy of the state that it is kept with.
+    "captcha-secret": "5d1f0f6c2a9b4e8d7c3b5a69f8e7d6c5b4a39281",
     "cookie-expire": "500000",
     "search-ci": "1",
     "search-doc": "0",

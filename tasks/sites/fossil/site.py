@@ -66,9 +66,9 @@ class Fossil:
 
     def serve(self, state: Path, port: int) -> Serving:
         """One process, which forks and opens the database anew for every request."""
-        argv = (_program(), "server", "--localhost", "--nojail", "--jsmode", "inline")
+        argv = (_program(), "server", "--localhost", "--localauth", "--nojail")
         return Serving(
-            (*argv, "--port", str(port), str(state / DATABASE)),
+            (*argv, "--jsmode", "inline", "--port", str(port), str(state / DATABASE)),
             {"FOSSIL_HOME": str(state), "TZ": "UTC"},
             ready="/login",
         )
