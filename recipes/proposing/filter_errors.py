@@ -112,13 +112,17 @@ def live_errors(grounds: Sequence[Ground], seed: int = 0) -> Errors:
 
 
 def changes_something(task: Task) -> bool | None:
-    """Whether its checks expect the site to be changed; None where they do not say."""
-    for check in task.checks:
-        if check.rule == "unchanged":
-            return False
-        if check.rule == "changes_are" and isinstance(check.expected, dict):
-            return bool(check.expected.keys() - {"may"})
-    return None
+    """Whether its checks look at anything but the answer and that nothing has changed; None where
+    there are none."""
+    return (
+        any(
+            not check.evidence.startswith("episode.")
+            and (check.rule, check.expected) != ("unchanged", [])
+            for check in task.checks
+        )
+        if task.checks
+        else None
+    )
 
 
 def novelty_errors(grounds: Sequence[Ground], seed: int = 0) -> list[Errors]:
@@ -134,7 +138,7 @@ def novelty_errors(grounds: Sequence[Ground], seed: int = 0) -> list[Errors]:
         for one, two in _pairs(ground.tasks):
             pair = (replace(one, checks=(), queries={}), replace(two, checks=(), queries={}))
             if one.checks == two.checks and one.queries == two.queries:
-                if one.goal != two.goal:
+                if one.goal != two.goal and changes_something(one):
                     same.append((novelty(pair[1], [pair[0]]), two, one))
             else:
                 other.append((novelty(pair[1], [pair[0]]), two, one))

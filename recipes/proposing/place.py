@@ -3,7 +3,7 @@
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager, closing
+from contextlib import AsyncExitStack, asynccontextmanager, closing, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -16,8 +16,10 @@ from recipes.proposing.visit import OpenWorld
 from tasks.proposers.scope import Scope
 from tasks.sites.building import built
 from tasks.sites.instance import first_state
-from tasks.sites.registry import site_named
+from tasks.sites.registry import AnySite, site_named
+from tasks.sites.remote import RemoteSite
 from tasks.sites.site import Site, SiteError
+from tasks.sites.toml import read_sites
 from tasks.task import Task
 from webagent.errors import SetupError
 from webagent.guard import Guard
@@ -59,16 +61,17 @@ async def open_place(
             start = Task("proposed/visit@1", scope.address, clock="real")
             yield Place(scope, start, partial(browser.world, keep_image))
             return
-        hosting = await ends.enter_async_context(Hosting(config.concurrency))
+        site, files = site_of(config)
         scope = await asyncio.to_thread(local_scope, config)
-        start = Task("proposed/visit@1", scope.address, site=scope.site, login=config.login)
+        start = Task("proposed/visit@1", scope.address, site=site.id, login=config.login)
+        hosting = await ends.enter_async_context(Hosting(config.concurrency, files))
         await hosting.prepare([start])
         open_world = partial(browser.world, keep_image, logins=hosting.logins)
         yield Place(scope, start, hosting.worlds(open_world))
 
 
 def is_live(site: str) -> bool:
-    """Whether a site is named by its address, so that it is nobody's to reset."""
+    """Whether a site is named by its address, so that it is not ours to reset."""
     return urlsplit(site).scheme in ("http", "https")
 
 
@@ -79,16 +82,35 @@ def live_scope(config: ProposeConfig) -> Scope:
     return Scope(host, config.site, rules=_rules(), max_steps=steps, language=language)
 
 
-def local_scope(config: ProposeConfig) -> Scope:
-    """What a site that starts here says of itself; it is built where it was not yet.
+def site_of(config: ProposeConfig) -> tuple[AnySite, tuple[Path, ...]]:
+    """The site that is named, by its id or as the one of a TOML file, and the file.
 
     Raises `SetupError`.
     """
+    files = (Path(config.site),) if config.site.endswith(".toml") else ()
     try:
-        site = site_named(config.site)
+        named = read_sites(files[0]) if files else {config.site: None}
+        if len(named) > 1:
+            raise SetupError(
+                f"--site {config.site} describes {', '.join(named)}; list the file in"
+                " WEBAGENT_SITE_FILES and give --site one of these names"
+            )
+        return site_named(next(iter(named)), files), files
+    except SiteError as error:
+        raise SetupError(str(error)) from error
+
+
+def local_scope(config: ProposeConfig) -> Scope:
+    """What a site says of itself; one that starts here is built where it was not yet.
+
+    Raises `SetupError`.
+    """
+    site, _ = site_of(config)
+    try:
         if missing := site.missing():
             raise SetupError(f"{site.id} cannot be started here: {missing}")
-        state = built(site, first_state).state()
+        is_hosted = isinstance(site, RemoteSite)
+        tables = {} if isinstance(site, RemoteSite) else _tables_here(site)
     except SiteError as error:
         raise SetupError(str(error)) from error
     if config.login and config.login not in site.accounts:
@@ -96,35 +118,42 @@ def local_scope(config: ProposeConfig) -> Scope:
         raise SetupError(f"--login {config.login}: {site.id} has the accounts {known}")
     return Scope(
         site.id.partition("@")[0],
-        f"{site.address}/",
+        f"{site.address.rstrip('/')}/",
         site.id,
         {role: account.can for role, account in site.accounts.items()},
-        tables_of(site, state),
+        tables,
         _rules(),
-        is_reset=True,
+        is_reset=not is_hosted or _is_reset(site),
         max_steps=config.max_steps,
         language=config.language,
     )
 
 
+def _is_reset(site: AnySite) -> bool:
+    return isinstance(site, RemoteSite) and bool(site.reset_command or site.reset_url)
+
+
+def _tables_here(site: Site) -> dict[str, tuple[str, ...]]:
+    return tables_of(site, built(site, first_state).state())
+
+
 def tables_of(site: Site, state: Path) -> dict[str, tuple[str, ...]]:
-    """The tables that hold something, with their columns, but for those that no task is about."""
+    """The tables of its database that hold something, with their columns."""
     if not site.database:
         return {}
     path = (state / site.database).as_uri()
     found: dict[str, tuple[str, ...]] = {}
     with closing(sqlite3.connect(f"{path}?mode=ro", uri=True)) as database:
         names = database.execute(
-            "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
-            " AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY name"
+            "SELECT name FROM sqlite_master WHERE type IN ('table', 'view')"
+            " AND name NOT LIKE 'sqlite_%' AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY name"
         ).fetchall()
         for (name,) in names:
             quoted = '"' + str(name).replace('"', '""') + '"'
-            left_out = site.passing.get(name)
-            if left_out == () or not database.execute(f"SELECT 1 FROM {quoted} LIMIT 1").fetchone():
-                continue
-            columns = [row[1] for row in database.execute(f"PRAGMA table_info({quoted})")]
-            found[name] = tuple(each for each in columns if each not in (left_out or ()))
+            with suppress(sqlite3.Error):  # a view may need what only the application has
+                if database.execute(f"SELECT 1 FROM {quoted} LIMIT 1").fetchone():
+                    columns = database.execute(f"PRAGMA table_info({quoted})")
+                    found[name] = tuple(str(row[1]) for row in columns)
     return found
 
 

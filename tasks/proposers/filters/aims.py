@@ -4,20 +4,22 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from tasks.proposers.wording import content, stem, words
+from tasks.proposers.wording import content, stem, values, words
 
 _ACTS = frozenset(
     """
-    add append apply archive approve arrange assign attach book buy calculate cancel change check
-    choose clear close comment compare complete compose configure copy count create cut deactivate
-    decrease delete describe determine disable discard download draft drag draw drop duplicate edit
-    enable enter export extract fill filter find flag follow format forward generate get give
-    highlight identify import increase insert install invite join leave like list locate look lower
-    mark merge modify move name navigate open order paste pin place play post print publish purchase
-    put raise rate read register reject remove rename reopen reorder reply report request resize
-    resolve restore retrieve retweet return review revert save schedule scroll search see select
-    send set share show sign sort split star start stop submit subscribe switch tag tell toggle turn
-    type uncheck unpin unsubscribe update upgrade upload use view visit vote watch write
+    add answer append apply approve archive arrange assign attach begin book buy calculate
+    cancel change check choose clear close comment compare complete compose configure copy
+    correct count create cut deactivate decrease delete describe determine disable discard
+    download draft drag draw drop duplicate edit enable enter export extract fill filter
+    find flag follow format forward generate get give grant highlight identify import
+    increase insert install invite join leave like list locate look lower mark merge modify
+    move name navigate open order paste pin place play post print publish purchase put raise
+    rate read register reject remove rename reopen reorder reply report request require
+    resize resolve restore retrieve return retweet revert review save schedule scroll search
+    see select send set share show sign sort split star start stop submit subscribe switch
+    take tell toggle turn uncheck unpin unsubscribe update upgrade upload use view visit
+    vote watch write
     """.split()  # noqa: SIM905
 )
 _QUESTIONS = frozenset(("what", "which", "who", "whom", "whose", "when", "where", "how", "why"))
@@ -38,13 +40,20 @@ _ENDINGS = frozenset(
 _BACKWARD = frozenset(
     """
     it its them they their this that these those same one ones both there result results
-    answer him her his former latter above each
+    answer him her his former latter above each others other else rest everything nothing
+    here above below
     """.split()  # noqa: SIM905
 )
-_BREAK = re.compile(
-    r"(?:[.?!]\s+|;\s*|\n+|,?\s+and then\s+|,\s*then\s+|,?\s+and also\s+|,\s*and\s+|\s+and\s+|,\s+)"
-    r"(?=[A-Za-z])",
+_SENTENCE = re.compile(r"(?:(?<=[.?!])\s+|;\s*|\n+)(?=\w)")
+_BREAK = re.compile(r"(?:,?\s+and then|,\s*then|,?\s+and also|,?\s+and)\s+(?=\w)", re.IGNORECASE)
+_ASIDE = re.compile(
+    r"^(?:in|on|at|for|from|under|of|with|within)\b[^,]{3,80},\s*(?=\w)", re.IGNORECASE
 )
+"""What a clause may begin with before it says what is asked for."""
+_ALSO = re.compile(
+    r"^\W*(?:also|additionally|separately|besides|furthermore|moreover)\b", re.IGNORECASE
+)
+_WISHED = re.compile(r"\b(?:should|must|has to|have to|needs? to|is to|are to)\b", re.IGNORECASE)
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”|(?<!\w)'[^']*'(?!\w)")
 _LEADING = frozenset(
     """
@@ -63,13 +72,13 @@ def second_aim(goal: str) -> str:
     """
     asked = [clause for clause in _clauses(goal) if clause[1]]
     for (before, first), (after, second) in pairwise(asked):
-        if not _belong(before, first, after, second, goal):
+        if not _belong(before, first, after, second):
             return f"it asks for two things: {before.strip()[:60]!r} and {after.strip()[:60]!r}"
     return ""
 
 
 def _clauses(goal: str) -> Iterator[tuple[str, str]]:
-    """Each clause with the act it begins with; without one it belongs to the clause before."""
+    """Each clause with the act it asks for; without one it belongs to the clause before."""
     kept: list[str] = []
 
     def keep(match: re.Match[str]) -> str:
@@ -77,23 +86,41 @@ def _clauses(goal: str) -> Iterator[tuple[str, str]]:
         return f"QUOTED{len(kept) - 1}Q"
 
     hidden = _QUOTED.sub(keep, goal)
-    for part in _BREAK.split(hidden):
-        text = re.sub(r"QUOTED(\d+)Q", lambda match: kept[int(match[1])], part)
-        yield text, _act(words(re.sub(r"QUOTED\d+Q", "", part)))
+    for sentence in _SENTENCE.split(hidden):
+        for place, part in enumerate(_BREAK.split(sentence)):
+            text = re.sub(r"QUOTED(\d+)Q", lambda match: kept[int(match[1])], part)
+            yield text, _act(re.sub(r"QUOTED\d+Q", "", part), is_first=not place)
 
 
-def _act(found: list[str]) -> str:
-    """The verb or the question word that a clause begins with; empty where it has none."""
+def _act(clause: str, is_first: bool) -> str:
+    """What a clause asks for: the verb it begins with, a question word where a sentence begins with
+    it, `should` for a wish; empty where it asks for nothing."""
+    found = words(_ASIDE.sub("", clause.strip()))
     while found and found[0] in _LEADING:
         found = found[1:]
-    return found[0] if found and found[0] in (_ACTS | _QUESTIONS) else ""
+    if not found:
+        return ""
+    if found[0] in _ACTS or (is_first and found[0] in _QUESTIONS):
+        return found[0]
+    return "should" if _WISHED.search(clause) else ""
 
 
-def _belong(before: str, first: str, after: str, second: str, goal: str) -> bool:
-    if first in _PREPARATIONS or second in _ENDINGS - {first}:
+def _belong(before: str, first: str, after: str, second: str) -> bool:
+    named = _QUOTED.search(after)
+    if _BACKWARD & set(words(after[: named.start()] if named else after)):
         return True
-    if _BACKWARD & set(words(after)):
+    said = words(_QUOTED.sub(" ", after))
+    if (second in _ENDINGS - {first} and not named) or len(said) <= 2:
         return True
+    if first in _PREPARATIONS and not _ALSO.search(after):
+        return True
+    if named and _QUOTED.search(before):
+        return bool(_telling(before) & _telling(after))
     own = content(before) - {stem(first)}
     other = content(after) - {stem(second)}
     return not own or not other or bool(own & other)
+
+
+def _telling(clause: str) -> set[str]:
+    """The words of what a clause names, short ones left out."""
+    return {word for value in values(clause) for word in words(value) if len(word) > 3}

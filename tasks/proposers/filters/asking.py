@@ -24,7 +24,8 @@ def wrong_check(task: Task, scope: Scope) -> str:
         return "it has queries and no check that uses them" if task.queries else ""
     if (task.queries or _uses_changes(task)) and not scope.tables:
         return "its checks ask a database, and the site has none"
-    known = {*task.queries, *_OF_EPISODE, *([CHANGES] if scope.tables else [])}
+    known = {*task.queries, *task.evidence, *(probe.name for probe in task.probes)}
+    known |= {*_OF_EPISODE, *task.records, *([CHANGES] if scope.tables else [])}
     for check in task.checks:
         if check.evidence not in known:
             return f"a check is of {check.evidence!r}, which nothing captures"

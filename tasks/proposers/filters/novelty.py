@@ -1,15 +1,18 @@
 """Novelty: whether a task is another than those there are already."""
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 
 from tasks.proposal import Refusal
-from tasks.proposers.wording import likeness, values
+from tasks.proposers.wording import likeness, values, words
 from tasks.task import Task
 
 Embed = Callable[[Sequence[str]], Sequence[Sequence[float]]]
 """Texts to vectors of one length."""
+_HERE = re.compile(r"\b(?:this|these|here)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +37,9 @@ def novelty(
     terms = alike or Alike()
     rivals = [each for each in known if _where(each) == _where(task)]
     for rival in rivals:
-        if task.checks and _end_state(task) == _end_state(rival):
+        if _asks_of_a_state(task) and _end_state(task) == _end_state(rival):
             return Refusal("novelty", f"its checks are those of {rival.id}: the same end state")
-    close = [each for each in rivals if _same_values(task.goal, each.goal)]
+    close = [each for each in rivals if _may_be_same(task, each)]
     for rival in close:
         share = likeness(task.goal, rival.goal)
         if share >= terms.words:
@@ -75,11 +78,37 @@ def _end_state(task: Task) -> tuple[object, ...]:
     return tuple(checks)
 
 
-def _same_values(one: str, other: str) -> bool:
-    """Whether neither names a thing that the other does not mention."""
+def _asks_of_a_state(task: Task) -> bool:
+    """Whether a check asks what has become of the site; questions may have one answer and be two,
+    and to change nothing is no state of its own."""
+    return any(
+        not check.evidence.startswith("episode.")
+        and (check.rule, check.expected) != ("unchanged", [])
+        for check in task.checks
+    )
+
+
+def _may_be_same(task: Task, rival: Task) -> bool:
+    """Whether neither names a thing that the other does not mention, or speaks of another page."""
+    one, other = task.goal, rival.goal
+    if _HERE.search(one) and task.start_url != rival.start_url:
+        return False
     first, second = values(one), values(other)
-    return all(value in other.casefold() for value in first) and all(
+    named = all(value in other.casefold() for value in first) and all(
         value in one.casefold() for value in second
+    )
+    return named and not _fill_one_frame(one, other)
+
+
+def _fill_one_frame(one: str, other: str) -> bool:
+    """Whether the two are one sentence with other things in it: `the status of this ticket`, `the
+    type of this ticket`. What is asked first, the verb, is no such thing."""
+    first, second = words(one), words(other)
+    matcher = SequenceMatcher(None, first, second, autojunk=False)
+    blocks = [block for block in matcher.get_opcodes() if block[0] != "equal"]
+    return bool(blocks) and all(
+        kind == "replace" and i1 > 0 and j1 > 0 and i2 - i1 <= 2 and j2 - j1 <= 2
+        for kind, i1, i2, j1, j2 in blocks
     )
 
 

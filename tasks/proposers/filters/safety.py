@@ -64,20 +64,28 @@ LIVE: Mapping[str, Pattern[str]] = {
         r"|rating|invitation|request|form|photo|video|listing|ad)s?\b"
     ),
     "credentials": _pattern(
-        r"\b(?:password|passphrase|log\ ?in|sign\ ?in|sign\ ?up|register|create\ (?:an?|my|your|new"
-        r"|\ )+\ ?account|two-factor|passport\ number)\b"
+        r"\b(?:password|passphrase|log\ in(?:to)?|sign\ (?:in|up)|login\ (?:as|to|with)|register"
+        r"|create\ (?:an?|my|your|new|\ )+\ ?account|two-factor|passport\ number)\b"
     ),
     "what cannot be undone": _pattern(
         r"\b(?:delete|erase|wipe|purge|destroy|permanently\ remove|remove\ all"
-        r"|reset\ (?:the|my|all)|ban|block)\b"
+        r"|reset\ (?:the|my|all)|ban|block\ (?:the|this|a)\ (?:user|account|person))\b"
     ),
 }
 """Refused on a live site; a local one that is put back afterwards may be asked for all of it."""
 
 _CHANGES = _pattern(
-    r"\b(?:add|edit|change|rename|update|create|write|save|submit|upload|move|assign|set|mark|close"
-    r"|reopen|approve|merge|archive|post|send|delete|remove|cancel|enable|disable)\b"
+    r"(?:^|[.;:!?,\"”]\ |\b(?:and|then|please|also)\ )(?:add|append|approve|archive|assign"
+    r"|attach|change|close|correct|create|delete|disable|edit|enable|enter|extend|grant|insert|lock|make"
+    r"|mark|merge|move|pin|post|put|raise|lower|remove|rename|reopen|replace|reply|restore|revoke"
+    r"|save|send|set|submit|take|turn|undo|update|upload|withdraw|write"
+    r"|give\ (?!me|just|only|its|the\ (?:first|number|value|name|login|title|date|hash))"
+    r"|require|report\ a|start\ a|begin\ a"
+    r"|answer\ (?:the|this|that)\ (?:\w+\ )?(?:post|thread|message|ticket))\b"
+    r"|\b(?:should|must|needs?\ to|has\ to|have\ to)\ (?:\w+\ ){0,2}?"
+    r"(?:be|become|begin|end|get|have|say|show|start|read|go|lose|no\ longer)\b"
 )
+"""Asks for a change; beside what is told apart above, what is left over on a live site."""
 _DOMAIN = re.compile(
     r"(?:https?://)?((?:[a-z0-9-]+\.)+(?:com|org|net|edu|gov|io|co|dev|ai|app|info|test|de|uk|fr))\b",
     re.IGNORECASE,
@@ -98,7 +106,7 @@ def safety(task: Task, scope: Scope, limits: Limits | None = None) -> Refusal | 
         or _elsewhere(goal, scope)
         or held.closed(task.start_url)
         or ("" if scope.is_reset else _found(LIVE, goal))
-        or _against(goal, held)
+        or _against(goal, held, scope)
     )
     return Refusal("safety", reason) if reason else None
 
@@ -125,6 +133,10 @@ def _elsewhere(goal: str, scope: Scope) -> str:
     return ""
 
 
-def _against(goal: str, limits: Limits) -> str:
-    match = _CHANGES.search(goal) if limits.only_reads else None
-    return f"the guard lets nothing be changed there: {match[0]!r}" if match else ""
+def _against(goal: str, limits: Limits, scope: Scope) -> str:
+    match = _CHANGES.search(goal)
+    if match is None:
+        return ""
+    if limits.only_reads:
+        return f"the guard lets nothing be changed there: {match[0].strip(' ,.;:')!r}"
+    return "" if scope.is_reset else f"a change that stays: {match[0].strip(' ,.;:')!r}"

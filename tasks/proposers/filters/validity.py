@@ -17,6 +17,10 @@ _SLOT = re.compile(
     r"\{\{?[^{}\"]*\}?\}|\$\{?[A-Z_]{3,}\}?|\[[A-Za-z][\w .'-]*\]|<[a-z][\w -]*>|_{3,}"
     r"|\b(?:TODO|TBD|XXX+|FIXME|lorem ipsum)\b"
 )
+_QUOTED_SLOT = re.compile(
+    r"[\"“]\s*(?:\{\{?[^{}\"]*\}?\}|<[\w .'-]+>|\[[\w .'-]+\]|_{3,}|\$\{?[A-Z_]{3,}\}?)\s*[\"”]"
+)
+"""A quoted text that is a slot from end to end; others may hold brackets of their own."""
 _QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”")
 _ENDLESS = re.compile(
     r"\b(?:explore|browse(?: around| through)?|get (?:familiar|to know|an overview)|familiari[sz]e"
@@ -77,9 +81,7 @@ def _length(task: Task, scope: Scope, steps: int) -> str:
 
 
 def _slots(task: Task, scope: Scope, steps: int) -> str:
-    found = _SLOT.search(_QUOTED.sub('""', task.goal)) or re.search(
-        r"\"\s*(?:\{\{?\w+\}?\}|<\w+>|\[\w+\])\s*\"", task.goal
-    )
+    found = _SLOT.search(_QUOTED.sub('""', task.goal)) or _QUOTED_SLOT.search(task.goal)
     return f"{found[0]!r} was not filled in" if found else ""
 
 
