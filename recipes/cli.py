@@ -41,6 +41,9 @@ RECIPES = {
         "recipes.judging.recipe:main", "score a run's episodes, and measure whoever scores them"
     ),
     "report": Recipe("recipes.report:main", "write a run's page again and print its tables"),
+    "propose": Recipe(
+        "recipes.propose:main", "find new tasks for a site, filter them and have them proven"
+    ),
     "publish": Recipe("recipes.publish:main", "put a run's figures among the published ones"),
     "export": Recipe("recipes.export:main", "write a run's episodes for other people's trainers"),
     "import": Recipe("recipes.imports.command:main", "read episodes that others have recorded"),

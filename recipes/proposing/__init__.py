@@ -1,0 +1,1 @@
+"""Proposing: models asked, sites explored, proposals sifted and proven."""

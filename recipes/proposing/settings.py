@@ -1,0 +1,182 @@
+"""Settings of `webagent propose`."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from recipes.contestant import Contestant
+from recipes.folder import RunFolder
+from recipes.proposing.sources import ASKING
+from recipes.spending import Caps, check_money, prices_in
+from tasks.proposal import SOURCES
+from webagent.errors import SetupError, StoreError, unknown_name
+from webagent.models import load_endpoint
+
+WAYS = ("examples", "screens")
+NOBODY = "nobody"
+
+
+@dataclass(frozen=True)
+class ProposeConfig:
+    """Have new tasks proposed for a site, filter them, and have them solved as proof."""
+
+    site: str = ""
+    """A site that starts here, as `fossil`; the address of a live one; or a TOML file of a site."""
+    source: tuple[str, ...] = ("pages",)
+    """Where they come from: `pages`, `demonstrations`, `exploration`, `curiosity`, `manual`,
+    `failures`."""
+    count: int = 20
+    """Proposals of each source, at most."""
+    run: tuple[Path, ...] = ()
+    """Runs whose episodes are demonstrations and failures."""
+    manual: tuple[str, ...] = ()
+    """Manuals and help pages: files (Markdown, HTML, text) or addresses."""
+    pages: int = 8
+    """Pages visited for the source `pages`; with 0 the model is told the site's name alone."""
+    way: str = "examples"
+    """How demonstrations are shown: `examples`, the tasks with what was done (WebRL), or `screens`,
+    the pages alone (PAE)."""
+    login: str = ""
+    """As whom pages are visited and explored, of the site's accounts."""
+    policy: str = "endpoint"
+    """The model that proposes: `local:FOLDER`, or `endpoint` (OPENAI_BASE_URL)."""
+    model: str = ""
+    """Name of the model behind the endpoint."""
+    endpoint: Path | None = None
+    """File whose table [endpoint] says where the server is and what it can do (docs/models.md)."""
+    images: bool = False
+    """Show the model screenshots of the pages, beside their text."""
+    temperature: float = 0.7
+    """At which it samples."""
+    max_tokens: int = 4096
+    """Of a reply, at most."""
+    max_steps: int = 15
+    """Steps that a proposed task may take."""
+    language: str = "en"
+    """Of the goals."""
+    second_look: bool = True
+    """Ask the model as well which of its tasks are valid and safe, beside the rules."""
+    alike: float = 0.6
+    """From which likeness in words, 0 to 1, a task counts as one that is there already."""
+    known: tuple[Path, ...] = ()
+    """Files of proposals that new ones are not to repeat."""
+    solver: str = NOBODY
+    """Who has to solve a proposal so that it is taken: `oracle`, `model:FOLDER`, `local:FOLDER`,
+    `endpoint`, or `nobody`: only what comes with a solution is."""
+    solver_model: str = ""
+    """Name of the solver behind the endpoint."""
+    tries: int = 3
+    """Of the solver, at most."""
+    judge: bool = False
+    """Have the model judge solutions of tasks that have no checks."""
+    guard: Path | None = None
+    """File with the limits that visits and solving are held to (docs/guard.md)."""
+    concurrency: int = 2
+    """Browser contexts at once."""
+    seed: int = 0
+    """Of every choice: the same settings make the same requests."""
+    max_cost: float | None = None
+    """Money that may be spent on models, all sessions together; it stops then."""
+    max_tokens_total: int | None = None
+    """The same in tokens, read and written."""
+    max_minutes: float | None = None
+    """Minutes that this session may take."""
+    prices: Path | None = None
+    """File with what models cost (docs/cost.md); ./prices.toml where there is one."""
+    name: str = ""
+    """Name of the run's folder under `runs`; made from the date when empty."""
+    runs: Path = Path("runs")
+    """Where run folders are made."""
+    resume: Path | None = None
+    """Folder of a run that proposed, to go on with; its own settings are used."""
+    json: bool = False
+    """Print the summary as JSON instead of tables."""
+    preview: bool = False
+    """Say what would be asked, and ask nothing."""
+
+    @property
+    def asks(self) -> bool:
+        """Whether a model invents tasks."""
+        return any(source in ASKING for source in self.source)
+
+    @property
+    def caps(self) -> Caps:
+        """Where it is to stop."""
+        return Caps(self.max_cost, self.max_tokens_total, self.max_minutes)
+
+    @property
+    def contestant(self) -> Contestant:
+        """The model that proposes, as benchmarks name one."""
+        served = load_endpoint(self.endpoint) if self.endpoint else None
+        return Contestant(self.policy, self.model, served, images=self.images)
+
+    @property
+    def solving(self) -> Contestant:
+        """Who solves proposals."""
+        served = load_endpoint(self.endpoint) if self.endpoint else None
+        return Contestant(self.solver, self.solver_model or self.model, served)
+
+    def check(self) -> None:
+        """Find what is wrong before anything is spent. Raises `SetupError`."""
+        if not self.site:
+            raise SetupError("for which site? name it with --site: fossil, oscar, a URL or a TOML")
+        for source in self.source:
+            if source not in SOURCES:
+                raise unknown_name("source", source, SOURCES)
+        if self.way not in WAYS:
+            raise unknown_name("way of showing demonstrations", self.way, WAYS)
+        if min(self.count, self.tries, self.concurrency, self.max_steps) < 1 or self.pages < 0:
+            raise SetupError("--count, --tries, --concurrency and --max-steps must be 1 or more")
+        if not 0 < self.alike <= 1:
+            raise SetupError(f"--alike {self.alike:g}: a likeness is above 0 and at most 1")
+        if {"demonstrations", "failures"} & set(self.source) and not self.run:
+            raise SetupError("--source demonstrations and failures are made from runs; name --run")
+        if "manual" in self.source and not self.manual:
+            raise SetupError("--source manual needs a file or an address; name --manual")
+        self._check_models()
+
+    def _check_models(self) -> None:
+        self.caps.check()
+        if self.asks:
+            self.contestant.check()
+        if self.solver != NOBODY:
+            self.solving.check()
+        paid = self.contestant.served if self.policy == "endpoint" else ""
+        check_money(self.caps, paid, prices_in(self.prices))
+
+    def plan(self) -> dict[str, Any]:
+        """What would be done, in words."""
+        return {
+            "site": self.site,
+            "sources": ", ".join(self.source),
+            "proposals at most": self.count * len(self.source),
+            "model": self.contestant.label() if self.asks else "none",
+            "second look": "by the model" if self.asks and self.second_look else "by rules alone",
+            "solved by": f"{self.solver}, {self.tries} tries" if self.solver != NOBODY else NOBODY,
+            "spending at most": str(self.caps),
+        }
+
+    def folder(self, command: Sequence[str]) -> RunFolder:
+        """The run's folder: a new one, or the one that is resumed. Raises `StoreError`."""
+        if self.resume is not None:
+            found = RunFolder.open(self.resume)
+            found.note_origin()
+            return found
+        name = self.name or time.strftime("propose-%Y%m%d-%H%M%S")
+        return RunFolder.create(self.runs / name, self, command)
+
+
+def resumed(asked: ProposeConfig) -> ProposeConfig:
+    """What was asked for; a run that is resumed keeps the settings it was begun with, but for caps
+    and prices that are given anew. Raises `StoreError`."""
+    if asked.resume is None:
+        return asked
+    folder = RunFolder.open(asked.resume)
+    if list(folder.settings().get("command", ()))[1:2] != ["propose"]:
+        raise StoreError(f"{asked.resume} holds another kind of run; resume it with its own recipe")
+    begun = folder.config(ProposeConfig)
+    named = ("max_cost", "max_tokens_total", "max_minutes", "prices")
+    given = {name: value for name in named if (value := getattr(asked, name)) is not None}
+    return replace(begun, resume=asked.resume, json=asked.json, preview=asked.preview, **given)

@@ -1,0 +1,36 @@
+"""Feasibility: a task that nobody has ever solved is not taken."""
+
+from dataclasses import dataclass
+
+from tasks.proposal import Refusal
+
+UNTRIED = "nobody has tried it"
+"""The reason of a refusal that more work may lift."""
+
+
+@dataclass(frozen=True, slots=True)
+class Solving:
+    """What came of solving a task."""
+
+    is_solved: bool
+    tries: int = 0
+    solution: str = ""
+    """Id of the episode that solves it."""
+    by: str = ""
+    """Who solved it, or who tried: `oracle`, `demonstration`, `exploration`, a policy's name."""
+    is_checked: bool = False
+    """Whether its own checks said so: they hold for the solution and fail where nothing is done.
+    Where not, a judge did, and checks a model wrote beside it are not to be trusted."""
+    reason: str = ""
+    """In a sentence, as whoever judged it gave it."""
+
+
+def feasibility(proof: Solving | None) -> Refusal | None:
+    """Why a task is not known to be feasible; None where it was solved."""
+    if proof is None:
+        return Refusal("feasibility", UNTRIED)
+    if proof.is_solved:
+        return None
+    who = proof.by or "nobody"
+    times = f"{proof.tries} {'try' if proof.tries == 1 else 'tries'}"
+    return Refusal("feasibility", f"not solved in {times} by {who}: {proof.reason}".rstrip(": "))

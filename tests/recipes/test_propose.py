@@ -1,0 +1,264 @@
+"""`webagent propose`, through its real entry point: a model behind an endpoint, a site of pages."""
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from recipes import cli
+from recipes.benchmark import HEADLINE
+from recipes.proposing.line import read_lines
+from recipes.proposing.visit import visit, visit_manual
+from tasks.proposers.scope import Scope
+from tasks.task import Task
+from tests import tiny_models
+from tests.fakes.site import Site
+from webagent.action.actions import Click
+from webagent.browser import Browser
+from webagent.records import (
+    Decision,
+    Ending,
+    Node,
+    Observation,
+    Provenance,
+    Score,
+    Step,
+    Trajectory,
+)
+from webagent.store import Store
+
+SHOP = "https://shop.example.com/"
+MANUAL = "# Searching\n\n" + "Whoever looks for a book types its title into the search box. " * 6
+
+
+def reply(*goals: str, **more: object) -> str:
+    """A readable reply with these tasks."""
+    return json.dumps(
+        {"tasks": [{"goal": goal, "why": "it teaches", "steps": 3, **more} for goal in goals]}
+    )
+
+
+def verdict(*judged: bool) -> str:
+    """A readable second look: which are valid."""
+    entries = [
+        {"task": n, "valid": valid, "safe": True, "reason": "so it is"}
+        for n, valid in enumerate(judged, 1)
+    ]
+    return json.dumps({"verdicts": entries})
+
+
+def asked(tmp_path: Path, *more: str) -> list[str]:
+    """The command line of a run that asks the chat server and visits nothing."""
+    usual = ["--pages", "0", "--name", "p", "--runs", str(tmp_path), "--model", "m"]
+    return ["propose", "--site", SHOP, "--count", "5", *usual, *more]
+
+
+@pytest.fixture
+def serves(chat_server, behave, monkeypatch: pytest.MonkeyPatch):
+    """Lets the chat server give these replies in order."""
+    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
+
+    def will(*replies: str) -> None:
+        chat_server.will(*(behave.reply(text) for text in replies))
+
+    return will
+
+
+def test_proposals_are_made_sifted_counted_and_kept(
+    tmp_path: Path, serves, capsys: pytest.CaptureFixture[str]
+) -> None:
+    goals = ("What is the price of Dune?", "Buy a lamp.", "Explore the shop.", "Who wrote Emma?")
+    serves(reply(*goals), verdict(True, False))
+    assert cli.main(asked(tmp_path)) == 0
+    told = capsys.readouterr().out
+    assert "2/4 50 % [15, 85]" in told and "1 x safety: a payment" in told and "tokens" in told
+    lines = read_lines(tmp_path / "p" / "proposals.jsonl")
+    refused = [[each.filter for each in line.proposal.refusals] for line in lines]
+    assert refused == [["feasibility"], ["safety"], ["validity"], ["validity"]]
+    assert all(line.model and line.prompt and line.request for line in lines)
+    summary = json.loads((tmp_path / "p" / "summary.json").read_text())
+    [row] = summary["sources"]
+    assert (row["made"], row["untried"], row["taken"]) == (4, 1, 0)
+
+
+def test_a_run_that_is_resumed_asks_nothing_again(
+    tmp_path: Path, serves, chat_server, capsys: pytest.CaptureFixture[str]
+) -> None:
+    serves(reply("What is the price of Dune?"), verdict(True))
+    assert cli.main(asked(tmp_path)) == 0
+    before, count = (tmp_path / "p" / "proposals.jsonl").read_text(), len(chat_server.requests)
+    capsys.readouterr()
+    assert cli.main(["propose", "--resume", str(tmp_path / "p"), "--json"]) == 0
+    assert len(chat_server.requests) == count
+    assert (tmp_path / "p" / "proposals.jsonl").read_text() == before
+    assert json.loads(capsys.readouterr().out)["sources"][0]["made"] == 1
+
+
+def test_it_stops_at_its_cap_and_goes_on_from_there(
+    tmp_path: Path, serves, capsys: pytest.CaptureFixture[str]
+) -> None:
+    serves(reply("What is the price of Dune?"), verdict(True))
+    assert cli.main(asked(tmp_path, "--max-tokens-total", "1")) == 1
+    assert "stopped before its end" in capsys.readouterr().err
+    assert read_lines(tmp_path / "p" / "proposals.jsonl") == []
+    more = ["--resume", str(tmp_path / "p"), "--max-tokens-total", "100000"]
+    assert cli.main(["propose", *more]) == 0
+    assert len(read_lines(tmp_path / "p" / "proposals.jsonl")) == 1
+
+
+def test_replies_that_cannot_be_read_are_counted(
+    tmp_path: Path, serves, capsys: pytest.CaptureFixture[str]
+) -> None:
+    serves("I would rather not.", "No.")
+    assert cli.main(asked(tmp_path)) == 1
+    told = capsys.readouterr().out
+    assert "not read: pages: expected one JSON object" in told
+    assert (
+        json.loads((tmp_path / "p" / "summary.json").read_text())["sources"][0]["unreadable"] == 1
+    )
+
+
+def test_a_manual_on_disk_is_a_source(tmp_path: Path, serves) -> None:
+    (tmp_path / "help.md").write_text(MANUAL)
+    serves(reply("What is found for Dune?", **{"from": 1}), verdict(True))
+    more = ["--source", "manual", "--manual", str(tmp_path / "help.md")]
+    assert cli.main(asked(tmp_path, *more)) == 0
+    [line] = read_lines(tmp_path / "p" / "proposals.jsonl")
+    assert line.proposal.source == "manual"
+    assert line.proposal.reason.startswith("it teaches (from 'Searching' of ")
+
+
+def episode(number: int, success: bool, name: str = "price") -> Trajectory:
+    """An episode on the shop."""
+    task = Task(f"shop/{name}@1", f"{SHOP}books", "What is the price of Emma?", seed=number)
+    page = Observation(task.goal, f"{SHOP}books", "Books", (Node(3, "link", "Emma"),))
+    steps = (Step(page, Decision(Click(3))),)
+    place = Provenance(index=number, phase="collect")
+    return Trajectory(
+        f"e-{name}-{number}", task, task.goal, steps, page, Ending.ANSWERED, {}, "", place
+    )
+
+
+def a_run(folder: Path) -> Path:
+    """A task that succeeds half of the time and one that never does."""
+    with Store.open(folder / "run", create=True) as store:
+        for number in range(4):
+            for name, success in (("price", number % 2 == 0), ("lost", False)):
+                whole = episode(number % 2, success, name)
+                store.add(
+                    Trajectory(
+                        **{f: getattr(whole, f) for f in Trajectory.__slots__}
+                        | {"id": f"{whole.id}-{number}"}
+                    )
+                )
+                store.score(
+                    f"{whole.id}-{number}", Score("success", float(success), "seen", HEADLINE.id)
+                )
+    return folder / "run"
+
+
+def test_what_was_solved_and_what_was_failed_are_sources(
+    tmp_path: Path, serves, chat_server
+) -> None:
+    run = a_run(tmp_path)
+    serves(
+        reply("What is the price of Dune?", **{"from": 1}),
+        json.dumps(
+            {
+                "tasks": [
+                    {"goal": "Who wrote Emma?", "why": "w", "steps": 2, "from": 1, "direction": way}
+                    for way in ("easier", "harder", "sideways")
+                ]
+            }
+        ),
+        *["no", "no"] * 3,
+    )
+    more = ["--run", str(run), "--source", "demonstrations", "failures", "--no-second-look"]
+    assert cli.main(asked(tmp_path, *more)) == 0
+    shown = [request["messages"][1]["content"] for request in map(_body, chat_server.requests)]
+    assert 'click(3) on the link "Emma"' in str(shown[0])
+    assert "solved 0 of" in str(shown[1]) and "direction: easier" in str(shown[1])
+    lines = read_lines(tmp_path / "p" / "proposals.jsonl")
+    assert [line.proposal.source for line in lines].count("demonstrations") == 1
+    assert all(line.proposal.task.parent.startswith("shop/") for line in lines)
+
+
+def _body(request: object) -> dict[str, object]:
+    return request if isinstance(request, dict) else request.body  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("more", "problem"),
+    [
+        (["--source", "failures"], "name --run"),
+        (["--source", "manual"], "name --manual"),
+        (["--source", "dreams"], "unknown source 'dreams'"),
+        (["--way", "loud"], "way of showing"),
+        (["--count", "0"], "1 or more"),
+        (["--max-cost", "5"], "price of 'm' is not known"),
+    ],
+)
+def test_what_cannot_be_done_is_said_before_anything_is_spent(
+    tmp_path: Path, more: list[str], problem: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(asked(tmp_path, *more)) == 1
+    assert problem in capsys.readouterr().err
+    assert not (tmp_path / "p").exists()
+
+
+def test_a_preview_asks_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(asked(tmp_path, "--preview", "--json")) == 0
+    assert json.loads(capsys.readouterr().out)["proposals at most"] == 5
+    assert not (tmp_path / "p").exists()
+
+
+@pytest.mark.slow
+def test_a_model_with_random_weights_in_this_process_is_asked_and_its_noise_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    weights = tiny_models.causal(tmp_path / "tiny")
+    usual = ["--pages", "0", "--name", "p", "--runs", str(tmp_path), "--max-tokens", "24"]
+    local = ["--policy", f"local:{weights}", "--count", "3"]
+    assert cli.main(["propose", "--site", SHOP, *usual, *local]) == 1
+    summary = json.loads((tmp_path / "p" / "summary.json").read_text())
+    assert (summary["sources"][0]["made"], summary["sources"][0]["unreadable"]) == (0, 1)
+    assert "tokens" in summary["spent"]
+
+
+@pytest.fixture
+async def pages() -> AsyncIterator[Site]:
+    """A little site with links, one of which leads away and one of which logs out."""
+    site = Site()
+    links = '<a href="/book/1">one</a><a href="/book/2">two</a><a href="/help#top">help</a>'
+    away = (
+        '<a href="http://elsewhere.test/">away</a><a href="/logout">out</a><a href="/x.zip">zip</a>'
+    )
+    site.page("/", f"<title>Home</title><h1>Books</h1>{links}{away}")
+    for number in (1, 2):
+        site.page(f"/book/{number}", f"<title>Book {number}</title>text")
+    site.page("/help", f"<title>Help</title><h1>Searching</h1><p>{MANUAL}</p>")
+    await site.open()
+    yield site
+    await site.close()
+
+
+@pytest.mark.browser
+async def test_pages_are_visited_along_links_within_the_site(browser: Browser, pages: Site) -> None:
+    scope = Scope("Books", f"{pages.address}/")
+    start = Task("proposed/visit@1", scope.address, clock="real", settle_ms=300)
+    seen = await visit(browser.world, start, scope, 3)
+    paths = [page.url.removeprefix(pages.address) for page in seen]
+    assert paths[0] == "/" and "/help" in paths
+    assert len({path for path in paths if path.startswith("/book/")}) == 1
+    assert "Books" in seen[0].text
+    more = await visit(browser.world, start, scope, 20)
+    assert len(more) == 4
+    assert not {"/logout", "/x.zip"} & {request.path for request in pages.requests}
+
+
+@pytest.mark.browser
+async def test_a_help_page_is_a_manual(browser: Browser, pages: Site) -> None:
+    start = Task("proposed/visit@1", f"{pages.address}/help", clock="real", settle_ms=300)
+    [chapter] = await visit_manual(browser.world, start)
+    assert chapter.title == "Searching" and chapter.place.endswith("/help")
