@@ -1,0 +1,1 @@
+"""Proposals made and proven by playing: a site explored, labelled backwards, checks tried."""

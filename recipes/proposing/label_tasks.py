@@ -1,0 +1,193 @@
+"""Tasks from candidates: solutions rehearsed, the task written, its checks generated."""
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import cast
+
+from recipes.proposing.label import Candidate, deeds_of, fills, recording
+from recipes.proposing.prove import Draft
+from recipes.proposing.prove_stage import Playing, Stage
+from tasks.proposal import Proposal, Refusal
+from tasks.proposers.backward import (
+    Changes,
+    Deed,
+    Opened,
+    Read,
+    Story,
+    Submitted,
+    Writer,
+    Written,
+    is_told,
+    signature,
+)
+from tasks.proposers.checks import Play, lasting_changes, page_checks, telling
+from tasks.proposers.exploration import Ground
+from tasks.task import Check, Json, Probe, Task
+from webagent.policy.scripted import ScriptedPolicy, replay
+from webagent.records import Trajectory
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsed:
+    """A candidate with two plays of its cut solution, each on a fresh instance."""
+
+    candidate: Candidate
+    plays: tuple[Trajectory | None, Trajectory | None]
+
+    @property
+    def was_cut(self) -> bool:
+        """Whether anything was left out of what was done."""
+        return self.candidate.length < self.candidate.whole
+
+    @property
+    def objection(self) -> str:
+        """Why it is no solution of anything; empty where both plays did what was done at first."""
+        for play in self.plays:
+            if play is None:
+                return "the world failed every time"
+            steps = play.steps[:-1]
+            if len(steps) < self.candidate.length:
+                return f"played again it ends after {len(steps)} steps: {play.ending}"
+            failed = [i for i, step in enumerate(play.steps) if i and step.observation.outcome]
+            told = [t.deed for t in deeds_of(steps, play.steps[-1].observation)]
+            last = self.candidate.deeds[-1]
+            if not isinstance(last, Read) and (not told or signature(told[-1]) != signature(last)):
+                at = f", step {failed[0]} had {play.steps[failed[0]].observation.outcome!r}"
+                return "played again it does not come to the same" + (at if failed else "")
+            if isinstance(last, Read) and not _stands(last.value, play):
+                return f"played again the page does not say {last.value!r}"
+        return ""
+
+
+async def rehearse(
+    candidates: Sequence[Candidate], ground: Ground, stage: Stage, phase: str
+) -> list[Rehearsed]:
+    """Play the cut solution of each candidate twice."""
+    wanted = []
+    for index, candidate in enumerate(candidates):
+        task = ground.task("rehearsal", "Play again.", index, candidate.length + 2)
+        script = ScriptedPolicy(replay(recording(candidate)), name="rehearsal")
+        wanted += [Playing(task, script)] * 2
+    played = await stage.play(wanted, phase)
+    return [
+        Rehearsed(candidate, (played[2 * index], played[2 * index + 1]))
+        for index, candidate in enumerate(candidates)
+    ]
+
+
+async def drafted(
+    rehearsed: Rehearsed, ground: Ground, writer: Writer, source: str, at: datetime | None = None
+) -> Draft:
+    """A proposal of what was rehearsed, refused where it cannot be told, checked or played again.
+
+    `at` is when the plays were, for columns that tell the time; now where it is not given. Raises
+    `ModelError`.
+    """
+    candidate = rehearsed.candidate
+    if said := rehearsed.objection:
+        return _refused(candidate, ground, source, Refusal("feasibility", said))
+    changes = _lasting(rehearsed, at or datetime.now(UTC))
+    story = Story(candidate.deeds, changes, _last_url(rehearsed))
+    written = await writer.write(story)
+    if written is None or not written.goal:
+        return _refused(
+            candidate, ground, source, Refusal("validity", "it cannot be told in words")
+        )
+    checked = _checked(candidate, written, story, ground)
+    if checked is None:
+        said = "it leaves nothing behind that could be checked"
+        return _refused(candidate, ground, source, Refusal("validity", said), written.goal)
+    task = replace(
+        _task(candidate, ground, written.goal), checks=checked.checks, probes=checked.probes
+    )
+    if not checked.needs_changes:
+        task = replace(task, records=())
+    reason = f"done in episode {candidate.episode.id}, told by {writer.name}"
+    return Draft(Proposal(task, source, reason), recording(candidate, written.answer))
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    checks: tuple[Check, ...]
+    probes: tuple[Probe, ...] = ()
+    needs_changes: bool = False
+
+
+def _checked(
+    candidate: Candidate, written: Written, story: Story, ground: Ground
+) -> _Checked | None:
+    """How anyone can tell that it was done: by answer, database, address or page."""
+    last = candidate.deeds[-1]
+    typed = [text for _, text in fills(candidate.steps) if is_told(text, written.goal)]
+    if written.answer:
+        return _Checked((Check("episode.answer", "same_text", written.answer),))
+    if story.changes:
+        expected = telling(cast(Mapping[str, Json], story.changes), typed)
+        return _Checked((Check("changes", "changes_are", expected),), needs_changes=True)
+    if isinstance(last, Opened) or (all(_is_in(text, story.url) for text in typed) and typed):
+        if story.url.split("#")[0] != candidate.episode.task.start_url.split("#")[0]:
+            return _Checked((Check("episode.url", "url_matches", story.url),))
+        return None
+    if ground.has_database or not typed or not isinstance(last, Submitted):
+        return None
+    probes, checks = page_checks(story.url, typed)
+    return _Checked(checks, probes)
+
+
+def _lasting(rehearsed: Rehearsed, at: datetime) -> Changes | None:
+    found = [_changes(play) for play in rehearsed.plays if play is not None]
+    if len(found) < 2 or any(each is None for each in found):
+        return None
+    first, second = (Play(each or {}, at) for each in found)
+    return lasting_changes(first, second)
+
+
+def _changes(play: Trajectory) -> Changes | None:
+    found = play.evidence.get("changes")
+    return found if isinstance(found, dict) else None
+
+
+def _task(candidate: Candidate, ground: Ground, goal: str) -> Task:
+    name = f"{_kind(candidate.deeds[-1])}-{hashlib.sha256(goal.encode()).hexdigest()[:8]}"
+    task = ground.task(name, goal, 0, 2 * candidate.length + 6)
+    template = re.sub(r"[^a-z0-9]+", "-", signature(candidate.deeds[-1]).lower()).strip("-")[:60]
+    return replace(task, template=template, skills=_skills(candidate.deeds))
+
+
+def _kind(deed: Deed) -> str:
+    return {Submitted: "do", Opened: "go", Read: "ask"}[type(deed)]
+
+
+def _skills(deeds: Sequence[Deed]) -> tuple[str, ...]:
+    last = deeds[-1]
+    if isinstance(last, Submitted):
+        several = ("several",) if len(deeds) > 1 else ()
+        return ("form", *several) if last.fields else ("button", *several)
+    return ("question",) if isinstance(last, Read) else ("navigation",)
+
+
+def _refused(
+    candidate: Candidate, ground: Ground, source: str, refusal: Refusal, goal: str = ""
+) -> Draft:
+    task = _task(candidate, ground, goal or signature(candidate.deeds[-1]))
+    proposal = Proposal(task, source, f"done in episode {candidate.episode.id}", "", (refusal,))
+    return Draft(proposal)
+
+
+def _last_url(rehearsed: Rehearsed) -> str:
+    """The address that both plays ended on; empty where they differ."""
+    urls = {p.steps[-1].observation.url for p in rehearsed.plays if p is not None and p.steps}
+    return urls.pop() if len(urls) == 1 else ""
+
+
+def _stands(value: str, play: Trajectory) -> bool:
+    return any(value in (node.name + node.value) for node in play.steps[-1].observation.nodes)
+
+
+def _is_in(text: str, url: str) -> bool:
+    from urllib.parse import unquote_plus
+
+    return text.casefold() in unquote_plus(url).casefold()

@@ -1,0 +1,1 @@
+"""Proposers: what each source of new tasks is shown, how replies are read, what is not taken."""
