@@ -1,1 +1,1 @@
-"""Proposals made and proven by playing: a site explored, labelled backwards, checks tried."""
+"""Proposing: models asked, sites explored, proposals sifted and proven."""

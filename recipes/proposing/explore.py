@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from recipes.proposing.explore_pages import sighting
+from recipes.proposing.explore_pages import is_in_menu, menu_of, sighting
 from recipes.proposing.explore_surprise import Surprise, by_novelty
 from recipes.proposing.explorer import Aim, Explorer, offer_of
 from recipes.proposing.label import Candidate, Pruning, candidates, step_after, uncut
@@ -18,8 +18,8 @@ from recipes.proposing.label_tasks import drafted, rehearse
 from recipes.proposing.prove import proven
 from recipes.proposing.prove_stage import Playing, Stage
 from tasks.proposal import Proposal
-from tasks.proposers.backward import Grammar, Writer
-from tasks.proposers.exploration import Ground
+from tasks.proposers.backward import Grammar, Opened, Read, Submitted, Writer
+from tasks.proposers.exploration import Territory
 from tasks.proposers.frontier import NOWHERE, Frontier, PageNode, Sighting
 from webagent.action.actions import Click
 from webagent.policy.policy import Policy
@@ -43,9 +43,24 @@ class Exploring:
     """Episodes sent out together, before what they found is looked at."""
     most: int = 60
     """Candidates that are rehearsed."""
+    most_opened: int = 6
+    """Of them those that only go to a page."""
+    most_read: int = 12
+    """Of them questions."""
     curiosity: float = 1.0
     """How much surprise raises a page's priority; 0: none."""
     pruning: Pruning = field(default_factory=Pruning)
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """Who does what a model may do; each has a way without one."""
+
+    explorer: Policy | None = None
+    """Plays in place of the structured explorer; it begins on the page that it is sent to."""
+    writer: Writer = field(default_factory=Grammar)
+    surprise: Surprise | None = None
+    """None: counts of what was done, and the source is `exploration`."""
 
 
 @dataclass(slots=True)
@@ -60,28 +75,26 @@ class Explored:
 
 
 async def explore(
-    ground: Ground,
+    territory: Territory,
     stage: Stage,
     seed: int,
     settings: Exploring | None = None,
-    surprise: Surprise | None = None,
-    explorer: Policy | None = None,
+    roles: Roles | None = None,
 ) -> Explored:
     """Send episodes to the frontier until the steps are spent.
 
     What is done follows from the seed and from what the site shows; with the stage's recorder the
-    same call goes on where it stopped. `explorer` plays in place of the structured one; it finds
-    its page by the address at which its episodes start.
+    same call goes on where it stopped.
     """
-    settings = settings or Exploring()
-    surprise = surprise or by_novelty()
+    settings, roles = settings or Exploring(), roles or Roles()
+    surprise = roles.surprise or by_novelty()
     found = Explored(Frontier(settings.curiosity))
     round = 0
     while found.steps < settings.steps:
         rng = np.random.default_rng([seed, round])
         nodes: list[PageNode | None] = [*found.frontier.choose(settings.batch, rng)] or [None]
         left = settings.steps - found.steps
-        wanted = _sent(nodes, ground, found, settings, left, (seed, round, explorer))
+        wanted = _sent(nodes, territory, found, settings, left, (seed, round, roles.explorer))
         if not wanted:
             break
         episodes = await stage.play(wanted, f"explore {round}")
@@ -89,30 +102,29 @@ async def explore(
         if not played:
             break
         for episode in played:
-            _learn(found, episode, ground, surprise)
+            _learn(found, episode, territory, surprise)
         round += 1
     return found
 
 
 async def proposals(
-    ground: Ground,
+    territory: Territory,
     stage: Stage,
     seed: int = 0,
     settings: Exploring | None = None,
-    writer: Writer | None = None,
-    surprise: Surprise | None = None,
-    explorer: Policy | None = None,
+    roles: Roles | None = None,
 ) -> list[Proposal]:
     """Tasks of what an exploration of the site did, each proven or with why it is refused.
 
-    The source is `curiosity` where a `surprise` is given, else `exploration`; with one, what
-    surprised most comes first. Raises `ModelError` when the writer's model fails for good.
+    The source is `curiosity` where the roles have a surprise, and then what surprised most comes
+    first; else `exploration`. Raises `ModelError` when a model fails for good.
     """
-    settings = settings or Exploring()
-    found = await explore(ground, stage, seed, settings, surprise, explorer)
-    chosen = candidates_of(found, seed, settings, by_surprise=surprise is not None)
-    source = "curiosity" if surprise is not None else "exploration"
-    return await told_and_proven(chosen, ground, stage, writer or Grammar(), source)
+    settings, roles = settings or Exploring(), roles or Roles()
+    found = await explore(territory, stage, seed, settings, roles)
+    is_curious = roles.surprise is not None
+    chosen = candidates_of(found, seed, settings, by_surprise=is_curious)
+    source = "curiosity" if is_curious else "exploration"
+    return await told_and_proven(chosen, territory, stage, roles.writer, source)
 
 
 def candidates_of(
@@ -127,20 +139,37 @@ def candidates_of(
     if by_surprise:
         chosen.sort(key=lambda candidate: -candidate.surprise)
     settings.pruning.pruned = pruning.pruned
-    return chosen[: settings.most]
+    titles = _titles(found)
+    opened = [c for c in chosen if isinstance(c.deeds[-1], Opened)]
+    opened = [c for c in opened if len(titles[c.last.title]) == 1][: settings.most_opened]
+    read = [c for c in chosen if isinstance(c.deeds[-1], Read)]
+    read = [c for c in read if len(titles[c.last.title]) == 1][: settings.most_read]
+    done = [c for c in chosen if isinstance(c.deeds[-1], Submitted)]
+    return [*done[: settings.most - len(opened) - len(read)], *read, *opened]
+
+
+def _titles(found: Explored) -> dict[str, set[str]]:
+    """By title, the addresses of the pages that have it: one alone can be asked for by it."""
+    titles: dict[str, set[str]] = {}
+    for episode in found.episodes:
+        for page in [s.observation for s in episode.steps] + (
+            [episode.last] if episode.last else []
+        ):
+            titles.setdefault(page.title, set()).add(page.url.split("#")[0])
+    return titles
 
 
 async def told_and_proven(
-    chosen: Sequence[Candidate], ground: Ground, stage: Stage, writer: Writer, source: str
+    chosen: Sequence[Candidate], territory: Territory, stage: Stage, writer: Writer, source: str
 ) -> list[Proposal]:
     """Candidates rehearsed, written, checked and proven; tasks of one goal once."""
-    rehearsed = await rehearse(chosen, ground, stage, f"rehearse {source}")
+    rehearsed = await rehearse(chosen, territory, stage, f"rehearse {source}")
     failed = [place for place, each in enumerate(rehearsed) if each.objection and each.was_cut]
     whole = [uncut(rehearsed[place].candidate) for place in failed]
-    again = await rehearse(whole, ground, stage, f"rehearse {source} whole")
+    again = await rehearse(whole, territory, stage, f"rehearse {source} whole")
     for place, each in zip(failed, again, strict=True):
         rehearsed[place] = each
-    drafts = [await drafted(each, ground, writer, source) for each in rehearsed]
+    drafts = [await drafted(each, territory, writer, source) for each in rehearsed]
     known: set[str] = set()
     single = []
     for draft in drafts:
@@ -155,7 +184,7 @@ async def told_and_proven(
 
 def _sent(
     nodes: Sequence[PageNode | None],
-    ground: Ground,
+    territory: Territory,
     found: Explored,
     settings: Exploring,
     left: int,
@@ -171,13 +200,13 @@ def _sent(
         if steps > left:
             break
         left -= steps
-        task = ground.task("explore", GOAL, number, steps)
+        task = territory.task("explore", GOAL, number, steps)
         if explorer is not None:
-            start = node.url if node is not None else ground.start_url
+            start = node.url if node is not None else territory.start_url
             wanted.append(Playing(replace(task, start_url=start), explorer))
             continue
         aim = _aim(node, found.frontier)
-        policy = Explorer(seed, {number: aim}, ground.may_destroy)
+        policy = Explorer(seed, {number: aim}, territory.may_destroy)
         wanted.append(Playing(task, policy))
     return wanted
 
@@ -191,13 +220,15 @@ def _aim(node: PageNode | None, frontier: Frontier) -> Aim:
     return Aim(node.way, node.url, tried, node.link_yield)
 
 
-def _learn(found: Explored, episode: Trajectory, ground: Ground, surprise: Surprise) -> None:
+def _learn(found: Explored, episode: Trajectory, territory: Territory, surprise: Surprise) -> None:
     """Put an episode's pages into the frontier, with how they were come to."""
     from worldmodel.transitions import Transition
 
-    way: list[str] | None = [] if episode.task.start_url == ground.start_url else None
+    way: list[str] | None = [] if episode.task.start_url == territory.start_url else None
     surprises = []
-    node = _seen(found.frontier, episode, 0, way, ground)
+    is_home = episode.task.start_url == territory.start_url
+    menu = menu_of(episode.steps[0].observation) if is_home else {}
+    node = _seen(found.frontier, episode, 0, way, territory)
     for index, step in enumerate(episode.steps):
         after = step_after(episode, index)
         if after is None:
@@ -216,9 +247,12 @@ def _learn(found: Explored, episode: Trajectory, ground: Ground, surprise: Surpr
         target = before.node(getattr(step.decision.action, "mark", 0))
         is_link = isinstance(step.decision.action, Click) and target and target.role == "link"
         if before.url != after.url:
-            way = [*way, target.name] if way is not None and is_link and target else None
+            if is_link and target and is_in_menu(target, menu):
+                way = [target.name]
+            else:
+                way = [*way, target.name] if way is not None and is_link and target else None
         known = len(found.frontier.nodes)
-        here = _seen(found.frontier, episode, index + 1, way, ground)
+        here = _seen(found.frontier, episode, index + 1, way, territory)
         if (offer := offer_of(before, step.decision.action)) and node is not None:
             is_new = len(found.frontier.nodes) > known
             found.frontier.note(node, offer, surprises[-1], is_new)
@@ -229,13 +263,13 @@ def _learn(found: Explored, episode: Trajectory, ground: Ground, surprise: Surpr
 
 
 def _seen(
-    frontier: Frontier, episode: Trajectory, index: int, way: list[str] | None, ground: Ground
+    frontier: Frontier, episode: Trajectory, index: int, way: list[str] | None, territory: Territory
 ) -> PageNode | None:
     """The node of the page at a step; None off the site."""
     page = episode.steps[index].observation if index < len(episode.steps) else episode.last
-    if page is None or not page.url.startswith(_origin(ground.start_url)):
+    if page is None or not page.url.startswith(_origin(territory.start_url)):
         return None
-    seen: Sighting = sighting(page, way if way is not None else NOWHERE, ground.may_destroy)
+    seen: Sighting = sighting(page, way if way is not None else NOWHERE, territory.may_destroy)
     return frontier.see(seen)[0]
 
 

@@ -1,11 +1,11 @@
 """A page as an explorer reads it: its forms with their labels, its links, what it says of what."""
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from tasks.proposers.backward import Read
-from tasks.proposers.exploration import is_avoided
+from tasks.proposers.exploration import is_avoided, is_preview
 from tasks.proposers.frontier import Sighting
 from webagent.records import Node, Observation
 
@@ -58,6 +58,8 @@ def forms_on(page: Observation) -> list[Form]:
     heading = above = ""
 
     def close() -> None:
+        if len(fields) == 1 and len(buttons) == 1 and not fields[0].label:
+            fields[0] = replace(fields[0], label=buttons[0].name)
         if fields:
             forms.append(Form(tuple(fields), tuple(buttons), above))
         elif buttons:
@@ -67,7 +69,7 @@ def forms_on(page: Observation) -> list[Form]:
 
     for index, node in enumerate(page.nodes):
         if node.kind in _HEADING and not node.mark:
-            heading = node.name
+            heading = _without_site(node.name, page.title)
         elif is_field(node):
             if buttons:
                 close()
@@ -78,6 +80,14 @@ def forms_on(page: Observation) -> list[Form]:
             buttons.append(node)
     close()
     return forms
+
+
+def main_buttons(form: Form, may_destroy: bool) -> list[str]:
+    """The button that a form is sent by, `ENTER` where it has none; none where it is avoided."""
+    if not form.buttons:
+        return [ENTER]
+    fine = [b.name for b in form.buttons if not is_avoided(b.name, may_destroy)]
+    return sorted(fine, key=is_preview)[:1]
 
 
 def is_field(node: Node) -> bool:
@@ -107,7 +117,8 @@ def label_of(page: Observation, index: int) -> str:
         said = before.name
         last = re.split(r"(?<=[.?!])\s+", said.strip())
         wanted = last[-1] if last[-1].endswith(":") and not _beside(page, index) else last[0]
-        return wanted.rstrip(":.* ")[:80]
+        wanted = wanted.rstrip(":.* ")[:80]
+        return wanted if len(re.findall(r"[A-Za-z]", wanted)) > 1 else ""
     return ""
 
 
@@ -123,10 +134,8 @@ def options_of(page: Observation, index: int) -> tuple[str, ...]:
 
 def field_of(page: Observation, mark: int) -> Field | None:
     """The field with this mark, as it stands on the page."""
-    for index, node in enumerate(page.nodes):
-        if mark and node.mark == mark and is_field(node):
-            return Field(node, label_of(page, index), options_of(page, index))
-    return None
+    fields = (entry for form in forms_on(page) for entry in form.fields)
+    return next((entry for entry in fields if mark and entry.node.mark == mark), None)
 
 
 def heading_above(page: Observation, mark: int) -> str:
@@ -137,16 +146,34 @@ def heading_above(page: Observation, mark: int) -> str:
             break
         if node.kind in _HEADING and not node.mark:
             heading = node.name
-    return heading or page.title
+    return _without_site(heading, page.title) or page.title
+
+
+def _without_site(heading: str, title: str) -> str:
+    """A heading of which the site's name is a part, as it is of the title, without it."""
+    site, colon, rest = title.partition(":")
+    whole = f"{site.strip()}{rest.strip()}"
+    return rest.strip() if colon and heading.replace(" ", "") == whole.replace(" ", "") else heading
+
+
+def menu_of(page: Observation) -> dict[str, tuple[int, int]]:
+    """The page's links by name, with where they stand: one that stands there on another page, too,
+    belongs to the site's menu."""
+    return {n.name: n.box[:2] for n in page.nodes if n.mark and n.role == "link" and n.name}
+
+
+def is_in_menu(link: Node, menu: Mapping[str, tuple[int, int]]) -> bool:
+    """Whether a link stands in the same place on the page that the menu was taken from."""
+    return menu.get(link.name) == link.box[:2]
 
 
 def links_on(page: Observation, may_destroy: bool) -> list[Node]:
     """Links that may be followed, each name once."""
     found: dict[str, Node] = {}
     for node in page.nodes:
-        if node.mark and node.role == "link" and node.name.strip():
-            if not is_avoided(node.name, may_destroy) and "hidden-part" not in node.states:
-                found.setdefault(node.name, node)
+        is_link = node.mark and node.role == "link" and node.name.strip()
+        if is_link and not is_avoided(node.name, may_destroy):
+            found.setdefault(node.name, node)
     return list(found.values())
 
 
@@ -156,12 +183,7 @@ def sighting(page: Observation, way: Sequence[str], may_destroy: bool) -> Sighti
     structure = {f"{f.label}/{f.node.kind}" for form in forms for f in form.fields}
     structure |= {_bare(button.name) for form in forms for button in form.buttons}
     structure |= {f"th:{node.name}" for node in page.nodes if node.kind == "th"}
-    offers = {
-        form.offer(name)
-        for form in forms
-        for name in ([button.name for button in form.buttons] or [ENTER])
-        if not is_avoided(name, may_destroy)
-    }
+    offers = {form.offer(name) for form in forms for name in main_buttons(form, may_destroy)}
     offers |= {f"link:{link.name}" for link in links_on(page, may_destroy)}
     return Sighting(page.url, page.title, frozenset(structure), frozenset(offers), tuple(way))
 
@@ -199,7 +221,8 @@ def _pairs(page: Observation) -> Iterator[tuple[str, str]]:
             if is_value and _in_one_row(here, following) and len(following.name) <= 80:
                 yield here.name.rstrip(": "), following.name
         elif here.kind == "th" and following is not None and following.kind == "td":
-            if _in_one_row(here, following) and 0 < len(following.name) <= 80:
+            is_value = _in_one_row(here, following) and 0 < len(following.name) <= 80
+            if is_value:
                 yield here.name.rstrip(": "), following.name
 
 

@@ -17,7 +17,13 @@ from recipes.proposing.explore_pages import (
     is_typed,
     links_on,
 )
-from tasks.proposers.exploration import is_avoided, is_preview, plausible_value, words_of
+from tasks.proposers.exploration import (
+    is_avoided,
+    is_preview,
+    plausible_value,
+    promises_a_form,
+    words_of,
+)
 from webagent.action import Action, format_action
 from webagent.action.actions import (
     Answer,
@@ -100,7 +106,7 @@ class Explorer:
         return Goto(aim.url) if aim.url else None
 
     def _in_a_form(self, trajectory: Trajectory, page: Observation) -> Action | None:
-        """The next field of the form that is being filled in, or its button."""
+        """The next field of the form that is being filled in, or its button; None in no form."""
         if not trajectory.steps:
             return None
         step = trajectory.steps[-1]
@@ -117,7 +123,7 @@ class Explorer:
 
     def _after_preview(self, before: Observation, page: Observation) -> Action | None:
         """The button that a preview has brought up."""
-        old = {node.name for node in before.nodes if node.role == "button"}
+        old = {button.name for form in forms_on(before) for button in form.buttons}
         fresh = [b for form in forms_on(page) for b in form.buttons if b.name not in old]
         wanted = [b for b in fresh if not is_preview(b.name) and not self._is_avoided(b.name)]
         return Click(wanted[0].mark) if wanted else None
@@ -128,28 +134,30 @@ class Explorer:
             if offer := offer_of(step.observation, step.decision.action):
                 tried[offer] += 1
         rng = np.random.default_rng([self.seed, trajectory.task.seed, len(trajectory.steps)])
-        weighted = [
-            (self.form_weight / (1 + tried[form.offer(name)]) ** 2, form)
-            for form in forms_on(page)
-            for name in self._names(form)[:1]
-        ]
+        choices: list[tuple[float, Action]] = []
+        forms = forms_on(page)
+        alone = sum(not form.fields for form in forms)
+        for form in forms:
+            weight = self.form_weight * (1.0 if form.fields and form.buttons else 0.3)
+            weight /= 1.0 if form.fields else max(1, alone)
+            for name in self._names(form)[:1]:
+                if action := self._next_in(form, trajectory, page):
+                    choices.append((weight / (1 + tried[form.offer(name)]) ** 2, action))
         links = links_on(page, self.may_destroy)
         fresh = [link for link in links if not tried[f"link:{link.name}"]]
-        share = 2.0 * aim.link_yield / max(1, len(fresh))
-        choices: list[tuple[float, Form | Node]] = [*weighted, *((share, link) for link in fresh)]
-        choices += [(0.2 / len(links), link) for link in links if link not in fresh]
+        promise = [4.0 if promises_a_form(link.name) else 1.0 for link in fresh]
+        share = 2.0 * aim.link_yield / max(1.0, sum(promise))
+        choices += [
+            (share * each, Click(link.mark)) for each, link in zip(promise, fresh, strict=True)
+        ]
+        choices += [(0.2 / len(links), Click(link.mark)) for link in links if link not in fresh]
         if not choices:
             return None
         weights = np.asarray([weight for weight, _ in choices])
-        picked = choices[int(rng.choice(len(choices), p=weights / weights.sum()))][1]
-        return (
-            Click(picked.mark)
-            if isinstance(picked, Node)
-            else self._next_in(picked, trajectory, page)
-        )
+        return choices[int(rng.choice(len(choices), p=weights / weights.sum()))][1]
 
     def _next_in(self, form: Form, trajectory: Trajectory, page: Observation) -> Action | None:
-        """What is next in filling in a form: a field not yet touched on this visit, or the button."""
+        """What is next in filling in a form: a field not touched on this visit, or the button."""
         plan = self._plan(form, trajectory, page)
         touched = _touched(trajectory, page)
         for entry, action in plan:

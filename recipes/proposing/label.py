@@ -6,52 +6,22 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from recipes.proposing.explore_pages import (
-    ENTER,
-    facts_on,
-    field_of,
-    forms_on,
-    heading_above,
-    is_telling_name,
-    is_typed,
-    subject_of,
-)
+from recipes.proposing.explore_pages import facts_on, is_in_menu, is_telling_name, menu_of
+from recipes.proposing.label_deeds import Told, deeds_of, is_walk
 from tasks.proposers.backward import (
     Deed,
-    Filled,
     Opened,
     Read,
     Submitted,
     is_brief,
+    is_label,
     is_search,
-    is_title,
     signature,
 )
 from tasks.proposers.checks import is_clock
-from tasks.proposers.exploration import is_preview
-from tasks.proposers.frontier import pattern_of
-from webagent.action import Action, is_final
-from webagent.action.actions import (
-    Answer,
-    Check,
-    Click,
-    Fill,
-    GoBack,
-    Goto,
-    Press,
-    SelectOption,
-    Uncheck,
-)
-from webagent.policy.deeds import detours, looks
-from webagent.records import Decision, Node, Observation, Step, Trajectory
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """A deed with the step that completed it, counted from 0."""
-
-    step: int
-    deed: Deed
+from webagent.action.actions import Answer, Click, Fill, SelectOption
+from webagent.policy.deeds import detours
+from webagent.records import Decision, Observation, Step, Trajectory
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,47 +101,6 @@ def _story(steps: Sequence[Step], last: Observation) -> tuple[Deed, ...]:
     return (*done, told[-1]) if told else ()
 
 
-def deeds_of(steps: Sequence[Step], last: Observation | None) -> list[Told]:
-    """What was done, step by step; what changed nothing on the page is left out."""
-    found: list[Told] = []
-    pending: dict[str, Filled] = {}
-    subject, is_particular = "", False
-    menu = (
-        {node.name for node in steps[0].observation.nodes if node.role == "link"}
-        if steps
-        else set()
-    )
-    for index, step in enumerate(steps):
-        page, action = step.observation, step.decision.action
-        after = steps[index + 1].observation if index + 1 < len(steps) else last
-        if after is None or is_final(action):
-            continue
-        if entered := _entered(page, action):
-            pending[entered.label] = entered
-            continue
-        node = page.node(getattr(action, "mark", 0))
-        if not _has_moved(page, after) or node is None:
-            pending = pending if isinstance(action, Click | Press) else {}
-            continue
-        if node.role == "link" and isinstance(action, Click):
-            subject, is_particular = _subject(node, page, after, menu)
-            pending = {}
-            opened = Opened(node.name, after.title, pattern_of(after.url))
-            found.append(Told(index, opened))
-        elif node.role == "button" or isinstance(action, Press):
-            button = node.name if node.role == "button" else ENTER
-            if not is_preview(button):
-                fields = tuple(pending.values())
-                heading = heading_above(page, _first_mark(page, node))
-                sent = Submitted(button, heading, fields, subject, is_particular)
-                found.append(Told(index, sent))
-                titled = next((f.value for f in fields if is_title(f.label)), "")
-                subject = subject_of(after) or titled or subject
-                is_particular = bool(subject)
-            pending = _still_there(pending, after)
-    return found
-
-
 def cut(steps: Sequence[Step], last: Observation) -> tuple[Step, ...]:
     """The steps without detours: pages that were left and come back to with nothing entered."""
     left_out = set(detours(steps))
@@ -182,12 +111,42 @@ def cut(steps: Sequence[Step], last: Observation) -> tuple[Step, ...]:
             later
             for later in range(index + 1, len(kept))
             if kept[later].observation.url == kept[index].observation.url
-            and all(_is_walk(step) for step in kept[index:later])
+            and all(is_walk(step) for step in kept[index:later])
         ]
         if again:
             del kept[index : again[-1]]
         index += 1
+    return _by_menu(kept)
+
+
+def _by_menu(steps: Sequence[Step]) -> tuple[Step, ...]:
+    """The steps with each walk that ends at a link of the menu begun there at once."""
+    kept = list(steps)
+    index = 0
+    while index < len(kept):
+        menu = menu_of(kept[index].observation)
+        jump = index
+        for later in range(index + 1, len(kept)):
+            if not all(is_walk(step) for step in kept[index:later]):
+                break
+            step = kept[later]
+            link = step.observation.node(getattr(step.decision.action, "mark", 0))
+            if link is not None and link.role == "link" and is_in_menu(link, menu):
+                jump = later
+        if jump > index:
+            kept[index : jump + 1] = [_clicked_on(kept[index].observation, kept[jump])]
+        index += 1
     return tuple(kept)
+
+
+def _clicked_on(page: Observation, step: Step) -> Step:
+    """A click on a link of the menu, done on another page."""
+    link = step.observation.node(getattr(step.decision.action, "mark", 0))
+    name = link.name if link else ""
+    there = next(n for n in page.nodes if n.mark and n.role == "link" and n.name == name)
+    return replace(
+        step, observation=page, decision=replace(step.decision, action=Click(there.mark))
+    )
 
 
 def recording(candidate: Candidate, answer: str = "", steps: Sequence[Step] = ()) -> Trajectory:
@@ -205,7 +164,7 @@ def _questions(
     for index, step in enumerate(episode.steps):
         if any(isinstance(t.deed, Submitted) and t.step < index for t in told):
             break
-        if index == 0 or not _is_walk(episode.steps[index - 1]):
+        if index == 0 or not is_walk(episode.steps[index - 1]):
             continue
         facts = [fact for fact in facts_on(step.observation) if _is_askable(fact)]
         for place in rng.permutation(len(facts)):
@@ -239,66 +198,7 @@ def _is_worth(deeds: Sequence[Deed]) -> bool:
     if isinstance(last, Opened):
         return len(deeds) == 1 and is_brief(last.title) and is_telling_name(last.link)
     fields = [f for deed in deeds if isinstance(deed, Submitted) for f in deed.fields]
-    return len(deeds) <= 3 and all(is_brief(f.value) and is_brief(f.label) for f in fields)
-
-
-def _entered(page: Observation, action: Action) -> Filled | None:
-    """What an action put into a field."""
-    entry = field_of(page, getattr(action, "mark", 0))
-    if entry is None:
-        return None
-    match action:
-        case Fill(text=text):
-            return Filled(entry.label, "textbox", text)
-        case SelectOption(option=option):
-            return Filled(entry.label, "combobox", option)
-        case Check() | Click() if entry.node.role == "radio":
-            return Filled(entry.label, "radio", "chosen")
-        case Check() | Click() if entry.node.role in ("checkbox", "switch"):
-            was = "checked" in entry.node.states and isinstance(action, Click)
-            return Filled(entry.label, "checkbox", "unchecked" if was else "checked")
-        case Uncheck():
-            return Filled(entry.label, "checkbox", "unchecked")
-    return None
-
-
-def _still_there(pending: dict[str, Filled], page: Observation) -> dict[str, Filled]:
-    """What was entered and stands in the fields of the next page, as after a preview."""
-    forms = forms_on(page)
-    values = {f.label: f.node.value for form in forms for f in form.fields if is_typed(f.node)}
-    values |= {f.label: f.node.value for form in forms for f in form.fields if f.options}
-    return {label: each for label, each in pending.items() if values.get(label) == each.value}
-
-
-def _subject(link: Node, page: Observation, after: Observation, menu: set[str]) -> tuple[str, bool]:
-    """What a page is about, where it is one of many; and whether it is."""
-    if link.name in menu:
-        return "", False
-    known = subject_of(after) or subject_of(page)
-    rows = [f.subject for f in facts_on(page) if link.name in (f.value, f.subject)]
-    if link.name in rows or (is_telling_name(link.name) and not known and link.kind == "a"):
-        return link.name, True
-    return known, True
-
-
-def _has_moved(page: Observation, after: Observation) -> bool:
-    return after.outcome != "no effect" and (page.url != after.url or looks(page) != looks(after))
-
-
-def _is_walk(step: Step) -> bool:
-    """Whether a step only went from page to page."""
-    action = step.decision.action
-    node = step.observation.node(getattr(action, "mark", 0))
-    is_link = isinstance(action, Click) and node is not None and node.role == "link"
-    return is_link or isinstance(action, GoBack | Goto)
-
-
-def _first_mark(page: Observation, button: Node) -> int:
-    """The mark of the first field of the button's form, above which its heading stands."""
-    for form in forms_on(page):
-        if button in form.buttons or button in [f.node for f in form.fields]:
-            return form.fields[0].node.mark if form.fields else button.mark
-    return button.mark
+    return len(deeds) <= 3 and all(is_brief(f.value) and is_label(f.label) for f in fields)
 
 
 def fills(steps: Sequence[Step]) -> Iterator[tuple[int, str]]:

@@ -2,12 +2,12 @@
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import cast
 
-from recipes.proposing.label import Candidate, deeds_of, fills, recording
+from recipes.proposing.label import Candidate, fills, recording
+from recipes.proposing.label_deeds import deeds_of
 from recipes.proposing.prove import Draft
 from recipes.proposing.prove_stage import Playing, Stage
 from tasks.proposal import Proposal, Refusal
@@ -23,10 +23,11 @@ from tasks.proposers.backward import (
     is_told,
     signature,
 )
-from tasks.proposers.checks import Play, lasting_changes, page_checks, telling
-from tasks.proposers.exploration import Ground
+from tasks.proposers.checks import Play, expected_changes, holds, page_checks
+from tasks.proposers.exploration import Territory
 from tasks.task import Check, Json, Probe, Task
-from webagent.policy.scripted import ScriptedPolicy, replay
+from webagent.action.actions import Answer
+from webagent.policy.scripted import ScriptedPolicy, listed, replay
 from webagent.records import Trajectory
 
 
@@ -36,6 +37,8 @@ class Rehearsed:
 
     candidate: Candidate
     plays: tuple[Trajectory | None, Trajectory | None]
+    idle: Trajectory | None = None
+    """An episode in which nothing was done."""
 
     @property
     def was_cut(self) -> bool:
@@ -55,31 +58,39 @@ class Rehearsed:
             told = [t.deed for t in deeds_of(steps, play.steps[-1].observation)]
             last = self.candidate.deeds[-1]
             if not isinstance(last, Read) and (not told or signature(told[-1]) != signature(last)):
-                at = f", step {failed[0]} had {play.steps[failed[0]].observation.outcome!r}"
-                return "played again it does not come to the same" + (at if failed else "")
+                at = failed[0] if failed else 0
+                said = f", step {at} had {play.steps[at].observation.outcome!r}" if at else ""
+                return f"played again it does not come to the same{said}"
             if isinstance(last, Read) and not _stands(last.value, play):
                 return f"played again the page does not say {last.value!r}"
         return ""
 
 
 async def rehearse(
-    candidates: Sequence[Candidate], ground: Ground, stage: Stage, phase: str
+    candidates: Sequence[Candidate], territory: Territory, stage: Stage, phase: str
 ) -> list[Rehearsed]:
     """Play the cut solution of each candidate twice."""
     wanted = []
     for index, candidate in enumerate(candidates):
-        task = ground.task("rehearsal", "Play again.", index, candidate.length + 2)
+        task = territory.task("rehearsal", "Play again.", index, candidate.length + 2)
         script = ScriptedPolicy(replay(recording(candidate)), name="rehearsal")
         wanted += [Playing(task, script)] * 2
+    if wanted:
+        nothing = ScriptedPolicy(listed([Answer()]), name="baseline")
+        wanted.append(Playing(territory.task("rehearsal", "Do nothing.", 0, 1), nothing))
     played = await stage.play(wanted, phase)
     return [
-        Rehearsed(candidate, (played[2 * index], played[2 * index + 1]))
+        Rehearsed(candidate, (played[2 * index], played[2 * index + 1]), played[-1])
         for index, candidate in enumerate(candidates)
     ]
 
 
 async def drafted(
-    rehearsed: Rehearsed, ground: Ground, writer: Writer, source: str, at: datetime | None = None
+    rehearsed: Rehearsed,
+    territory: Territory,
+    writer: Writer,
+    source: str,
+    at: datetime | None = None,
 ) -> Draft:
     """A proposal of what was rehearsed, refused where it cannot be told, checked or played again.
 
@@ -88,20 +99,22 @@ async def drafted(
     """
     candidate = rehearsed.candidate
     if said := rehearsed.objection:
-        return _refused(candidate, ground, source, Refusal("feasibility", said))
-    changes = _lasting(rehearsed, at or datetime.now(UTC))
-    story = Story(candidate.deeds, changes, _last_url(rehearsed))
+        return _refused(candidate, territory, source, Refusal("feasibility", said))
+    plays = _with_changes(rehearsed, at or datetime.now(UTC))
+    idle = (_changes(rehearsed.idle) if rehearsed.idle else None) or {}
+    made = {t: rows for t, rows in plays[0].changes.items() if t not in idle} if plays else None
+    story = Story(candidate.deeds, made, _last_url(rehearsed))
     written = await writer.write(story)
     if written is None or not written.goal:
         return _refused(
-            candidate, ground, source, Refusal("validity", "it cannot be told in words")
+            candidate, territory, source, Refusal("validity", "it cannot be told in words")
         )
-    checked = _checked(candidate, written, story, ground)
+    checked = _checked(candidate, written, story, plays, territory, idle)
     if checked is None:
         said = "it leaves nothing behind that could be checked"
-        return _refused(candidate, ground, source, Refusal("validity", said), written.goal)
+        return _refused(candidate, territory, source, Refusal("validity", said), written.goal)
     task = replace(
-        _task(candidate, ground, written.goal), checks=checked.checks, probes=checked.probes
+        _task(candidate, territory, written.goal), checks=checked.checks, probes=checked.probes
     )
     if not checked.needs_changes:
         task = replace(task, records=())
@@ -117,32 +130,50 @@ class _Checked:
 
 
 def _checked(
-    candidate: Candidate, written: Written, story: Story, ground: Ground
+    candidate: Candidate,
+    written: Written,
+    story: Story,
+    plays: Sequence[Play],
+    territory: Territory,
+    idle: Changes,
 ) -> _Checked | None:
     """How anyone can tell that it was done: by answer, database, address or page."""
     last = candidate.deeds[-1]
     typed = [text for _, text in fills(candidate.steps) if is_told(text, written.goal)]
     if written.answer:
         return _Checked((Check("episode.answer", "same_text", written.answer),))
-    if story.changes:
-        expected = telling(cast(Mapping[str, Json], story.changes), typed)
-        return _Checked((Check("changes", "changes_are", expected),), needs_changes=True)
+    if story.changes and isinstance(last, Submitted):
+        expected = expected_changes(plays[0], plays[1], typed, idle)
+        if expected:
+            return _by_changes(candidate, expected, typed, story.url)
     if isinstance(last, Opened) or (all(_is_in(text, story.url) for text in typed) and typed):
         if story.url.split("#")[0] != candidate.episode.task.start_url.split("#")[0]:
             return _Checked((Check("episode.url", "url_matches", story.url),))
         return None
-    if ground.has_database or not typed or not isinstance(last, Submitted):
+    if territory.has_database or not typed or not isinstance(last, Submitted):
         return None
     probes, checks = page_checks(story.url, typed)
     return _Checked(checks, probes)
 
 
-def _lasting(rehearsed: Rehearsed, at: datetime) -> Changes | None:
+def _by_changes(
+    candidate: Candidate, expected: dict[str, Json], typed: Sequence[str], url: str
+) -> _Checked:
+    """By the database, and for what was typed and is not to be read there by the last page, where
+    that is at the same address in every play and shows it."""
+    check = Check("changes", "changes_are", expected)
+    lines = " ".join(node.name for node in candidate.last.nodes)
+    missing = [text for text in typed if not holds(expected, text)]
+    if not missing or not url or not all(text in lines for text in missing):
+        return _Checked((check,), needs_changes=True)
+    probes, checks = page_checks(url, missing)
+    return _Checked((check, *checks), probes, needs_changes=True)
+
+
+def _with_changes(rehearsed: Rehearsed, at: datetime) -> list[Play]:
+    """The two plays with what they left in the database; empty where that is not known."""
     found = [_changes(play) for play in rehearsed.plays if play is not None]
-    if len(found) < 2 or any(each is None for each in found):
-        return None
-    first, second = (Play(each or {}, at) for each in found)
-    return lasting_changes(first, second)
+    return [Play(each, at) for each in found if each is not None] if None not in found else []
 
 
 def _changes(play: Trajectory) -> Changes | None:
@@ -150,9 +181,9 @@ def _changes(play: Trajectory) -> Changes | None:
     return found if isinstance(found, dict) else None
 
 
-def _task(candidate: Candidate, ground: Ground, goal: str) -> Task:
+def _task(candidate: Candidate, territory: Territory, goal: str) -> Task:
     name = f"{_kind(candidate.deeds[-1])}-{hashlib.sha256(goal.encode()).hexdigest()[:8]}"
-    task = ground.task(name, goal, 0, 2 * candidate.length + 6)
+    task = territory.task(name, goal, 0, 2 * candidate.length + 6)
     template = re.sub(r"[^a-z0-9]+", "-", signature(candidate.deeds[-1]).lower()).strip("-")[:60]
     return replace(task, template=template, skills=_skills(candidate.deeds))
 
@@ -170,9 +201,9 @@ def _skills(deeds: Sequence[Deed]) -> tuple[str, ...]:
 
 
 def _refused(
-    candidate: Candidate, ground: Ground, source: str, refusal: Refusal, goal: str = ""
+    candidate: Candidate, territory: Territory, source: str, refusal: Refusal, goal: str = ""
 ) -> Draft:
-    task = _task(candidate, ground, goal or signature(candidate.deeds[-1]))
+    task = _task(candidate, territory, goal or signature(candidate.deeds[-1]))
     proposal = Proposal(task, source, f"done in episode {candidate.episode.id}", "", (refusal,))
     return Draft(proposal)
 

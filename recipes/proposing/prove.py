@@ -14,8 +14,10 @@ from webagent.action.actions import Answer, Fill, GiveUp, SelectOption
 from webagent.policy.policy import Policy
 from webagent.policy.scripted import ScriptedPolicy, listed, replay
 from webagent.records import Decision, Step, Trajectory
+from webagent.serialize import dumps, to_json
 
 JUDGE = checks_hold()
+_BASELINES = ("nothing", "giving up")
 ANOTHER = "Quite another thing 71"
 """Typed by a mutant in place of what the goal says."""
 
@@ -107,18 +109,37 @@ class Draft:
 async def prove(drafts: Sequence[Draft], stage: Stage, phase: str = "prove") -> list[Proof]:
     """Play each proposal's solution, nothing, giving up and the mutants of its solution, each from
     a fresh state, and score all of them by the proposal's checks."""
-    wanted: list[tuple[int, str, Playing]] = []
-    for place, draft in enumerate(drafts):
-        wanted.extend((place, what, playing) for what, playing in _trials(draft))
-    episodes = await stage.play([playing for _, _, playing in wanted], phase)
-    trials: list[list[Trial]] = [[] for _ in drafts]
-    for (place, what, _), episode in zip(wanted, episodes, strict=True):
-        if episode is None:
-            trials[place].append(Trial(what, None, "the world failed every time"))
-            continue
-        score = await JUDGE(episode)
-        trials[place].append(Trial(what, score.value, score.reason, episode.id))
-    return [Proof(tuple(each)) for each in trials]
+    baselines: dict[str, int] = {}
+    playing: list[Playing] = []
+    places: list[list[tuple[str, int]]] = []
+    for draft in drafts:
+        places.append([])
+        for what, each in _trials(draft):
+            number = len(playing)
+            if what in _BASELINES:
+                number = baselines.setdefault(f"{what} {_asked(each.task)}", number)
+            if number == len(playing):
+                playing.append(each)
+            places[-1].append((what, number))
+    episodes = await stage.play(playing, phase)
+    proofs = []
+    for draft, tried in zip(drafts, places, strict=True):
+        task = draft.proposal.task
+        proofs.append(Proof(tuple([await _trial(what, episodes[n], task) for what, n in tried])))
+    return proofs
+
+
+async def _trial(what: str, episode: Trajectory | None, task: Task) -> Trial:
+    if episode is None:
+        return Trial(what, None, "the world failed every time")
+    score = await JUDGE(replace(episode, task=task))
+    return Trial(what, score.value, score.reason, episode.id)
+
+
+def _asked(task: Task) -> str:
+    """What an episode in which nothing is done depends on."""
+    unnamed = replace(task, id="", goal="", checks=(), template="", skills=(), max_steps=0)
+    return dumps(to_json(unnamed)).decode()
 
 
 async def proven(drafts: Sequence[Draft], stage: Stage, phase: str = "prove") -> list[Proposal]:

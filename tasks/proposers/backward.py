@@ -11,6 +11,7 @@ from typing import Any, Protocol, TypeAlias
 
 from tasks.proposers.backward_words import (
     article,
+    is_plural,
     joined,
     lowered,
     noun_of_table,
@@ -161,9 +162,10 @@ def _sentence(deed: Submitted, changes: Changes) -> str:
         return _search(deed)
     titled = next((field for field in deed.fields if is_title(field.label)), None)
     rest = [field for field in deed.fields if field is not titled]
-    if deed.is_particular and rest and titled is None and _edits(changes):
+    if rest and titled is None and _edits(changes) and (deed.is_particular or not _adds(changes)):
         settings = joined([f"{article(plain_label(f.label))} to {_value(f)}" for f in rest])
-        return f'Change {settings} for "{deed.subject}"'
+        where = f'for "{deed.subject}"' if deed.subject else f'on the page "{deed.heading}"'
+        return f"Change {settings} {where}"
     what = verb_phrase(deed.heading, deed.button, _table(deed, changes))
     named = f' titled "{titled.value}"' if titled else ""
     about = f' for "{deed.subject}"' if deed.subject else ""
@@ -177,7 +179,9 @@ def _search(deed: Submitted) -> str:
         return ""
     others = [field for field in deed.fields if field not in texts[:1]]
     with_ = f" with {joined([_said(field) for field in others])}" if others else ""
-    return f'Search for "{texts[0].value}"{with_}'
+    if _SEARCHES.search(deed.button) and len(deed.button.split()) > 1:
+        return f'{deed.button} for "{texts[0].value}"{with_}'
+    return f'Search for "{texts[0].value}"{with_} on the page "{deed.heading}"'
 
 
 def _said(field: Filled) -> str:
@@ -196,9 +200,13 @@ def _value(field: Filled) -> str:
 
 
 def _question(read: Read) -> str:
-    """`What is the status of "Broken link"?`"""
-    of = f' of "{read.subject}"' if read.subject else f' on the page "{read.page}"'
-    return f"What is {article(plain_label(read.label))}{of}?"
+    """`What is the status of "Broken link" on the page "Tickets"?`"""
+    label = plain_label(read.label)
+    if read.subject and is_plural(label):
+        about = f'does "{read.subject}" have on the page "{read.page}"?'
+        return f"How many {label} {about}" if read.value.isdigit() else f"Which {label} {about}"
+    of = f' of "{read.subject}"' if read.subject else ""
+    return f'What is {article(plain_label(read.label))}{of} on the page "{read.page}"?'
 
 
 def _table(deed: Submitted, changes: Changes) -> str:
@@ -221,6 +229,15 @@ def _rows(difference: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
 def _edits(changes: Changes) -> bool:
     """Whether a row that was there is another one now."""
     return any(table.get("changed") for table in changes.values())
+
+
+def _adds(changes: Changes) -> bool:
+    return any(table.get("added") for table in changes.values())
+
+
+def is_label(text: str) -> bool:
+    """Whether a label can stand in a goal: words, not too many."""
+    return bool(re.fullmatch(r"[\w \-'’()/?.,:*]{2,70}", text)) and len(text.split()) <= 10
 
 
 def is_brief(text: str) -> bool:

@@ -30,6 +30,11 @@ def article(noun: str) -> str:
     return noun if re.match(r"(the|an?|your|its)\b", noun, re.IGNORECASE) else f"the {noun}"
 
 
+def is_plural(noun: str) -> bool:
+    """Whether a noun speaks of several things: `check-ins`, not `status` or `address`."""
+    return bool(re.search(r"[^sui]s$", noun))
+
+
 def lowered(sentence: str) -> str:
     """A sentence as the middle of another."""
     return sentence[:1].lower() + sentence[1:]

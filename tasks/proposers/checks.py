@@ -14,7 +14,10 @@ _NAMES_OF_KEYS = re.compile(
 )
 _HASH = re.compile(r"^[0-9a-f]{16,}$|^[0-9a-f]{8}-[0-9a-f]{4}-")
 _CLOCK = re.compile(r"^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?.*)?$")
-_AGO = re.compile(r"\bago\b|\bnow\b|\btoday\b|yesterday|\d\d:\d\d", re.IGNORECASE)
+_AGO = re.compile(
+    r"\bago\b|\b(year|month|week|day|hour|minute|second)s?\b|\bnow\b|\btoday\b|yesterday|\d\d:\d\d",
+    re.IGNORECASE,
+)
 _JULIAN_OF_1970 = 2440587.5
 _NEAR = timedelta(days=2)
 
@@ -28,38 +31,47 @@ class Play:
     """When, with its time zone."""
 
 
-def lasting_changes(first: Play, second: Play) -> dict[str, Json]:
-    """The rows that both plays added, removed and changed, with the columns that they agree in.
+def expected_changes(
+    first: Play, second: Play, values: Sequence[str], idle: Changes | None = None
+) -> dict[str, Json]:
+    """What the rule `changes_are` is to expect: the tables that hold something of `values`, what
+    was typed or chosen; where none does, all in which something stays the same.
 
-    Left out is whatever names a row or says when: keys, hashes, times near the play's own. Tables
-    in which the plays differ by more than columns are left out.
+    Of rows only the columns are kept that both plays agree in, without what names a row or says
+    when: keys and hashes of new rows, times near the play's own. The other tables may change, and
+    so may those in which the plays differ by more than columns, and those that change when nothing
+    is done, as `idle` says. Empty where nothing is left.
     """
-    found: dict[str, Json] = {}
-    for table in sorted(first.changes.keys() & second.changes.keys()):
-        one, two = first.changes[table], second.changes[table]
-        kept: dict[str, Json] = {}
-        for kind in ("added", "removed", "changed"):
-            rows, others = one.get(kind, []), two.get(kind, [])
-            if len(rows) == len(others):
-                told = [
-                    _agreed(a, b, (first.at, second.at), kind == "removed")
-                    for a, b in _paired(rows, others)
-                ]
-                kept |= {kind: list(told)} if told and all(told) else {}
-        if kept:
-            found[table] = kept
-    return found
-
-
-def telling(changes: Mapping[str, Json], values: Sequence[str]) -> dict[str, Json]:
-    """The tables that hold something of what was typed or chosen; all where none does."""
     wanted = {value.casefold() for value in values if value}
+    stable = {}
+    for table in sorted((first.changes.keys() & second.changes.keys()) - set(idle or {})):
+        if rows := _lasting(first, second, table):
+            stable[table] = rows
+    telling = [t for t, rows in stable.items() if any(_text(c) in wanted for c in _cells(rows))]
+    kept = telling or [t for t, rows in stable.items() if _cells(rows)]
+    if not kept:
+        return {}
+    others: list[Json] = [*sorted((first.changes.keys() | second.changes.keys()) - set(kept))]
+    return {**{table: stable[table] for table in kept}, **({"may": others} if others else {})}
 
-    def tells(rows: Json) -> bool:
-        return any(str(cell).casefold() in wanted for cell in _cells(rows))
 
-    named = {table: rows for table, rows in changes.items() if tells(rows)}
-    return named or dict(changes)
+def _lasting(first: Play, second: Play, table: str) -> dict[str, Json]:
+    """The rows of a table by what became of them; empty where the plays have not as many."""
+    one, two = first.changes[table], second.changes[table]
+    kept: dict[str, Json] = {}
+    for kind in ("added", "removed", "changed"):
+        rows, others = one.get(kind, []), two.get(kind, [])
+        if len(rows) != len(others):
+            return {}
+        if rows:
+            at, was_there = (first.at, second.at), kind == "removed"
+            kept[kind] = [_agreed(a, b, at, was_there) for a, b in _paired(rows, others)]
+    return kept
+
+
+def holds(changes: Json, text: str) -> bool:
+    """Whether a cell of the changes is this text."""
+    return any(_text(cell) == text.casefold() for cell in _cells(changes))
 
 
 def page_checks(url: str, values: Sequence[str]) -> tuple[tuple[Probe, ...], tuple[Check, ...]]:
@@ -108,7 +120,7 @@ def _agreed(one: Any, two: Any, at: tuple[datetime, datetime], was_there: bool) 
         touched = {key: value for key, value in after.items() if before.get(key) != value}
         kept = _agreed(touched, two.get("after", {}), at, False)
         old = _agreed(before, two["before"], at, True)
-        return {"before": old, "after": kept} if kept else {}
+        return {"before": old, "after": kept}
     return {
         column: value
         for column, value in one.items()
@@ -140,4 +152,8 @@ def _cells(value: Any) -> list[Any]:
         return [cell for each in value.values() for cell in _cells(each)]
     if isinstance(value, list):
         return [cell for each in value for cell in _cells(each)]
-    return [value]
+    return [] if value is None else [value]
+
+
+def _text(cell: Any) -> str:
+    return str(cell).casefold()

@@ -15,6 +15,8 @@ _DESTRUCTIVE = re.compile(
 )
 _LEAVING = re.compile(r"\b(log ?out|sign ?out|shut ?down|self.?destruct)\b", re.IGNORECASE)
 _PREVIEW = re.compile(r"\b(preview|cancel|back|close|reset)\b", re.IGNORECASE)
+_FORM = re.compile(r"\b(new|add|create|edit|reply|write|post|change|comment)\b", re.IGNORECASE)
+_LEADING = re.compile(r"^(new|edit|reply|create|write)\b", re.IGNORECASE)
 _PAYING = re.compile(r"\b(pay|purchase|buy now|place order|donate|transfer)\b", re.IGNORECASE)
 _WORD = re.compile(r"[A-Za-z][a-z]{3,}")
 _COMMON = frozenset(
@@ -27,7 +29,7 @@ _DATES = ("2024-03-14", "2024-05-02", "2023-11-20", "2025-01-09")
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class Territory:
     """What is explored: a site from its start page, as somebody."""
 
     name: str
@@ -73,6 +75,16 @@ def is_avoided(name: str, may_destroy: bool) -> bool:
 def is_preview(name: str) -> bool:
     """Whether a button of this name leaves everything as it was."""
     return bool(_PREVIEW.search(name))
+
+
+def promises_a_form(link: str) -> bool:
+    """Whether a link of this name probably leads to where something can be made or changed."""
+    return bool(_FORM.search(link))
+
+
+def leads_to_a_form(name: str) -> bool:
+    """Whether a link or a button of this name only opens a form, of what the page is about."""
+    return bool(_LEADING.search(name.strip()))
 
 
 def words_of(texts: Sequence[str]) -> list[str]:

@@ -132,8 +132,10 @@ class Frontier:
     def priority(self, node: PageNode) -> float:
         """How much is to be expected of going there: forms count whole, links by their yield."""
         left = self.untried(node)
+        forms = sum(offer.startswith("form:") for offer in left)
         links = sum(offer.startswith("link:") for offer in left)
-        promise = 0.1 + (len(left) - links) + node.link_yield * min(links, 10) / 2
+        buttons = min(1, len(left) - forms - links)
+        promise = 0.1 + forms + buttons + node.link_yield * min(links, 10) / 2
         curious = 1.0 + self._curiosity * node.mean_surprise
         return promise * curious / (1 + node.visits) / (1 + 0.1 * len(node.way))
 

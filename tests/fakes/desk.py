@@ -5,14 +5,14 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from urllib.parse import parse_qs, quote_plus, urlsplit
 
-from tasks.proposers.exploration import Ground
+from tasks.proposers.exploration import Territory
 from tasks.task import Json, Task
 from webagent.action import Action
 from webagent.action.actions import Check, Click, Fill, GoBack, Goto, Press, SelectOption
 from webagent.records import Node, Observation
 
 ADDRESS = "http://desk.test"
-GROUND = Ground("desk", f"{ADDRESS}/", site="desk@1", has_database=True)
+TERRITORY = Territory("desk", f"{ADDRESS}/", site="desk@1", has_database=True)
 TYPES = ("Bug", "Wish", "Question")
 _CLOCK = count(1_800_000_000, 7)
 
