@@ -20,7 +20,7 @@ from tasks.sites.state import FIRST, LOGINS, Placed, keep
 
 logger = logging.getLogger(__name__)
 
-_QUIET_SECONDS = 1.0
+_QUIET_SECONDS = 3.0
 """How long a reset waits for requests under way; then the server is started anew."""
 _DYING_SECONDS = 0.2
 """Until a process that has let go of its port is seen to be gone."""

@@ -34,7 +34,7 @@ def is_gone(pid: int) -> bool:
         return True
 
 
-def wait_for(condition, seconds=10.0):
+def wait_for(condition, seconds=30.0):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "it did not come about in time"
