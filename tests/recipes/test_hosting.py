@@ -1,5 +1,7 @@
 """Real browsers on sites of this machine: logged in, each on an instance of its own."""
 
+import socket
+import threading
 from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
@@ -56,7 +58,7 @@ def write(trajectory: Trajectory, page: Observation) -> Action:
 @pytest.mark.site
 @pytest.mark.browser
 async def test_eight_browsers_write_at_once_and_none_sees_what_another_wrote(
-    hosting: Hosting, browser: Browser
+    hosting: Hosting, browser: Browser, caplog: pytest.LogCaptureFixture
 ):
     tasks = [diary_task(seed, "writer" if seed % 2 else "other") for seed in range(16)]
     await hosting.prepare(tasks)
@@ -69,6 +71,7 @@ async def test_eight_browsers_write_at_once_and_none_sees_what_another_wrote(
     )
 
     assert len(episodes) == 16 and hosting.starts <= 8
+    assert "started anew" not in caplog.text
     for episode in episodes:
         author = "ann" if episode.task.seed % 2 else "bob"
         entry = {"id": 3, "author": author, "text": f"entry {episode.task.seed}"}
@@ -102,3 +105,29 @@ def test_what_a_task_names_is_looked_for_before_anything_is_spent(hosting: Hosti
     with pytest.raises(SetupError, match="no site is called 'dairy@1'; there is diary@1"):
         hosting.check([Task(id="x/y@1", start_url="", site="dairy@1")])
     hosting.check([Task(id="x/y@1", start_url="about:blank", login="somebody")])
+
+
+async def test_that_a_hosted_site_is_never_reset_is_said_when_the_run_begins(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"http://127.0.0.1:{server.getsockname()[1]}"
+        threading.Thread(target=answer, args=(server,), daemon=True).start()
+        file = tmp_path / "sites.toml"
+        file.write_text(f'[sites."shop@1"]\nhosted = "{address}"\nreset = "never"\n')
+        async with Hosting(files=[file]) as hosting:
+            await hosting.prepare([Task(id="shop/x@1", start_url=address, site="shop@1")])
+
+    assert "shop@1 is never reset" in caplog.text
+
+
+def answer(server: socket.socket) -> None:
+    """An empty page for each who asks."""
+    while True:
+        try:
+            connection, _ = server.accept()
+        except OSError:
+            return
+        with connection:
+            connection.recv(4096)
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")

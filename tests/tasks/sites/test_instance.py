@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tasks.sites import Instance, SiteError, instance
+from tasks.sites import Instance, SiteError, instance, state
 from tasks.sites.building import built, digest
 from tasks.sites.instance import first_state
 from tasks.sites.site import Account
@@ -34,7 +34,7 @@ def is_gone(pid: int) -> bool:
         return True
 
 
-def wait_for(condition, seconds=10.0):
+def wait_for(condition, seconds=30.0):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "it did not come about in time"
@@ -305,3 +305,44 @@ def test_a_reaper_that_was_killed_is_replaced_and_knows_all_that_runs():
     parent.communicate()
 
     wait_for(lambda: all(map(is_gone, pids)))
+
+
+def test_a_login_that_is_lost_is_made_again_with_its_state(tmp_path, monkeypatch):
+    monkeypatch.setenv("WEBAGENT_SITES", str(tmp_path))
+    build = built(Diary(), first_state)
+    (build.state() / "logins" / "writer.json").unlink()
+
+    assert built(Diary(), first_state).seconds > 0
+    assert build.login("writer")["cookies"]
+
+
+def test_a_state_that_was_kept_again_under_its_name_is_put_in_place_whole(diary, write, entries):
+    write(diary, "Fog.")
+    diary.snapshot("day")
+    diary.reset("day")
+    with Instance.start(Diary()) as other:
+        write(other, "Hail.")
+        other.snapshot("day")
+
+    diary.reset("day")
+    assert "Hail." in entries(diary) and "Fog." not in entries(diary)
+
+
+def test_a_disk_that_takes_no_more_is_named(diary, monkeypatch):
+    def full(*paths, **options):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(state.shutil, "copy2", full)
+    diary.database.write_bytes(b"x")
+    with pytest.raises(SiteError, match=r"cannot be put in place in .*No space left on device"):
+        diary.reset()
+
+
+def test_a_process_that_ends_without_stopping_its_sites_leaves_none_and_says_nothing():
+    code = "from tasks.sites import Instance; from tests.fakes.diary import Diary; "
+    code += "running = Instance.start(Diary()); print(running.pid, running.folder)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    pid, folder = done.stdout.split()
+
+    assert is_gone(int(pid)) and not Path(folder).exists()
+    assert (done.returncode, done.stderr) == (0, "")
