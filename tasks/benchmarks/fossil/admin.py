@@ -42,8 +42,10 @@ def people() -> list[Person]:
 
 
 def ordered(capabilities: str) -> str:
-    """In the order in which Fossil writes them."""
-    return "".join(sorted(set(capabilities)))
+    """In the order in which Fossil writes them: small letters, digits, capital letters."""
+    return "".join(
+        sorted(set(capabilities), key=lambda each: (not each.islower(), each.isupper(), each))
+    )
 
 
 @template("admin-add-user", "admin", 9, "admin form create")

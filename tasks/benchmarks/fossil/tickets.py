@@ -193,7 +193,7 @@ def open_ticket(draw: Random) -> Asked:
         text=told.description,
         **fields,
     )
-    after = {**fields, "status": "Open", "resolution": "Open"}
+    after = {**fields, "status": "Open"}
     return Asked(goal, ticket_opened(after, told.description))
 
 

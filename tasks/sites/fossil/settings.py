@@ -19,6 +19,7 @@ _CHOICES = {
     "status": STATUSES,
     "subsystem": SUBSYSTEMS,
 }
+# With the line ends of a form that is sent, so that one sent unchanged changes nothing.
 _MENU = """\
 Home /home * {}
 Timeline /timeline {o r j} {}
@@ -33,12 +34,28 @@ Logout /logout L {}
 Login /login !L {}
 """
 
+REPORT = (
+    "By Severity",
+    """SELECT
+  substr(tkt_uuid,1,10) AS '#',
+  severity,
+  priority,
+  status,
+  subsystem,
+  title
+FROM ticket
+ORDER BY CASE severity WHEN 'Critical' THEN 0 WHEN 'Severe' THEN 1
+  WHEN 'Important' THEN 2 WHEN 'Minor' THEN 3 ELSE 4 END, title""",
+)
+"""Title and query of a report beside Fossil's own."""
+
 SETTINGS = {
     "project-name": "Quillmark",
     "project-description": "Turns a folder of plain notes into a web site or a book.",
     "short-project-name": "quillmark",
     "index-page": "/wiki?name=Home",
-    "mainmenu": _MENU,
+    "mainmenu": _MENU.replace("\n", "\r\n"),
+    "sitemap-extra": "{New Tech-note} /technoteedit k",
     "ticket-common": "".join(
         f"set {field}_choices {{\n" + "".join(f"   {choice}\n" for choice in choices) + "}\n"
         for field, choices in _CHOICES.items()
@@ -70,5 +87,6 @@ SETTINGS = {
     # Without the time that the page took, which differs from one visit to the next.
     "footer": '<div class="footer">Quillmark, made with Fossil</div>\n',
     "timeline-utc": "1",
+    "timeline-default-style": "m",
     "timeline-max-comment": "0",
 }
