@@ -48,7 +48,7 @@ def ordered(capabilities: str) -> str:
     )
 
 
-@template("admin-add-user", "admin", 9, "admin form create")
+@template("admin-add-user", "admin", 10, "admin form create")
 def add_user(draw: Random) -> Asked:
     """Login, contact, password and two capabilities."""
     login, secret = draw.choice(LOGINS), password(draw)
@@ -163,7 +163,7 @@ def moderation(draw: Random) -> Asked:
     return Asked(goal, settings_are({"modreq-tkt" if what == "ticket" else "modreq-wiki": "1"}))
 
 
-@template("admin-welcome-member", "admin", 16, "admin wiki form edit long")
+@template("admin-welcome-member", "admin", 15, "admin wiki form edit long")
 def welcome(draw: Random) -> Asked:
     """A new user, and a line about the user in the wiki."""
     login, secret = draw.choice(LOGINS), password(draw)

@@ -151,7 +151,7 @@ def count_severe(draw: Random) -> Asked:
     return Asked(goal, answered(str(sum(map(counts, project.tickets())))))
 
 
-@template("wiki-read-option", "reader", 5, "question wiki")
+@template("wiki-read-option", "reader", 4, "question wiki")
 def read_option(draw: Random) -> Asked:
     """From the table of the configuration reference."""
     name, default = draw.choice(options())
@@ -166,7 +166,7 @@ def read_option(draw: Random) -> Asked:
     return Asked(goal, answered(default))
 
 
-@template("wiki-find-fact", "reader", 6, "question wiki search")
+@template("wiki-find-fact", "reader", 4, "question wiki search")
 def find_fact(draw: Random) -> Asked:
     """Which page has it is to be found out."""
     question, answer = draw.choice(FACTS)

@@ -32,6 +32,22 @@ Wiki /wiki j {}
 Admin /setup {a s} {}
 Logout /logout L {}
 Login /login !L {}
+{Site Map} /sitemap * {}
+"""
+_HEADER = """\
+<div class="header">
+  <div class="title"><h1>$<project_name></h1> $<title></div>
+  <div class="status"><th1>
+    set who Visitor
+    if {[info exists login]} {set who $login}
+    html "<a href='$home/login'>$who</a>"
+  </th1></div>
+</div>
+<div class="mainmenu"><th1>
+  foreach {name url rights class} $mainmenu {
+    if {[capexpr $rights]} {html "<a href='$home$url'>$name</a>\\n"}
+  }
+</th1></div>
 """
 
 REPORT = (
@@ -84,7 +100,9 @@ SETTINGS = {
     "search-technote": "1",
     "search-tkt": "1",
     "search-wiki": "1",
-    # Without the time that the page took, which differs from one visit to the next.
+    # Without a menu that rolls down slowly, and without the time that the page took, which differs
+    # from one visit to the next.
+    "header": _HEADER,
     "footer": '<div class="footer">Quillmark, made with Fossil</div>\n',
     "timeline-utc": "1",
     "timeline-default-style": "m",

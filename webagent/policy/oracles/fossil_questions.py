@@ -207,7 +207,7 @@ def last_change(view: View) -> Action:
         numbers = [node.name for node in now.all("link") if NUMBER.fullmatch(node.name)]
         return Answer(numbers[1].strip("[]"))
 
-    return walk(view, press("Files"), press(folder), press(name), read)
+    return walk(view, press("Files"), press(folder), press(name), press(path), read)
 
 
 @oracle("code-who-tagged")

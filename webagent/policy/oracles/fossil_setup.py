@@ -1,7 +1,7 @@
 """Oracles for check-ins and administration on Fossil, and for what cannot be done there."""
 
 from webagent.action import Action
-from webagent.action.actions import Click, GiveUp
+from webagent.action.actions import Check, Click, GiveUp
 from webagent.errors import PolicyError
 from webagent.policy.oracles.fossil import (
     Move,
@@ -74,8 +74,12 @@ def close_branch(view: View) -> Action:
     """The newest check-in of a branch is the first one in its timeline."""
     (branch,) = quoted(view)
 
-    box = tick(f'Mark branch {branch} as "closed".')
-    return walk(view, press("Branches"), press(branch), first_check_in, *change_check_in(box), done)
+    def mark(now: View) -> Action:
+        boxes = [node for node in now.all("checkbox") if node.name.startswith("Mark ")]
+        return Check(now.first(boxes, "a box that closes the branch").mark)
+
+    way = (press("Branches"), press(branch), first_check_in)
+    return walk(view, *way, *change_check_in(mark), done)
 
 
 def open_user(login: str) -> tuple[Move, ...]:
