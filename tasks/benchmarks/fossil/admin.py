@@ -5,6 +5,7 @@ from random import Random
 from tasks.benchmarks.fossil.outcome import (
     besides,
     pages_are,
+    report_copied,
     settings_are,
     user_added,
     user_changed,
@@ -161,6 +162,23 @@ def moderation(draw: Random) -> Asked:
         what=what,
     )
     return Asked(goal, settings_are({"modreq-tkt" if what == "ticket" else "modreq-wiki": "1"}))
+
+
+@template("admin-copy-report", "developer", 6, "admin report create")
+def copy_report(draw: Random) -> Asked:
+    """A ticket report under a name of its own."""
+    old = draw.choice(["All Tickets", "By Severity"])
+    title = f"{draw.choice(['Meeting', 'Weekly', 'Release', 'Team', 'Monthly'])} overview"
+    if draw.random() < 0.5:
+        title = f"{title} {draw.randrange(2, 10)}"
+    goal = worded(
+        draw,
+        "Make a copy of the ticket report {q_old} and call the copy {q_title}.",
+        "We need the ticket report {q_old} a second time, with the title {q_title}.",
+        old=old,
+        title=title,
+    )
+    return Asked(goal, report_copied(title, old))
 
 
 @template("admin-welcome-member", "admin", 15, "admin wiki form edit long")

@@ -176,11 +176,16 @@ def user_changed(login: str, after: Mapping[str, Json], before: Mapping[str, Jso
     return _users({"changed": [pair]})
 
 
-def report_added(title: str, query: str) -> Outcome:
-    """One ticket report was added."""
-    rows: Json = {"added": [{"title": title, "sqlcode": query}]}
-    changes: Json = {"reportfmt": rows}
-    return Outcome((Check("changes", "changes_are", changes),))
+def report_copied(title: str, of: str) -> Outcome:
+    """One ticket report was added, with the query of another one."""
+    same = "replace(trim(new.sqlcode), char(13), '') = replace(trim(old.sqlcode), char(13), '')"
+    query = (
+        f"select {same} from reportfmt new, reportfmt old"
+        f" where new.title = '{title}' and old.title = '{of}'"
+    )
+    changes: Json = {"reportfmt": {"added": [{"title": title}]}, "may": ["config"]}
+    checks = (Check("report", "equals", [[1]]), Check("changes", "changes_are", changes))
+    return _settings([]) + Outcome(checks, {"report": query})
 
 
 def besides(first: Outcome, second: Outcome) -> Outcome:

@@ -180,6 +180,18 @@ def moderation(view: View) -> Action:
     return walk(view, *configure("Moderation", tick(f"Moderate {what} changes")), done)
 
 
+@oracle("admin-copy-report")
+def copy_report(view: View) -> Action:
+    """`Make a copy of the ticket report "A" and call the copy "B".`"""
+    old, title = quoted(view)
+
+    def copy(now: View) -> Action:
+        return Click(now.after(now.find("link", name=old)).find("link", name="copy").mark)
+
+    form = (fill("Report Title:", title), push("Apply Changes"))
+    return walk(view, press("Tickets"), press("Reports"), copy, *form, done)
+
+
 @oracle("admin-welcome-member")
 def welcome(view: View) -> Action:
     """A user, then a line in the wiki."""

@@ -1,7 +1,8 @@
 """The tasks on Fossil as they are played, each on a site of its own."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+import re
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from functools import partial
 
@@ -28,35 +29,12 @@ pytestmark = [
     pytest.mark.skipif(bool(site().missing()), reason=site().missing()),
 ]
 SUITE = suite(Options())
-PLACES = 4
-SEEDS = (0, 1)
 REPLAYED = (
     *("ticket-set-status", "ticket-close", "ticket-open", "ticket-find-field", "wiki-append-line"),
     *("wiki-create-page", "forum-reply-to", "forum-new-thread", "code-add-tag", "admin-add-user"),
     *("admin-project-name", "admin-contact"),
 )
 Asked = tuple[Task, Policy]
-Play = Callable[[Sequence[Asked], int], "asyncio.Future[list[Trajectory]]"]
-
-
-async def played(
-    hosting: Hosting, browser: Browser, asked: Sequence[Asked], places: int
-) -> list[Trajectory]:
-    """The episodes, so many at a time, in the order in which they were asked for."""
-    await hosting.prepare([task for task, _ in asked])
-    open_world = hosting.worlds(partial(browser.world, logins=hosting.logins))
-    waiting = list(enumerate(asked))[::-1]
-    done: dict[int, Trajectory] = {}
-
-    async def play_on() -> None:
-        world = await open_world()
-        while waiting:
-            place, (task, policy) = waiting.pop()
-            done[place] = await run_episode(task, policy, world)
-        await world.close()
-
-    await asyncio.gather(*(play_on() for _ in range(places)))
-    return [done[place] for place in range(len(asked))]
 
 
 @pytest.fixture(scope="module")
@@ -65,83 +43,100 @@ async def hosting() -> AsyncIterator[Hosting]:
         yield running
 
 
-@pytest.fixture(scope="module")
-async def solved(hosting: Hosting, browser: Browser) -> dict[tuple[str, int], Trajectory]:
-    """Every template done by its script on two seeds."""
-    pairs = [(name, seed) for name in SUITE.names for seed in SEEDS]
-    asked = [(SUITE.task(name, seed, "test"), OraclePolicy(name)) for name, seed in pairs]
-    return dict(zip(pairs, await played(hosting, browser, asked, PLACES), strict=True))
+async def played(hosting: Hosting, browser: Browser, *asked: Asked) -> list[Trajectory]:
+    """The episodes, all at once, in the order in which they were asked for."""
+    await hosting.prepare([task for task, _ in asked])
+    open_world = hosting.worlds(partial(browser.world, logins=hosting.logins))
 
+    async def play(task: Task, policy: Policy) -> Trajectory:
+        world = await open_world()
+        try:
+            return await run_episode(task, policy, world)
+        finally:
+            await world.close()
 
-@pytest.fixture(scope="module")
-async def untouched(hosting: Hosting, browser: Browser) -> dict[str, Trajectory]:
-    """Every template given up at once."""
-    policy = ScriptedPolicy(listed([GiveUp("too hard")]))
-    asked = [(SUITE.task(name, 0, "test"), policy) for name in SUITE.names]
-    episodes = await played(hosting, browser, asked, PLACES)
-    return dict(zip(SUITE.names, episodes, strict=True))
+    return await asyncio.gather(*(play(task, policy) for task, policy in asked))
 
 
 async def success(trajectory: Trajectory) -> tuple[float | None, str]:
-    [score] = await checks_hold()(trajectory)
+    assert trajectory.ending is not Ending.WORLD_FAILED, trajectory.error
+    score = await checks_hold()(trajectory)
     return score.value, score.reason
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+def scripted(name: str, seed: int) -> Asked:
+    return SUITE.task(name, seed, "test"), OraclePolicy(name)
+
+
 @pytest.mark.parametrize("name", SUITE.names)
-async def test_the_scripted_solution_passes(
-    name: str, seed: int, solved: dict[tuple[str, int], Trajectory]
+async def test_the_scripted_solution_passes_on_two_seeds(
+    name: str, hosting: Hosting, browser: Browser
 ) -> None:
-    episode = solved[name, seed]
-    assert not episode.error
+    for episode in await played(hosting, browser, scripted(name, 0), scripted(name, 1)):
+        assert not episode.error
+        value, reason = await success(episode)
+        assert value == 1.0, reason
+        assert len(episode.steps) <= TEMPLATES[name].steps
+
+
+@pytest.mark.parametrize("name", SUITE.names)
+async def test_doing_nothing_passes_only_what_cannot_be_done_and_only_when_that_is_said(
+    name: str, hosting: Hosting, browser: Browser
+) -> None:
+    policy = ScriptedPolicy(listed([GiveUp("too hard")]))
+    [episode] = await played(hosting, browser, (SUITE.task(name, 0, "test"), policy))
+    assert episode.ending is Ending.GAVE_UP
     value, reason = await success(episode)
-    assert value == 1.0, reason
-    assert len(episode.steps) <= TEMPLATES[name].steps
-
-
-@pytest.mark.parametrize("name", SUITE.names)
-async def test_giving_up_passes_what_cannot_be_done_and_nothing_else(
-    name: str, untouched: dict[str, Trajectory]
-) -> None:
-    assert untouched[name].ending is Ending.GAVE_UP
-    value, reason = await success(untouched[name])
     assert value == (1.0 if "infeasible" in TEMPLATES[name].skills else 0.0), reason
-
-
-@pytest.mark.parametrize("name", SUITE.names)
-async def test_an_empty_answer_at_once_passes_nothing(
-    name: str, untouched: dict[str, Trajectory]
-) -> None:
-    episode = untouched[name]
-    decision = replace(episode.steps[0].decision, action=Answer(""))
-    answered = replace(
-        episode,
-        steps=(replace(episode.steps[0], decision=decision),),
-        ending=Ending.ANSWERED,
-    )
-    value, reason = await success(answered)
+    step = episode.steps[0]
+    answer = replace(step, decision=replace(step.decision, action=Answer("")))
+    value, reason = await success(replace(episode, steps=(answer,), ending=Ending.ANSWERED))
     assert value == 0.0, reason
 
 
+@pytest.mark.parametrize("name", REPLAYED)
 async def test_a_replay_on_another_seed_fails_where_the_values_differ(
-    hosting: Hosting, browser: Browser, solved: dict[tuple[str, int], Trajectory]
+    name: str, hosting: Hosting, browser: Browser
 ) -> None:
-    asked = [
-        (SUITE.task(name, 1, "test"), ScriptedPolicy(replay(solved[name, 0]))) for name in REPLAYED
-    ]
-    for episode in await played(hosting, browser, asked, PLACES):
-        assert episode.ending is not Ending.WORLD_FAILED, episode.error
-        value, reason = await success(episode)
-        assert value == 0.0, f"{episode.task.name}: {reason}"
+    [recording] = await played(hosting, browser, scripted(name, 0))
+    other = SUITE.task(name, 1, "test")
+    assert other.checks != recording.task.checks
+    policy = ScriptedPolicy(replay(recording))
+    [episode] = await played(hosting, browser, (other, policy))
+    value, reason = await success(episode)
+    assert value == 0.0, reason
+
+
+async def test_what_is_done_to_the_wrong_ticket_does_not_count(
+    hosting: Hosting, browser: Browser
+) -> None:
+    [right] = await played(hosting, browser, scripted("ticket-close", 0))
+    wrong = replace(SUITE.task("ticket-close", 1, "test"), goal=right.goal)
+    [episode] = await played(hosting, browser, (wrong, OraclePolicy("ticket-close")))
+    value, reason = await success(episode)
+    assert value == 0.0 and "tickets_touched" in reason
+
+
+async def test_one_thing_more_than_was_asked_for_is_seen(
+    hosting: Hosting, browser: Browser
+) -> None:
+    task = SUITE.task("wiki-create-page", 0, "test")
+    both = replace(SUITE.task("wiki-create-and-mention", 0, "test"), checks=task.checks)
+    both = replace(both, queries=task.queries, probes=task.probes)
+    goal = 'the page "{}" with the text "{}", then the line "A line." at the end of "Team"'
+    both = replace(both, goal=goal.format(*re.findall('"([^"]*)"', task.goal)))
+    [episode] = await played(hosting, browser, (both, OraclePolicy(both.name)))
+    value, reason = await success(episode)
+    assert value == 0.0 and "pages_touched" in reason
+    assert "page_1 is" not in reason, "what was asked for was done"
 
 
 async def test_eight_episodes_at_once_leave_no_trace_in_one_anothers_state(
     hosting: Hosting, browser: Browser
 ) -> None:
     names = ("ticket-set-here", "ticket-close", "ticket-open", "wiki-append-line")
-    tasks = [SUITE.task(name, seed, "test") for name in names for seed in (2, 3)]
-    asked = [(task, OraclePolicy(task.name)) for task in tasks]
-    for episode in await played(hosting, browser, asked, 8):
+    asked = [scripted(name, seed) for name in names for seed in (2, 3)]
+    for episode in await played(hosting, browser, *asked):
         value, reason = await success(episode)
         assert value == 1.0, reason
         told = episode.evidence["changes"]
