@@ -43,9 +43,11 @@ class Outcome:
         )
 
 
-def answered(text: str) -> Outcome:
-    """The answer is this, and nothing has changed; case, quotes and a last period are free."""
-    pattern = rf"(?is)\A[\s\"'`*\[(]*{re.escape(text)}[\s\"'`*\]).]*\Z"
+def answered(*texts: str) -> Outcome:
+    """The answer is one of these, and nothing has changed; case, quotes and a last period are
+    free."""
+    wanted = "|".join(map(re.escape, texts))
+    pattern = rf"(?is)\A[\s\"'`*\[(]*(?:{wanted})[\s\"'`*\]).]*\Z"
     return Outcome((Check("episode.answer", "matches", pattern), Check("changes", "unchanged", [])))
 
 

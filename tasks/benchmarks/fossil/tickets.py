@@ -224,7 +224,7 @@ def open_and_file(draw: Random) -> Asked:
     return Asked(goal, ticket_opened({**fields, "resolution": "Open"}, told.description))
 
 
-@template("ticket-triage", "developer", 32, "ticket form report long")
+@template("ticket-triage", "developer", 33, "ticket form report long")
 def triage(draw: Random) -> Asked:
     """Every ticket of one status in a subsystem gets the same priority."""
     groups: dict[tuple[str, str], list[Ticket]] = {}

@@ -65,7 +65,6 @@ _FACTS = {
     "town": r"Jonas Weber \| jonas \| \w+ \| (\w+)",
     "contrast": r"at least ([\d.]+) to 1",
 }
-_NUMBERS = {"Two": "2", "five": "5"}
 
 
 @oracle("ticket-find-field")
@@ -147,11 +146,8 @@ def find_fact(view: View) -> Action:
     word = next(word for word in _PAGES_BY_WORD if word in view.goal)
     fact = _FACTS["deputy" if "deputy" in view.goal else word]
 
-    def read(now: View) -> Action:
-        found = now.search(fact)[0]
-        return Answer(_NUMBERS.get(found, found))
-
-    return walk(view, *open_page(_PAGES_BY_WORD[word]), read)
+    moves = open_page(_PAGES_BY_WORD[word])
+    return walk(view, *moves, lambda now: Answer(now.search(fact)[0]))
 
 
 @oracle("wiki-who-edited")

@@ -1,5 +1,4 @@
 import re
-from collections.abc import Mapping
 
 import pytest
 
@@ -75,9 +74,8 @@ def test_facts_that_are_asked_for_stand_in_the_wiki() -> None:
     from tasks.benchmarks.fossil.questions import FACTS, options
 
     text = " ".join(page.text for page in project.pages())
-    spelled: Mapping[str, str] = {"5": "five|5", "2": "Two|2"}
     for question, answer in FACTS:
-        assert re.search(rf"\b(?:{spelled.get(answer, re.escape(answer))})\b", text), question
+        assert re.search(rf"\b(?:{answer})\b", text, re.IGNORECASE), question
     assert len(options()) >= 10
 
 
