@@ -79,7 +79,7 @@ class Process:
             time.sleep(pause)
             pause = min(0.1, 1.5 * pause)
 
-    def answers(self, seconds: float = 5.0) -> bool:
+    def answers(self, seconds: float = 15.0) -> bool:
         """Whether the ready path answers, in time and with a status below 400."""
         connection = http.client.HTTPConnection(HOST, self.port, timeout=max(0.1, seconds))
         try:
