@@ -5,6 +5,7 @@ from random import Random
 from tasks.benchmarks.fossil.outcome import (
     besides,
     pages_are,
+    report_copied,
     settings_are,
     user_added,
     user_changed,
@@ -42,11 +43,13 @@ def people() -> list[Person]:
 
 
 def ordered(capabilities: str) -> str:
-    """In the order in which Fossil writes them."""
-    return "".join(sorted(set(capabilities)))
+    """In the order in which Fossil writes them: small letters, digits, capital letters."""
+    return "".join(
+        sorted(set(capabilities), key=lambda each: (not each.islower(), each.isupper(), each))
+    )
 
 
-@template("admin-add-user", "admin", 9, "admin form create")
+@template("admin-add-user", "admin", 10, "admin form create")
 def add_user(draw: Random) -> Asked:
     """Login, contact, password and two capabilities."""
     login, secret = draw.choice(LOGINS), password(draw)
@@ -161,7 +164,24 @@ def moderation(draw: Random) -> Asked:
     return Asked(goal, settings_are({"modreq-tkt" if what == "ticket" else "modreq-wiki": "1"}))
 
 
-@template("admin-welcome-member", "admin", 16, "admin wiki form edit long")
+@template("admin-copy-report", "developer", 6, "admin report create")
+def copy_report(draw: Random) -> Asked:
+    """A ticket report under a name of its own."""
+    old = draw.choice(["All Tickets", "By Severity"])
+    title = f"{draw.choice(['Meeting', 'Weekly', 'Release', 'Team', 'Monthly'])} overview"
+    if draw.random() < 0.5:
+        title = f"{title} {draw.randrange(2, 10)}"
+    goal = worded(
+        draw,
+        "Make a copy of the ticket report {q_old} and call the copy {q_title}.",
+        "We need the ticket report {q_old} a second time, with the title {q_title}.",
+        old=old,
+        title=title,
+    )
+    return Asked(goal, report_copied(title, old))
+
+
+@template("admin-welcome-member", "admin", 15, "admin wiki form edit long")
 def welcome(draw: Random) -> Asked:
     """A new user, and a line about the user in the wiki."""
     login, secret = draw.choice(LOGINS), password(draw)

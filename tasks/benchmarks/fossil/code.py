@@ -46,7 +46,7 @@ def edit_comment(draw: Random) -> Asked:
     return Asked(goal, check_ins_are([(name, "comment", 1, after)]))
 
 
-@template("code-move-tag", "developer", 14, "code form long")
+@template("code-move-tag", "developer", 15, "code form long")
 def move_tag(draw: Random) -> Asked:
     """A tag goes from one check-in to another."""
     history, names = project.check_ins(), repository.check_in_names()
@@ -66,7 +66,7 @@ def move_tag(draw: Random) -> Asked:
     return Asked(goal, check_ins_are(tags))
 
 
-@template("code-close-branch", "developer", 7, "code form")
+@template("code-close-branch", "developer", 8, "code form")
 def close_branch(draw: Random) -> Asked:
     """The newest check-in of a branch is marked as closed."""
     history = project.check_ins()

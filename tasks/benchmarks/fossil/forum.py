@@ -64,7 +64,7 @@ def reply_to(draw: Random) -> Asked:
     return Asked(goal, posted("petra", f"Reply: {thread[0].title}", text, answered))
 
 
-@template("forum-answer-from-wiki", "reader", 12, "forum wiki search long")
+@template("forum-answer-from-wiki", "reader", 10, "forum wiki search long")
 def answer_from_wiki(draw: Random) -> Asked:
     """What is to be replied stands in the wiki."""
     place = draw.randrange(len(project.threads()))

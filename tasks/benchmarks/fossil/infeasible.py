@@ -8,7 +8,7 @@ from tasks.benchmarks.fossil.words import LINES, PAGE_NAMES, THREADS, contact, p
 from tasks.sites.fossil import project
 
 
-@template("impossible-missing-ticket", "developer", 3, "infeasible ticket search")
+@template("impossible-missing-ticket", "developer", 4, "infeasible ticket search")
 def missing_ticket(draw: Random) -> Asked:
     """There is no such ticket."""
     goal = worded(
@@ -35,7 +35,7 @@ def due_date(draw: Random) -> Asked:
     return Asked(goal, given_up())
 
 
-@template("impossible-reader-wiki", "reader", 3, "infeasible wiki rights")
+@template("impossible-reader-wiki", "reader", 4, "infeasible wiki rights")
 def reader_wiki(draw: Random) -> Asked:
     """Who is logged in may not edit the wiki."""
     page = draw.choice(project.pages())
@@ -61,7 +61,7 @@ def missing_page(draw: Random) -> Asked:
     return Asked(goal, given_up())
 
 
-@template("impossible-grant", "developer", 2, "infeasible admin rights")
+@template("impossible-grant", "developer", 1, "infeasible admin rights")
 def grant_without_rights(draw: Random) -> Asked:
     """Who is logged in may not change users."""
     login = draw.choice([person.login for person in project.people() if person.login != "admin"])

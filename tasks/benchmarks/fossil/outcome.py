@@ -17,14 +17,26 @@ _WRITTEN = ("event", "tag", "tagxref")
 _SHOWN = "replace(trim({}, char(32, 9, 10, 13)), char(13), '')"
 _WIKI_TEXT = """fetch("/wikiajax/fetch?page={}").then(answer => answer.json()).then(
     page => (page.content || "").replace(/\\r/g, "").replace(/\\n+/g, "\\n").trim())"""
-_NEWEST_TEXT = """(async () => {{
-    const get = async path => await (await fetch(path)).text();
-    const timeline = await get("/timeline?y={}&n=4");
-    const name = timeline.match(/\\/(?:info|forumpost|technote|tinfo)\\/([0-9a-f]{{10,64}})/)[1];
-    const written = await get("/raw/" + name);
-    const text = written.match(/\\nW \\d+\\n([\\s\\S]*)\\nZ [0-9a-f]{{32}}\\n$/)[1];
-    return text.replace(/\\r/g, "").trim();
-}})()"""
+_GET = "const get = async path => await (await fetch(path)).text();"
+_NEWEST_TEXT = {
+    "post_text": f"""(async () => {{
+        {_GET}
+        const timeline = await get("/timeline?y=f&n=4");
+        const name = timeline.match(/\\/(?:info|forumpost)\\/([0-9a-f]{{10,64}})/)[1];
+        const written = await get("/raw/" + name);
+        const text = written.match(/\\nW \\d+\\n([\\s\\S]*)\\nZ [0-9a-f]{{32}}\\n$/)[1];
+        return text.replace(/\\r/g, "").trim();
+    }})()""",
+    "technote_text": f"""(async () => {{
+        {_GET}
+        const timeline = await get("/timeline?y=e&n=4");
+        const name = timeline.match(/\\/technote\\/([0-9a-f]{{10,64}})/)[1];
+        const form = await get("/technoteedit?name=" + name);
+        const page = new DOMParser().parseFromString(form, "text/html");
+        return page.querySelector("textarea[name=w]").value.replace(/\\r/g, "").trim();
+    }})()""",
+}
+"""The text that was written last, from the artifact or from the form that would change it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +55,11 @@ class Outcome:
         )
 
 
-def answered(text: str) -> Outcome:
-    """The answer is this, and nothing has changed; case, quotes and a last period are free."""
-    pattern = rf"(?is)\A[\s\"'`*\[(]*{re.escape(text)}[\s\"'`*\]).]*\Z"
+def answered(*texts: str) -> Outcome:
+    """The answer is one of these, and nothing has changed; case, quotes and a last period are
+    free."""
+    wanted = "|".join(map(re.escape, texts))
+    pattern = rf"(?is)\A[\s\"'`*\[(]*(?:{wanted})[\s\"'`*\]).]*\Z"
     return Outcome((Check("episode.answer", "matches", pattern), Check("changes", "unchanged", [])))
 
 
@@ -132,14 +146,14 @@ def posted(user: str, comment: str, text: str, answered: str = "", edited: str =
     )
     rows: Json = [[user, comment, answered, edited]]
     outcome = _asked({"posts": (query, rows)}, kinds=["f"], may=("forumpost",))
-    return outcome + _newest("f", text)
+    return outcome + _newest("post_text", text)
 
 
 def noted(user: str, title: str, text: str) -> Outcome:
     """One technote was written."""
     query = f"select user, comment from event where type = 'e' and objid > {_built()}"
     outcome = _asked({"technotes": (query, [[user, title]])}, kinds=["e"])
-    return outcome + _newest("e", text)
+    return outcome + _newest("technote_text", text)
 
 
 def check_ins_are(tags: Sequence[tuple[str, str, int, str | None]]) -> Outcome:
@@ -176,11 +190,16 @@ def user_changed(login: str, after: Mapping[str, Json], before: Mapping[str, Jso
     return _users({"changed": [pair]})
 
 
-def report_added(title: str, query: str) -> Outcome:
-    """One ticket report was added."""
-    rows: Json = {"added": [{"title": title, "sqlcode": query}]}
-    changes: Json = {"reportfmt": rows}
-    return Outcome((Check("changes", "changes_are", changes),))
+def report_copied(title: str, of: str) -> Outcome:
+    """One ticket report was added, with the query of another one."""
+    same = "replace(trim(new.sqlcode), char(13), '') = replace(trim(old.sqlcode), char(13), '')"
+    query = (
+        f"select {same} from reportfmt new, reportfmt old"
+        f" where new.title = '{title}' and old.title = '{of}'"
+    )
+    changes: Json = {"reportfmt": {"added": [{"title": title}]}, "may": ["config"]}
+    checks = (Check("report", "equals", [[1]]), Check("changes", "changes_are", changes))
+    return _settings([]) + Outcome(checks, {"report": query})
 
 
 def besides(first: Outcome, second: Outcome) -> Outcome:
@@ -233,9 +252,8 @@ def _asked(
     )
 
 
-def _newest(kind: str, text: str) -> Outcome:
-    name = {"f": "post_text", "e": "technote_text"}[kind]
-    probe = Probe(name, url="http://fossil.test/wcontent", script=_NEWEST_TEXT.format(kind))
+def _newest(name: str, text: str) -> Outcome:
+    probe = Probe(name, url="http://fossil.test/wcontent", script=_NEWEST_TEXT[name])
     return Outcome((Check(name, "equals", text.strip()),), probes=(probe,))
 
 

@@ -22,14 +22,14 @@ FACTS = (
     ("Which letter has to be pressed to leave the watch mode?", "q"),
     ("Which exit status does a failed build end with?", "3"),
     ("How many kilobytes may the style sheet of a theme have at most?", "64"),
-    ("How many times as much as the text do titles count in the search?", "5"),
+    ("How many times as much as the text do titles count in the search?", "five|5"),
     ("How many pixels should the longer side of the cover of an EPUB have?", "1600"),
     ("Which program are PDF files made with?", "weasy"),
     ("How many megabytes of disk does Quillmark need?", "30"),
     ("Within how many working days does a developer answer a ticket?", "5"),
     ("After how many days is a ticket closed that nobody can reproduce?", "30"),
     ("How many characters may a line of code have at most?", "88"),
-    ("How many developers have to agree before a branch is merged?", "2"),
+    ("How many developers have to agree before a branch is merged?", "two|2"),
     ("Which place has the mirror that is updated once a day?", "Montreal"),
     ("Who keeps the minutes of the meetings?", "Ola"),
     ("Which version is planned for December 2024?", "1.5"),
@@ -151,7 +151,7 @@ def count_severe(draw: Random) -> Asked:
     return Asked(goal, answered(str(sum(map(counts, project.tickets())))))
 
 
-@template("wiki-read-option", "reader", 5, "question wiki")
+@template("wiki-read-option", "reader", 4, "question wiki")
 def read_option(draw: Random) -> Asked:
     """From the table of the configuration reference."""
     name, default = draw.choice(options())
@@ -166,7 +166,7 @@ def read_option(draw: Random) -> Asked:
     return Asked(goal, answered(default))
 
 
-@template("wiki-find-fact", "reader", 6, "question wiki search")
+@template("wiki-find-fact", "reader", 4, "question wiki search")
 def find_fact(draw: Random) -> Asked:
     """Which page has it is to be found out."""
     question, answer = draw.choice(FACTS)
@@ -176,7 +176,7 @@ def find_fact(draw: Random) -> Asked:
         "Find this in the wiki and answer with the one word or number: {question}",
         question=question,
     )
-    return Asked(goal, answered(answer))
+    return Asked(goal, answered(*answer.split("|")))
 
 
 @template("wiki-who-edited", "reader", 5, "question wiki history")

@@ -30,7 +30,7 @@ def active(ticket: Ticket) -> bool:
     return ticket.status in ("Open", "Verified", "Fixed")
 
 
-@template("ticket-set-status", "developer", 8, "ticket form")
+@template("ticket-set-status", "developer", 9, "ticket form")
 def set_status(draw: Random) -> Asked:
     """One field of one ticket."""
     ticket = draw.choice(project.tickets())
@@ -45,7 +45,7 @@ def set_status(draw: Random) -> Asked:
     return Asked(goal, tickets_are([(ticket, {"status": status})]))
 
 
-@template("ticket-set-here", "developer", 4, "ticket form")
+@template("ticket-set-here", "developer", 5, "ticket form")
 def set_here(draw: Random) -> Asked:
     """One field, beginning at the ticket."""
     ticket = draw.choice(project.tickets())
@@ -62,7 +62,7 @@ def set_here(draw: Random) -> Asked:
     return Asked(goal, tickets_are([(ticket, {field: value})]), start)
 
 
-@template("ticket-change-fields", "developer", 10, "ticket form")
+@template("ticket-change-fields", "developer", 11, "ticket form")
 def change_fields(draw: Random) -> Asked:
     """Three fields of one ticket."""
     ticket = draw.choice(project.tickets())
@@ -82,7 +82,7 @@ def change_fields(draw: Random) -> Asked:
     return Asked(goal, tickets_are([(ticket, after)]))
 
 
-@template("ticket-retitle", "developer", 8, "ticket form")
+@template("ticket-retitle", "developer", 9, "ticket form")
 def retitle(draw: Random) -> Asked:
     """A ticket gets another title."""
     ticket = draw.choice(project.tickets())
@@ -97,7 +97,7 @@ def retitle(draw: Random) -> Asked:
     return Asked(goal, tickets_are([(ticket, {"title": title})]))
 
 
-@template("ticket-remark", "reader", 8, "ticket comment")
+@template("ticket-remark", "reader", 9, "ticket comment")
 def remark(draw: Random) -> Asked:
     """A remark by somebody who may do no more."""
     ticket, said = draw.choice(project.tickets()), draw.choice(REMARKS)
@@ -111,7 +111,7 @@ def remark(draw: Random) -> Asked:
     return Asked(goal, tickets_are([(ticket, {})], [(ticket, said)]))
 
 
-@template("ticket-close", "developer", 10, "ticket form comment")
+@template("ticket-close", "developer", 11, "ticket form comment")
 def close(draw: Random) -> Asked:
     """Status, resolution and a remark."""
     ticket = draw.choice([ticket for ticket in project.tickets() if active(ticket)])
@@ -130,7 +130,7 @@ def close(draw: Random) -> Asked:
     return Asked(goal, tickets_are([(ticket, after)], [(ticket, said)]))
 
 
-@template("ticket-reopen", "developer", 9, "ticket form")
+@template("ticket-reopen", "developer", 10, "ticket form")
 def reopen(draw: Random) -> Asked:
     """A closed ticket is opened again."""
     closed = [each for each in project.tickets() if each.status == "Closed"]
@@ -144,7 +144,7 @@ def reopen(draw: Random) -> Asked:
     return Asked(goal, tickets_are([(ticket, {"status": "Open", "resolution": "Open"})]))
 
 
-@template("ticket-close-duplicate", "developer", 12, "ticket form comment search")
+@template("ticket-close-duplicate", "developer", 15, "ticket form comment search")
 def close_duplicate(draw: Random) -> Asked:
     """The newer of two tickets refers to the older one by its number."""
     newer, older = draw.choice(duplicates())
@@ -193,7 +193,7 @@ def open_ticket(draw: Random) -> Asked:
         text=told.description,
         **fields,
     )
-    after = {**fields, "status": "Open", "resolution": "Open"}
+    after = {**fields, "status": "Open"}
     return Asked(goal, ticket_opened(after, told.description))
 
 
@@ -224,7 +224,7 @@ def open_and_file(draw: Random) -> Asked:
     return Asked(goal, ticket_opened({**fields, "resolution": "Open"}, told.description))
 
 
-@template("ticket-triage", "developer", 32, "ticket form report long")
+@template("ticket-triage", "developer", 33, "ticket form report long")
 def triage(draw: Random) -> Asked:
     """Every ticket of one status in a subsystem gets the same priority."""
     groups: dict[tuple[str, str], list[Ticket]] = {}

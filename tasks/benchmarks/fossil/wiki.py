@@ -8,6 +8,7 @@ from tasks.benchmarks.fossil.questions import options
 from tasks.benchmarks.fossil.template import Asked, template, worded
 from tasks.benchmarks.fossil.words import LINES, PAGE_NAMES, thought
 from tasks.sites.fossil import project
+from tasks.sites.fossil.project import Page
 
 _WORDS = {
     "release": "version",
@@ -24,6 +25,17 @@ _WORDS = {
     "sentence": "phrase",
 }
 """Words that occur exactly once on some page, with what may stand in their place."""
+
+
+def worded_pages() -> list[tuple[Page, str]]:
+    """Pages with a word that occurs once there, whatever its case."""
+    return [
+        (page, old)
+        for page in project.pages()
+        for old in _WORDS
+        if len(re.findall(old, page.text, re.IGNORECASE)) == 1
+        and re.search(rf"\b{old}\b", page.text)
+    ]
 
 
 @template("wiki-append-line", "writer", 7, "wiki edit")
@@ -43,14 +55,7 @@ def append_line(draw: Random) -> Asked:
 @template("wiki-correct-word", "writer", 7, "wiki edit")
 def correct_word(draw: Random) -> Asked:
     """A word that occurs once is replaced by another."""
-    places = [
-        (page, old)
-        for page in project.pages()
-        for old in _WORDS
-        if len(re.findall(old, page.text, re.IGNORECASE)) == 1
-        and re.search(rf"\b{old}\b", page.text)
-    ]
-    page, old = draw.choice(places)
+    page, old = draw.choice(worded_pages())
     goal = worded(
         draw,
         "On the wiki page {q_page} replace the word {q_old} by {q_new}. It occurs once.",
@@ -85,7 +90,7 @@ def change_default(draw: Random) -> Asked:
     return Asked(goal, pages_are({"Configuration reference": after}))
 
 
-@template("wiki-create-page", "writer", 7, "wiki create")
+@template("wiki-create-page", "writer", 8, "wiki create")
 def create_page(draw: Random) -> Asked:
     """A new page with a text."""
     name, text = draw.choice(PAGE_NAMES), thought(draw)
@@ -119,7 +124,7 @@ def create_and_mention(draw: Random) -> Asked:
     return Asked(goal, pages_are({name: text, page.name: f"{page.text.rstrip()}\n{line}"}))
 
 
-@template("wiki-note-ticket", "developer", 18, "wiki ticket edit comment long")
+@template("wiki-note-ticket", "developer", 19, "wiki ticket edit comment long")
 def note_ticket(draw: Random) -> Asked:
     """A ticket's number goes to a wiki page, and a remark to the ticket."""
     open_ones = [ticket for ticket in project.tickets() if ticket.status == "Open"]

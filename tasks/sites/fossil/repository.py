@@ -11,6 +11,7 @@ from hashlib import sha1
 from pathlib import Path
 
 from tasks.sites.fossil import artifacts, project
+from tasks.sites.fossil.settings import REPORT
 from tasks.sites.site import SiteError
 
 PROJECT_CODE = sha1(b"quillmark").hexdigest()
@@ -30,6 +31,10 @@ def make(fossil: str, path: Path, settings: Mapping[str, str]) -> None:
             _put_people(database)
             _put_settings(database, settings)
             database.execute("update rcvfrom set mtime = 2460472.0, ipaddr = '127.0.0.1'")
+            database.execute(
+                "insert into reportfmt(owner, title, cols, sqlcode) values ('admin', ?, '', ?)",
+                REPORT,
+            )
             database.execute("update reportfmt set mtime = ?", (MADE,))
         database.execute("vacuum")
 

@@ -19,6 +19,7 @@ _CHOICES = {
     "status": STATUSES,
     "subsystem": SUBSYSTEMS,
 }
+# With the line ends of a form that is sent, so that one sent unchanged changes nothing.
 _MENU = """\
 Home /home * {}
 Timeline /timeline {o r j} {}
@@ -31,14 +32,46 @@ Wiki /wiki j {}
 Admin /setup {a s} {}
 Logout /logout L {}
 Login /login !L {}
+{Site Map} /sitemap * {}
 """
+_HEADER = """\
+<div class="header">
+  <div class="title"><h1>$<project_name></h1> $<title></div>
+  <div class="status"><th1>
+    set who Visitor
+    if {[info exists login]} {set who $login}
+    html "<a href='$home/login'>$who</a>"
+  </th1></div>
+</div>
+<div class="mainmenu"><th1>
+  foreach {name url rights class} $mainmenu {
+    if {[capexpr $rights]} {html "<a href='$home$url'>$name</a>\\n"}
+  }
+</th1></div>
+"""
+
+REPORT = (
+    "By Severity",
+    """SELECT
+  substr(tkt_uuid,1,10) AS '#',
+  severity,
+  priority,
+  status,
+  subsystem,
+  title
+FROM ticket
+ORDER BY CASE severity WHEN 'Critical' THEN 0 WHEN 'Severe' THEN 1
+  WHEN 'Important' THEN 2 WHEN 'Minor' THEN 3 ELSE 4 END, title""",
+)
+"""Title and query of a report beside Fossil's own."""
 
 SETTINGS = {
     "project-name": "Quillmark",
     "project-description": "Turns a folder of plain notes into a web site or a book.",
     "short-project-name": "quillmark",
     "index-page": "/wiki?name=Home",
-    "mainmenu": _MENU,
+    "mainmenu": _MENU.replace("\n", "\r\n"),
+    "sitemap-extra": "{New Tech-note} /technoteedit k",
     "ticket-common": "".join(
         f"set {field}_choices {{\n" + "".join(f"   {choice}\n" for choice in choices) + "}\n"
         for field, choices in _CHOICES.items()
@@ -67,8 +100,11 @@ SETTINGS = {
     "search-technote": "1",
     "search-tkt": "1",
     "search-wiki": "1",
-    # Without the time that the page took, which differs from one visit to the next.
+    # Without a menu that rolls down slowly, and without the time that the page took, which differs
+    # from one visit to the next.
+    "header": _HEADER,
     "footer": '<div class="footer">Quillmark, made with Fossil</div>\n',
     "timeline-utc": "1",
+    "timeline-default-style": "m",
     "timeline-max-comment": "0",
 }

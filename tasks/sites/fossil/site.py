@@ -26,6 +26,7 @@ ROLES = {
 PASSING: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("blob", "delta", "rcvfrom", "unclustered", "unsent", "phantom", "orphan"), ()),
     **dict.fromkeys(("accesslog", "admin_log", "backlink", "mlink", "leaf", "plink"), ()),
+    "concealed": (),
     "user": ("cookie", "ipaddr", "cexpire", "mtime"),
     "config": ("mtime",),
     "reportfmt": ("mtime",),

@@ -11,6 +11,7 @@ __all__ = ["ORACLES", "Oracle", "OraclePolicy", "View", "oracle"]
 _FAMILIES = (
     *("booking", "buttons", "choices", "dragging", "email", "exploring", "feeds"),
     *("forms", "games", "geometry", "reading", "shapes", "sliders", "writing"),
+    *("fossil_questions", "fossil_setup", "fossil_tickets", "fossil_wiki"),
 )
 
 for _family in _FAMILIES:  # importing a module registers its oracles
