@@ -11,6 +11,7 @@ from webagent.browser.enforcement.dial import dial_through
 from webagent.browser.enforcement.enforce import flags
 from webagent.browser.page.captcha import Handover
 from webagent.browser.sessions.har import read_traffic
+from webagent.browser.sessions.logins import LoginsOf
 from webagent.browser.sessions.profile import Profile
 from webagent.browser.sessions.recording import need_video_encoder
 from webagent.browser.supply.contexts import open_context
@@ -89,15 +90,17 @@ class Browser:
         variant: Variant | None = None,
         handover: Handover | None = None,
         keep_picture: KeepImage | None = None,
+        logins: LoginsOf | None = None,
     ) -> BrowserWorld:
         """A world of its own; any number of them can be played at the same time. The profile says
         how its browser presents itself and what it keeps; the handover is asked for help with
         captchas. With `keep_image` every observation has a screenshot; `keep_picture` is for the
-        pictures that a task's probes take, and may stand alone."""
+        pictures that a task's probes take, and may stand alone. `logins` gives what the browser
+        knows at the start of a task that has a `login`, on top of the profile."""
         if profile is not None:
             self._check(profile)
         await self._supply.open()
-        world = BrowserWorld(self, keep_image, profile, variant, handover, self._places)
+        world = BrowserWorld(self, keep_image, profile, variant, handover, self._places, logins)
         world.keep_picture = keep_picture or keep_image
         self._worlds.add(world)
         return world

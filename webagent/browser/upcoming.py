@@ -9,6 +9,7 @@ from typing import Protocol
 
 from tasks.task import Task
 from webagent.browser.background import Background
+from webagent.browser.sessions.logins import LoginsOf, logged_in
 from webagent.browser.sessions.profile import Profile
 from webagent.browser.tabs import Tabs
 from webagent.errors import WorldError
@@ -58,15 +59,17 @@ class _Prepared:
     """Pages that are open or will be."""
 
     task: Task
+    profile: Profile
+    """With the task's login."""
     url: str
     """What is loaded in them; empty for a blank page."""
     turn: asyncio.Event
     """Set when they are to be opened."""
     tabs: asyncio.Task[Tabs]
 
-    def fits(self, task: Task) -> bool:
+    def fits(self, task: Task, profile: Profile) -> bool:
         """Whether another task can be played in them, its address apart."""
-        return _surroundings(self.task) == _surroundings(task)
+        return _surroundings(self.task) == _surroundings(task) and self.profile == profile
 
 
 def _surroundings(task: Task) -> tuple[object, ...]:
@@ -80,9 +83,16 @@ class Upcoming:
     a place for it, and else once it is wanted.
     """
 
-    def __init__(self, source: TabSource, profile: Profile, places: Places) -> None:
+    def __init__(
+        self,
+        source: TabSource,
+        profile: Profile,
+        places: Places,
+        logins: LoginsOf | None = None,
+    ) -> None:
         self._source = source
         self._profile = profile
+        self._logins = logins
         self._places = places
         self._has_place = False
         self._next: _Prepared | None = None
@@ -103,19 +113,28 @@ class Upcoming:
             self._lull = loop.call_later(_LULL_SECONDS, self._fall_silent)
 
     def begin(self, task: Task, url: str) -> None:
-        """Have pages for the task, with the address loaded in them; a blank one if it is empty."""
-        self._next = self._fitting(task, url)
+        """Have pages for the task, with the address loaded in them; a blank one if it is empty.
+
+        Nothing is ready for a task that nobody can log in for: `take` will say so.
+        """
+        try:
+            profile = logged_in(self._profile, task, self._logins)
+        except WorldError:
+            self.drop()
+            return
+        self._next = self._fitting(task, profile, url)
         self._open_if_silent()
 
     async def take(self, task: Task) -> Tabs:
         """Pages with the task's address loaded, prepared or fresh. Raises `WorldError`."""
-        was_prepared = self._next is not None and self._next.fits(task)
+        profile = logged_in(self._profile, task, self._logins)
+        was_prepared = self._next is not None and self._next.fits(task, profile)
         try:
-            return await self._take(task)
+            return await self._take(task, profile)
         except WorldError:
             if not was_prepared:
                 raise
-        return await self._take(task)  # the browser may have died since they were prepared
+        return await self._take(task, profile)  # the browser may have died since they were prepared
 
     def drop(self) -> None:
         """Have nothing ready."""
@@ -131,8 +150,8 @@ class Upcoming:
         self.drop()
         await self._background.finish()
 
-    async def _take(self, task: Task) -> Tabs:
-        ready = self._fitting(task, task.start_url)
+    async def _take(self, task: Task, profile: Profile) -> Tabs:
+        ready = self._fitting(task, profile, task.start_url)
         self._next = None
         self._leave_place()
         ready.turn.set()
@@ -140,20 +159,21 @@ class Upcoming:
         self._source.renew(tabs)
         return tabs
 
-    def _fitting(self, task: Task, url: str) -> _Prepared:
+    def _fitting(self, task: Task, profile: Profile, url: str) -> _Prepared:
         ready = self._next
-        if ready is None or not ready.fits(task) or ready.url not in ("", url):
+        if ready is None or not ready.fits(task, profile) or ready.url not in ("", url):
             self.drop()
             turn = asyncio.Event()
-            ready = _Prepared(task, "", turn, asyncio.create_task(self._open(task, turn)))
+            opening = asyncio.create_task(self._open(task, profile, turn))
+            ready = _Prepared(task, profile, "", turn, opening)
         if ready.url != url:
             loading = asyncio.create_task(self._load(ready.tabs, url))
-            ready = _Prepared(task, url, ready.turn, loading)
+            ready = _Prepared(task, profile, url, ready.turn, loading)
         return ready
 
-    async def _open(self, task: Task, turn: asyncio.Event) -> Tabs:
+    async def _open(self, task: Task, profile: Profile, turn: asyncio.Event) -> Tabs:
         await turn.wait()
-        return await self._source.open_tabs(task, self._profile)
+        return await self._source.open_tabs(task, profile)
 
     async def _load(self, opening: asyncio.Task[Tabs], url: str) -> Tabs:
         tabs = await opening

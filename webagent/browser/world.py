@@ -15,6 +15,7 @@ from webagent.browser.page.captcha import Captcha, Handover
 from webagent.browser.page.capture import Members, PageSource
 from webagent.browser.page.dialogs import DialogWaits
 from webagent.browser.perform import perform
+from webagent.browser.sessions.logins import LoginsOf
 from webagent.browser.sessions.profile import Profile
 from webagent.browser.tabs import Tabs
 from webagent.browser.upcoming import Places, TabSource, Upcoming
@@ -30,7 +31,7 @@ KeepImage = Callable[[bytes], str]
 class BrowserWorld:
     """Plays episodes in real pages, one at a time; get one from `Browser.world`."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is a separate decision of the caller
         self,
         source: TabSource,
         keep_image: KeepImage | None = None,
@@ -38,16 +39,17 @@ class BrowserWorld:
         variant: Variant | None = None,
         handover: Handover | None = None,
         places: Places | None = None,
+        logins: LoginsOf | None = None,
     ) -> None:
         """Screenshots are taken where they can be kept; `variant` says what else is captured;
         `handover` is asked for help with captchas; `places` are what the worlds of a browser share
-        for pages that are kept ready."""
+        for pages that are kept ready; `logins` has those that tasks begin with."""
         self._source = source
         self._keep_image = keep_image
         self.keep_picture = keep_image
         """Where the pictures go that probes take; with the screenshots unless told otherwise."""
         self._profile = profile or Profile()
-        self._upcoming = Upcoming(source, self._profile, places or Places())
+        self._upcoming = Upcoming(source, self._profile, places or Places(), logins)
         self._variant = variant
         self._handover = handover
         self._tabs: Tabs | None = None

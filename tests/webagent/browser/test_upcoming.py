@@ -3,6 +3,8 @@
 import asyncio
 from dataclasses import dataclass, field, replace
 
+import pytest
+
 from tasks.task import PageHooks, Task
 from webagent.browser.sessions.profile import Profile
 from webagent.browser.upcoming import Places, Upcoming
@@ -102,6 +104,34 @@ async def test_a_page_prepared_for_other_surroundings_is_closed():
     await upcoming.take(TASK)
     await asyncio.sleep(0)
     assert [each.is_open for each in source.opened] == [False, True]
+
+
+async def test_a_page_is_kept_ready_for_the_same_login_only():
+    source, known = Source(), {"anna": "first"}
+    upcoming = Upcoming(
+        source, Profile(), Places(), lambda task: {"cookies": [known[task.login]], "origins": []}
+    )
+    anna = replace(TASK, login="anna")
+    for login, reused in (("first", True), ("second", False)):
+        upcoming.begin(anna, "")
+        await asyncio.sleep(LULL)
+        ready = source.opened[-1]
+        known["anna"] = login
+        assert (await upcoming.take(anna) is ready) == reused
+    upcoming.begin(anna, "")
+    await asyncio.sleep(LULL)
+    assert await upcoming.take(TASK) is source.opened[-1]
+    assert [each.is_open for each in source.opened] == [True, False, True, False, True]
+
+
+async def test_nothing_is_ready_for_a_login_that_nobody_has():
+    source = Source()
+    upcoming = Upcoming(source, Profile(), Places())
+    upcoming.begin(replace(TASK, login="anna"), TASK.start_url)
+    await asyncio.sleep(LULL)
+    assert source.opened == []
+    with pytest.raises(WorldError, match="webagent login"):
+        await upcoming.take(replace(TASK, login="anna"))
 
 
 async def test_worlds_share_the_places_for_pages_kept_ready():
