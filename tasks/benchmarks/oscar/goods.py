@@ -17,6 +17,7 @@ from tasks.benchmarks.oscar.template import (
 )
 from tasks.sites.oscar.catalogue import CATEGORIES, PARENTS, Product, decimal, products
 from tasks.sites.oscar.keys import category_key, product_key, record_key
+from tasks.sites.oscar.people import basket, orders, reviews, wishes
 from tasks.task import Check
 
 RECORDS = "partner_stockrecord"
@@ -118,8 +119,9 @@ def hide(draw: Random) -> Case:
 
 @template("shop-delete", "staff", 8, "dashboard", "search", "confirm")
 def delete(draw: Random) -> Case:
-    """A product that is gone, with all that hangs on it."""
-    product = sold(draw)[0]
+    """A product that is gone, with all that hangs on it; orders keep their lines."""
+    held = {*(each.title for each, _ in basket()), *(each.title for each in wishes())}
+    product = next(each for each in sold(draw, 8) if each.title not in held)
     goal = one(
         draw,
         'Delete the product "{}" from the catalogue.',
@@ -134,8 +136,15 @@ def delete(draw: Random) -> Case:
             *({"product_id": product_key(product)} for _ in range(3))
         ),
     }
-    may = ["reviews_productreview", "order_line", "basket_line", "wishlists_line"]
-    return does(goal.format(product.title), {**rows, "may": may})
+    told = [each for each in reviews() if each.product == product]
+    if told:
+        rows["reviews_productreview"] = removed(*({"title": each.title} for each in told))
+    count = sum(product in dict(order.lines) for order in orders())
+    if count:
+        was: Row = {"product_id": product_key(product), "title": product.title}
+        now: Row = {"product_id": None, "title": product.title}
+        rows["order_line"] = changed(*[(was, now)] * count)
+    return does(goal.format(product.title), rows)
 
 
 @template("shop-new-category", "staff", 9, "dashboard", "form", "choose")

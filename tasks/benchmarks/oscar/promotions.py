@@ -79,14 +79,13 @@ def range_add(draw: Random) -> Case:
         'Add the products with the UPCs "{1}" and "{2}" to the range "{0}".',
         'Put these two into the range "{0}", by their UPCs: "{1}", "{2}".',
     )
-    rows: dict[str, Row | list[str]] = {
+    rows = {
         "offer_rangeproduct": added(
             *(
                 {"range_id": range_key(name), "product_id": product_key(each)}
                 for each in (first, second)
             )
         ),
-        "may": ["offer_rangeproductfileupload"],
     }
     return does(goal.format(name, first.upc, second.upc), rows)
 

@@ -198,7 +198,7 @@ def reorder(view: View) -> Play:
     number = view.read_one(r"order (\d+)")
     view = yield from account(view, "Order History")
     view = yield from press(view, "link", number)
-    yield from press(view, "button", "Re-order")
+    yield from press(view, "button", "Re-order all items")
     return None
 
 
