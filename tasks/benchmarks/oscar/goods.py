@@ -41,6 +41,19 @@ def record(product: Product, price: int = -1, stock: int = -1) -> Row:
     }
 
 
+def shown(product: Product) -> Row:
+    """What is stored of a product itself."""
+    return {
+        "id": product_key(product),
+        "upc": product.upc,
+        "title": product.title,
+        "description": f"<p>{product.description}</p>",
+        "is_public": 1,
+        "is_discountable": 1,
+        "priority": 0,
+    }
+
+
 @template("shop-set-price", "staff", 9, "dashboard", "search", "form")
 def set_price(draw: Random) -> Case:
     """Another price."""
@@ -98,8 +111,8 @@ def rename(draw: Random) -> Case:
         'Rename the product "{}" to "{}". Nothing else about it changes.',
         'The "{}" has a new name: change its title to "{}".',
     )
-    same: Row = {"id": product_key(product), "upc": product.upc, "is_public": 1}
-    pair = ({**same, "title": product.title}, {**same, "title": title})
+    was = shown(product)
+    pair = (was, {**was, "title": title})
     return does(goal.format(product.title, title), {PRODUCTS: changed(pair)})
 
 
@@ -112,8 +125,8 @@ def hide(draw: Random) -> Case:
         'Take the "{}" out of the shop without deleting it: it must not be public any more.',
         'Make the product "{}" non-public, so that customers do not see it.',
     )
-    same: Row = {"id": product_key(product), "upc": product.upc, "title": product.title}
-    pair = ({**same, "is_public": 1}, {**same, "is_public": 0})
+    was = shown(product)
+    pair = (was, {**was, "is_public": 0})
     return does(goal.format(product.title), {PRODUCTS: changed(pair)})
 
 
