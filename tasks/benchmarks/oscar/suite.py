@@ -49,7 +49,7 @@ def _make(name: str, seed: int, settings: Mapping[str, Any]) -> Task:
         checks=case.checks,
         records=(CHANGES,),
         queries=case.queries,
-        clock="real" if template.login == "staff" else "virtual",
+        clock=template.clock,
         site=SITE,
         login=template.login,
         template=name,

@@ -40,19 +40,22 @@ class Template:
     write: Write
     start: str
     """Path of the page that it begins on."""
+    clock: str
+    """`real` where the way leads over the dashboard's page of an order: with the virtual clock
+    Chromium crashes when that page changes its own address."""
 
 
 TEMPLATES: dict[str, Template] = {}
 
 
 def template(
-    name: str, login: str, steps: int, *skills: str, start: str = ""
+    name: str, login: str, steps: int, *skills: str, start: str = "", clock: str = "virtual"
 ) -> Callable[[Write], Write]:
     """Register the function that writes the tasks of this name."""
 
     def register(write: Write) -> Write:
         begin = start or ("/dashboard/" if login == "staff" else "/catalogue/")
-        TEMPLATES[name] = Template(name, login, steps, skills, write, begin)
+        TEMPLATES[name] = Template(name, login, steps, skills, write, begin, clock)
         return write
 
     return register

@@ -5,7 +5,7 @@ from collections.abc import Callable, Generator
 from typing import TypeAlias
 
 from webagent.action import Action, Answer
-from webagent.action.actions import Click, Fill
+from webagent.action.actions import Click, Fill, Wait
 from webagent.errors import PolicyError
 from webagent.policy.oracles.registry import oracle
 from webagent.policy.oracles.view import View
@@ -15,6 +15,9 @@ Play: TypeAlias = Generator[Action, View, str | None]
 """Gives actions and gets what is seen then; its value is the answer."""
 Part: TypeAlias = Generator[Action, View, View]
 """The same for a part of a script; its value is what is seen in the end."""
+
+_FIELDS = ("textbox", "searchbox", "spinbutton")
+_PATIENCE = 3
 
 
 def scripted(*names: str) -> Callable[[Callable[[View], Play]], Callable[[View], Play]]:
@@ -47,15 +50,26 @@ def quoted(view: View) -> list[str]:
     return re.findall(r'"([^"]+)"', view.goal)
 
 
+def awaited(view: View, *roles: str, name: str) -> Part:
+    """The page once it has such an element, or a few seconds later: a busy site may be slow."""
+    for _ in range(_PATIENCE):
+        if view.all(*roles, name=name):
+            break
+        view = yield Wait(1000)
+    return view
+
+
 def press(view: View, role: str, name: str) -> Part:
     """Click the first element of this role and name."""
+    view = yield from awaited(view, role, name=name)
     after = yield Click(view.find(role, name=name).mark)
     return after
 
 
 def write(view: View, name: str, text: str) -> Part:
     """Fill the first field of this name."""
-    after = yield Fill(view.find("textbox", "searchbox", "spinbutton", name=name).mark, text)
+    view = yield from awaited(view, *_FIELDS, name=name)
+    after = yield Fill(view.find(*_FIELDS, name=name).mark, text)
     return after
 
 

@@ -8,6 +8,7 @@ from webagent.action.actions import Click, Fill, GiveUp, Uncheck
 from webagent.policy.oracles.oscar import (
     Part,
     Play,
+    awaited,
     press,
     quoted,
     scripted,
@@ -31,7 +32,8 @@ def edit_product(view: View, title: str) -> Part:
     view = yield from menu(view, "Catalogue", "Products")
     view = yield from write(view, "Product title:", title)
     view = yield from press(view, "button", "Search")
-    return (yield from press(view, "link", title))
+    view = yield from press(view, "link", title)
+    return (yield from awaited(view, "link", name="Stock and pricing"))
 
 
 def open_order(view: View, number: str) -> Part:
@@ -39,7 +41,7 @@ def open_order(view: View, number: str) -> Part:
     view = yield from search_order(view, number)
     if view.all("link", name=number):
         view = yield from press(view, "link", number)
-    return view
+    return (yield from awaited(view, "link", name="Notes"))
 
 
 def search_order(view: View, number: str) -> Part:

@@ -3,7 +3,7 @@
 import pytest
 
 from webagent.action import Answer, GiveUp
-from webagent.action.actions import Click, Fill
+from webagent.action.actions import Click, Fill, Wait
 from webagent.errors import PolicyError
 from webagent.policy.oracles import ORACLES, View
 from webagent.policy.oracles.oscar import listed, pence, pounds
@@ -33,9 +33,11 @@ def test_a_script_gives_one_action_a_step_and_then_its_answer() -> None:
     assert choose(View(GOAL, second, (first,))) == Click(2)
 
 
-def test_a_page_without_what_is_looked_for_is_named() -> None:
+def test_a_page_without_what_is_looked_for_is_waited_for_and_then_named() -> None:
+    choose = ORACLES["shop-price"]
+    assert choose(View(GOAL, page())) == Wait(1000)
     with pytest.raises(PolicyError, match="textbox"):
-        ORACLES["shop-price"](View(GOAL, page()))
+        choose(View(GOAL, page(), (page(),) * 3))
 
 
 def test_what_is_not_found_is_given_up() -> None:
