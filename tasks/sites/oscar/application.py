@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http.cookiejar import CookieJar
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from urllib.error import URLError
@@ -58,6 +59,10 @@ class OscarSite:
         if not lacking:
             return ""
         return f"the shop needs {', '.join(lacking)}; run: pip install 'webagent-loop[sites]'"
+
+    def fingerprint(self) -> str:
+        """The versions of what the shop is made with."""
+        return " ".join(f"{name}={version(name)}" for name in (*NEEDED.values(), "Django"))
 
     def build(self, state: Path) -> None:
         """Fill a database and draw the pictures: 10 s. Raises `SiteError`."""

@@ -84,7 +84,7 @@ class Review:
 
 def _lives(first: str, last: str, *places: tuple[str, str, str]) -> Person:
     addresses = tuple(
-        Address(first, last, line1, city, postcode, "+441632960" + f"{100 + at:03}")
+        Address(first, last, line1, city, postcode, f"+4420794601{10 + at}")
         for at, (line1, city, postcode) in enumerate(places)
     )
     return Person(first, last, f"{first}.{last}@example.com".lower(), addresses)
@@ -174,8 +174,8 @@ def _status(age: float, draw: Random) -> str:
     return draw.choice(("Pending", "Pending", "Being processed"))
 
 
-_PRAISE = ("Lovely", "Well made", "Just right", "Sturdy", "A pleasure")
-_BLAME = ("Disappointing", "Too flimsy", "Not as pictured", "Came scratched")
+_PRAISE = ("Lovely", "Well made", "Perfect", "Sturdy", "Beautiful")
+_BLAME = ("Disappointing", "Flimsy", "Unexpected", "Scratched")
 _WHYS = (
     "I use it every day and would miss it.",
     "It was a present and went down well.",

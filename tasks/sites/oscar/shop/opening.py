@@ -102,6 +102,7 @@ class _Opening:
             title=product.title,
             description=f"<p>{product.description}</p>",
             product_class=goods,
+            meta_description="",
         )
         row.attr.colour = product.colour
         row.attr.material = product.material
@@ -114,7 +115,11 @@ class _Opening:
             self._record(row, product.upc, product.price, product.stock)
         for place, (size, stock) in enumerate(zip(SIZES, product.sizes, strict=False)):
             child = _model("catalogue", "Product").objects.create(
-                structure="child", parent=row, upc=f"{product.upc}{place}", title=size
+                structure="child",
+                parent=row,
+                upc=f"{product.upc}{place}",
+                title=size,
+                meta_description="",
             )
             self._record(child, f"{product.upc}{place}", product.price, stock)
 
@@ -181,6 +186,9 @@ class _Opening:
                 date_joined=OPENED + timedelta(minutes=place),
             )
             self.users[person.email] = user
+            _model("analytics", "UserRecord").objects.create(
+                user=user, num_orders=len(people.orders_of(person))
+            )
             for at, address in enumerate(person.addresses):
                 _model("address", "UserAddress").objects.create(
                     user=user,
