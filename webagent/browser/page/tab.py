@@ -2,7 +2,7 @@
 
 import asyncio
 import base64
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -74,6 +74,20 @@ class Tab:
     async def ask_about(self, mark: int, function: str, *arguments: Any) -> Any:
         """As `ask`, of the element with this mark, in whatever frame it is."""
         return await self._frames.ask(mark, function, *arguments)
+
+    async def follow_sessions(self, follow: Callable[[CDPSession], Awaitable[None]]) -> None:
+        """Do this with every session that documents of the page are reached by, now and later."""
+        await follow(self._line.cdp)
+        await self._frames.follow_sessions(follow)
+
+    def mark_in(self, session: CDPSession, context: int, mark: int) -> int:
+        """The number of an element, by the one that its document knows it by so far."""
+        return self._frames.mark_in(session, context, mark)
+
+    @property
+    def frame(self) -> str:
+        """The browser's name of the top document's frame."""
+        return self._frame
 
     async def tell_frames(self) -> None:
         """Have frames know their marks, for a function that looks into several documents."""
