@@ -1,10 +1,10 @@
 """`webagent record`: a person does a task in a browser, and it is kept as a demonstration."""
 
 import asyncio
-import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
@@ -15,6 +15,7 @@ from recipes.config import resolve
 from recipes.folder import RunFolder
 from recipes.recording.demonstration import WHO, Demonstration
 from recipes.recording.session import Session, answer_typed
+from recipes.stopping import SIGNALS
 from tasks.task import Task
 from webagent.browser.sessions.profile import Profile, read_profile
 from webagent.errors import SetupError
@@ -93,13 +94,13 @@ async def _record(config: RecordConfig, run: str, store: Store) -> Trajectory:
         answers.append(line)
         session.done.set()
 
-    _end_on_signal(session)
     if config.answer:
         _say("Type the answer here and press Enter when you are done.")
         answer_typed(answered)
     else:
         _say("Close the window, or press Ctrl-C here, when you are done.")
-    last = await session.run(_task(config, index), _profile(config))
+    with _signals_to(session.done):
+        last = await session.run(_task(config, index), _profile(config))
     answer = answers[0] if answers else ""
     return demonstration.finish(last, _goal(config), answer)
 
@@ -125,10 +126,17 @@ def _goal(config: RecordConfig) -> str:
     return input("What was done, in a sentence? ").strip()
 
 
-def _end_on_signal(session: Session) -> None:
+@contextmanager
+def _signals_to(done: asyncio.Event) -> Iterator[None]:
+    """Ctrl-C ends the recording, and not the program before it is kept."""
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, session.done.set)
+    for number in SIGNALS:
+        loop.add_signal_handler(number, done.set)
+    try:
+        yield
+    finally:
+        for number in SIGNALS:
+            loop.remove_signal_handler(number)
 
 
 def _say(sentence: str) -> None:

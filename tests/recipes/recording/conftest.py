@@ -99,7 +99,14 @@ class Person:
 
     async def at(self, page: Page) -> "Person":
         """The same person at another tab."""
-        return Person(page, await page.context.new_cdp_session(page), self.watch)
+        return Person(page, await hands_on(page), self.watch)
+
+
+async def hands_on(page: Page) -> CDPSession:
+    """A way to send input to a page, and to answer its dialogs."""
+    session = await page.context.new_cdp_session(page)
+    await session.send("Page.enable")
+    return session
 
 
 @dataclass
@@ -124,33 +131,39 @@ Recording = Callable[..., Any]
 
 
 @pytest.fixture
-def recording(browser: Browser, tmp_path: Path) -> Recording:
+def store(tmp_path: Path) -> Iterator[Store]:
+    """Where demonstrations are kept."""
+    with Store.open(tmp_path / "run", create=True) as opened:
+        yield opened
+
+
+@pytest.fixture
+def recording(browser: Browser, store: Store) -> Recording:
     """`async with recording(url) as recorded:` what its person does is kept."""
 
     @asynccontextmanager
     async def record(url: str, *, goal: str = "Do it", answer: str = "") -> AsyncIterator[Recorded]:
         said: list[str] = []
         task = Task(id="recorded/test@1", start_url=url, goal=goal, clock="real")
-        with Store.open(tmp_path / "run", create=True) as store:
-            provenance = Provenance(phase="demonstrate", arm="person")
-            demonstration = Demonstration(task, provenance, store, said.append)
-            keep = demonstration.pictures.take
-            world = await browser.world(keep_image=keep, profile=Profile(dialogs="ask"))
-            watch = Watch(world, await world.reset(task), demonstration.hear)
-            watching = asyncio.ensure_future(watch.run())
-            page = world.tabs().active.page
-            person = Person(page, await page.context.new_cdp_session(page), watch)
-            recorded = Recorded(person, said, store)
-            await person.see()
-            try:
-                yield recorded
-                if not watch.ended.is_set():
-                    await person.see()
-            finally:
-                watch.ended.set()
-                await watching
-                await world.close()
-            recorded.done = demonstration.finish(watch.seen, goal, answer)
+        provenance = Provenance(phase="demonstrate", arm="person")
+        demonstration = Demonstration(task, provenance, store, said.append)
+        keep = demonstration.pictures.take
+        world = await browser.world(keep_image=keep, profile=Profile(dialogs="ask"))
+        watch = Watch(world, await world.reset(task), demonstration.hear)
+        watching = asyncio.ensure_future(watch.run())
+        page = world.tabs().active.page
+        person = Person(page, await hands_on(page), watch)
+        recorded = Recorded(person, said, store)
+        await person.see()
+        try:
+            yield recorded
+            if not watch.ended.is_set():
+                await person.see()
+        finally:
+            watch.ended.set()
+            await watching
+            await world.close()
+        recorded.done = demonstration.finish(watch.seen, goal, answer)
 
     return record
 

@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
+from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page
 
 from webagent.browser.page.dialogs import said_of
@@ -46,6 +47,8 @@ class Watch:
         self._is_stale = False
         self._deeds = 0
         self._deed_at = 0.0
+        self._touched_at = 0.0
+        """When something was last done in a page, not by the browser's own means."""
         self._stirred = asyncio.Event()
         self._watched: dict[Tab, Travels] = {}
         self._pages: set[Page] = set()
@@ -77,6 +80,7 @@ class Watch:
             self._stirred.clear()
             deeds = self._deeds
             seen = await self._world.look()
+            await self._watch_new_tabs()
             if deeds == self._deeds:
                 self._take(seen)
             if not self._stirred.is_set():
@@ -100,7 +104,7 @@ class Watch:
     async def _watch_new_tabs(self) -> None:
         for tab in self._tabs.all:
             if tab not in self._watched:
-                travels = Travels(tab, self._gone(tab), lambda: self._deed_at)
+                travels = Travels(tab, self._gone(tab), lambda: self._touched_at)
                 self._watched[tab] = travels
                 tab.on("Page.javascriptDialogOpening", self._dialog_opened)
                 tab.on("Page.javascriptDialogClosed", self._dialog_closed)
@@ -124,6 +128,7 @@ class Watch:
             else:
                 self._tell(Told(what, seen, is_fresh, mark, particulars, rested))
             self._deed(seen if what in _BEGINNINGS else None)
+            self._touched_at = self._deed_at
 
         return told
 
@@ -190,9 +195,18 @@ class Watch:
         self._deed(None)
 
     def _page_opened(self, page: Page) -> None:
-        if time.monotonic() - self._deed_at > BY_PAGE_SECONDS:
-            self._tell(Told("opened", self.seen, not self._is_stale))
+        if not self._is_by_page():
+            self._start(self._tell_opened(page, self.seen, not self._is_stale))
         self._deed(None)
+
+    async def _tell_opened(self, page: Page, seen: Observation, is_fresh: bool) -> None:
+        with suppress(PlaywrightError):
+            if await page.opener() is None:
+                self._tell(Told("opened", seen, is_fresh))
+
+    def _is_by_page(self) -> bool:
+        """Whether what happens now is what comes of something that was done in a page."""
+        return time.monotonic() - self._touched_at < BY_PAGE_SECONDS
 
     def _follow_page(self, page: Page) -> None:
         self._pages.add(page)
@@ -203,10 +217,9 @@ class Watch:
         if self.ended.is_set():
             return
         places = [tab.page for tab in self._tabs.all]
-        is_by_page = time.monotonic() - self._deed_at < BY_PAGE_SECONDS
         if all(each.is_closed() for each in self._pages):
             self._end()
-        elif page in places and not is_by_page:
+        elif page in places and not self._is_by_page():
             self._start(self._tell_closed(places.index(page), self._tabs.active_index, self.seen))
         else:
             self._deed(None)
