@@ -27,6 +27,8 @@ FRAME_SECONDS = 1.0
 _STARVED_TASKS = 100
 """So many tasks may run in one moment before virtual time goes on regardless."""
 _BETWEEN_PAGES = "Not attached to an active page"
+_UNDRAWN = "Unable to capture screenshot"
+"""Said of a window that has only just opened."""
 
 
 class Tab:
@@ -197,7 +199,13 @@ class Tab:
 
     async def screenshot(self) -> bytes:
         """The viewport as PNG."""
-        answer = await self.send("Page.captureScreenshot", format="png")
+        try:
+            answer = await self.send("Page.captureScreenshot", format="png")
+        except WorldError as error:
+            if _UNDRAWN not in str(error):
+                raise
+            await self.next_frame()
+            answer = await self.send("Page.captureScreenshot", format="png")
         return base64.b64decode(answer["data"])
 
     def take_notes(self) -> list[str]:

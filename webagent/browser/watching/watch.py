@@ -24,6 +24,7 @@ REST_SECONDS = 0.12
 """How long nothing must have been done before the page is looked at."""
 _ROUND_SECONDS = 10.0
 _CLOSING_SECONDS = 0.3
+_MOST_FAILURES = 3
 _BEGINNINGS = ("down", "key", "typing")
 """What is told with the page as it was before."""
 
@@ -79,7 +80,7 @@ class Watch:
             await self._watch_new_tabs()
             self._stirred.clear()
             deeds = self._deeds
-            seen = await self._world.look()
+            seen = await self._look()
             await self._watch_new_tabs()
             if deeds == self._deeds:
                 self._take(seen)
@@ -89,6 +90,15 @@ class Watch:
                         await self._stirred.wait()
             while time.monotonic() - self._deed_at < REST_SECONDS:
                 await asyncio.sleep(REST_SECONDS - (time.monotonic() - self._deed_at) + 0.001)
+
+    async def _look(self) -> Observation:
+        """The page at rest; asked again where the browser fails once. Raises `WorldError`."""
+        for _ in range(_MOST_FAILURES - 1):
+            try:
+                return await self._world.look()
+            except WorldError:
+                await asyncio.sleep(REST_SECONDS)
+        return await self._world.look()
 
     def _take(self, seen: Observation) -> None:
         """The page has been looked at since the last that was done."""
