@@ -110,6 +110,11 @@ class Tabs:
         """Place of the tab in front, counted from 0."""
         return self._active
 
+    @property
+    def all(self) -> tuple[Tab, ...]:
+        """In the order in which they were opened."""
+        return tuple(self._tabs)
+
     def __len__(self) -> int:
         return len(self._tabs)
 

@@ -104,6 +104,21 @@ class BrowserWorld:
         self._seen = after
         return after
 
+    async def look(self) -> Observation:
+        """The page once it has come to rest, whoever has changed it. Raises `WorldError`."""
+        tabs, task, before = self._playing()
+        with self._at_work():
+            try:
+                after = await self._observe(task, tabs, await tabs.settle(task.settle_ms))
+            except DialogWaits:
+                after = _facing_dialog(tabs, before)
+        self._seen = after
+        return after
+
+    def tabs(self) -> Tabs:
+        """The open pages, for those who watch a person use them."""
+        return self._playing()[0]
+
     async def evidence(self, task: Task) -> Mapping[str, Json]:
         """The value of every evidence expression, None where the page threw; the task's records,
         and what its probes find. Raises `WorldError`."""
@@ -260,19 +275,22 @@ def _with_note(seen: Observation, captcha: Captcha | None) -> Observation:
 
 
 def _facing_dialog(tabs: Tabs, before: Observation) -> Observation:
+    page = facing(before, tabs.active.dialogs.said())
+    return tabs.guard.masked(page) if tabs.guard else page
+
+
+def facing(before: Observation, dialog: str) -> Observation:
     """What there is to see while a dialog is open: the dialog and nothing else. The page behind it
     stands still and cannot be asked."""
-    said = tabs.active.dialogs.said()
-    page = replace(
+    return replace(
         before,
-        nodes=(Node(0, "text", said),),
+        nodes=(Node(0, "text", dialog),),
         focus=0,
         outcome='a dialog is open; answer it with dialog("accept") or dialog("dismiss")',
         scroll=(0, 0),
         screenshot="",
         captured="",
     )
-    return tabs.guard.masked(page) if tabs.guard else page
 
 
 async def _perform(action: Action, tabs: Tabs, seen: Observation) -> str:

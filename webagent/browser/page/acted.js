@@ -39,7 +39,7 @@ function actedFacts(element) {
   if (!element) return null;
   lastActed = new WeakRef(element);
   const page = element[own.ownerDocument];
-  const outline = outlineOf(element);
+  const outline = skeletonOf(element);
   return {
     frame: page.defaultView === top ? null : page.URL,
     tag: tagOf(element),
@@ -97,7 +97,7 @@ function xpathOf(element) {
 
 // The page without its texts, cut down to what lies around the element and beside it, as HTML: any
 // selector can be tried on it later. The element bears `data-acted`.
-function outlineOf(element) {
+function skeletonOf(element) {
   let html = enclosed(element, "", " data-acted");
   for (let node = element; html.length <= MOST_OUTLINE; node = node[own.parentElement]) {
     const parent = node[own.parentElement];

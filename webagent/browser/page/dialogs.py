@@ -51,11 +51,7 @@ class Dialogs:
         """What the open dialog says, and how it is answered; nothing when none is open."""
         if self.open is None:
             return ""
-        asks = f"the page opened a dialog ({self.open.type})"
-        if self.open.type == "beforeunload":
-            return f"{asks}: leave this page and lose what was not saved?"
-        given = f", with {self.open.default_value!r} filled in" if self.open.default_value else ""
-        return f"{asks}: {self.open.message}{given}"
+        return said_of(self.open.type, self.open.message, self.open.default_value)
 
     async def answer(self, accept: bool, text: str = "") -> str:
         """Close the open dialog; the reason when there is none."""
@@ -88,3 +84,12 @@ class Dialogs:
 
     def _fresh(self) -> "asyncio.Future[None]":
         return asyncio.get_running_loop().create_future()
+
+
+def said_of(kind: str, message: str, filled_in: str) -> str:
+    """A dialog in words."""
+    asks = f"the page opened a dialog ({kind})"
+    if kind == "beforeunload":
+        return f"{asks}: leave this page and lose what was not saved?"
+    given = f", with {filled_in!r} filled in" if filled_in else ""
+    return f"{asks}: {message}{given}"

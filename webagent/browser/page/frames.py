@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -64,6 +64,7 @@ class Frames:
         self.next_mark = 1
         """The first number that no element of a frame has."""
         self._sessions: dict[PlaywrightFrame, CDPSession] = {}
+        self._follow_session: Callable[[CDPSession], Awaitable[None]] | None = None
         self._without_own: dict[PlaywrightFrame, str] = {}
         """Frames of the page's own process, by what they showed when that was found out."""
 
@@ -114,6 +115,18 @@ class Frames:
         """What one of our functions without arguments answers in each frame."""
         realms = list(self._realms.values())
         return await asyncio.gather(*(self._call(realm, function) for realm in realms))
+
+    async def follow_sessions(self, follow: Callable[[CDPSession], Awaitable[None]]) -> None:
+        """Do this with every session of a frame in another process, now and later."""
+        self._follow_session = follow
+        await asyncio.gather(*map(follow, self._sessions.values()))
+
+    def mark_in(self, session: CDPSession, context: int, mark: int) -> int:
+        """The number of an element, by the one that its frame knows it by so far."""
+        realm = self._realms.get((session, context))
+        if realm is None or mark >= 0:
+            return mark
+        return realm.untold.get(mark, 0)
 
     def place_of(self, mark: int) -> tuple[CDPSession, int] | None:
         """Session and context of the frame that holds an element; None for the top document."""
@@ -276,6 +289,8 @@ class Frames:
                 self._follow(session)
                 session.on("close", lambda _: self._closed(frame, session))
                 await asyncio.gather(*_installed(session))
+                if self._follow_session is not None:
+                    await self._follow_session(session)
         except (PlaywrightError, TimeoutError):
             self._without_own[frame] = frame.url
             return False

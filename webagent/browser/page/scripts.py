@@ -18,7 +18,7 @@ _TIMERS_QUESTION, _TIMERS_ANSWER, _LIVE = (
 _SHORT_TIMER_MS = 500
 _PARTS = (
     *("captcha.js", "locate.js", "operate.js", "through.js", "quiet.js", "secrets.js"),
-    "acted.js",
+    *("acted.js", "witness.js"),
 )
 _FUNCTIONS = (
     "acted",
@@ -28,6 +28,7 @@ _FUNCTIONS = (
     "captchaOn",
     "choose",
     "chooseExactly",
+    "chosenFiles",
     "dragHasStarted",
     "dropWasTaken",
     "fileField",
@@ -49,6 +50,7 @@ _FUNCTIONS = (
     "titleOf",
     "typeSecret",
     "unrest",
+    "witness",
 )
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import base64
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -27,6 +27,8 @@ FRAME_SECONDS = 1.0
 _STARVED_TASKS = 100
 """So many tasks may run in one moment before virtual time goes on regardless."""
 _BETWEEN_PAGES = "Not attached to an active page"
+_UNDRAWN = "Unable to capture screenshot"
+"""Said of a window that has only just opened."""
 
 
 class Tab:
@@ -74,6 +76,20 @@ class Tab:
     async def ask_about(self, mark: int, function: str, *arguments: Any) -> Any:
         """As `ask`, of the element with this mark, in whatever frame it is."""
         return await self._frames.ask(mark, function, *arguments)
+
+    async def follow_sessions(self, follow: Callable[[CDPSession], Awaitable[None]]) -> None:
+        """Do this with every session that documents of the page are reached by, now and later."""
+        await follow(self._line.cdp)
+        await self._frames.follow_sessions(follow)
+
+    def mark_in(self, session: CDPSession, context: int, mark: int) -> int:
+        """The number of an element, by the one that its document knows it by so far."""
+        return self._frames.mark_in(session, context, mark)
+
+    @property
+    def frame(self) -> str:
+        """The browser's name of the top document's frame."""
+        return self._frame
 
     async def tell_frames(self) -> None:
         """Have frames know their marks, for a function that looks into several documents."""
@@ -183,7 +199,13 @@ class Tab:
 
     async def screenshot(self) -> bytes:
         """The viewport as PNG."""
-        answer = await self.send("Page.captureScreenshot", format="png")
+        try:
+            answer = await self.send("Page.captureScreenshot", format="png")
+        except WorldError as error:
+            if _UNDRAWN not in str(error):
+                raise
+            await self.next_frame()
+            answer = await self.send("Page.captureScreenshot", format="png")
         return base64.b64decode(answer["data"])
 
     def take_notes(self) -> list[str]:

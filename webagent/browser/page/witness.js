@@ -1,0 +1,221 @@
+// What a person does in this document, told as it happens and before the page hears of it. Only what
+// the browser itself reports as done by hand is told, never what a page has made up.
+
+const ENTRUSTED = /^(current-password|new-password|one-time-code|cc-number|cc-csc)$/;
+const LONE_KEYS = new Set(["Alt", "AltGraph", "CapsLock", "Control", "Dead", "Fn", "Meta", "NumLock", "Process", "Shift", "Unidentified"]);
+const UNREAD_FROM = 100000; // marks of a document in which something is done before it was looked at
+const CHANGED_MS = 300;
+const SCROLLED_MS = 100;
+const BY_HAND_MS = 1000;
+const MOST_HOVERED = 8;
+const CONFIDED = new WeakSet();
+let tell = null;
+let typingIn = null;
+let hovered = [];
+
+function witness(name) {
+  if (tell || !globalThis[name]) return;
+  const told = globalThis[name];
+  tell = (what, said) => told(JSON.stringify({ what, url: location.href, ...said }));
+  const hear = (type, handler) => window.addEventListener(type, (event) => event.isTrusted && handler(event), { capture: true, passive: true });
+  hear("pointerdown", pressed);
+  hear("pointerup", (event) => tell("up", spotOf(event)));
+  hear("dblclick", (event) => tell("double", spotOf(event)));
+  hear("drop", (event) => tell("dropped", spotOf(event)));
+  hear("keydown", keyed);
+  hear("beforeinput", beginsTyping);
+  hear("input", changedValue);
+  hear("mouseover", passedOver);
+  hearScrolling(hear);
+  hearChanges();
+}
+
+// The element that is meant, also in shadow trees that the page has closed.
+function meant(event) {
+  let node = event.composedPath()[0];
+  if (!(node instanceof Element)) node = node.parentElement || document.documentElement;
+  for (let root = CLOSED.get(node); root; root = CLOSED.get(node)) {
+    const inner = "clientX" in event ? root.elementFromPoint(event.clientX, event.clientY) : root.activeElement;
+    if (!inner || inner === node) break;
+    node = inner;
+  }
+  return node;
+}
+
+// The page as it is now. Pages in several documents can only be read by whoever reaches them all.
+function lookNow() {
+  if (window !== top || window.length) return null;
+  return observe({ ignore: "", firstMark: BY_MARK.size ? 1 : UNREAD_FROM });
+}
+
+// The nearest element with a mark, going outward.
+function nearestMarked(element) {
+  for (let node = element; node; node = flatParent(node)) {
+    if (MARKS.get(node)) return node;
+    if (tagOf(node) === "label" && node.control && MARKS.get(node.control)) return node.control;
+    for (const label of (/^(input|select|textarea)$/.test(tagOf(node)) && node.labels) || []) if (MARKS.get(label)) return label;
+  }
+  return null;
+}
+
+function factsOf(element) {
+  const marked = nearestMarked(element);
+  const control = marked ? labelledBy(marked) : element;
+  return {
+    mark: marked ? MARKS.get(marked) : 0,
+    kind: kindOf(control),
+    called: element === document.documentElement ? "the page" : calling(element),
+  };
+}
+
+function spotOf(event) {
+  const { clientX: x, clientY: y, button } = event;
+  return { ...factsOf(meant(event)), x: Math.round(x), y: Math.round(y), isTop: window === top, button };
+}
+
+function heldKeys(event) {
+  return [["Control", event.ctrlKey], ["Alt", event.altKey], ["Meta", event.metaKey], ["Shift", event.shiftKey]]
+    .filter(([, isHeld]) => isHeld).map(([name]) => name);
+}
+
+function pressed(event) {
+  typingIn = null;
+  const page = lookNow();
+  const element = meant(event);
+  const around = hovered.map((each) => each.deref()).filter((each) => each && isAround(each, element));
+  tell("down", {
+    ...spotOf(event), page, keys: heldKeys(event),
+    hovered: around.map((each) => MARKS.get(each)), isSecret: isSecret(element),
+  });
+}
+
+// Whether the mouse was over it on the way to the element: what it opened lies in it or beside it.
+function isAround(marked, element) {
+  const parent = marked[own.parentElement];
+  return marked !== nearestMarked(element) && (marked[own.contains](element) || Boolean(parent && parent !== document.body && parent[own.contains](element)));
+}
+
+function passedOver(event) {
+  const marked = nearestMarked(meant(event));
+  if (!marked || hovered.some((each) => each.deref() === marked)) return;
+  hovered = [...hovered, new WeakRef(marked)].slice(-MOST_HOVERED);
+}
+
+// Keys that do something of themselves. Of the others only what the page takes for itself is told,
+// which is known once it has heard of the key.
+function keyed(event) {
+  if (event.isComposing || LONE_KEYS.has(event.key)) return;
+  const element = meant(event);
+  const isField = isTextField(element) || element[own.isContentEditable];
+  const takesLines = isField && tagOf(element) !== "input";
+  const isShortcut = event.ctrlKey || event.altKey || event.metaKey;
+  const isTyped = isField && event.key.length === 1 && !isShortcut;
+  const said = {
+    ...factsOf(element), key: event.key, held: heldKeys(event), isShortcut,
+    ...(element === document.body ? { mark: 0, called: "the page" } : {}),
+  };
+  const isSure = !isShortcut && (event.key === "Escape" || (event.key === "Enter" && !takesLines && !isChosenFrom(element)) ||
+    (event.key === " " && /^(a|button|summary)$/.test(tagOf(element))));
+  if (isSure) {
+    typingIn = null;
+    tell("key", { ...said, page: lookNow() });
+    return;
+  }
+  const page = isTyped ? null : lookNow();
+  const before = isField ? valueOf(element) : "";
+  setTimeout(() => {
+    if (!event.defaultPrevented) return;
+    if (!isTyped) tell("key", { ...said, page });
+    else if (valueOf(element) !== before) tellValue(element);
+  });
+}
+
+function isChosenFrom(element) {
+  return tagOf(element) === "select";
+}
+
+function fieldOf(event) {
+  let element = meant(event);
+  while (element[own.isContentEditable] && element[own.parentElement] && element[own.parentElement][own.isContentEditable]) element = element[own.parentElement];
+  return element;
+}
+
+function beginsTyping(event) {
+  const field = fieldOf(event);
+  if (typingIn === field) return;
+  typingIn = field;
+  tell("typing", { ...factsOf(field), page: lookNow(), value: textIn(field), isSecret: isSecret(field) });
+}
+
+function changedValue(event) {
+  const element = fieldOf(event);
+  if (tagOf(element) === "select") {
+    const labels = [...element.selectedOptions].map((option) => clean(option.label));
+    tell("chosen", { ...factsOf(element), labels, isSeveral: element.multiple });
+  } else if (/^(checkbox|radio)$/.test(element.type)) tell("ticked", { ...factsOf(element), isTicked: element.checked });
+  else if (element.type === "file") tell("files", { ...factsOf(element), count: element.files.length, key: keepFiles(element) });
+  else tellValue(element);
+}
+
+function tellValue(element) {
+  tell("typed", { ...factsOf(element), value: textIn(element), isSecret: isSecret(element) });
+}
+
+function textIn(element) {
+  if (!element[own.isContentEditable]) return "value" in asField(element) ? String(element.value) : "";
+  return element[own.innerText].replace(/\n$/, "");
+}
+
+function isSecret(element) {
+  const isOne = element.type === "password" || ENTRUSTED.test(element[own.getAttribute]("autocomplete") || "");
+  if (isOne) CONFIDED.add(element);
+  return isOne || CONFIDED.has(element);
+}
+
+const CHOSEN_FILES = [];
+
+// The browser says where files lie, if it is shown them.
+function keepFiles(field) {
+  CHOSEN_FILES.push([...field.files]);
+  return CHOSEN_FILES.length - 1;
+}
+
+function chosenFiles(key) {
+  return CHOSEN_FILES[key] || [];
+}
+
+function hearScrolling(hear) {
+  const places = new WeakMap();
+  const waiting = new Map();
+  let [byHand, over] = [-BY_HAND_MS, null];
+  hear("wheel", (event) => { [byHand, over] = [performance.now(), meant(event)]; });
+  hear("keydown", () => { [byHand, over] = [performance.now(), null]; });
+  hear("scroll", (event) => {
+    const isPage = event.target === document;
+    const scroller = isPage ? document.scrollingElement : event.target;
+    if (!scroller) return;
+    const [left, top] = places.get(scroller) || [0, 0];
+    const now = [scroller[own.scrollLeft], scroller[own.scrollTop]];
+    places.set(scroller, now);
+    if (performance.now() - byHand > BY_HAND_MS) return;
+    const marked = isPage ? null : nearestMarked(over || scroller);
+    const sum = waiting.get(scroller) || { mark: marked ? MARKS.get(marked) : 0, dx: 0, dy: 0, isPage };
+    if (!waiting.has(scroller)) setTimeout(() => {
+      waiting.delete(scroller);
+      tell("scrolled", { ...sum, dx: Math.round(sum.dx), dy: Math.round(sum.dy), called: "" });
+    }, SCROLLED_MS);
+    sum.dx += now[0] - left;
+    sum.dy += now[1] - top;
+    waiting.set(scroller, sum);
+  });
+}
+
+function hearChanges() {
+  let isWaiting = false;
+  const observer = new MutationObserver(() => {
+    if (isWaiting) return;
+    isWaiting = true;
+    setTimeout(() => { isWaiting = false; tell("changed", {}); }, CHANGED_MS);
+  });
+  observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+}

@@ -1,0 +1,271 @@
+"""Watching: the pages a person uses are looked at whenever they rest, and heard all the time."""
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Page
+
+from webagent.browser.page.dialogs import said_of
+from webagent.browser.page.tab import Tab
+from webagent.browser.page.witness import paths_of, witness
+from webagent.browser.watching.told import Told
+from webagent.browser.watching.travels import BY_PAGE_SECONDS, Travels
+from webagent.browser.world import BrowserWorld, facing
+from webagent.errors import WorldError
+from webagent.observation import PageView, read_view
+from webagent.records import Observation
+
+REST_SECONDS = 0.12
+"""How long nothing must have been done before the page is looked at."""
+_ROUND_SECONDS = 10.0
+_CLOSING_SECONDS = 0.3
+_MOST_FAILURES = 3
+_BEGINNINGS = ("down", "key", "typing")
+"""What is told with the page as it was before."""
+
+
+class Watch:
+    """One person at the pages of one world, from a first look until all pages are closed."""
+
+    def __init__(
+        self, world: BrowserWorld, first: Observation, hear: Callable[[Told], None]
+    ) -> None:
+        self.seen = first
+        """The page as it was last looked at."""
+        self.ended = asyncio.Event()
+        """Set once there is no page left, or the browser is gone."""
+        self.is_resting = asyncio.Event()
+        """Set while the page has been looked at since the last that was done."""
+        self._world = world
+        self._tabs = world.tabs()
+        self._hear = hear
+        self._rested = first
+        self._is_stale = False
+        self._deeds = 0
+        self._deed_at = 0.0
+        self._touched_at = 0.0
+        """When something was last done in a page, not by the browser's own means."""
+        self._stirred = asyncio.Event()
+        self._watched: dict[Tab, Travels] = {}
+        self._pages: set[Page] = set()
+        self._work: set[asyncio.Task[None]] = set()
+
+    async def run(self) -> None:
+        """Watch until the end. Raises `WorldError` where the browser fails before that."""
+        context = self._tabs.context
+        context.on("page", self._page_opened)
+        context.on("close", lambda _: self._end())
+        self._tabs.hold_dialogs()
+        looking = asyncio.ensure_future(self._keep_looking())
+        ending = asyncio.ensure_future(self.ended.wait())
+        try:
+            await asyncio.wait({looking, ending}, return_when=asyncio.FIRST_COMPLETED)
+            if not self.ended.is_set():
+                await asyncio.sleep(_CLOSING_SECONDS)
+            if not self.ended.is_set():
+                looking.result()
+        finally:
+            for task in (looking, ending, *self._work):
+                task.cancel()
+            with suppress(asyncio.CancelledError, WorldError):
+                await looking
+
+    async def _keep_looking(self) -> None:
+        while True:
+            await self._watch_new_tabs()
+            self._stirred.clear()
+            deeds = self._deeds
+            seen = await self._look()
+            await self._watch_new_tabs()
+            if deeds == self._deeds:
+                self._take(seen)
+            if not self._stirred.is_set():
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(_ROUND_SECONDS):
+                        await self._stirred.wait()
+            while time.monotonic() - self._deed_at < REST_SECONDS:
+                await asyncio.sleep(REST_SECONDS - (time.monotonic() - self._deed_at) + 0.001)
+
+    async def _look(self) -> Observation:
+        """The page at rest; asked again where the browser fails once. Raises `WorldError`."""
+        for _ in range(_MOST_FAILURES - 1):
+            try:
+                return await self._world.look()
+            except WorldError:
+                await asyncio.sleep(REST_SECONDS)
+        return await self._world.look()
+
+    def _take(self, seen: Observation) -> None:
+        """The page has been looked at since the last that was done."""
+        before, self.seen = self.seen, seen
+        if self._is_stale:
+            if not seen.outcome and replace(seen, outcome=before.outcome) == before:
+                self.seen = replace(seen, outcome="no effect")
+            self._rested = self.seen
+        self._is_stale = False
+        if not self._stirred.is_set():
+            self.is_resting.set()
+
+    async def _watch_new_tabs(self) -> None:
+        for tab in self._tabs.all:
+            if tab not in self._watched:
+                travels = Travels(tab, self._gone(tab), lambda: self._touched_at)
+                self._watched[tab] = travels
+                tab.on("Page.javascriptDialogOpening", self._dialog_opened)
+                tab.on("Page.javascriptDialogClosed", self._dialog_closed)
+                self._follow_page(tab.page)
+                with suppress(WorldError):
+                    await witness(tab, self._told_in(tab))
+                    await travels.begin()
+
+    def _told_in(self, tab: Tab) -> Callable[[str, Mapping[str, Any]], None]:
+        def told(what: str, said: Mapping[str, Any]) -> None:
+            if what == "changed":
+                self._stir()
+                return
+            self._come_to_front(tab)
+            seen, is_fresh = self._seen_with(said.get("page"))
+            particulars = {name: value for name, value in said.items() if name != "page"}
+            rested = self._rested if seen is not self._rested else None
+            mark = int(said.get("mark", 0))
+            if what == "files":
+                self._start(self._tell_files(tab, Told(what, seen, is_fresh, mark, particulars)))
+            else:
+                self._tell(Told(what, seen, is_fresh, mark, particulars, rested))
+            self._deed(seen if what in _BEGINNINGS else None)
+            self._touched_at = self._deed_at
+
+        return told
+
+    def _seen_with(self, page: object) -> tuple[Observation, bool]:
+        """What was before the person, and whether it was so just then."""
+        if not isinstance(page, str):
+            return self.seen, not self._is_stale
+        return self._as_observation(read_view(page)), True
+
+    def _as_observation(self, view: PageView) -> Observation:
+        known = self.seen
+        is_same = view.url == known.url
+        return replace(
+            known,
+            url=view.url,
+            title=view.title,
+            nodes=view.nodes,
+            tabs=tuple(
+                view.title if place == known.active_tab else title
+                for place, title in enumerate(known.tabs)
+            ),
+            focus=view.focus,
+            scroll=view.scroll,
+            outcome="" if self._is_stale else known.outcome,
+            screenshot=known.screenshot if is_same else "",
+            captured=known.captured if is_same else "",
+        )
+
+    async def _tell_files(self, tab: Tab, told: Told) -> None:
+        said = told.said
+        paths = await paths_of(tab, said["context"], said["session"], said["key"])
+        self._tell(replace(told, said={**said, "paths": paths}))
+
+    def _come_to_front(self, tab: Tab) -> None:
+        if tab is self._tabs.active or tab not in self._tabs.all:
+            return
+        index = self._tabs.all.index(tab)
+        self._tell(Told("tab", self.seen, not self._is_stale, said={"index": index}))
+        self._start(self._focus(index))
+        self._deed(replace(self.seen, active_tab=index, nodes=(), focus=0, screenshot=""))
+
+    async def _focus(self, index: int) -> None:
+        with suppress(WorldError):
+            await self._tabs.focus(index)
+
+    def _gone(self, tab: Tab) -> Callable[[str, str], None]:
+        def gone(what: str, url: str) -> None:
+            if url.startswith(("chrome:", "about:")):
+                return
+            self._come_to_front(tab)
+            self._tell(Told(what, self.seen, not self._is_stale, said={"url": url}))
+            self._deed(None)
+
+        return gone
+
+    def _dialog_opened(self, event: dict[str, Any]) -> None:
+        said = said_of(event["type"], event["message"], event.get("defaultPrompt", ""))
+        self._deed(facing(self.seen, said))
+        self._is_stale = False
+
+    def _dialog_closed(self, event: dict[str, Any]) -> None:
+        said = {"accepted": bool(event["result"]), "text": str(event.get("userInput", ""))}
+        self._tell(Told("dialog", self.seen, said=said))
+        self._deed(None)
+
+    def _page_opened(self, page: Page) -> None:
+        if not self._is_by_page():
+            self._start(self._tell_opened(page, self.seen, not self._is_stale))
+        self._deed(None)
+
+    async def _tell_opened(self, page: Page, seen: Observation, is_fresh: bool) -> None:
+        with suppress(PlaywrightError):
+            if await page.opener() is None:
+                self._tell(Told("opened", seen, is_fresh))
+
+    def _is_by_page(self) -> bool:
+        """Whether what happens now is what comes of something that was done in a page."""
+        return time.monotonic() - self._touched_at < BY_PAGE_SECONDS
+
+    def _follow_page(self, page: Page) -> None:
+        self._pages.add(page)
+        page.on("close", self._page_closed)
+
+    def _page_closed(self, page: Page) -> None:
+        """A page that was closed by hand; the last one, or several at once, are the end."""
+        if self.ended.is_set():
+            return
+        places = [tab.page for tab in self._tabs.all]
+        if all(each.is_closed() for each in self._pages):
+            self._end()
+        elif page in places and not self._is_by_page():
+            self._start(self._tell_closed(places.index(page), self._tabs.active_index, self.seen))
+        else:
+            self._deed(None)
+
+    async def _tell_closed(self, index: int, active: int, seen: Observation) -> None:
+        await asyncio.sleep(_CLOSING_SECONDS)
+        if all(each.is_closed() for each in self._pages):
+            self._end()
+            return
+        if index != active:
+            self._tell(Told("tab", seen, said={"index": index}))
+        self._tell(Told("closed", seen))
+        self._deed(None)
+
+    def _tell(self, told: Told) -> None:
+        if not self.ended.is_set():
+            self._hear(told)
+
+    def _deed(self, seen: Observation | None) -> None:
+        """Something was done; `seen` is what was before the person then, where that is news."""
+        if seen is not None:
+            self.seen = seen
+        self._deeds += 1
+        self._deed_at = time.monotonic()
+        self._is_stale = True
+        self._stir()
+
+    def _stir(self) -> None:
+        self.is_resting.clear()
+        self._stirred.set()
+
+    def _end(self) -> None:
+        self.ended.set()
+        self._stir()
+
+    def _start(self, work: Any) -> None:
+        task = asyncio.ensure_future(work)
+        self._work.add(task)
+        task.add_done_callback(self._work.discard)
