@@ -6,6 +6,7 @@ from evaluators.rules import key_nodes as key_nodes
 from evaluators.rules import numbers as numbers
 from evaluators.rules import pictures as pictures
 from evaluators.rules import references as references
+from evaluators.rules import state as state
 from evaluators.rules import values as values
 from evaluators.rules import verified as verified
 from evaluators.rules import visualwebarena as visualwebarena

@@ -1,5 +1,19 @@
 """Real applications that start on this machine, one for every episode under way."""
 
+from tasks.sites.instance import Instance
+from tasks.sites.lease import Lease, Pool, Running
+from tasks.sites.registry import SITES, site_named
 from tasks.sites.site import Account, Serving, Site, SiteError
 
-__all__ = ["Account", "Serving", "Site", "SiteError"]
+__all__ = [
+    "SITES",
+    "Account",
+    "Instance",
+    "Lease",
+    "Pool",
+    "Running",
+    "Serving",
+    "Site",
+    "SiteError",
+    "site_named",
+]

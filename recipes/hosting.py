@@ -1,0 +1,137 @@
+"""Sites for whoever plays tasks: found, built, started as often as needed, and ended."""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from tasks.sites.building import Build, built
+from tasks.sites.instance import Instance, first_state
+from tasks.sites.lease import Lease, Pool, Running
+from tasks.sites.registry import site_named
+from tasks.sites.site import Site, SiteError
+from tasks.task import Task
+from webagent.errors import SetupError
+from webagent.rollout.hosted import hosted
+from webagent.rollout.seat import OpenWorld
+
+if TYPE_CHECKING:
+    from webagent.browser.sessions.login import StorageState
+
+
+class Hosting:
+    """What plays tasks on sites and tasks without alike:
+
+        async with Hosting(concurrency) as hosting:
+            await hosting.prepare(tasks)
+            open_world = hosting.worlds(partial(browser.world, logins=hosting.logins))
+
+    Sites are started when a task first names them and all ended with the block; where no task has a
+    site nothing is started.
+    """
+
+    def __init__(self, concurrency: int = 1) -> None:
+        """`concurrency` is how many worlds are open at once, so how many instances of a site."""
+        self._concurrency = concurrency
+        self._sites: dict[str, Site] = {}
+        self._builds: dict[str, Build] = {}
+        self._pools: dict[str, Pool] = {}
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    def check(self, tasks: Iterable[Task]) -> None:
+        """Look for the sites that the tasks name, before anything is spent. Raises `SetupError`."""
+        for name in {task.site for task in tasks if task.site}:
+            try:
+                site = self._site(name)
+            except SiteError as error:
+                raise SetupError(str(error)) from error
+            if missing := site.missing():
+                raise SetupError(f"{name} cannot be started here: {missing}")
+        for task in tasks:
+            if task.site and task.login and task.login not in self._site(task.site).accounts:
+                known = ", ".join(sorted(self._site(task.site).accounts)) or "none"
+                raise SetupError(
+                    f"{task.id} logs in as {task.login!r}; {task.site} has the accounts {known}"
+                )
+
+    async def prepare(self, tasks: Iterable[Task]) -> None:
+        """Check and build what the tasks name, so that no episode waits for it. Raises
+        `SetupError`."""
+        tasks = list(tasks)
+        self.check(tasks)
+        try:
+            for name in sorted({task.site for task in tasks if task.site}):
+                await asyncio.to_thread(self._build, name)
+        except SiteError as error:
+            raise SetupError(str(error)) from error
+
+    def worlds(self, open_world: OpenWorld) -> OpenWorld:
+        """The same worlds, which can now play tasks on sites."""
+        return hosted(open_world, self)
+
+    def logins(self, task: Task) -> "StorageState | None":
+        """What the task's browser is to know from the beginning, for `Browser.world`. Raises
+        `SetupError` for a login that there is not."""
+        if not task.login:
+            return None
+        if task.site:
+            try:
+                return self._build(task.site).login(task.login)
+            except SiteError as error:
+                raise SetupError(str(error)) from error
+        from webagent.browser.sessions.login import LoginStore
+
+        return LoginStore.default().load(task.login).storage
+
+    async def lease(self, site: str) -> Lease:
+        """A running instance of one's own. Raises `SiteError`."""
+        return await self._pool(site).lease()
+
+    async def give_back(self, lease: Lease) -> None:
+        """An instance that is not needed any more."""
+        await self._pools[lease.name].give_back(lease)
+
+    def address(self, site: str) -> str:
+        """As the site's."""
+        return self._site(site).address
+
+    def passing(self, site: str) -> Mapping[str, tuple[str, ...]]:
+        """As the site's."""
+        return self._site(site).passing
+
+    @property
+    def starts(self) -> int:
+        """How many instances were started."""
+        return sum(pool.starts for pool in self._pools.values())
+
+    async def close(self) -> None:
+        """End all instances. Safe to call twice."""
+        await asyncio.gather(*(pool.close() for pool in self._pools.values()))
+
+    def _site(self, name: str) -> Site:
+        if name not in self._sites:
+            self._sites[name] = site_named(name)
+        return self._sites[name]
+
+    def _build(self, name: str) -> Build:
+        if name not in self._builds:
+            self._builds[name] = built(self._site(name), first_state)
+        return self._builds[name]
+
+    def _pool(self, name: str) -> Pool:
+        def start() -> Running:
+            return Instance.of(self._build(name))
+
+        if name not in self._pools:
+            self._pools[name] = Pool(name, start, self._concurrency)
+        return self._pools[name]

@@ -1,0 +1,208 @@
+"""A small real application: a diary with log-in, served over HTTP from an SQLite file.
+
+As a module it is a site; run as a script, `diary.py STATE PORT`, it is the server.
+"""
+
+import hashlib
+import json
+import os
+import sqlite3
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from http.cookies import SimpleCookie
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.request import HTTPRedirectHandler, Request, build_opener
+
+from tasks.sites.site import Account, Serving, SiteError
+
+TABLES = """
+CREATE TABLE entry (id INTEGER PRIMARY KEY, author TEXT, text TEXT);
+CREATE TABLE session (cookie TEXT PRIMARY KEY, name TEXT);
+CREATE TABLE visit (path TEXT);
+INSERT INTO entry (author, text) VALUES ('ann', 'It rained.'), ('bob', 'It shone.');
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Diary:
+    """The site; `argument` is what its server is told besides, `files` are pictures, of so many
+    bytes each, and `padding` fills the database."""
+
+    id: str = "diary@1"
+    address: str = "http://diary.test"
+    argument: str = ""
+    files: int = 3
+    file_bytes: int = 100
+    padding: int = 0
+    database: str = "diary.db"
+    passing: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: {"visit": ()})
+    accounts: Mapping[str, Account] = field(
+        default_factory=lambda: {
+            "writer": Account("ann", "rain", "writes entries"),
+            "other": Account("bob", "shine", "writes entries"),
+        }
+    )
+
+    def missing(self) -> str:
+        """Nothing."""
+        return ""
+
+    def fingerprint(self) -> str:
+        """What the state depends on besides this file."""
+        return f"{self.files} {self.file_bytes} {self.padding}"
+
+    def build(self, state: Path) -> None:
+        """Two entries, and pictures."""
+        with sqlite3.connect(state / self.database) as connection:
+            connection.executescript(TABLES)
+            connection.execute("CREATE TABLE padding (filling BLOB)")
+            rows = [(os.urandom(1000),) for _ in range(self.padding // 1000)]
+            connection.executemany("INSERT INTO padding VALUES (?)", rows)
+        connection.close()
+        (state / "pictures").mkdir()
+        for number in range(self.files):
+            (state / "pictures" / f"{number}.bin").write_bytes(b"x" * self.file_bytes)
+        with (state / "builds").open("a") as file:
+            file.write(f"{os.getpid()}\n")
+
+    def serve(self, state: Path, port: int) -> Serving:
+        """This file, run as a script."""
+        argv = (sys.executable, "-S", __file__, str(state), str(port), self.argument)
+        environment = {"PYTHONPATH": str(Path(__file__).parents[2]), "PYTHONDONTWRITEBYTECODE": "1"}
+        return Serving(argv, environment, ready="/health")
+
+    def log_in(self, base: str, account: Account) -> list[dict[str, object]]:
+        """By the form."""
+        form = urlencode({"name": account.name, "password": account.password}).encode()
+        with _OPENER.open(Request(f"{base}/login", form), timeout=5) as reply:
+            cookie = SimpleCookie(reply.headers["Set-Cookie"] or "").get("session")
+        if cookie is None:
+            raise SiteError(f"{self.id} did not log {account.name} in")
+        domain = urlsplit(base).hostname
+        return [{"name": "session", "value": cookie.value, "domain": domain, "path": "/"}]
+
+
+def site() -> Diary:
+    """The site as its id names it."""
+    return Diary()
+
+
+class _Stay(HTTPRedirectHandler):
+    def http_error_302(self, request, file, code, message, headers):
+        """The answer itself, with its cookie."""
+        return file
+
+
+_OPENER = build_opener(_Stay)
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Everything that it knows is in the database, opened for each request."""
+
+    state: Path
+    argument: str
+
+    def do_GET(self) -> None:
+        """The entries; a visit is noted, as real sites do."""
+        path = urlsplit(self.path).path
+        if path == "/health":
+            self._reply("well", 500 if self.argument == "ill" else 200)
+        elif path == "/crash":
+            os._exit(3)
+        elif path == "/":
+            with self._database() as database:
+                database.execute("INSERT INTO visit VALUES (?)", (self.path,))
+                entries = database.execute("SELECT author, text FROM entry ORDER BY id").fetchall()
+            who = self._who()
+            items = "".join(f"<li>{author}: {text}</li>" for author, text in entries)
+            here = f"http://{self.headers['Host']}/"
+            self._reply(f"<title>Diary of {here}</title><h1>Hello {who}</h1><ul>{items}</ul>{FORM}")
+        elif path == "/entries":
+            with self._database() as database:
+                entries = database.execute("SELECT author, text FROM entry ORDER BY id").fetchall()
+            self._reply(json.dumps(entries))
+        else:
+            self._reply("nothing here", 404)
+
+    def do_POST(self) -> None:
+        """Log in, or write."""
+        length = int(self.headers.get("Content-Length", 0))
+        form = parse_qs(self.rfile.read(length).decode())
+        if self.path == "/login":
+            name, password = form["name"][0], form["password"][0]
+            if (name, password) not in (("ann", "rain"), ("bob", "shine")):
+                self._reply("no", 403)
+                return
+            cookie = hashlib.sha256(f"{name}{os.urandom(8).hex()}".encode()).hexdigest()
+            with self._database() as database:
+                database.execute("INSERT INTO session VALUES (?, ?)", (cookie, name))
+            self._reply("", 302, {"Location": "/", "Set-Cookie": f"session={cookie}; Path=/"})
+        elif who := self._who():
+            with self._database() as database:
+                values = (who, form["text"][0])
+                database.execute("INSERT INTO entry (author, text) VALUES (?, ?)", values)
+            (self.state / "pictures" / f"new-{os.getpid()}.bin").write_bytes(b"new")
+            self._reply("", 302, {"Location": "/"})
+        else:
+            self._reply("log in first", 403)
+
+    def log_message(self, text: str, *values: object) -> None:
+        """Quiet."""
+
+    def _database(self) -> "_Committing":
+        return _Committing(self.state / "diary.db")
+
+    def _who(self) -> str:
+        cookie = SimpleCookie(self.headers.get("Cookie", "")).get("session")
+        if cookie is None:
+            return ""
+        with self._database() as database:
+            query = "SELECT name FROM session WHERE cookie = ?"
+            row = database.execute(query, (cookie.value,)).fetchone()
+        return row[0] if row else ""
+
+    def _reply(
+        self, body: str, status: int = 200, headers: Mapping[str, str] | None = None
+    ) -> None:
+        self.send_response(status)
+        for name, value in {"Content-Type": "text/html", **(headers or {})}.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body.encode())))
+        self.end_headers()
+        self.wfile.write(body.encode())
+
+
+FORM = """
+<form method="post" action="/entries">
+<label>Entry <input name="text"></label> <button>Write</button></form>
+"""
+
+
+class _Committing:
+    """A connection for one request."""
+
+    def __init__(self, path: Path) -> None:
+        self._connection = sqlite3.connect(path)
+
+    def __enter__(self) -> sqlite3.Connection:
+        return self._connection
+
+    def __exit__(self, *failure: object) -> None:
+        self._connection.commit()
+        self._connection.close()
+
+
+def main(state: str, port: str, argument: str) -> None:
+    """Serve until killed."""
+    if argument == "broken":
+        sys.stderr.write("the diary is out of ink\n")
+        raise SystemExit(4)
+    Handler.state, Handler.argument = Path(state), argument
+    ThreadingHTTPServer(("127.0.0.1", int(port)), Handler).serve_forever()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,23 @@
+"""A small site for tests, built once into a folder of the test run."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tasks.sites import Instance
+from tests.fakes.diary import Diary
+
+
+@pytest.fixture(scope="session", autouse=True)
+def sites_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Builds go into a folder that the run throws away."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("WEBAGENT_SITES", str(tmp_path_factory.mktemp("sites")))
+        yield
+
+
+@pytest.fixture
+def diary() -> Iterator[Instance]:
+    """A running diary."""
+    with Instance.start(Diary()) as running:
+        yield running
