@@ -12,7 +12,7 @@ from recipes.benchmark.baselines import is_infeasible
 from recipes.benchmark.chosen import Chosen
 from recipes.benchmark.settings import BenchmarkConfig, arm_of, contestant, judge_of
 from recipes.benchmark.verdicts import has_checks
-from recipes.benchmark.worlds import missing_logins
+from recipes.benchmark.worlds import missing_logins, missing_sites
 from recipes.folder import RunFolder
 from tasks.task import Task
 
@@ -110,6 +110,8 @@ def _tokens(config: BenchmarkConfig, steps: int) -> dict[str, Any]:
 
 def _missing(config: BenchmarkConfig, chosen: Chosen) -> list[str]:
     missing = list(missing_logins(config, chosen).values())
+    if sites := missing_sites(chosen):
+        missing.append(sites)
     if config.replay is not None and not (config.replay / "run.sqlite").is_file():
         missing.append(f"{config.replay} is no run folder to replay")
     return missing

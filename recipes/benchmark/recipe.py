@@ -12,7 +12,7 @@ from recipes.benchmark.measurement import BASELINES, NOTES, Measurement
 from recipes.benchmark.preview import preview
 from recipes.benchmark.settings import BenchmarkConfig, arm_of, caps, check, contestant
 from recipes.benchmark.verdicts import judge_in
-from recipes.benchmark.worlds import guard_of, missing_logins
+from recipes.benchmark.worlds import guard_of, missing_logins, missing_sites
 from recipes.config import resolve
 from recipes.failures import summary_of
 from recipes.folder import RunFolder
@@ -73,6 +73,8 @@ async def _within_caps(config: BenchmarkConfig, chosen: Chosen, store: Store) ->
 def _check_surroundings(config: BenchmarkConfig, chosen: Chosen) -> None:
     """What the tasks need is there, or `SetupError` or `StoreError` before anything is spent."""
     guard_of(config, chosen)
+    if sites := missing_sites(chosen):
+        raise SetupError(sites)
     if missing := missing_logins(config, chosen):
         raise SetupError(f"logins are missing: {'; '.join(missing.values())}")
     if config.replay is not None:

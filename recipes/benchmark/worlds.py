@@ -8,9 +8,11 @@ from pathlib import Path
 from recipes.asking import Images
 from recipes.benchmark.chosen import Chosen, own_folders
 from recipes.benchmark.settings import BenchmarkConfig, contestant, judge_of
+from recipes.hosting import Hosting
 from tasks.task import Json, Task
 from webagent.browser import Browser, BrowserWorld
 from webagent.browser.goal_pictures import GoalPictures
+from webagent.browser.sessions.login import StorageState
 from webagent.browser.sessions.logins import Logins
 from webagent.browser.sessions.profile import Profile
 from webagent.errors import SetupError
@@ -18,7 +20,7 @@ from webagent.guard import Guard
 from webagent.guard.decide import decide_request
 from webagent.observation.variants import Variant
 from webagent.records import Observation
-from webagent.rollout import World
+from webagent.rollout import OpenWorld, World
 from webagent.store import Store
 
 _ABOVE = 3
@@ -31,9 +33,11 @@ class Stage:
     """Opens worlds for one policy."""
 
     browser: Browser
+    hosting: Hosting
     store: Store
     profile: Profile
-    logins: Logins
+    saved: Logins
+    """Of sites that others host."""
     variant: Variant | None = None
     is_judged_by_sight: bool = False
     """Whether screenshots are kept for the judge."""
@@ -42,16 +46,23 @@ class Stage:
     needed: GoalPictures | None = None
     """Without these an episode is not begun."""
 
-    async def open_world(self) -> World:
-        """A world of its own."""
+    @property
+    def open_world(self) -> OpenWorld:
+        """Makes worlds, each with sites of its own where tasks need them."""
+        return self.hosting.worlds(self._open)
+
+    async def _open(self) -> World:
         world = await self.browser.world(
             self.store.images.add if self.images or self.is_judged_by_sight else None,
             self.profile,
             self.variant,
             keep_picture=self.store.images.add,
-            logins=self.logins,
+            logins=self._logins,
         )
         return Pictured(world, self.needed) if self.needed else world
+
+    def _logins(self, task: Task) -> StorageState | None:
+        return self.hosting.logins(task) if task.site else self.saved(task)
 
     def plain(self) -> "Stage":
         """The same for scripts, which look at nothing but the lines."""
@@ -83,9 +94,11 @@ async def stage_of(config: BenchmarkConfig, chosen: Chosen, store: Store) -> Asy
     if played.images:
         pictures = GoalPictures(store.images, _folders(config), config.har, _refusals(guard))
         await pictures.fetch(chosen.tasks(1))
-    async with Browser(guard=guard) as browser:
+    async with Hosting(config.concurrency) as hosting, Browser(guard=guard) as browser:
+        await hosting.prepare(chosen.tasks(1))
         yield Stage(
             browser,
+            hosting,
             store,
             Profile(har_replay=config.har),
             Logins(config.logins),
@@ -103,6 +116,15 @@ def guard_of(config: BenchmarkConfig, chosen: Chosen) -> Guard | None:
     if config.har is not None:
         raise SetupError("--har answers in place of the network; leave --guard out")
     return Guard.read(config.guard).opening(*own_folders(chosen.tasks(1)))
+
+
+def missing_sites(chosen: Chosen) -> str:
+    """Why the sites of the tasks cannot be started here; empty where they can."""
+    try:
+        Hosting().check(chosen.tasks(1))
+    except SetupError as error:
+        return str(error)
+    return ""
 
 
 def missing_logins(config: BenchmarkConfig, chosen: Chosen) -> dict[str, str]:
