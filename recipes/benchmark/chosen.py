@@ -1,14 +1,14 @@
 """What is played: a benchmark's tasks, chosen by name and found where they are."""
 
 import tomllib
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from recipes.benchmark.settings import BenchmarkConfig, arm_of
 from tasks.benchmarks import miniwob
-from tasks.benchmarks.catalogue import Options, TasksMissing, benchmark_named
+from tasks.benchmarks.catalogue import AddressError, Options, TasksMissing, benchmark_named
 from tasks.suite import Suite, UnknownTask
 from tasks.task import Task
 from webagent.errors import SetupError
@@ -30,6 +30,8 @@ class Chosen:
     """Of each task; repeats where the suite is not seeded."""
     samples: int
     split: str
+    lacking: Mapping[str, str] = field(default_factory=dict)
+    """Tasks that were asked for and cannot be made, as nobody said where their sites are."""
 
     @classmethod
     def of(cls, config: BenchmarkConfig) -> "Chosen":
@@ -41,7 +43,19 @@ class Chosen:
         except UnknownTask as error:
             raise SetupError(str(error)) from error
         seeds = config.seeds or (SEEDS if suite.is_seeded else 1)
-        return cls(suite, names, seeds, config.samples, config.split)
+        lacking = _lacking(suite, names, config.split)
+        there = tuple(name for name in names if name not in lacking)
+        return cls(suite, there, seeds, config.samples, config.split, lacking)
+
+    def check(self) -> None:
+        """Whether all that was asked for can be played. Raises `SetupError`."""
+        if self.lacking:
+            name, reason = next(iter(self.lacking.items()))
+            raise SetupError(
+                f"{len(self.lacking)} of {len(self.lacking) + len(self.names)} tasks cannot be"
+                f" played, the first is {name}: {reason}; give --addresses FILE.toml, or choose"
+                " others with --tasks"
+            )
 
     def tasks(self, seeds: int | None = None) -> list[Task]:
         """Every task on its first seed, then every task on its second, so that any part is fair."""
@@ -58,6 +72,8 @@ class Chosen:
 
     def seeds_told(self) -> str:
         """The seeds, or the repeats, in words."""
+        if not self.names:
+            return "none"
         first, last = (self.suite.task(self.names[0], i, self.split) for i in (0, self.seeds - 1))
         if self.suite.is_seeded:
             return f"{self.split} {first.seed} to {last.seed}"
@@ -102,6 +118,16 @@ def read_addresses(file: Path) -> Mapping[str, str]:
         if not isinstance(address, str) or urlsplit(address).scheme not in ("http", "https"):
             raise SetupError(f"{file}: {name} is {address!r}; expected an http address")
     return {name: address.rstrip("/") for name, address in found.items()}
+
+
+def _lacking(suite: Suite, names: Sequence[str], split: str) -> dict[str, str]:
+    lacking = {}
+    for name in names:
+        try:
+            suite.task(name, 0, split)
+        except AddressError as error:
+            lacking[name] = str(error)
+    return lacking
 
 
 def _suite(config: BenchmarkConfig) -> Suite:

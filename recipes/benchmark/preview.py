@@ -109,7 +109,10 @@ def _tokens(config: BenchmarkConfig, steps: int) -> dict[str, Any]:
 
 
 def _missing(config: BenchmarkConfig, chosen: Chosen) -> list[str]:
-    missing = list(missing_logins(config, chosen).values())
+    missing = [f"addresses: {reason}" for reason in list(chosen.lacking.values())[:1]]
+    if len(chosen.lacking) > 1:
+        missing.append(_named(list(chosen.lacking), "they lack addresses, too"))
+    missing += list(missing_logins(config, chosen).values())
     if sites := missing_sites(chosen):
         missing.append(sites)
     if config.replay is not None and not (config.replay / "run.sqlite").is_file():

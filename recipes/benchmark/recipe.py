@@ -72,6 +72,7 @@ async def _within_caps(config: BenchmarkConfig, chosen: Chosen, store: Store) ->
 
 def _check_surroundings(config: BenchmarkConfig, chosen: Chosen) -> None:
     """What the tasks need is there, or `SetupError` or `StoreError` before anything is spent."""
+    chosen.check()
     guard_of(config, chosen)
     if sites := missing_sites(chosen):
         raise SetupError(sites)
