@@ -20,6 +20,7 @@ from recipes.report import write_report
 from recipes.spending import open_ledger, prices_in, within
 from recipes.stopping import Stopped, run_until_stopped
 from recipes.summary import RunMeta, Summary, print_summary, summarize, write_summary
+from webagent.browser.sessions.har import read_traffic
 from webagent.errors import SetupError, StoreError
 from webagent.store import Store
 
@@ -80,6 +81,8 @@ def _check_surroundings(config: BenchmarkConfig, chosen: Chosen) -> None:
         raise SetupError(f"logins are missing: {'; '.join(missing.values())}")
     if config.replay is not None:
         Store.open(config.replay).close()
+    if config.har is not None:
+        read_traffic(config.har)
 
 
 def _resumed(asked: BenchmarkConfig) -> BenchmarkConfig:
