@@ -44,6 +44,7 @@ RECIPES = {
     "publish": Recipe("recipes.publish:main", "put a run's figures among the published ones"),
     "export": Recipe("recipes.export:main", "write a run's episodes for other people's trainers"),
     "import": Recipe("recipes.imports.command:main", "read episodes that others have recorded"),
+    "site": Recipe("recipes.sites:main", "start, reset and look at the sites that tasks are on"),
     "login": Recipe("recipes.login:main", "log in at a site once, for agents to stay logged in"),
     "doctor": Recipe("recipes.doctor:main", "say what is present, what is missing, how to get it"),
 }

@@ -1,19 +1,25 @@
 """Sites for whoever plays tasks: found, built, started as often as needed, and ended."""
 
 import asyncio
-from collections.abc import Iterable, Mapping
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from tasks.sites.building import Build, built
 from tasks.sites.instance import Instance, first_state
 from tasks.sites.lease import Lease, Pool, Running
-from tasks.sites.registry import site_named
-from tasks.sites.site import Site, SiteError
+from tasks.sites.registry import AnySite, site_named
+from tasks.sites.remote import Remote, RemoteSite
+from tasks.sites.site import SiteError
 from tasks.task import Task
-from webagent.errors import SetupError
+from webagent.errors import SetupError, WorldError
 from webagent.rollout.hosted import hosted
 from webagent.rollout.seat import OpenWorld
+
+logger = logging.getLogger(__name__)
 
 if TYPE_CHECKING:
     from webagent.browser.sessions.login import StorageState
@@ -30,11 +36,20 @@ class Hosting:
     site nothing is started.
     """
 
-    def __init__(self, concurrency: int = 1) -> None:
-        """`concurrency` is how many worlds are open at once, so how many instances of a site."""
+    def __init__(
+        self,
+        concurrency: int = 1,
+        files: Sequence[Path] = (),
+        saved: "Callable[[Task], StorageState | None] | None" = None,
+    ) -> None:
+        """`concurrency` is how many worlds are open at once, so how many instances of a site;
+        `files` describe more sites; `saved` has the logins of tasks without a site. A hosted site
+        has one instance, and worlds wait for it."""
         self._concurrency = concurrency
-        self._sites: dict[str, Site] = {}
-        self._builds: dict[str, Build] = {}
+        self._files = tuple(files)
+        self._saved = saved
+        self._sites: dict[str, AnySite] = {}
+        self._builds: dict[str, Build | Remote] = {}
         self._pools: dict[str, Pool] = {}
 
     async def __aenter__(self) -> Self:
@@ -71,7 +86,12 @@ class Hosting:
         self.check(tasks)
         try:
             for name in sorted({task.site for task in tasks if task.site}):
-                await asyncio.to_thread(self._build, name)
+                site = self._site(name)
+                if isinstance(site, RemoteSite) and not site.is_reset:
+                    logger.warning(
+                        "%s is never reset: each episode finds what those before it have left", name
+                    )
+                await asyncio.to_thread(self._known, name)
         except SiteError as error:
             raise SetupError(str(error)) from error
 
@@ -80,18 +100,14 @@ class Hosting:
         return hosted(open_world, self)
 
     def logins(self, task: Task) -> "StorageState | None":
-        """What the task's browser is to know from the beginning, for `Browser.world`. Raises
-        `SetupError` for a login that there is not."""
-        if not task.login:
-            return None
-        if task.site:
-            try:
-                return self._build(task.site).login(task.login)
-            except SiteError as error:
-                raise SetupError(str(error)) from error
-        from webagent.browser.sessions.login import LoginStore
-
-        return LoginStore.default().load(task.login).storage
+        """What the task's browser is to know from the beginning, for `Browser.world`; None where
+        nobody is logged in. Raises `WorldError` for a login that cannot be had."""
+        if not task.site or not task.login:
+            return self._saved(task) if self._saved and task.login else None
+        try:
+            return self._known(task.site).login(task.login)
+        except SiteError as error:
+            raise WorldError(f"{task.id} wants to be logged in: {error}") from error
 
     async def lease(self, site: str) -> Lease:
         """A running instance of one's own. Raises `SiteError`."""
@@ -118,20 +134,26 @@ class Hosting:
         """End all instances. Safe to call twice."""
         await asyncio.gather(*(pool.close() for pool in self._pools.values()))
 
-    def _site(self, name: str) -> Site:
+    def _site(self, name: str) -> AnySite:
         if name not in self._sites:
-            self._sites[name] = site_named(name)
+            self._sites[name] = site_named(name, self._files)
         return self._sites[name]
 
-    def _build(self, name: str) -> Build:
+    def _known(self, name: str) -> Build | Remote:
+        """What instances of the site are made from, built where it is not yet."""
         if name not in self._builds:
-            self._builds[name] = built(self._site(name), first_state)
+            site = self._site(name)
+            self._builds[name] = (
+                site.start() if isinstance(site, RemoteSite) else built(site, first_state)
+            )
         return self._builds[name]
 
-    def _pool(self, name: str) -> Pool:
-        def start() -> Running:
-            return Instance.of(self._build(name))
+    def _start(self, name: str) -> Running:
+        known = self._known(name)
+        return Instance.of(known) if isinstance(known, Build) else known
 
+    def _pool(self, name: str) -> Pool:
         if name not in self._pools:
-            self._pools[name] = Pool(name, start, self._concurrency)
+            most = 1 if isinstance(self._site(name), RemoteSite) else self._concurrency
+            self._pools[name] = Pool(name, partial(self._start, name), most)
         return self._pools[name]

@@ -40,8 +40,8 @@ def changes(
     keep their index in are passed over. Raises `Untold`.
     """
     with _opened(now) as connection:
-        _do(connection, "ATTACH ? AS before", (f"{_address(before)}&immutable=1",))
-        _do(connection, "BEGIN")
+        _ask(connection, "ATTACH ? AS before", (f"{_address(before)}&immutable=1",))
+        _ask(connection, "BEGIN")
         tables = _tables(connection, "main") | _tables(connection, "before")
         left_out = {name for name, columns in (passing or {}).items() if not columns}
         told = {}
@@ -181,31 +181,34 @@ def _address(database: Path) -> str:
 
 def _ask(
     connection: sqlite3.Connection, query: str, values: Sequence[object] = ()
-) -> Iterator[tuple[object, ...]]:
-    """Rows of a query, one after the other. Raises `Untold`."""
+) -> list[tuple[object, ...]]:
+    """Rows of a query, and of too many one more than can be told. Raises `Untold`."""
     try:
-        yield from connection.execute(query, values)
+        return connection.execute(query, values).fetchmany(MOST_ROWS + 1)
     except (sqlite3.Error, sqlite3.Warning, ValueError) as error:
         is_late = "interrupted" in str(error)
         why = f"it took more than {QUERY_SECONDS:g} s" if is_late else str(error)
         raise Untold(f"the site's database did not answer {query[:200]!r}: {why}") from error
 
 
-def _do(connection: sqlite3.Connection, statement: str, values: Sequence[object] = ()) -> None:
-    for _ in _ask(connection, statement, values):
-        pass
+def _catalogue(connection: sqlite3.Connection, query: str) -> list[tuple[object, ...]]:
+    """All rows of what SQLite says of the database itself."""
+    try:
+        return connection.execute(query).fetchall()
+    except sqlite3.Error as error:
+        raise Untold(f"the site's database did not answer {query!r}: {error}") from error
 
 
 def _tables(connection: sqlite3.Connection, schema: str) -> set[str]:
     """Ordinary ones; those of SQLite itself are none."""
-    rows = _ask(connection, f"PRAGMA {schema}.table_list")
+    rows = _catalogue(connection, f"PRAGMA {schema}.table_list")
     found = {str(row[1]) for row in rows if row[0] == schema and row[2] == "table"}
     return {name for name in found if not name.startswith("sqlite_")}
 
 
 def _columns(connection: sqlite3.Connection, schema: str, table: str) -> dict[str, int]:
     """Names in order, each with its place in the primary key from 1, or 0."""
-    rows = _ask(connection, f"PRAGMA {schema}.table_info({_quoted(table)})")
+    rows = _catalogue(connection, f"PRAGMA {schema}.table_info({_quoted(table)})")
     return {str(row[1]): int(str(row[5])) for row in rows}
 
 

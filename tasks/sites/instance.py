@@ -1,7 +1,7 @@
 """A site that runs on this machine, with a state, a port and processes of its own."""
 
 import json
-import os
+import logging
 import shutil
 import sqlite3
 import tempfile
@@ -13,13 +13,17 @@ from types import TracebackType
 from typing import Any, Self
 
 from tasks.sites.building import Build, built
-from tasks.sites.ports import HOST, Port, is_in_use
+from tasks.sites.ports import HOST, Port, is_in_use, tables_of
 from tasks.sites.process import START_SECONDS, Process
 from tasks.sites.site import Site, SiteError
 from tasks.sites.state import FIRST, LOGINS, Placed, keep
 
+logger = logging.getLogger(__name__)
+
 _QUIET_SECONDS = 1.0
 """How long a reset waits for requests under way; then the server is started anew."""
+_DYING_SECONDS = 0.2
+"""Until a process that has let go of its port is seen to be gone."""
 _PREFIX = "webagent-site-"
 
 
@@ -42,6 +46,7 @@ class Instance:
         self._port = port
         self._placed = Placed(folder / "state", folder / "incoming")
         self._process: Process | None = None
+        self._tables: tuple[Path, ...] = ()
         self._turn = threading.Lock()
 
     @classmethod
@@ -60,7 +65,7 @@ class Instance:
         running = cls(build, claimed, folder)
         with ExitStack() as undo:
             undo.callback(running.stop)
-            running._placed.put(saved)
+            running._put(saved)
             running.state_name = state
             running._serve()
             undo.pop_all()
@@ -118,10 +123,14 @@ class Instance:
         with self._turn:
             self.check()
             if self._is_quiet():
-                self._placed.put(saved)
+                self._put(saved)
             else:
+                logger.warning(
+                    "%s was busy for %g s when it was to be reset; its server was started anew",
+                    *(self.site.id, _QUIET_SECONDS),
+                )
                 self._end_server()
-                self._placed.put(saved)
+                self._put(saved)
                 self._serve()
             self.state_name = state
         return time.monotonic() - began
@@ -170,10 +179,19 @@ class Instance:
     ) -> None:
         self.stop()
 
+    def _put(self, saved: Path) -> None:
+        try:
+            self._placed.put(saved)
+        except OSError as error:
+            raise SiteError(
+                f"the state {saved} cannot be put in place in {self.state}: {error}"
+            ) from error
+
     def _serve(self) -> None:
         serving = self.site.serve(self.state, self.port)
         self._process = Process(serving, self.folder, self.port, self.site.id)
         self._process.wait_until_ready(START_SECONDS)
+        self._tables = tables_of(self.port)
 
     def _end_server(self) -> None:
         if self._process is not None:
@@ -183,11 +201,19 @@ class Instance:
     def _is_quiet(self) -> bool:
         """Once no request is under way and no transaction is open; False where that takes long."""
         end = time.monotonic() + _QUIET_SECONDS
-        while is_in_use(self.port):
+        while self._is_in_use():
             if time.monotonic() > end:
                 return False
             time.sleep(0.002)
         return self.database is None or _is_idle(self.database, end - time.monotonic())
+
+    def _is_in_use(self) -> bool:
+        try:
+            return is_in_use(self.port, self._tables)
+        except ConnectionError as error:
+            time.sleep(_DYING_SECONDS)
+            self.check()
+            raise SiteError(f"{self.site.id} has gone deaf: {error}") from error
 
 
 def first_state(site: Site, folder: Path, state: Path) -> None:
@@ -196,7 +222,8 @@ def first_state(site: Site, folder: Path, state: Path) -> None:
     fresh.mkdir()
     site.build(fresh)
     if not site.accounts:
-        os.renames(fresh, state)
+        state.parent.mkdir(parents=True, exist_ok=True)
+        fresh.rename(state)
         return
     port = Port.claim()
     try:

@@ -5,6 +5,7 @@ import os
 import random
 import socket
 import tempfile
+from collections.abc import Collection
 from pathlib import Path
 from typing import IO
 
@@ -58,26 +59,35 @@ def is_listening(number: int) -> bool:
     return True
 
 
-def is_in_use(number: int) -> bool:
+def tables_of(number: int) -> tuple[Path, ...]:
+    """Where the system lists the connections of the server that listens on this port; nowhere
+    where it does not say (it is read from /proc)."""
+    return tuple(table for table in _TABLES if _LISTENS in _states(table, number))
+
+
+def is_in_use(number: int, tables: Collection[Path]) -> bool:
     """Whether a client is connected to this port, or an answer to one is still being written.
-
-    False where the system does not say (it is read from /proc).
-    """
-    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
-        try:
-            lines = Path(table).read_text(encoding="ascii").splitlines()[1:]
-        except OSError:
-            continue
-        ours = f":{number:04X}"
-        for line in lines:
-            local, state = line.split(None, 4)[1:4:2]
-            if local.endswith(ours) and state in _OPEN:
-                return True
-    return False
+    Raises `ConnectionError` when nobody listens there any more."""
+    states: set[str] = set().union(*(_states(table, number) for table in tables))
+    if tables and _LISTENS not in states:
+        raise ConnectionError(f"nobody listens on port {number} any more")
+    return not _OPEN.isdisjoint(states)
 
 
-_OPEN = ("01", "08")
+_TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
+_OPEN = frozenset({"01", "08"})
 """Established, and closed by the client while the server still has it open."""
+_LISTENS = "0A"
+
+
+def _states(table: Path, number: int) -> set[str]:
+    """Of the sockets with this port on our side."""
+    try:
+        lines = table.read_text(encoding="ascii").splitlines()[1:]
+    except OSError:
+        return set()
+    rows = (line.split(None, 4) for line in lines)
+    return {row[3] for row in rows if row[1].endswith(f":{number:04X}")}
 
 
 def _lock(number: int) -> IO[str] | None:

@@ -16,6 +16,7 @@ from webagent.errors import GuardError, WorldError
 from webagent.records import Observation
 from webagent.rollout.seat import OpenWorld, Preparing
 from webagent.rollout.world import World
+from webagent.timing import uncounted
 
 CHANGES = "changes"
 _DYING_SECONDS = 0.1
@@ -68,7 +69,7 @@ class HostedWorld:
             if task.site != self._site or self._lease is None:
                 await self._give_back()
             if task.site:
-                await self._begin(task.site)
+                await self._begin(task)
             self._inner = self._inner or await self._open_world()
             seen = await self._inner.reset(self._inward(task))
             return self._translation.outward(seen)
@@ -109,23 +110,28 @@ class HostedWorld:
         finally:
             await self._give_back()
 
-    async def _begin(self, site: str) -> None:
+    async def _begin(self, task: Task) -> None:
         """The site in its first state, in our hands."""
         try:
-            lease = await self._reset(site)
+            lease = await self._reset(task)
         except SiteError:
             if self._lease is None:
                 raise
-            self._lease.is_doubtful = True
+            self._doubt()
             await self._give_back()
-            lease = await self._reset(site)
-        self._translation = Translation(self._host.address(site), lease.running.base)
+            lease = await self._reset(task)
+        self._translation = Translation(self._host.address(task.site), lease.running.base)
 
-    async def _reset(self, site: str) -> Lease:
-        lease = self._lease = self._lease or await self._host.lease(site)
-        self._site = site
+    async def _reset(self, task: Task) -> Lease:
+        if self._lease is None:
+            with uncounted():
+                self._lease = await self._host.lease(task.site)
+        self._site = task.site
+        lease = self._lease
         lease.renew()
         await asyncio.to_thread(lease.running.reset)
+        if task.login:
+            await asyncio.to_thread(lease.running.login, task.login)
         return lease
 
     async def _leave_pages(self) -> None:
@@ -169,6 +175,10 @@ class HostedWorld:
         if self._lease is not None:
             self._lease.renew()
 
+    def _doubt(self) -> None:
+        if self._lease is not None:
+            self._lease.is_doubtful = True
+
     def _there(self) -> World:
         if self._inner is None:
             raise WorldError("no episode is being played; call reset first")
@@ -179,9 +189,11 @@ class HostedWorld:
         """What goes wrong is told with the site's own address; its health is looked at later."""
         try:
             yield
+        except asyncio.CancelledError:
+            self._doubt()
+            raise
         except (SiteError, WorldError) as error:
-            if self._lease is not None:
-                self._lease.is_doubtful = True
+            self._doubt()
             kind = type(error) if isinstance(error, WorldError) else WorldError
             raise kind(self._translation.outward(str(error))) from error
         except GuardError as error:
