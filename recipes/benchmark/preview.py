@@ -113,7 +113,7 @@ def _missing(config: BenchmarkConfig, chosen: Chosen) -> list[str]:
     if len(chosen.lacking) > 1:
         missing.append(_named(list(chosen.lacking), "they lack addresses, too"))
     missing += list(missing_logins(config, chosen).values())
-    if sites := missing_sites(chosen):
+    if sites := missing_sites(config, chosen):
         missing.append(sites)
     if config.replay is not None and not (config.replay / "run.sqlite").is_file():
         missing.append(f"{config.replay} is no run folder to replay")

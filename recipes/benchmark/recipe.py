@@ -75,7 +75,7 @@ def _check_surroundings(config: BenchmarkConfig, chosen: Chosen) -> None:
     """What the tasks need is there, or `SetupError` or `StoreError` before anything is spent."""
     chosen.check()
     guard_of(config, chosen)
-    if sites := missing_sites(chosen):
+    if sites := missing_sites(config, chosen):
         raise SetupError(sites)
     if missing := missing_logins(config, chosen):
         raise SetupError(f"logins are missing: {'; '.join(missing.values())}")

@@ -40,6 +40,8 @@ class BenchmarkConfig:
     addresses: Path | None = None
     """TOML file that says where the benchmark's sites are, as `shopping = "http://localhost:7770"`
     (docs/benchmarking.md)."""
+    sites: tuple[Path, ...] = ()
+    """TOML files that describe more sites than come with this program (docs/sites.md)."""
     corrected: bool = False
     """Corrected rules in place of the published ones, where there are such."""
     logins: Path | None = None

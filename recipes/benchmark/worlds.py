@@ -12,7 +12,6 @@ from recipes.hosting import Hosting
 from tasks.task import Json, Task
 from webagent.browser import Browser, BrowserWorld
 from webagent.browser.goal_pictures import GoalPictures
-from webagent.browser.sessions.login import StorageState
 from webagent.browser.sessions.logins import Logins
 from webagent.browser.sessions.profile import Profile
 from webagent.errors import SetupError
@@ -36,8 +35,6 @@ class Stage:
     hosting: Hosting
     store: Store
     profile: Profile
-    saved: Logins
-    """Of sites that others host."""
     variant: Variant | None = None
     is_judged_by_sight: bool = False
     """Whether screenshots are kept for the judge."""
@@ -57,12 +54,9 @@ class Stage:
             self.profile,
             self.variant,
             keep_picture=self.store.images.add,
-            logins=self._logins,
+            logins=self.hosting.logins,
         )
         return Pictured(world, self.needed) if self.needed else world
-
-    def _logins(self, task: Task) -> StorageState | None:
-        return self.hosting.logins(task) if task.site else self.saved(task)
 
     def plain(self) -> "Stage":
         """The same for scripts, which look at nothing but the lines."""
@@ -94,14 +88,14 @@ async def stage_of(config: BenchmarkConfig, chosen: Chosen, store: Store) -> Asy
     if played.images:
         pictures = GoalPictures(store.images, _folders(config), config.har, _refusals(guard))
         await pictures.fetch(chosen.tasks(1))
-    async with Hosting(config.concurrency) as hosting, Browser(guard=guard) as browser:
+    hosted = Hosting(config.concurrency, config.sites, Logins(config.logins))
+    async with hosted as hosting, Browser(guard=guard) as browser:
         await hosting.prepare(chosen.tasks(1))
         yield Stage(
             browser,
             hosting,
             store,
             Profile(har_replay=config.har),
-            Logins(config.logins),
             played.asking.variant,
             judge_of(config).asks_a_model and config.judge_images,
             pictures,
@@ -118,10 +112,10 @@ def guard_of(config: BenchmarkConfig, chosen: Chosen) -> Guard | None:
     return Guard.read(config.guard).opening(*own_folders(chosen.tasks(1)))
 
 
-def missing_sites(chosen: Chosen) -> str:
+def missing_sites(config: BenchmarkConfig, chosen: Chosen) -> str:
     """Why the sites of the tasks cannot be started here; empty where they can."""
     try:
-        Hosting().check(chosen.tasks(1))
+        Hosting(files=config.sites).check(chosen.tasks(1))
     except SetupError as error:
         return str(error)
     return ""
