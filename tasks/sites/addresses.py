@@ -60,7 +60,7 @@ class Translation:
             pairs = value.items()
             return {self._each(key, is_out): self._each(item, is_out) for key, item in pairs}
         changed = {}
-        for name in _fields(type(value)):
+        for name in _fields(cast(Any, type(value))):
             before = getattr(value, name)
             after = self._each(before, is_out)
             if after is not before and after != before:
@@ -76,7 +76,7 @@ class Translation:
 
 
 @cache
-def _fields(kind: type) -> tuple[str, ...]:
+def _fields(kind: Any) -> tuple[str, ...]:
     """Those of a record that can be given; none for anything else."""
     return tuple(each.name for each in fields(kind) if each.init) if is_dataclass(kind) else ()
 

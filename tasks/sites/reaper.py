@@ -5,6 +5,7 @@ Run as a script it reads lines of JSON from its standard input: `["keep", group,
 process groups that it keeps and deletes their folders.
 """
 
+import atexit
 import contextlib
 import json
 import os
@@ -43,6 +44,18 @@ class Reaper:
             if self._owner == os.getpid() and self._kept.pop(group, None) is not None:
                 self._say(["let go", group, folder])
 
+    def close(self) -> None:
+        """End all that is still kept. Called when this process ends in an orderly way."""
+        with self._turn:
+            process, self._process = self._process, None
+            if process is None or self._owner != os.getpid():
+                return
+            self._kept = {}
+            assert process.stdin is not None
+            with contextlib.suppress(BrokenPipeError, subprocess.TimeoutExpired):
+                process.stdin.close()
+                process.wait(2 * _PATIENCE_SECONDS)
+
     def _say(self, words: list[object]) -> None:
         """A reaper that is not there, or not any more, is started and told of all that is kept."""
         if self._process is None:
@@ -74,6 +87,7 @@ class Reaper:
 
 
 REAPER = Reaper()
+atexit.register(REAPER.close)
 
 
 def _reap(parent: int) -> None:

@@ -336,3 +336,13 @@ def test_a_disk_that_takes_no_more_is_named(diary, monkeypatch):
     diary.database.write_bytes(b"x")
     with pytest.raises(SiteError, match=r"cannot be put in place in .*No space left on device"):
         diary.reset()
+
+
+def test_a_process_that_ends_without_stopping_its_sites_leaves_none_and_says_nothing():
+    code = "from tasks.sites import Instance; from tests.fakes.diary import Diary; "
+    code += "running = Instance.start(Diary()); print(running.pid, running.folder)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    pid, folder = done.stdout.split()
+
+    assert is_gone(int(pid)) and not Path(folder).exists()
+    assert (done.returncode, done.stderr) == (0, "")
