@@ -1,5 +1,6 @@
 """Scoring: each episode is judged once it is over, and never again once somebody has spoken."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -16,6 +17,8 @@ from webagent.store import Store
 
 HEADLINE, LENIENT = checks_hold(), checks_hold("raw_positive")
 """The frozen judge: rules over evidence."""
+AT_ONCE = 8
+"""Judgements that are under way at the same time."""
 SECONDS = 600.0
 """After which a judge abstains."""
 _JUDGE = "benchmark:judge"
@@ -31,6 +34,7 @@ class Verdicts:
     """Whether a model is asked, so that nothing is judged twice."""
     ledger: Ledger
     _spoken: dict[str, float] = field(default_factory=dict)
+    _places: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
 
     def __post_init__(self) -> None:
         self.store.put_state(_JUDGE, self.headline.id)
@@ -47,7 +51,9 @@ class Verdicts:
         """Score an episode; its success, None where nobody can say."""
         if trajectory.id in self._spoken:
             return self._spoken[trajectory.id]
-        asked = await ask(self.headline, trajectory, seconds=SECONDS if self.is_paid else None)
+        async with self._places:
+            limit = SECONDS if self.is_paid else None
+            asked = await ask(self.headline, trajectory, seconds=limit)
         if asked.was_in_vain and self.ledger.reason:
             return None
         scores = [asked.score]

@@ -63,8 +63,14 @@ WRONG = {
 }
 
 
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The shop as a HAR, recorded once."""
+    return shop.record(tmp_path_factory.mktemp("shop")).read_text()
+
+
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, recording: str) -> Path:
     """The task files, a recording of the shop, a login, and a benchmark of all kinds at once."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(BENCHMARKS, "samples", Benchmark("all kinds", 11, published.__name__))
@@ -73,7 +79,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "logins").mkdir()
     state = {"cookies": [], "origins": []}
     (tmp_path / "logins" / "shopping.json").write_text(json.dumps(state))
-    shop.record(tmp_path / "har").rename(tmp_path / "shop.har")
+    (tmp_path / "shop.har").write_text(recording)
     return tmp_path
 
 
@@ -135,3 +141,29 @@ def test_without_a_judge_what_has_no_checks_is_unscored_and_never_zero(
     assert "1 unscored: the task has no check for 'success'; a judge can say" in told
     assert cli.main(["benchmark", "samples", *asked, "--tasks", "aa11", "--no-baselines"]) == 1
     assert "name a judge with --judge" in capsys.readouterr().out
+
+
+def test_a_model_that_looks_is_shown_the_goals_picture_and_none_is_played_without_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, chat_server, behave
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
+    chat_server.will(behave.reply('Thought: there it is\nAction: answer("")'))
+    asked = ("--har", "shop.har", "--addresses", "addresses.toml", "--files", "files")
+    looks = ("--policy", "endpoint", "--model", "m", "--images", "--no-baselines")
+    played = ("benchmark", "samples", *asked, *looks, "--tasks", "shopping-4")
+    assert cli.main([*played, "--name", "run"]) == 0
+    parts = chat_server.requests[0]["messages"][1]["content"]
+    assert [part["type"] for part in parts] == ["text", "image_url", "image_url"]
+    assert f"attached first: 1. {SHOP}/lamp.png." in parts[0]["text"]
+    with Store.open(folder / "runs" / "run") as store:
+        (whole,) = store.trajectories()
+        shown = [store.images.get(name) for name in whole.steps[0].decision.images]
+    assert shown[0] == shop.noise(1)
+    assert whole.task.images == (f"{SHOP}/lamp.png",)
+
+    text = (folder / "shop.har").read_text().replace("/lamp.png", "/lost.png")
+    (folder / "shop.har").write_text(text)
+    assert cli.main([*played, "--name", "lost"]) == 1
+    assert len(chat_server.requests) == 1
+    failures = read_summary(folder / "runs" / "lost")["failures"]
+    assert (failures["world failed"], failures["masked"]) == (3, 1)
