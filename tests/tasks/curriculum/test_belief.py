@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.curriculum import Belief, Kind, Outcome, Rules, Standing, worths_of
+from tasks.curriculum import Belief, Kind, Outcome, Record, Rules, Standing, worths_of
 from tests.fakes.course import course
 
 POSITIVE = st.floats(0.2, 60)
@@ -55,6 +55,11 @@ def test_evidence_of_earlier_rounds_counts_less(rounds: list[tuple[int, int]]) -
     weights = [0.5 ** (len(rounds) - 1 - i) for i in range(len(rounds))]
     assert successes == pytest.approx(sum(w * s for w, (s, _) in zip(weights, rounds, strict=True)))
     assert failures == pytest.approx(sum(w * f for w, (_, f) in zip(weights, rounds, strict=True)))
+
+
+def test_demonstrations_count_as_successes_before_the_first_round() -> None:
+    taught = Record(shown=5, shown_successes=5, demonstrations=3)
+    assert [taught.evidence(now, 0.5) for now in (1, 2, 3)] == [(3, 0), (1.5, 0), (0.75, 0)]
 
 
 def test_what_was_not_tried_lately_becomes_uncertain_again() -> None:
