@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tasks.curriculum import Belief, Kind, Outcome, Record, Rules, Standing, worths_of
@@ -12,6 +12,7 @@ POSITIVE = st.floats(0.2, 60)
 
 
 @given(POSITIVE, POSITIVE)
+@settings(deadline=None)
 def test_a_value_lies_between_0_and_1_and_is_the_same_for_success_and_failure(
     a: float, b: float
 ) -> None:
@@ -20,6 +21,7 @@ def test_a_value_lies_between_0_and_1_and_is_the_same_for_success_and_failure(
 
 
 @given(st.integers(1, 200), st.data())
+@settings(deadline=None)
 def test_a_task_is_worth_most_when_it_succeeds_every_other_time(
     tries: int, data: st.DataObject
 ) -> None:
@@ -34,12 +36,14 @@ def test_a_value_is_the_mean_of_p_times_one_minus_p() -> None:
 
 
 @given(st.floats(1, 40), st.floats(1, 40), st.floats(0.05, 0.95))
+@settings(deadline=None)
 def test_the_chance_above_a_level_is_that_of_draws(a: float, b: float, level: float) -> None:
     draws = np.random.default_rng(1).beta(a, b, 20_000)
     assert Belief(a, b).above(level) == pytest.approx(float((draws > level).mean()), abs=0.02)
 
 
 @given(POSITIVE, POSITIVE)
+@settings(deadline=None)
 def test_an_interval_holds_its_mass(a: float, b: float) -> None:
     belief = Belief(a, b)
     low, high = belief.interval(0.8)
@@ -48,6 +52,7 @@ def test_an_interval_holds_its_mass(a: float, b: float) -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=5))
+@settings(deadline=None)
 def test_evidence_of_earlier_rounds_counts_less(rounds: list[tuple[int, int]]) -> None:
     found = course(*((s, s + f) for s, f in rounds))
     now = len(rounds) + 1
