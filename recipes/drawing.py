@@ -153,8 +153,9 @@ def _records(session: Session, learner: Learner, now: int) -> dict[str, Record]:
         if not t.task.parent
     ]
     tries += _broken(session)
+    taught = Counter(trajectory.task.name for trajectory in learner.demonstrations)
     records = {
-        name: Record(shown=shown, shown_successes=successes)
+        name: Record(shown=shown, shown_successes=successes, demonstrations=taught[name])
         for name, (shown, successes) in learner.shown.items()
     }
     for round, name, outcome, steps in sorted(tries, key=lambda one: one[0]):

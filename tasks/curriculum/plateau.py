@@ -7,6 +7,11 @@ from tasks.curriculum.monitor import Monitor
 
 _ENOUGH = 2
 """Rounds that must have been seen."""
+_SHRUNK = 0.8
+"""Share of the highest value so far below which there is less to learn than there was: with few
+tries values move by a tenth from round to round."""
+_HARDLY_ANY = 0.1
+"""Share of tasks with something to learn that is next to none."""
 
 
 def expected_gain(monitors: Sequence[Monitor]) -> float:
@@ -30,15 +35,16 @@ def noise(monitor: Monitor) -> float:
 def plateau_warning(monitors: Sequence[Monitor]) -> str:
     """A warning when the next round is likely to add nothing that could be seen; else empty.
 
-    Given when the value left in the tasks shrinks and either the expected gain is below the noise
-    of a round, or hardly any task has something to learn; `monitors` are those so far, in order.
+    Given when the value left in the tasks has shrunk, by more than a few tries would make it, and
+    either the expected gain is below the noise of a round or hardly any task has something to
+    learn; `monitors` are those so far, in order.
     """
     if len(monitors) < _ENOUGH:
         return ""
     before, now = monitors[-2], monitors[-1]
     gain, chance = expected_gain(monitors), noise(now)
-    is_shrinking = now.value < before.value
-    if not is_shrinking or (gain >= chance and now.learnable >= 0.1):
+    has_shrunk = now.value < _SHRUNK * max(monitor.value for monitor in monitors)
+    if not has_shrunk or (gain >= chance and now.learnable >= _HARDLY_ANY):
         return ""
     return (
         f"round {now.round + 1} is likely to be a plateau: it is expected to add"

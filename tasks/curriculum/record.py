@@ -58,6 +58,8 @@ class Record:
     shown: int = 0
     """How often a demonstrator tried it."""
     shown_successes: int = 0
+    demonstrations: int = 0
+    """Of these successes, those that the first policy was trained on."""
 
     @property
     def tries(self) -> int:
@@ -100,4 +102,4 @@ class Record:
         pairs = list(zip(weights, self.rounds, strict=True))
         successes = sum(weight * played.successes for weight, played in pairs)
         failures = sum(weight * played.tries for weight, played in pairs) - successes
-        return successes + keep ** (now - 1) * self.shown_successes, failures
+        return successes + keep ** (now - 1) * self.demonstrations, failures

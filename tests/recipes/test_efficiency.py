@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recipes.summary.efficiency import Curve, compare, isotonic, sentences
@@ -55,6 +55,7 @@ def test_where_neither_rises_or_a_course_is_missing_nothing_is_said() -> None:
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+@settings(deadline=None)
 def test_what_is_made_to_rise_keeps_its_mean_and_never_falls(values: list[float]) -> None:
     rising = isotonic(np.array(values))
     assert (np.diff(rising) >= 0).all()

@@ -2,16 +2,17 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.curriculum import Belief, Kind, Outcome, Rules, Standing, worths_of
+from tasks.curriculum import Belief, Kind, Outcome, Record, Rules, Standing, worths_of
 from tests.fakes.course import course
 
 POSITIVE = st.floats(0.2, 60)
 
 
 @given(POSITIVE, POSITIVE)
+@settings(deadline=None)
 def test_a_value_lies_between_0_and_1_and_is_the_same_for_success_and_failure(
     a: float, b: float
 ) -> None:
@@ -20,6 +21,7 @@ def test_a_value_lies_between_0_and_1_and_is_the_same_for_success_and_failure(
 
 
 @given(st.integers(1, 200), st.data())
+@settings(deadline=None)
 def test_a_task_is_worth_most_when_it_succeeds_every_other_time(
     tries: int, data: st.DataObject
 ) -> None:
@@ -34,12 +36,14 @@ def test_a_value_is_the_mean_of_p_times_one_minus_p() -> None:
 
 
 @given(st.floats(1, 40), st.floats(1, 40), st.floats(0.05, 0.95))
+@settings(deadline=None)
 def test_the_chance_above_a_level_is_that_of_draws(a: float, b: float, level: float) -> None:
     draws = np.random.default_rng(1).beta(a, b, 20_000)
     assert Belief(a, b).above(level) == pytest.approx(float((draws > level).mean()), abs=0.02)
 
 
 @given(POSITIVE, POSITIVE)
+@settings(deadline=None)
 def test_an_interval_holds_its_mass(a: float, b: float) -> None:
     belief = Belief(a, b)
     low, high = belief.interval(0.8)
@@ -48,6 +52,7 @@ def test_an_interval_holds_its_mass(a: float, b: float) -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=5))
+@settings(deadline=None)
 def test_evidence_of_earlier_rounds_counts_less(rounds: list[tuple[int, int]]) -> None:
     found = course(*((s, s + f) for s, f in rounds))
     now = len(rounds) + 1
@@ -55,6 +60,11 @@ def test_evidence_of_earlier_rounds_counts_less(rounds: list[tuple[int, int]]) -
     weights = [0.5 ** (len(rounds) - 1 - i) for i in range(len(rounds))]
     assert successes == pytest.approx(sum(w * s for w, (s, _) in zip(weights, rounds, strict=True)))
     assert failures == pytest.approx(sum(w * f for w, (_, f) in zip(weights, rounds, strict=True)))
+
+
+def test_demonstrations_count_as_successes_before_the_first_round() -> None:
+    taught = Record(shown=5, shown_successes=5, demonstrations=3)
+    assert [taught.evidence(now, 0.5) for now in (1, 2, 3)] == [(3, 0), (1.5, 0), (0.75, 0)]
 
 
 def test_what_was_not_tried_lately_becomes_uncertain_again() -> None:

@@ -204,6 +204,7 @@ def test_episodes_are_short_in_the_first_rounds_and_grow() -> None:
 
 
 @given(st.integers(1, 60), st.integers(1, 12), st.integers(1, 12))
+@settings(deadline=None)
 def test_a_horizon_never_shrinks_exceeds_nothing_and_ends_at_all_steps(
     most: int, round: int, rounds: int
 ) -> None:
