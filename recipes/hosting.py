@@ -1,7 +1,7 @@
 """Sites for whoever plays tasks: found, built, started as often as needed, and ended."""
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -14,7 +14,7 @@ from tasks.sites.registry import AnySite, site_named
 from tasks.sites.remote import Remote, RemoteSite
 from tasks.sites.site import SiteError
 from tasks.task import Task
-from webagent.errors import SetupError
+from webagent.errors import SetupError, WorldError
 from webagent.rollout.hosted import hosted
 from webagent.rollout.seat import OpenWorld
 
@@ -33,11 +33,18 @@ class Hosting:
     site nothing is started.
     """
 
-    def __init__(self, concurrency: int = 1, files: Sequence[Path] = ()) -> None:
+    def __init__(
+        self,
+        concurrency: int = 1,
+        files: Sequence[Path] = (),
+        saved: "Callable[[Task], StorageState | None] | None" = None,
+    ) -> None:
         """`concurrency` is how many worlds are open at once, so how many instances of a site;
-        `files` describe more sites. A hosted site has one instance, and worlds wait for it."""
+        `files` describe more sites; `saved` has the logins of tasks without a site. A hosted site
+        has one instance, and worlds wait for it."""
         self._concurrency = concurrency
         self._files = tuple(files)
+        self._saved = saved
         self._sites: dict[str, AnySite] = {}
         self._builds: dict[str, Build | Remote] = {}
         self._pools: dict[str, Pool] = {}
@@ -85,18 +92,14 @@ class Hosting:
         return hosted(open_world, self)
 
     def logins(self, task: Task) -> "StorageState | None":
-        """What the task's browser is to know from the beginning, for `Browser.world`. Raises
-        `SetupError` for a login that there is not."""
-        if not task.login:
-            return None
-        if task.site:
-            try:
-                return self._known(task.site).login(task.login)
-            except SiteError as error:
-                raise SetupError(str(error)) from error
-        from webagent.browser.sessions.login import LoginStore
-
-        return LoginStore.default().load(task.login).storage
+        """What the task's browser is to know from the beginning, for `Browser.world`; None where
+        nobody is logged in. Raises `WorldError` for a login that cannot be had."""
+        if not task.site or not task.login:
+            return self._saved(task) if self._saved and task.login else None
+        try:
+            return self._known(task.site).login(task.login)
+        except SiteError as error:
+            raise WorldError(f"{task.id} wants to be logged in: {error}") from error
 
     async def lease(self, site: str) -> Lease:
         """A running instance of one's own. Raises `SiteError`."""

@@ -1,0 +1,46 @@
+"""Surprise: how little of a transition was foreseen, for going first where it is most.
+
+After CuES (arXiv 2512.01311), with the world model's own accuracy in place of a model's opinion.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from math import sqrt
+from typing import TYPE_CHECKING, TypeAlias
+
+from recipes.proposing.explorer import offer_of
+from tasks.proposers.frontier import pattern_of
+
+if TYPE_CHECKING:
+    from worldmodel.accuracy import Predictor
+    from worldmodel.transitions import Transition
+
+Surprise: TypeAlias = Callable[["Transition"], float]
+"""From 0, foreseen, to 1."""
+
+
+def by_novelty() -> Surprise:
+    """Where there is no world model: one over the root of how often the same was tried on the same
+    kind of page with the same outcome. Counts as it is asked."""
+    counts: Counter[tuple[str, ...]] = Counter()
+
+    def surprise(transition: "Transition") -> float:
+        deed = offer_of(transition.before, transition.action)
+        key = (pattern_of(transition.before.url), deed, pattern_of(transition.after.url))
+        counts[key] += 1
+        return 1.0 / sqrt(counts[key])
+
+    return surprise
+
+
+def by_prediction(world: "Predictor") -> Surprise:
+    """What the world model got wrong: one less the F1 of the changes it predicted, and where
+    nothing changed or was predicted to, whether the page is as predicted."""
+    from worldmodel.accuracy import measure
+
+    def surprise(transition: "Transition") -> float:
+        told = measure(world, [transition])
+        right = told.changed_f1 if told.changed_f1 is not None else told.exact
+        return 1.0 - (right if right is not None else 0.0)
+
+    return surprise

@@ -1,0 +1,127 @@
+"""`webagent site` through its real entry point."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+
+from recipes.cli import main
+from recipes.sites.control import Note
+from tasks.sites import SITES
+from tasks.sites.ports import Port
+
+pytestmark = pytest.mark.site
+
+FILE = """
+[sites."shopping@1"]
+hosted = "http://localhost:7770"
+reset = "never"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Only the diary is known, and everything of it lies in here."""
+    monkeypatch.setenv("WEBAGENT_SITES", str(tmp_path))
+    for name in list(SITES):
+        monkeypatch.delitem(SITES, name)
+    monkeypatch.setitem(SITES, "diary@1", "tests.fakes.diary")
+    (tmp_path / "more.toml").write_text(FILE)
+    return tmp_path
+
+
+@pytest.fixture
+def started(folder):
+    """A diary that another process has started and serves."""
+    code = "import sys; from tasks.sites import SITES; from recipes.cli import main; "
+    code += "SITES['diary@1'] = 'tests.fakes.diary'; "
+    code += "sys.exit(main(['site', 'start', 'diary', '--json']))"
+    root = Path(__file__).parents[2]
+    process = subprocess.Popen([sys.executable, "-c", code], cwd=root, stdout=subprocess.PIPE)
+    facts = json.loads(process.stdout.readline())
+    while Note.find("diary@1") is None:
+        time.sleep(0.02)
+    yield process, facts
+    process.kill()
+    process.communicate()
+
+
+def test_what_there_is_is_listed(folder, capsys):
+    assert main(["site", "list", "--files", str(folder / "more.toml"), "--json"]) == 0
+    diary, shopping = json.loads(capsys.readouterr().out)
+
+    assert diary["site"] == "diary@1" and diary["is"] == "built when it is first started"
+    assert diary["accounts"]["writer"]["password"] == "rain"
+    assert shopping["is"] == "hosted at http://localhost:7770, never reset"
+
+
+def test_a_check_tells_the_figures_and_that_a_reset_leaves_nothing(folder, capsys):
+    assert main(["site", "check", "diary", "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+
+    assert facts["healthy"] and facts["left_by_reset"] == []
+    assert facts["accounts"] == ["other", "writer"]
+    assert 0 < facts["reset_seconds"] < 5 and facts["build_seconds"] > 0
+
+
+def test_a_started_site_is_found_reset_kept_and_stopped(started, capsys):
+    process, facts = started
+    with urlopen(f"{facts['base']}/entries", timeout=5) as reply:
+        assert b"It rained." in reply.read()
+
+    assert main(["site", "list"]) == 0
+    assert f"running at {facts['base']}" in capsys.readouterr().out
+    assert main(["site", "start", "diary"]) == 1
+    assert "runs already" in capsys.readouterr().err
+    assert main(["site", "snapshot", "diary", "--state", "kept"]) == 0
+    assert main(["site", "reset", "diary", "--state", "kept"]) == 0
+    assert "diary@1 is reset, in " in capsys.readouterr().out
+    assert main(["site", "reset", "diary", "--state", "lost"]) == 1
+    assert "no state called 'lost'; there is first, kept" in capsys.readouterr().err
+    assert main(["site", "stop", "diary"]) == 0
+    assert process.wait(10) == 0
+    assert main(["site", "stop", "diary"]) == 1
+    assert "diary@1 does not run; webagent site start diary@1" in capsys.readouterr().err
+
+
+def test_an_interrupt_ends_a_started_site_and_its_note(started):
+    process, facts = started
+    os.kill(process.pid, signal.SIGTERM)
+
+    assert process.wait(10) == 0
+    assert Note.find("diary@1") is None
+    assert not Path(facts["state"]).exists()
+
+
+def test_a_note_of_a_killed_process_is_not_believed(started, capsys):
+    process, _ = started
+    process.kill()
+    process.wait(10)
+
+    assert Note.find("diary@1") is None
+    assert not Note.path("diary@1").exists()
+
+
+def test_what_is_wrong_is_said_in_a_sentence(folder, capsys):
+    claimed = Port.claim()
+    for argv, why in (
+        (["site", "start"], "expected a site: webagent site start NAME"),
+        (["site", "begin", "diary"], "unknown action 'begin'"),
+        (["site", "start", "dairy"], "no site is called 'dairy'; there is diary@1"),
+        (["site", "start", "diary", "--port", str(claimed.number)], "is in use"),
+        (["site", "snapshot", "diary"], "expected a name for the state"),
+        (
+            ["site", "start", "shopping", "--files", str(folder / "more.toml")],
+            "is started there",
+        ),
+        (["site", "reset", "shopping", "--files", str(folder / "more.toml")], "no way to be reset"),
+    ):
+        assert main(argv) == 1
+        assert why in capsys.readouterr().err
+    claimed.release()
