@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from recipes.proposing.explore_pages import is_in_menu, menu_of, sighting
-from recipes.proposing.explore_surprise import Surprise, by_novelty
+from recipes.proposing.explore_surprise import Moved, Surprise, by_novelty
 from recipes.proposing.explorer import Aim, Explorer, offer_of
 from recipes.proposing.label import Candidate, Pruning, candidates, step_after, uncut
 from recipes.proposing.label_tasks import drafted, rehearse
@@ -222,8 +222,6 @@ def _aim(node: PageNode | None, frontier: Frontier) -> Aim:
 
 def _learn(found: Explored, episode: Trajectory, territory: Territory, surprise: Surprise) -> None:
     """Put an episode's pages into the frontier, with how they were come to."""
-    from worldmodel.transitions import Transition
-
     way: list[str] | None = [] if episode.task.start_url == territory.start_url else None
     surprises = []
     is_home = episode.task.start_url == territory.start_url
@@ -234,15 +232,7 @@ def _learn(found: Explored, episode: Trajectory, territory: Territory, surprise:
         if after is None:
             break
         before = step.observation
-        moved = Transition(
-            episode.steps[:index],
-            before,
-            step.decision.action,
-            after,
-            False,
-            episode.task.name,
-            episode.id,
-        )
+        moved = Moved(episode.steps[:index], before, step.decision.action, after, episode.id)
         surprises.append(surprise(moved))
         target = before.node(getattr(step.decision.action, "mark", 0))
         is_link = isinstance(step.decision.action, Click) and target and target.role == "link"

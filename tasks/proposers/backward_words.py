@@ -3,10 +3,11 @@
 import re
 from collections.abc import Sequence
 
-_VERBS = frozenset(
+_VERBS_SAID = (
     "add change choose create delete edit enter file leave make move open order place post put"
-    " remove rename reply save send set sign start submit subscribe update upload write".split(" ")
+    " remove rename reply save send set sign start submit subscribe update upload write"
 )
+_VERBS = frozenset(_VERBS_SAID.split())
 _MAKING = ("new",)
 _STORING = re.compile(
     r"^(submit|save|ok|apply|apply changes|create|update|post|send|go|confirm|continue)\b",

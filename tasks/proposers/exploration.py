@@ -19,12 +19,13 @@ _FORM = re.compile(r"\b(new|add|create|edit|reply|write|post|change|comment)\b",
 _LEADING = re.compile(r"^(new|edit|reply|create|write)\b", re.IGNORECASE)
 _PAYING = re.compile(r"\b(pay|purchase|buy now|place order|donate|transfer)\b", re.IGNORECASE)
 _WORD = re.compile(r"[A-Za-z][a-z]{3,}")
-_COMMON = frozenset(
+_COMMON_SAID = (
     "about after also been before click does edit enter from have help here home into list login"
     " logout menu more name next only other page please search select show site some submit text"
-    " than that their there these they this used using view what when which with your about"
-    " generated information".split()
+    " than that their there these they this used using view what when which with your generated"
+    " information"
 )
+_COMMON = frozenset(_COMMON_SAID.split())
 _DATES = ("2024-03-14", "2024-05-02", "2023-11-20", "2025-01-09")
 
 

@@ -95,6 +95,11 @@ class Desk:
     def _path(self) -> str:
         return urlsplit(self._at[-1]).path
 
+    def _ticket(self) -> Ticket:
+        """The one whose page is open; the last for a number that there is not."""
+        number = int(self._path.rsplit("/", 1)[-1])
+        return self._state.tickets[min(number, len(self._state.tickets) - 1)]
+
     def _go(self, url: str) -> None:
         self._at.append(url)
         self._values = {}
@@ -130,7 +135,7 @@ class Desk:
             self._state.note("added", row)
             self._go(f"{ADDRESS}/ticket/{len(self._state.tickets) - 1}")
         elif button == "Save" and self._path.startswith("/ticket/"):
-            ticket = self._state.tickets[int(self._path.rsplit("/", 1)[-1])]
+            ticket = self._ticket()
             new = self._values.get("New status", ticket.status)
             if new != ticket.status:
                 before: Json = {"title": ticket.title, "status": ticket.status}
@@ -169,9 +174,8 @@ class Desk:
             rows = [("link", ticket.title, "a", ()) for ticket in tickets]
             return "Tickets", [("text", "Tickets", "h1", ()), *rows]
         if self._path.startswith("/ticket/"):
-            number = int(self._path.rsplit("/", 1)[-1])
-            ticket = tickets[number % len(tickets)]
-            return f"Ticket {number}", [
+            ticket = self._ticket()
+            return f"Ticket {tickets.index(ticket)}", [
                 ("text", f"Title: {ticket.title}", "td", ()),
                 ("text", f"Status: {ticket.status}", "td", ()),
                 ("text", f"Type: {ticket.type}", "td", ()),
