@@ -28,7 +28,7 @@ KeepImage = Callable[[bytes], str]
 
 RULES_FOR_CHECKS = (
     *("equals", "same_text", "contains", "matches", "one_of", "at_least", "above"),
-    *("changes_are", "unchanged"),
+    *("changes_are", "unchanged", "url_matches"),
 )
 """What a check written beside a proposal may compare by."""
 

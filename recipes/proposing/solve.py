@@ -36,32 +36,37 @@ class Solver:
     tries: int = 3
     judge: Judged | None = None
 
-    async def __call__(self, proposal: Proposal) -> Solving:
-        """What came of it. Raises `ModelError`."""
+    async def __call__(self, proposal: Proposal) -> Solving | None:
+        """What came of it; None where the worlds failed at every try. Raises `ModelError`."""
         fault = await self._fault(proposal.task)
+        if fault is None:
+            return None
         if fault and self.judge is None:
             return Solving(False, 0, by=self.name, reason=fault, fooled_by=_fooled(fault))
         judge = self.judge if fault and self.judge is not None else CHECKS
-        reason = ""
+        reason, tried = "", 0
         for number in range(1, self.tries + 1):
             [episode] = await self._play(proposal.task, [self.policy], f"try {number}")
             if episode is None:
-                reason = "the world failed every time"
                 continue
+            tried += 1
             score = await judge(replace(episode, task=proposal.task))
             reason = score.reason
             if score.value is not None and score.value >= 0.5:
                 return Solving(True, number, episode.id, self.name, not fault, reason)
-        return Solving(False, self.tries, by=self.name, is_checked=not fault, reason=reason)
+        if not tried:
+            return None
+        return Solving(False, tried, by=self.name, is_checked=not fault, reason=reason)
 
-    async def _fault(self, task: Task) -> str:
-        """Why a task's checks cannot tell whether it was done; empty where they can."""
+    async def _fault(self, task: Task) -> str | None:
+        """Why a task's checks cannot tell whether it was done; empty where they can, None where the
+        worlds failed."""
         if not task.checks:
             return "it has no checks, and there is no judge"
         idle = [ScriptedPolicy(listed([action]), name="idle") for action in NOTHING.values()]
         for what, episode in zip(NOTHING, await self._play(task, idle, "idle"), strict=True):
             if episode is None:
-                return f"the world failed at {what}"
+                return None
             score = await CHECKS(replace(episode, task=task))
             if score.value is None:
                 return f"its checks cannot tell of {what}: {score.reason}"
