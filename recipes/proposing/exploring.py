@@ -39,7 +39,8 @@ async def propose_by_exploring(
     surprise = _surprise(config) if source == "curiosity" else None
     roles = Roles(writer=writer, surprise=surprise)
     settings = Exploring(steps=config.explore_steps, most=config.count)
-    made = await proposals(territory_of(place), stage, config.seed, settings, roles)
+    seed = 2 * config.seed + EXPLORING.index(source)  # each source goes its own ways
+    made = await proposals(territory_of(place), stage, seed, settings, roles)
     return Proposed(tuple(map(_line, made)))
 
 
