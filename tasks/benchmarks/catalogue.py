@@ -40,6 +40,61 @@ class Benchmark:
 
 BENCHMARKS = {
     "miniwob": Benchmark("small pages that make their own tasks", 125, "tasks.benchmarks.miniwob"),
+    "webarena": Benchmark(
+        "a shop, its back office, a forum, GitLab, a map and Wikipedia, hosted by yourself",
+        812,
+        "tasks.benchmarks.webarena",
+    ),
+    "webarena-verified": Benchmark(
+        "WebArena's tasks audited anew, scored by response and network traffic",
+        812,
+        "tasks.benchmarks.webarena_verified",
+    ),
+    "webarena-verified-hard": Benchmark(
+        "the hard tasks of webarena-verified", 258, "tasks.benchmarks.webarena_verified", "hard"
+    ),
+    "webarena-lite": Benchmark(
+        "a selection from WebArena with corrected answers", 165, "tasks.benchmarks.webarena_lite"
+    ),
+    "visualwebarena": Benchmark(
+        "tasks with pictures on classified advertisements, a forum and a shop, hosted by yourself",
+        910,
+        "tasks.benchmarks.visualwebarena",
+    ),
+    "webchorearena": Benchmark(
+        "tedious tasks on WebArena's sites", 532, "tasks.benchmarks.webchorearena"
+    ),
+    "webchorearena-small": Benchmark(
+        "the published small selection of webchorearena",
+        102,
+        "tasks.benchmarks.webchorearena",
+        "small",
+    ),
+    "webvoyager": Benchmark("15 live sites", 643, "tasks.benchmarks.webvoyager"),
+    "webvoyager-2025": Benchmark(
+        "those of WebVoyager that could still be done in August 2025",
+        595,
+        "tasks.benchmarks.webvoyager",
+        "2025",
+    ),
+    "mind2web-live": Benchmark(
+        "live sites, with key nodes that every way passes", 104, "tasks.benchmarks.mind2web_live"
+    ),
+    "online-mind2web": Benchmark(
+        "136 live sites, scored by a judge", 300, "tasks.benchmarks.online_mind2web"
+    ),
+    "gaia-web": Benchmark(
+        "questions of GAIA that need only the web", 90, "tasks.benchmarks.gaia_web"
+    ),
+    "webgames": Benchmark(
+        "small games that show a password to whoever wins", 150, "tasks.benchmarks.webgames"
+    ),
+    "fossil": Benchmark(
+        "tickets, wiki, forum and code on a site that is started here", 0, "tasks.benchmarks.fossil"
+    ),
+    "oscar": Benchmark(
+        "a shop and its dashboard on a site that is started here", 0, "tasks.benchmarks.oscar"
+    ),
 }
 
 
@@ -49,6 +104,10 @@ class UnknownBenchmark(LookupError):
 
 class TasksMissing(LookupError):
     """A benchmark's tasks are not on this machine; the message says how to get them."""
+
+
+class AddressError(LookupError):
+    """A site has no address, or not a good one; the message says which and how to give it."""
 
 
 def benchmark_named(name: str) -> Benchmark:

@@ -6,10 +6,23 @@ compared by GAIA's own rule, which takes the whole answer: the goal asks for not
 
 from pathlib import Path
 
-from tasks.benchmarks.webvoyager import field_of, lines_of
+from tasks.benchmarks.catalogue import Options
+from tasks.benchmarks.download import Published, found
+from tasks.benchmarks.fixed import suite_of
+from tasks.benchmarks.task_file import field_of, lines_of, typed_of
+from tasks.suite import Suite
 from tasks.task import Check, Task
 
+VERSION = "1"
 MAX_STEPS = 30
+
+FILE = Published(
+    "gaia_web",
+    "MinorJerry/WebVoyager",
+    "5a7896738c10bfb8b9edccce6bb0e0411f8ae569",
+    "data/GAIA_web.jsonl",
+    "3b801188b17cb07d909dee66edffd1500759bc9faed107d6f3475a853b6fdbf3",
+)
 
 ANSWER_FORMAT = (
     "Answer with the value alone: a number without unit or thousands separators unless they are "
@@ -18,8 +31,8 @@ ANSWER_FORMAT = (
 )
 
 
-def tasks(path: Path | str, version: str = "1") -> list[Task]:
-    """The tasks of the file. Raises `webvoyager.UnreadableTasks` and `OSError`."""
+def tasks(path: Path | str, version: str = VERSION) -> list[Task]:
+    """The tasks of the file. Raises `UnreadableTasks`."""
     return [
         Task(
             id=f"gaia-web/{field_of(raw, 'id', where)}@{version}",
@@ -28,6 +41,15 @@ def tasks(path: Path | str, version: str = "1") -> list[Task]:
             max_steps=MAX_STEPS,
             checks=(Check("episode.answer", "gaia_answer", field_of(raw, "Final answer", where)),),
             clock="real",
+            skills=(f"level-{typed_of(raw, 'Level', int, where)}",),
         )
         for raw, where in lines_of(Path(path))
     ]
+
+
+def suite(options: Options, subset: str = "") -> Suite:
+    """For the catalogue. Groups are GAIA's levels, as `level-1`.
+
+    Raises `UnreadableTasks` and `TasksMissing`.
+    """
+    return suite_of(f"gaia-web@{VERSION}", tasks(found(FILE, options.files)))

@@ -5,13 +5,18 @@ The pages are live: sites change, and with them what can be reached. `success` n
 `evaluators.rules.key_nodes.key_nodes_reached` gives their share.
 """
 
-import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
+from tasks.benchmarks.catalogue import Options
+from tasks.benchmarks.download import Published, found
+from tasks.benchmarks.fixed import suite_of
+from tasks.benchmarks.task_file import UnreadableTasks, list_of, typed_of
+from tasks.suite import Suite
 from tasks.task import Check, Json, Task
 
 LEAST_STEPS, MOST_STEPS = 10, 25
@@ -19,6 +24,14 @@ STEPS_PER_REFERENCE = 1.5
 """As in the published runs."""
 START = "about:blank"
 """Nothing is open when a published run begins."""
+
+FILE = Published(
+    "mind2web_live",
+    "iMeanAI/WebCanvas",
+    "b9f289128614cd99b97abd0bb9bfc3a45f0847e0",
+    "data/example/mind2web-live_test_20241024.json",
+    "abc2032302fed1ac801539ecc6003dd73ff0aafe824aaf9450e4e504a8ff83f2",
+)
 
 _NODES = {
     "url_included_match": "key_node_url",
@@ -31,31 +44,33 @@ _NODES = {
 }
 
 
-class UnreadableTasks(ValueError):
-    """A task file that is not of the published form; the message names task and field."""
-
-
 def tasks(path: Path | str, *, start_url: str = START, version: str = "") -> list[Task]:
     """The tasks of a task file; the version is the date in its name where none is given.
 
-    Raises `UnreadableTasks` and `OSError`.
+    Raises `UnreadableTasks`.
     """
     file = Path(path)
     dated = re.search(r"\d{8}", file.stem)
     version = version or (dated.group() if dated else "1")
-    try:
-        raws = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise UnreadableTasks(f"{file} is not JSON: {error}") from error
-    if not isinstance(raws, list):
-        raise UnreadableTasks(f"{file} holds no list of tasks")
-    return [_task(raw, f"{file}: task {at}", start_url, version) for at, raw in enumerate(raws)]
+    return [
+        _task(raw, f"{file}: task {at}", start_url, version) for at, raw in enumerate(list_of(file))
+    ]
+
+
+def suite(options: Options, subset: str = "") -> Suite:
+    """For the catalogue. Groups are sites, as the first key node of a task names them.
+
+    Raises `UnreadableTasks` and `TasksMissing`.
+    """
+    made = tasks(found(FILE, options.files))
+    version = made[0].id.rpartition("@")[2] if made else "1"
+    return suite_of(f"mind2web-live@{version}", made)
 
 
 def _task(raw: Any, where: str, start_url: str, version: str) -> Task:
-    goal, number = _field(raw, "task", str, where), _field(raw, "index", int, where)
-    length = _field(raw, "reference_task_length", int, where)
-    nodes = _field(raw, "evaluation", list, where)
+    goal, number = typed_of(raw, "task", str, where), typed_of(raw, "index", int, where)
+    length = typed_of(raw, "reference_task_length", int, where)
+    nodes = typed_of(raw, "evaluation", list, where)
     checks = tuple(_check(node, f"{where}: evaluation[{at}]") for at, node in enumerate(nodes))
     return Task(
         id=f"mind2web-live/{number}@{version}",
@@ -65,25 +80,32 @@ def _task(raw: Any, where: str, start_url: str, version: str) -> Task:
         records=("elements",) if any(check.evidence == "elements" for check in checks) else (),
         checks=checks,
         clock="real",
+        skills=_sites(nodes),
     )
 
 
+def _sites(nodes: Sequence[Any]) -> tuple[str, ...]:
+    addresses = (node["content"].get("url") for node in nodes)
+    hosts = (urlsplit(address).hostname for address in addresses if isinstance(address, str))
+    return next(((host.removeprefix("www."),) for host in hosts if host), ())
+
+
 def _check(node: Any, where: str) -> Check:
-    kind = _field(node, "match_function_name", str, where)
+    kind = typed_of(node, "match_function_name", str, where)
     if kind not in _NODES:
         raise UnreadableTasks(
             f"{where}: match_function_name is {kind!r}, known are {', '.join(_NODES)}"
         )
-    content = _field(node, "content", dict, where)
-    reference = _field(content, "reference_answer", str, f"{where}: content")
+    content = typed_of(node, "content", dict, where)
+    reference = typed_of(content, "reference_answer", str, f"{where}: content")
     if kind.startswith("url"):
         expected: dict[str, Json] = {"reference": reference, "key": content.get("key") or ""}
         if kind == "url_exactly_match":
             expected["exact"] = True
         return Check("episode.urls", _NODES[kind], expected)
-    expected = {"netloc": _field(content, "netloc", str, f"{where}: content")}
+    expected = {"netloc": typed_of(content, "netloc", str, f"{where}: content")}
     if kind == "element_path_exactly_match":
-        method = _field(node, "method", str, where)
+        method = typed_of(node, "method", str, where)
         if method != "selector":
             raise UnreadableTasks(f"{where}: method is {method!r}, only selector is known")
         expected["selector"] = reference
@@ -96,10 +118,3 @@ def _check(node: Any, where: str) -> Check:
 
 def _selector(content: Mapping[str, Any]) -> dict[str, Json]:
     return {"selector": content["path"]} if content.get("path") else {}
-
-
-def _field(raw: Any, name: str, kind: type, where: str) -> Any:
-    found = raw.get(name) if isinstance(raw, dict) else None
-    if not isinstance(found, kind):
-        raise UnreadableTasks(f"{where}: {name} is {found!r}, expected {kind.__name__}")
-    return found

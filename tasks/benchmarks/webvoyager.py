@@ -9,16 +9,40 @@ stand for whatever the page says (`<summary>`, ...) are left to a judge. `refere
 judge the hint.
 """
 
-import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
+from tasks.benchmarks.catalogue import Options
+from tasks.benchmarks.download import Published, beside, found
+from tasks.benchmarks.fixed import suite_of
+from tasks.benchmarks.task_file import UnreadableTasks, field_of, json_of, lines_of
+from tasks.suite import Suite
 from tasks.task import Check, Json, Task
 
 MAX_STEPS = 15
 """As in the published runs."""
+
+FILE = Published(
+    "webvoyager",
+    "MinorJerry/WebVoyager",
+    "5a7896738c10bfb8b9edccce6bb0e0411f8ae569",
+    "data/WebVoyager_data.jsonl",
+    "69b19fd86c23f1a500244a3724e039aa7ca6a1223d03e11eb10e308d4f11c488",
+)
+REFERENCES = replace(
+    FILE,
+    inside="data/reference_answer.json",
+    sha256="5473818408d8a19960c4f820c1e5721d218b87b547499d7281c2a0fc4267b0c4",
+)
+REFRESHED = Published(
+    "webvoyager",
+    "microsoft/fara",
+    "3f3f1fd82cc2769a6630932d1670bac7349f4a42",
+    "webeval/data/webvoyager/WebVoyager_data_08312025.jsonl",
+    "5c8cb175fdac7a5ee7a2fa8d15de5dad96c617d86f2cb011853997ee23626b9f",
+)
 
 _TIMELY = re.compile(
     r"\b(latest|today|current(ly)?|recent(ly)?|now|newest|this (week|month|year)|yesterday|"
@@ -34,15 +58,11 @@ _NAME = re.compile(r"\S+|(?:[A-Z0-9][\w.&'’-]*)(?: [A-Z0-9][\w.&'’-]*){1,4}"
 _COMPANY = re.compile(r",? (?:Inc|Ltd|LLC|Corp)\.?$")
 
 
-class UnreadableTasks(ValueError):
-    """A task or reference file that is not of the published form; the message says where."""
-
-
 def tasks(path: Path | str, references: Path | str | None = None, version: str = "") -> list[Task]:
     """The tasks of a task file, checked by the references where a file of them is given.
 
     The version is the eight-digit date in the file's name (month, day, year in the published one)
-    where none is given, else 1. Raises `UnreadableTasks` and `OSError`.
+    where none is given, else 1. Raises `UnreadableTasks`.
     """
     file = Path(path)
     dated = re.search(r"\d{8}", file.stem)
@@ -62,15 +82,27 @@ def tasks(path: Path | str, references: Path | str | None = None, version: str =
                 max_steps=MAX_STEPS,
                 checks=(_check(reference),) if reference and is_checkable(reference) else (),
                 clock="real",
+                skills=(name.rpartition("--")[0].replace(" ", "-"),),
             )
         )
     return made
 
 
+def suite(options: Options, subset: str = "") -> Suite:
+    """For the catalogue, `2025` being the refreshed selection. Groups are sites.
+
+    Raises `UnreadableTasks` and `TasksMissing`.
+    """
+    file = found(REFRESHED if subset else FILE, options.files)
+    made = tasks(file, beside(REFERENCES, options.files))
+    version = made[0].id.rpartition("@")[2] if made else "1"
+    return suite_of(f"webvoyager@{version}", made)
+
+
 def reference_of(references: Path | str, task: Task) -> Mapping[str, str]:
     """What people wrote down for a task: `reference`, `kind` and `notice`; a hint for a judge.
 
-    Raises `UnreadableTasks`, `OSError`, and `KeyError` where there is none.
+    Raises `UnreadableTasks`, and `KeyError` where there is none.
     """
     known = {name.replace(" ", "-"): one for name, one in _references(Path(references)).items()}
     return known[task.name]
@@ -101,10 +133,7 @@ def _check(reference: Mapping[str, str]) -> Check:
 
 def _references(file: Path) -> dict[str, Mapping[str, str]]:
     """By task id, such as `Allrecipes--0`."""
-    try:
-        sites = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise UnreadableTasks(f"{file} is not JSON: {error}") from error
+    sites = json_of(file)
     if not isinstance(sites, dict):
         raise UnreadableTasks(f"{file} is no object of sites")
     known: dict[str, Mapping[str, str]] = {}
@@ -123,27 +152,3 @@ def _references(file: Path) -> dict[str, Mapping[str, str]]:
                 "notice": str(listed.get("notice") or "").strip(),
             }
     return known
-
-
-def lines_of(file: Path) -> list[tuple[Mapping[str, Any], str]]:
-    """The objects of a JSON Lines file, each with where it stands. Raises `UnreadableTasks`."""
-    found: list[tuple[Mapping[str, Any], str]] = []
-    for at, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
-        where = f"{file}: line {at}"
-        try:
-            raw = json.loads(line) if line.strip() else None
-        except ValueError as error:
-            raise UnreadableTasks(f"{where} is not JSON: {error}") from error
-        if isinstance(raw, dict):
-            found.append((raw, where))
-        elif line.strip():
-            raise UnreadableTasks(f"{where} is no object")
-    return found
-
-
-def field_of(raw: Any, name: str, where: str) -> str:
-    """A field that is text and not empty. Raises `UnreadableTasks`."""
-    found = raw.get(name) if isinstance(raw, dict) else None
-    if not isinstance(found, str) or not found:
-        raise UnreadableTasks(f"{where}: {name} is {found!r}, expected text")
-    return found

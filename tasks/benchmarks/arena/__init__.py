@@ -2,6 +2,6 @@
 
 from tasks.benchmarks.arena.dialect import Dialect, Setup
 from tasks.benchmarks.arena.reading import read_tasks
-from tasks.benchmarks.arena.schema import TaskFileError
+from tasks.benchmarks.task_file import UnreadableTasks
 
-__all__ = ["Dialect", "Setup", "TaskFileError", "read_tasks"]
+__all__ = ["Dialect", "Setup", "UnreadableTasks", "read_tasks"]

@@ -44,7 +44,7 @@ _PAGE = "__page__"
 def parse_call(entry: Entry, key: str) -> tuple[str, list[str]]:
     """Name and arguments of the call under the key, the page left out.
 
-    Raises `TaskFileError` for what is not a call of texts.
+    Raises `UnreadableTasks` for what is not a call of texts.
     """
     wrong = entry.wrong(key, "a call of a helper, as func:get_query_text(__page__, '.title')")
     try:

@@ -47,7 +47,7 @@ class Checking:
         self._eval = evaluation
 
     def checks(self) -> tuple[Check, ...]:
-        """All of them, in the order of `eval_types`. Raises `TaskFileError`."""
+        """All of them, in the order of `eval_types`. Raises `UnreadableTasks`."""
         made = {
             "string_match": self._answer,
             "url_match": self._url,
@@ -76,6 +76,8 @@ class Checking:
                 key == "fuzzy_match" and isinstance(value, str) and self._dialect.takes_single_texts
             ):
                 yield self._check(SAID, rules[key], value)
+            elif key in self._dialect.reads_text_as_list and isinstance(value, str):
+                yield self._check(SAID, rules[key], [value])
             else:
                 yield self._check(SAID, rules[key], [*answers.texts(key)])
 
@@ -101,9 +103,14 @@ class Checking:
                 raise target.wrong("required_contents", f"one of {', '.join(rules)}")
             found = self.probing.selected(target)
             for key in asked if self._setup.is_corrected else asked[:1]:
-                is_text = key in ("exact_match", "fuzzy_match")
-                value: Json = contents.text(key) if is_text else [*contents.texts(key)]
-                yield self._check(found, rules[key], value)
+                yield self._check(found, rules[key], self._contents(contents, key))
+
+    def _contents(self, contents: Entry, key: str) -> Json:
+        if key == "fuzzy_match" and self._dialect.joins_page_texts:
+            return [", ".join(contents.texts(key))]
+        if key in ("exact_match", "fuzzy_match"):
+            return contents.text(key)
+        return [*contents.texts(key)]
 
     def _pictures(self) -> Iterator[Check]:
         """The published scorer forgets what came of a query once there is another after it."""

@@ -47,6 +47,14 @@ class Dialect:
     """Rule to the corrected one."""
     takes_single_texts: bool = False
     """Whether a fuzzy match may have one text in place of a list."""
+    reads_text_as_list: tuple[str, ...] = ()
+    """Keys of `reference_answers` under which one text is read as a list of it."""
+    joins_page_texts: bool = False
+    """Whether a fuzzy match of a page has a list of texts, which are compared as one."""
+    id_key: str = "task_id"
+    """Key of the number that a task goes by."""
+    kinds: tuple[str, ...] = ()
+    """Keys of the words that a task is sorted by, as its difficulty."""
 
     def rule(self, name: str, setup: Setup) -> str:
         """The rule that is used for the published one."""

@@ -12,7 +12,8 @@ from tasks.benchmarks.arena.calls import (
     parse_call,
 )
 from tasks.benchmarks.arena.dialect import Setup
-from tasks.benchmarks.arena.schema import Entry, TaskFileError
+from tasks.benchmarks.arena.schema import Entry
+from tasks.benchmarks.catalogue import AddressError
 from tasks.task import Probe
 
 LAST = "last"
@@ -93,9 +94,7 @@ class Probing:
 
     def _shop(self) -> str:
         if "shopping" not in self._setup.sites:
-            raise TaskFileError(
-                f"{self._place}: asks the shop; expected 'shopping' among the sites"
-            )
+            raise AddressError(f"{self._place}: asks the shop; expected 'shopping' among the sites")
         return self._setup.sites["shopping"].rstrip("/")
 
     def _add(self, probe: Probe) -> str:

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from tasks.benchmarks.arena.checking import Checking
 from tasks.benchmarks.arena.dialect import Dialect, Setup
-from tasks.benchmarks.arena.schema import Entry, TaskFileError, read_entries
-from tasks.benchmarks.arena.sites import resolved
-from tasks.task import Task
+from tasks.benchmarks.arena.schema import Entry, read_entries
+from tasks.benchmarks.arena.sites import resolved, sites_of
+from tasks.benchmarks.task_file import UnreadableTasks
+from tasks.task import Check, Task
 
 MAX_STEPS = 30
 """As the official runners allow."""
@@ -26,7 +27,7 @@ def read_tasks(
     """The tasks of a file, in its order.
 
     Ids are `BENCHMARK/PREFIX-NUMBER@VERSION`, with `+corrected` where the rules are. `start` is the
-    key of the page to start at. Raises `TaskFileError` naming file, task and key.
+    key of the page to start at. Raises `UnreadableTasks` naming file, task and key.
     """
     entries = [entry for entry in read_entries(path) if _is_there(entry, setup)]
     tasks = tuple(_task(entry, dialect, setup, prefix, start) for entry in entries)
@@ -43,7 +44,7 @@ def _task(raw: Entry, dialect: Dialect, setup: Setup, prefix: str, start: str) -
     checking = Checking(dialect, setup, entry.inner("eval"))
     checks = checking.checks()
     first, *others = entry.text(start).split(TABS)
-    name = f"{prefix}-" * bool(prefix) + str(entry.number("task_id"))
+    name = _name(entry, dialect, prefix)
     made = Task(
         id=f"{dialect.benchmark}/{name}@{dialect.version}",
         start_url=first,
@@ -55,8 +56,42 @@ def _task(raw: Entry, dialect: Dialect, setup: Setup, prefix: str, start: str) -
         checks=checks,
         viewport=_viewport(entry),
         clock="real",
+        login=_login(entry),
+        template=_template(entry, prefix),
+        skills=_skills(raw, dialect, checks),
     )
     return replace(made, id=f"{made.id}+corrected", parent=made.id) if setup.is_corrected else made
+
+
+def needed_sites(path: Path, dialect: Dialect, prefix: str = "") -> dict[str, tuple[str, ...]]:
+    """By the name of each task of a file the sites it needs. Raises `UnreadableTasks`."""
+    return {_name(entry, dialect, prefix): sites_of(entry) for entry in read_entries(path)}
+
+
+def _name(entry: Entry, dialect: Dialect, prefix: str) -> str:
+    return f"{prefix}-" * bool(prefix) + str(entry.number(dialect.id_key))
+
+
+def _login(entry: Entry) -> str:
+    """`shopping` of `./.auth/shopping_state.json`; of two sites both, as `gitlab.reddit`."""
+    if entry.values.get("storage_state") is None:
+        return ""
+    return PurePosixPath(entry.text("storage_state")).stem.removesuffix("_state")
+
+
+def _template(entry: Entry, prefix: str) -> str:
+    """The template's number, which counts from 0 in each file; its text where there is none."""
+    number = entry.values.get("intent_template_id")
+    if number is None:
+        return entry.text("intent_template", "")
+    return f"{prefix}-" * bool(prefix) + str(entry.number("intent_template_id"))
+
+
+def _skills(entry: Entry, dialect: Dialect, checks: Sequence[Check]) -> tuple[str, ...]:
+    words = [*sites_of(entry), *(entry.text(key) for key in dialect.kinds if key in entry.values)]
+    if any(check.rule == dialect.unachievable_rule for check in checks):
+        words.append("infeasible")
+    return tuple(dict.fromkeys(words))
 
 
 def _images(entry: Entry) -> tuple[str, ...]:
@@ -78,5 +113,5 @@ def _refuse_doubles(path: Path, tasks: Sequence[Task]) -> None:
     seen: set[str] = set()
     for task in tasks:
         if task.id in seen:
-            raise TaskFileError(f"{path}: two tasks have the id {task.id}; expected each once")
+            raise UnreadableTasks(f"{path}: two tasks have the id {task.id}; expected each once")
         seen.add(task.id)

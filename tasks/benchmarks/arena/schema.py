@@ -1,15 +1,11 @@
 """Values of a task file, each read with the place it stands at, so that a wrong one is named."""
 
-import json
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from pathlib import Path
 
+from tasks.benchmarks.task_file import UnreadableTasks, list_of
 from tasks.task import Json
-
-
-class TaskFileError(ValueError):
-    """A task file that is not of the schema: file, task, key, what was found and expected."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,32 +54,24 @@ class Entry:
         unknown = sorted(self.values.keys() - keys)
         if unknown:
             known = ", ".join(sorted(keys))
-            raise TaskFileError(f"{self.place}: unknown key {unknown[0]!r}; expected {known}")
+            raise UnreadableTasks(f"{self.place}: unknown key {unknown[0]!r}; expected {known}")
 
-    def wrong(self, key: str, expected: str) -> TaskFileError:
+    def wrong(self, key: str, expected: str) -> UnreadableTasks:
         """The error for the value under the key."""
         found = repr(self.values[key])[:80] if key in self.values else "nothing"
-        return TaskFileError(f"{self.place}, {key}: found {found}, expected {expected}")
+        return UnreadableTasks(f"{self.place}, {key}: found {found}, expected {expected}")
 
 
 def entry_of(value: Json, place: str) -> Entry:
     """The value, which must be an object."""
     if not isinstance(value, dict):
-        raise TaskFileError(f"{place}: found {repr(value)[:80]}, expected an object")
+        raise UnreadableTasks(f"{place}: found {repr(value)[:80]}, expected an object")
     return Entry(value, place)
 
 
 def read_entries(path: Path) -> list[Entry]:
-    """The tasks of a file, each named by its `task_id`. Raises `TaskFileError`."""
-    try:
-        tasks = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise TaskFileError(f"cannot read {path}: {error.strerror}") from error
-    except ValueError as error:
-        raise TaskFileError(f"{path} is not JSON: {error}") from error
-    if not isinstance(tasks, list):
-        raise TaskFileError(f"{path}: found {type(tasks).__name__}, expected a list of tasks")
-    entries = [entry_of(task, f"{path}, entry {n}") for n, task in enumerate(tasks)]
+    """The tasks of a file, each named by its `task_id`. Raises `UnreadableTasks`."""
+    entries = [entry_of(task, f"{path}, entry {n}") for n, task in enumerate(list_of(path))]
     return [Entry(each.values, f"{path}, task {_id_of(each)}") for each in entries]
 
 

@@ -3,7 +3,8 @@
 import re
 from collections.abc import Mapping
 
-from tasks.benchmarks.arena.schema import Entry, TaskFileError
+from tasks.benchmarks.arena.schema import Entry
+from tasks.benchmarks.catalogue import AddressError
 from tasks.task import Json
 
 SITES = (
@@ -22,7 +23,7 @@ _PLACEHOLDER = re.compile(r"__([A-Z]+(?:_[A-Z]+)*)__")
 def resolved(entry: Entry, sites: Mapping[str, str]) -> Entry:
     """The entry with the address of each site in place of its placeholder.
 
-    Raises `TaskFileError` for a site without an address.
+    Raises `AddressError` for a site without an address.
     """
 
     def fill(value: Json) -> Json:
@@ -38,10 +39,16 @@ def resolved(entry: Entry, sites: Mapping[str, str]) -> Entry:
         site = match[1].lower()
         if site not in sites:
             given = ", ".join(sites) or "none"
-            raise TaskFileError(
+            raise AddressError(
                 f"{entry.place}: no address for {match[0]}; expected one for {site!r} among the"
                 f" sites, given {given}"
             )
         return sites[site].rstrip("/")
 
     return Entry({key: fill(value) for key, value in entry.values.items()}, entry.place)
+
+
+def sites_of(entry: Entry) -> tuple[str, ...]:
+    """The sites that the task is played on or checked on: those it lists, then others it names."""
+    named = (match.lower() for match in _PLACEHOLDER.findall(repr(entry.values)))
+    return tuple(dict.fromkeys([*entry.texts("sites"), *(one for one in named if one in SITES)]))

@@ -9,7 +9,8 @@ import pytest
 
 from evaluators.rules import CONSULTING_RULES, RULES
 from tasks.benchmarks import visualwebarena, webarena, webchorearena
-from tasks.benchmarks.arena import Setup, TaskFileError
+from tasks.benchmarks.arena import Setup, UnreadableTasks
+from tasks.benchmarks.catalogue import AddressError
 from tasks.task import Probe, Task
 from webagent.serialize import from_json, to_json
 
@@ -183,14 +184,21 @@ def test_what_two_checks_need_is_looked_at_once(tmp_path: Path) -> None:
         ({"start_url": None}, "task 7, start_url: found None, expected text"),
         ({"eval": []}, r"task 7, eval: found \[\], expected an object"),
         ({"task_id": "x"}, "entry 0, task_id: found 'x', expected a number"),
-        ({"start_url": "__GITHUB__"}, "no address for __GITHUB__; expected one for 'github'"),
     ],
 )
 def test_a_wrong_field_is_named_with_file_task_and_key(
     fields: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
-    with pytest.raises(TaskFileError, match=message):
+    with pytest.raises(UnreadableTasks, match=message):
         webarena.read(written(tmp_path, **fields), Setup(SITES))
+
+
+def test_a_site_without_an_address_is_named(tmp_path: Path) -> None:
+    with pytest.raises(AddressError, match="no address for __GITHUB__; expected one for 'github'"):
+        webarena.read(written(tmp_path, start_url="__GITHUB__"), Setup(SITES))
+    asks = page("document.title", "func:shopping_get_latest_order_url()")
+    with pytest.raises(AddressError, match="asks the shop; expected 'shopping' among the sites"):
+        webarena.read(written(tmp_path, asks, start_url="http://a.test"), Setup({}))
 
 
 @pytest.mark.parametrize(
@@ -221,7 +229,7 @@ def test_a_wrong_field_is_named_with_file_task_and_key(
 def test_a_check_that_cannot_be_made_is_refused_when_the_file_is_read(
     evaluation: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
-    with pytest.raises(TaskFileError, match=message):
+    with pytest.raises(UnreadableTasks, match=message):
         webarena.read(written(tmp_path, evaluation), Setup(SITES))
 
 
@@ -231,28 +239,30 @@ def test_a_picture_query_without_a_question_is_refused(tmp_path: Path) -> None:
         evaluation = {"eval_types": ["page_image_query"], "page_image_query": [query]}
         written(tmp_path, evaluation).rename(tmp_path / f"test_{name}.raw.json")
 
-    with pytest.raises(TaskFileError, match="eval_vqa: found nothing, expected questions"):
+    with pytest.raises(UnreadableTasks, match="eval_vqa: found nothing, expected questions"):
         visualwebarena.read(tmp_path, Setup(SITES))
 
 
 def test_a_file_that_is_not_there_or_no_list_of_tasks_is_named(tmp_path: Path) -> None:
     path = tmp_path / "tasks.json"
-    with pytest.raises(TaskFileError, match=r"cannot read .*tasks\.json"):
+    with pytest.raises(UnreadableTasks, match=r"cannot read .*tasks\.json"):
         webarena.read(path, Setup(SITES))
-    with pytest.raises(TaskFileError, match=r"is without test_classifieds\.raw\.json, test_reddit"):
+    with pytest.raises(
+        UnreadableTasks, match=r"is without test_classifieds\.raw\.json, test_reddit"
+    ):
         visualwebarena.read(tmp_path, Setup(SITES))
     path.write_text("{", encoding="utf-8")
-    with pytest.raises(TaskFileError, match="is not JSON"):
+    with pytest.raises(UnreadableTasks, match="is not JSON"):
         webarena.read(path, Setup(SITES))
     path.write_text("{}", encoding="utf-8")
-    with pytest.raises(TaskFileError, match="found dict, expected a list of tasks"):
+    with pytest.raises(UnreadableTasks, match="found dict, expected a list of tasks"):
         webarena.read(path, Setup(SITES))
 
 
 def test_two_tasks_of_one_number_are_refused(tmp_path: Path) -> None:
     path = written(tmp_path)
     path.write_text(json.dumps(json.loads(path.read_text()) * 2), encoding="utf-8")
-    with pytest.raises(TaskFileError, match="two tasks have the id webarena/7@1"):
+    with pytest.raises(UnreadableTasks, match="two tasks have the id webarena/7@1"):
         webarena.read(path, Setup(SITES))
 
 

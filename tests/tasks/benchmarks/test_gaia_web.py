@@ -4,7 +4,7 @@ import pytest
 
 from evaluators.rules import RULES
 from tasks.benchmarks import gaia_web
-from tasks.benchmarks.webvoyager import UnreadableTasks
+from tasks.benchmarks.task_file import UnreadableTasks
 
 
 def test_all_published_tasks_load_and_their_answers_pass(benchmarks):

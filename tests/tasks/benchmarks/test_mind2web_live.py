@@ -7,7 +7,7 @@ import pytest
 
 from evaluators.rules import CONSULTING_RULES, RULES
 from tasks.benchmarks import mind2web_live
-from tasks.benchmarks.mind2web_live import UnreadableTasks
+from tasks.benchmarks.task_file import UnreadableTasks
 from tasks.task import Check
 
 URL = {

@@ -6,7 +6,8 @@ import json
 import pytest
 
 from tasks.benchmarks import webarena_verified
-from tasks.benchmarks.webarena_verified import UnreadableTasks
+from tasks.benchmarks.catalogue import AddressError
+from tasks.benchmarks.task_file import UnreadableTasks
 
 ADDRESSES = {"gitlab": ["http://git.test", "http://old.test"], "reddit": "http://forum.test/"}
 
@@ -142,15 +143,5 @@ def test_a_file_that_is_no_list_of_tasks_is_named(tmp_path):
 def test_a_number_twice_and_a_missing_address_are_named(file):
     with pytest.raises(UnreadableTasks, match="twice"):
         webarena_verified.tasks(ADDRESSES, file(RAW, RAW))
-    with pytest.raises(ValueError, match="needs the addresses of reddit"):
+    with pytest.raises(AddressError, match="needs the addresses of reddit"):
         webarena_verified.tasks({"gitlab": "http://git.test"}, file(RAW))
-
-
-def test_without_a_path_or_the_package_the_next_step_is_said():
-    try:
-        webarena_verified.packaged("dataset/webarena-verified.json")
-    except UnreadableTasks as error:
-        assert "pip install --no-deps webarena-verified" in str(error)
-    else:
-        addresses = {site: f"http://{site}.test" for site in webarena_verified.SITES}
-        assert len(webarena_verified.tasks(addresses)) == 812

@@ -7,7 +7,8 @@ import pytest
 
 from evaluators.rules import CONSULTING_RULES, RULES
 from tasks.benchmarks import webvoyager
-from tasks.benchmarks.webvoyager import UnreadableTasks, depends_on_time, is_plain, reference_of
+from tasks.benchmarks.task_file import UnreadableTasks
+from tasks.benchmarks.webvoyager import depends_on_time, is_plain, reference_of
 
 
 def write(folder, *answers, site="Google Map", notice="busy"):
