@@ -66,6 +66,29 @@ def mean_interval(values: Sequence[float]) -> Interval:
     return Interval(mean, mean - half, mean + half)
 
 
+def cluster_interval(
+    groups: Sequence[Sequence[float]], *, resamples: int = 2000, seed: int = 0
+) -> Interval:
+    """The mean over groups of their means, with a 95 % interval that speaks of other such groups.
+
+    Tasks of one template stand or fall together, so whole groups are drawn, as many as there are;
+    what lies within one is part of the spread between them (Davison and Hinkley, "Bootstrap
+    Methods", 1997, section 3.8). Where all groups agree there is no spread to draw from, and the
+    interval is Wilson's over the groups; one group is no sample of others. The same values give
+    the same interval. Raises `ValueError` for no groups, or an empty one.
+    """
+    if not groups or not all(groups):
+        raise ValueError("an average over groups needs groups with values in them")
+    means = np.array([np.mean(group) for group in groups], dtype=np.float64)
+    value = float(means.mean())
+    if np.ptp(means) == 0.0:
+        return Interval(value, *wilson(value * len(means), len(means)))
+    rng = np.random.default_rng(seed)
+    drawn = means[rng.integers(len(means), size=(resamples, len(means)))].mean(axis=1)
+    low, high = np.percentile(drawn, (2.5, 97.5))
+    return Interval(value, float(low), float(high))
+
+
 def difference(
     a: Outcomes, b: Outcomes, *, fixed_tasks: bool = False, resamples: int = 2000, seed: int = 0
 ) -> Interval | None:

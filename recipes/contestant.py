@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from recipes.asking import Asking
+from recipes.asking import Asking, Images
 from webagent.errors import PolicyError, SetupError, unknown_name
 from webagent.models import CannedModel, Capabilities, Endpoint, EndpointModel, Model
 from webagent.policy.knowledge import Knowledge
@@ -92,7 +92,7 @@ class Contestant:
 
     @asynccontextmanager
     async def ready(
-        self, images: ImageFolder | None, metered: Callable[[Model], Model] = lambda model: model
+        self, images: Images | None, metered: Callable[[Model], Model] = lambda model: model
     ) -> AsyncIterator[Policy]:
         """The policy, ready to act; what it holds is given back at the end.
 
@@ -126,7 +126,7 @@ class Contestant:
         given = self.endpoint or Endpoint(self.served)
         return EndpointModel(replace(given, model=self.served, images=self.images))
 
-    def _policy(self, model: Model, images: ImageFolder | None) -> Policy:
+    def _policy(self, model: Model, images: Images | None) -> Policy:
         return self.asking.policy(
             model,
             images,

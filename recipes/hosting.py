@@ -1,6 +1,7 @@
 """Sites for whoever plays tasks: found, built, started as often as needed, and ended."""
 
 import asyncio
+import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -17,6 +18,8 @@ from tasks.task import Task
 from webagent.errors import SetupError, WorldError
 from webagent.rollout.hosted import hosted
 from webagent.rollout.seat import OpenWorld
+
+logger = logging.getLogger(__name__)
 
 if TYPE_CHECKING:
     from webagent.browser.sessions.login import StorageState
@@ -83,6 +86,11 @@ class Hosting:
         self.check(tasks)
         try:
             for name in sorted({task.site for task in tasks if task.site}):
+                site = self._site(name)
+                if isinstance(site, RemoteSite) and not site.is_reset:
+                    logger.warning(
+                        "%s is never reset: each episode finds what those before it have left", name
+                    )
                 await asyncio.to_thread(self._known, name)
         except SiteError as error:
             raise SetupError(str(error)) from error

@@ -94,7 +94,7 @@ class Task:
     images: tuple[str, ...] = ()
     """Pictures that belong to the goal, in order: paths or addresses as the benchmark has them."""
     further_urls: tuple[str, ...] = ()
-    """Start pages besides, for tabs of their own behind that of `start_url`; not opened yet."""
+    """Start pages besides, opened in tabs of their own behind that of `start_url`."""
     site: str = ""
     """Id of the application that is started for the episode, as `fossil@1`; empty where pages are
     wherever their addresses say. Addresses in the task are those of `Site.address`."""

@@ -11,7 +11,7 @@ from recipes.report.chart import curves, has_curve
 from recipes.report.episodes import examples
 from recipes.report.markup import Child, Markup, joined, tag
 from recipes.summary import Summary, headline
-from recipes.summary.words import kind_of_seeds, sources
+from recipes.summary.words import kind_of_seeds, macro_told, sources
 from webagent.errors import StoreError
 from webagent.store import Store
 
@@ -95,6 +95,12 @@ def _measured(summary: Summary) -> list[Markup]:
             "that they wrongly kept."
         )
         parts += _section("What was believed", note, tables.drift(summary["drift"]))
+    if rows := summary.get("baselines"):
+        note = "On the first seeds that are measured; the policy's success on the very same beside."
+        parts += _section("What takes no skill", note, tables.baselines(rows))
+    if said := [*map(macro_told, summary.get("macro", ())), *summary.get("notes", ())]:
+        sentences = [tag("p", sentence, class_="note") for sentence in said]
+        parts += _section("Beside the mean", "", joined(sentences))
     note = "Share of episodes in percent. Headline: raw reward 1; beside it any positive reward."
     parts += _section("Every round", note, tables.rounds(summary))
     note = "At the last round. Large: raw reward 1; small and pale: raw reward above 0."
@@ -119,6 +125,7 @@ def _origin(summary: Summary) -> list[Markup]:
     failures = ", ".join(f"{count:,} {name}" for name, count in summary["failures"].items())
     versions = ", ".join(f"{name} {value or '–'}" for name, value in summary["versions"].items())
     rows: dict[str, Child] = {
+        **summary.get("setup", {}),
         "command": tag("code", summary["command"]),
         "commit": ", gone on with at ".join(sources(summary)),
         "versions": versions,

@@ -7,8 +7,9 @@ from recipes.failures import COLUMNS, cells
 from recipes.report.colours import colour_class
 from recipes.report.markup import Markup, tag
 from recipes.summary import Comparison, Rate, RoundRow, Summary, compared
+from recipes.summary.baselines import BaselineRow
 from recipes.summary.drift import DriftRow
-from recipes.summary.words import DRIFT_HEAD, drift_cells, points
+from recipes.summary.words import BASELINE_HEAD, DRIFT_HEAD, baseline_cells, drift_cells, points
 
 _FIRST_PROSE = 2
 """From this column on, behind the cause, the table of failures holds words."""
@@ -80,6 +81,15 @@ def drift(found: Sequence[DriftRow]) -> Markup:
         arm, *cells = drift_cells(row)
         rows.append(tag("tr", tag("th", arm, scope="row"), [tag("td", cell) for cell in cells]))
     return _table(DRIFT_HEAD, rows)
+
+
+def baselines(found: Sequence[BaselineRow]) -> Markup:
+    """A row for everything that takes no skill."""
+    rows = []
+    for row in found:
+        name, *cells = baseline_cells(row)
+        rows.append(tag("tr", tag("th", name, scope="row"), [tag("td", cell) for cell in cells]))
+    return _table(BASELINE_HEAD, rows)
 
 
 def failures(summary: FailureSummary) -> Markup:

@@ -5,9 +5,11 @@ from collections.abc import Sequence
 from recipes.summary.shape import Rate, RoundRow, Summary
 from recipes.summary.spent import SpentRow
 from recipes.summary.words import (
+    BASELINE_HEAD,
     DRIFT_HEAD,
     SPENT_HEAD,
     asked_of,
+    baseline_cells,
     compared,
     compared_here,
     costs,
@@ -16,6 +18,7 @@ from recipes.summary.words import (
     hundredths,
     interval,
     kind_of_seeds,
+    macro_told,
     sources,
     spent_cells,
 )
@@ -40,9 +43,18 @@ def as_markdown(summary: Summary, title: str) -> str:
     parts += ["\n".join(claims)] * bool(claims)
     if "drift" in summary:
         parts.append(_table(DRIFT_HEAD, [drift_cells(row) for row in summary["drift"]]))
+    parts += _context(summary)
     if "spent" in summary:
         parts += _spent(summary["spent"])
     return "\n\n".join([*parts, _tasks(summary)]) + "\n"
+
+
+def _context(summary: Summary) -> list[str]:
+    """Averages over templates, notes and baselines."""
+    said = [*map(macro_told, summary.get("macro", ())), *summary.get("notes", ())]
+    rows = [baseline_cells(row) for row in summary.get("baselines", ())]
+    told = ["\n".join(f"- {sentence}" for sentence in said)] * bool(said)
+    return [*told, *([_table(BASELINE_HEAD, rows)] * bool(rows))]
 
 
 def _spent(row: SpentRow) -> list[str]:

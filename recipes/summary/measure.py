@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from evaluators.statistics import Outcomes, difference, mean_interval, wilson
 from recipes.arms import ARMS
+from recipes.summary.context import add_context
 from recipes.summary.drift import drift
 from recipes.summary.shape import (
     ArmRow,
@@ -81,7 +82,15 @@ def summarize(store: Store, meta: RunMeta) -> Summary:
         summary["drift"] = drifted
     if (cost := spent(store)) is not None:
         summary["spent"] = cost
+    if meta.setup:
+        add_context(summary, store, meta, {arm["name"]: _last(measured, arm) for arm in arms})
     return summary
+
+
+def _last(measured: Iterable[Measured], arm: ArmRow) -> list[tuple[str, float]]:
+    """What came of each episode of the arm's last round, by task."""
+    name, number = arm["name"], arm["rounds"][-1]["round"]
+    return [(one.task, one.success) for one in measured if _is(one, name, number)]
 
 
 def _scored(

@@ -2,11 +2,14 @@
 
 import json
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NotRequired, TypedDict, cast
 
+from recipes.summary.baselines import BaselineRow
 from recipes.summary.drift import DriftRow
+from recipes.summary.macro import MacroRow
 from recipes.summary.origin import Origin
 from recipes.summary.spent import SpentRow
 from webagent.errors import StoreError
@@ -29,6 +32,12 @@ class RunMeta:
     """How the id of the frozen judge begins; scores of others are not read."""
     split: str = "test"
     """The seeds that were measured on."""
+    templates: Mapping[str, str] = field(default_factory=dict)
+    """Name of a task to its template, where averages over templates are wanted."""
+    setup: Mapping[str, str] = field(default_factory=dict)
+    """What else the figures depend on, as the policy's name; told where there is anything."""
+    notes: tuple[str, ...] = ()
+    """Sentences that belong beside the figures."""
 
 
 class Rate(TypedDict):
@@ -126,6 +135,14 @@ class Summary(TypedDict):
     """Where arms had a learned judge in place of the checks."""
     spent: NotRequired[SpentRow]
     """Where the run kept a ledger."""
+    macro: NotRequired[list[MacroRow]]
+    """Averages over templates at the last round, in the order of the arms; of benchmarks."""
+    baselines: NotRequired[list[BaselineRow]]
+    """What takes no skill; of benchmarks."""
+    setup: NotRequired[dict[str, str]]
+    """What the figures depend on; of benchmarks."""
+    notes: NotRequired[list[str]]
+    """Sentences that belong beside the figures; of benchmarks."""
 
 
 def write_summary(summary: Summary, folder: Path) -> Path:

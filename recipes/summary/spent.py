@@ -4,9 +4,10 @@ from collections.abc import Iterable, Mapping
 from typing import TypedDict
 
 from recipes.spending import kept_entries, kept_prices, why_stopped
+from recipes.summary.baselines import PHASE, RECORDING
 from webagent.models.metered import Spent
 from webagent.models.price import Prices
-from webagent.store import Store
+from webagent.store import Store, Where
 
 
 class Amount(TypedDict):
@@ -42,7 +43,8 @@ class Asked(TypedDict):
 
 
 class SpentRow(TypedDict):
-    """What a run has spent so far, attempts included that were not scored."""
+    """What a run has spent so far, attempts included that were not scored; scripts that are played
+    beside the policy count neither as steps nor as episodes."""
 
     steps: int
     episodes: int
@@ -63,7 +65,9 @@ def spent(store: Store) -> SpentRow | None:
     if prices is None:
         return None
     asked = [_asked(entry, prices) for entry in kept_entries(store)]
-    steps, episodes = store.count_real_steps(), len(store.entries("played"))
+    beside: Where = {"phase": [PHASE, RECORDING]}
+    steps = store.count_real_steps() - store.count_real_steps(**beside)
+    episodes = len(store.entries("played")) - len(store.entries("played", **beside))
     total = _total(asked, _noted(store))
     currencies = {row["currency"] for row in asked if row["currency"]}
     return SpentRow(

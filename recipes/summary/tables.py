@@ -1,6 +1,6 @@
 """The summary as tables on the terminal."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rich.console import Console
 from rich.markup import escape
@@ -10,9 +10,11 @@ from recipes.summary.drift import DriftRow
 from recipes.summary.shape import ArmRow, Rate, RoundRow, Summary
 from recipes.summary.spent import SpentRow
 from recipes.summary.words import (
+    BASELINE_HEAD,
     DRIFT_HEAD,
     SPENT_HEAD,
     asked_of,
+    baseline_cells,
     compared,
     compared_here,
     costs,
@@ -21,6 +23,7 @@ from recipes.summary.words import (
     hundredths,
     interval,
     kind_of_seeds,
+    macro_told,
     spent_cells,
 )
 
@@ -37,6 +40,8 @@ def print_summary(summary: Summary, console: Console | None = None) -> None:
         console.print(escape(f"• {sentence}"), highlight=False)
     if "drift" in summary:
         console.print(_drift(summary["drift"]))
+    if "setup" in summary:
+        _print_context(summary, console)
     console.print(_failures(summary), highlight=False)
     if "spent" in summary:
         _print_spent(summary["spent"], console)
@@ -51,22 +56,32 @@ def _console() -> Console:
 
 def _drift(rows: Sequence[DriftRow]) -> Table:
     """What arms with a learned judge believe, beside what is true."""
-    table = Table(title="what was believed, and what is true", box=None)
-    for place, name in enumerate(DRIFT_HEAD):
+    return _table("what was believed, and what is true", DRIFT_HEAD, map(drift_cells, rows))
+
+
+def _table(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
+    table = Table(title=title, box=None)
+    for place, name in enumerate(head):
         table.add_column(name, justify="right" if place else "left")
-    for row in rows:
-        table.add_row(*map(escape, drift_cells(row)))
+    for cells in rows:
+        table.add_row(*map(escape, cells))
     return table
+
+
+def _print_context(summary: Summary, console: Console) -> None:
+    """Averages over templates, baselines and notes, then what all of it depends on."""
+    if rows := summary.get("baselines"):
+        console.print(_table("beside the policy", BASELINE_HEAD, map(baseline_cells, rows)))
+    said = [*map(macro_told, summary.get("macro", ())), *summary.get("notes", ())]
+    for sentence in said:
+        console.print(escape(f"• {sentence}"), highlight=False)
+    facts = [f"{name}: {value}" for name, value in summary["setup"].items()]
+    console.print(escape("; ".join(facts)), highlight=False)
 
 
 def _print_spent(row: SpentRow, console: Console) -> None:
     """What was spent, and whether a cap ended the run."""
-    table = Table(title="spent", box=None)
-    for place, name in enumerate(SPENT_HEAD):
-        table.add_column(name, justify="right" if place else "left")
-    for cells in spent_cells(row):
-        table.add_row(*map(escape, cells))
-    console.print(table)
+    console.print(_table("spent", SPENT_HEAD, spent_cells(row)))
     for sentence in asked_of(row):
         console.print(escape(f"• {sentence}"), highlight=False)
     if row["stopped"]:

@@ -2,7 +2,9 @@
 
 import math
 
+from recipes.summary.baselines import BaselineRow
 from recipes.summary.drift import DriftRow
+from recipes.summary.macro import MacroRow
 from recipes.summary.origin import Origin
 from recipes.summary.shape import ArmRow, Comparison, Rate, RoundRow, Summary
 from recipes.summary.spent import Amount, Asked, SpentRow
@@ -84,6 +86,29 @@ def _amount_of(money: float) -> str:
     """With two decimals, and with as many more as small sums need to be told from nothing."""
     places = 2 if not 0 < money < 1 else max(2, 1 - math.floor(math.log10(money)))
     return f"{money:,.{places}f}"
+
+
+def macro_told(row: MacroRow) -> str:
+    """The average over templates, in a sentence."""
+    low, high = percent(row["low"]), percent(row["high"])
+    return (
+        f"{row['arm']}: {percent(row['success'])} on average over {row['templates']:,} templates,"
+        f" each counted once (95 % interval {low} to {high})"
+    )
+
+
+BASELINE_HEAD = ("what takes no skill", "success %", "95 %", "episodes", "the policy there %")
+
+
+def baseline_cells(row: BaselineRow) -> tuple[str, ...]:
+    """A line under `BASELINE_HEAD`."""
+    return (
+        row["name"],
+        hundredths(row["success"]),
+        f"{hundredths(row['low'])}–{hundredths(row['high'])}",
+        f"{row['episodes']:,}",
+        "–" if row["policy"] is None else hundredths(row["policy"]),
+    )
 
 
 DRIFT_HEAD = (

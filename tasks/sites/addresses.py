@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import Any, TypeVar, cast
 from urllib.parse import urlsplit
 
@@ -52,17 +52,20 @@ class Translation:
     def _each(self, value: Any, is_out: bool) -> Any:
         if isinstance(value, str):
             return self._text(value, is_out)
+        if value is None or isinstance(value, int | float):
+            return value
         if isinstance(value, tuple | list):
             return type(value)([self._each(item, is_out) for item in value])
         if isinstance(value, Mapping):
             pairs = value.items()
             return {self._each(key, is_out): self._each(item, is_out) for key, item in pairs}
-        if is_dataclass(value) and not isinstance(value, type):
-            before = {each.name: getattr(value, each.name) for each in fields(value) if each.init}
-            after = {name: self._each(item, is_out) for name, item in before.items()}
-            changed = {name: item for name, item in after.items() if item != before[name]}
-            return replace(value, **changed) if changed else value
-        return value
+        changed = {}
+        for name in _fields(type(value)):
+            before = getattr(value, name)
+            after = self._each(before, is_out)
+            if after is not before and after != before:
+                changed[name] = after
+        return replace(value, **changed) if changed else value
 
     def _text(self, text: str, is_out: bool) -> str:
         if is_out:
@@ -70,6 +73,12 @@ class Translation:
         if self._hints[0] not in text.casefold():
             return text
         return self._in.sub(self._put_in, text)
+
+
+@cache
+def _fields(kind: type) -> tuple[str, ...]:
+    """Those of a record that can be given; none for anything else."""
+    return tuple(each.name for each in fields(kind) if each.init) if is_dataclass(kind) else ()
 
 
 def _names(base: str) -> tuple[str, ...]:

@@ -80,9 +80,11 @@ class Build:
 
     def is_good(self, now: float) -> bool:
         """Whether it is there, and its logins are still good by their dates."""
-        if not self.path_of(FIRST).is_dir():
+        try:
+            cookies = [each for role in self.site.accounts for each in self.login(role)["cookies"]]
+            self.state()
+        except SiteError:
             return False
-        cookies = [each for role in self.site.accounts for each in self.login(role)["cookies"]]
         return all(not 0 < each.get("expires", -1) < now + _GOOD_FOR for each in cookies)
 
 

@@ -1,6 +1,7 @@
 """A site that runs on this machine, with a state, a port and processes of its own."""
 
 import json
+import logging
 import shutil
 import sqlite3
 import tempfile
@@ -16,6 +17,8 @@ from tasks.sites.ports import HOST, Port, is_in_use, tables_of
 from tasks.sites.process import START_SECONDS, Process
 from tasks.sites.site import Site, SiteError
 from tasks.sites.state import FIRST, LOGINS, Placed, keep
+
+logger = logging.getLogger(__name__)
 
 _QUIET_SECONDS = 1.0
 """How long a reset waits for requests under way; then the server is started anew."""
@@ -62,7 +65,7 @@ class Instance:
         running = cls(build, claimed, folder)
         with ExitStack() as undo:
             undo.callback(running.stop)
-            running._placed.put(saved)
+            running._put(saved)
             running.state_name = state
             running._serve()
             undo.pop_all()
@@ -120,10 +123,14 @@ class Instance:
         with self._turn:
             self.check()
             if self._is_quiet():
-                self._placed.put(saved)
+                self._put(saved)
             else:
+                logger.warning(
+                    "%s was busy for %g s when it was to be reset; its server was started anew",
+                    *(self.site.id, _QUIET_SECONDS),
+                )
                 self._end_server()
-                self._placed.put(saved)
+                self._put(saved)
                 self._serve()
             self.state_name = state
         return time.monotonic() - began
@@ -171,6 +178,14 @@ class Instance:
         trace: TracebackType | None,
     ) -> None:
         self.stop()
+
+    def _put(self, saved: Path) -> None:
+        try:
+            self._placed.put(saved)
+        except OSError as error:
+            raise SiteError(
+                f"the state {saved} cannot be put in place in {self.state}: {error}"
+            ) from error
 
     def _serve(self) -> None:
         serving = self.site.serve(self.state, self.port)

@@ -120,8 +120,12 @@ class Pool:
         except SiteError:
             self._room.release()
             raise
-        lease = Lease(running or await self._started(), self.name, self._idle_seconds)
+        running = running or await self._started()
+        lease = Lease(running, self.name, self._idle_seconds)
         self._lent.add(lease)
+        if self._is_closed:
+            await self.close()
+            self._check_open()
         return lease
 
     async def give_back(self, lease: Lease) -> None:

@@ -26,34 +26,51 @@ class Reaper:
     def __init__(self) -> None:
         self._turn = threading.Lock()
         self._owner = 0
+        self._kept: dict[int, str] = {}
         self._process: subprocess.Popen[str] | None = None
 
     def keep(self, group: int, folder: str) -> None:
         """From now on the process group and the folder go when this process goes."""
-        self._say(["keep", group, folder])
+        with self._turn:
+            if self._owner != os.getpid():
+                self._owner, self._kept, self._process = os.getpid(), {}, None
+            self._kept[group] = folder
+            self._say(["keep", group, folder])
 
     def let_go(self, group: int, folder: str) -> None:
         """They are gone, or somebody else's."""
-        self._say(["let go", group, folder])
+        with self._turn:
+            if self._owner == os.getpid() and self._kept.pop(group, None) is not None:
+                self._say(["let go", group, folder])
 
     def _say(self, words: list[object]) -> None:
-        with self._turn:
-            if self._process is None or self._owner != os.getpid():
-                self._start()
-            assert self._process is not None and self._process.stdin is not None
-            self._process.stdin.write(json.dumps(words) + "\n")
-            self._process.stdin.flush()
+        """A reaper that is not there, or not any more, is started and told of all that is kept."""
+        if self._process is None:
+            self._start()
+            return
+        try:
+            self._write(words)
+        except BrokenPipeError:
+            self._process.wait()
+            self._start()
 
     def _start(self) -> None:
-        self._owner = os.getpid()
         self._process = subprocess.Popen(
             [sys.executable, "-I", "-S", __file__, str(self._owner)],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             text=True,
+            bufsize=1,
             start_new_session=True,
         )
+        for group, folder in self._kept.items():
+            self._write(["keep", group, folder])
+
+    def _write(self, words: list[object]) -> None:
+        assert self._process is not None and self._process.stdin is not None
+        self._process.stdin.write(json.dumps(words) + "\n")
+        self._process.stdin.flush()
 
 
 REAPER = Reaper()

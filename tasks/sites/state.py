@@ -42,14 +42,15 @@ class Placed:
         self.folder = folder
         self._incoming = incoming
         self._stamps: dict[str, Stamp] = {}
-        self._source: Path | None = None
+        self._source: tuple[Path, int] | None = None
         self._trusted_until = 0
         folder.mkdir(parents=True, exist_ok=True)
         incoming.mkdir(parents=True, exist_ok=True)
 
     def put(self, saved: Path) -> None:
         """Make the folder as the saved state is."""
-        is_new, self._source = saved != self._source, saved
+        source = (saved, saved.stat().st_ino)
+        is_new, self._source = source != self._source, source
         if is_new:
             self._stamps.clear()
         wanted, present = dict(_files(saved)), dict(_files(self.folder))

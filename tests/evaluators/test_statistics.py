@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluators.statistics import difference, mean_interval, wilson
+from evaluators.statistics import cluster_interval, difference, mean_interval, wilson
 
 TASKS = tuple(f"task-{number}" for number in range(8))
 
@@ -164,3 +164,32 @@ def test_tasks_like_these_are_less_certain_than_these_tasks() -> None:
     assert open_tasks is not None and fixed is not None
     assert open_tasks.value == fixed.value
     assert open_tasks.high - open_tasks.low > 1.3 * (fixed.high - fixed.low)
+
+
+def test_an_average_over_groups_counts_each_once_and_is_as_sure_as_they_agree() -> None:
+    found = cluster_interval([[1.0] * 50, [0.0], [1.0, 0.0], [1.0]])
+    assert found.value == pytest.approx(0.625)
+    assert found.low < found.value < found.high
+    many = cluster_interval([[1.0] * 50, [0.0], [1.0, 0.0], [1.0]] * 25)
+    assert many.value == found.value
+    assert many.high - many.low < (found.high - found.low) / 3
+    assert cluster_interval([[1.0, 0.0], [0.0, 1.0]]) == cluster_interval([[0.0, 1.0]] * 2)
+
+
+def test_groups_that_all_agree_do_not_promise_certainty() -> None:
+    assert cluster_interval([[1.0] * 100] * 8) == (1.0, *wilson(8, 8))
+    assert cluster_interval([[0.5, 0.5]]) == (0.5, *wilson(0.5, 1))
+    for nothing in ([], [[1.0], []]):
+        with pytest.raises(ValueError, match="groups with values"):
+            cluster_interval(nothing)
+
+
+def test_whole_groups_are_drawn_so_that_alike_tasks_do_not_count_as_many() -> None:
+    rng = np.random.default_rng(5)
+    held = 0
+    for _ in range(200):
+        chances = rng.random(30)
+        groups = [list((rng.random(20) < chance).astype(float)) for chance in chances]
+        low, high = cluster_interval(groups, resamples=400)[1:]
+        held += low <= 0.5 <= high
+    assert 175 <= held <= 199, "about 95 % of the intervals hold the mean over all groups"

@@ -18,7 +18,8 @@ import pytest
 from rich.console import Console
 
 from recipes import cli
-from recipes.benchmark import BenchmarkConfig, _plan
+from recipes.benchmark.chosen import plan as _plan
+from recipes.benchmark.settings import BenchmarkConfig
 from recipes.contestant import Oracles
 from recipes.folder import RunFolder
 from recipes.meter import Meter

@@ -7,7 +7,8 @@ import pytest
 
 from recipes import cli
 from recipes.asking import Asking
-from recipes.benchmark import HEADLINE, BenchmarkConfig, _arm
+from recipes.benchmark.settings import BenchmarkConfig, arm_of
+from recipes.benchmark.verdicts import HEADLINE
 from recipes.contestant import Contestant
 from recipes.folder import RunFolder
 from recipes.memory import knowledge_of
@@ -82,7 +83,7 @@ def test_every_switch_has_its_own_name_in_tables() -> None:
     assert Contestant("model:runs/x").label() == "model"
     assert Contestant("local:runs/x/small").label("hints") == "small +hints"
     config = BenchmarkConfig(policy="endpoint", model="m", hints=Path("h"), exemplars=Path("e"))
-    assert _arm(config) == "m +exemplars=2 +hints"
+    assert arm_of(config) == "m +exemplars=2 +hints"
 
 
 def test_examples_are_successes_of_other_splits(folder: Path) -> None:
@@ -148,7 +149,7 @@ def test_a_benchmark_measures_a_switch(
     assert cli.main(["benchmark", *ASKED, "--name", "b", "--prompting.loops", "end"]) == 0
 
     with Store.open(folder / "runs" / "b") as store:
-        (whole,) = store.trajectories()
+        (whole,) = store.trajectories(phase="evaluate")
     assert whole.provenance.arm == "m +loops=end"
     assert whole.steps[-1].decision.source == "loop"
     assert len(whole.steps) == 7
@@ -157,7 +158,7 @@ def test_a_benchmark_measures_a_switch(
 def test_a_server_is_declared_in_a_file(folder: Path) -> None:
     (folder / "served.toml").write_text('[endpoint]\nmodel = "big"\nserver = "vllm"\n')
     config = BenchmarkConfig(policy="endpoint", endpoint=folder / "served.toml")
-    assert _arm(config) == "big"
+    assert arm_of(config) == "big"
     (folder / "served.toml").write_text('[endpoint]\nmodel = "big"\nserver = "vlm"\n')
     with pytest.raises(SetupError, match="vllm"):
-        _arm(config)
+        arm_of(config)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from recipes import cli
-from recipes.benchmark import HEADLINE
+from recipes.benchmark.verdicts import HEADLINE
 from tasks.suite import seed_of
 from tests.fakes.run import episode
 from webagent.policy.knowledge import Hints, read_book

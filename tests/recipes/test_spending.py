@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from recipes import cli
-from recipes.benchmark import _Clock
+from recipes.benchmark.clock import Clock
 from recipes.meter import Meter
 from recipes.spending import Caps, open_ledger, within
 from recipes.spending import told as in_words
@@ -77,7 +77,7 @@ async def session(store: Store, caps: Caps, seconds: float | None = None) -> Pla
         return FakeWorld()
 
     async def work() -> None:
-        with _Clock(store, "tiny") as clock:
+        with Clock(store, "tiny") as clock:
             await collect(plan, player, world, concurrency=3, recorder=clock)
 
     await within(work(), ledger, store, seconds)

@@ -11,6 +11,7 @@ from webagent.action import Action
 from webagent.browser.background import Background
 from webagent.browser.evidence.acted import ActedElements
 from webagent.browser.evidence.capture import capture
+from webagent.browser.further import open_behind
 from webagent.browser.page.captcha import Captcha, Handover
 from webagent.browser.page.capture import Members, PageSource
 from webagent.browser.page.dialogs import DialogWaits
@@ -76,6 +77,7 @@ class BrowserWorld:
             if task.hooks.start:
                 await tabs.first.evaluate(f"(() => {{ {task.hooks.start} }})()")
             tabs.begin(task)
+            await open_behind(tabs, task.further_urls)
             if self._profile.dialogs == "ask":
                 tabs.hold_dialogs()
             notes = await tabs.settle(task.settle_ms)

@@ -117,7 +117,7 @@ class HostedWorld:
         except SiteError:
             if self._lease is None:
                 raise
-            self._lease.is_doubtful = True
+            self._doubt()
             await self._give_back()
             lease = await self._reset(task)
         self._translation = Translation(self._host.address(task.site), lease.running.base)
@@ -175,6 +175,10 @@ class HostedWorld:
         if self._lease is not None:
             self._lease.renew()
 
+    def _doubt(self) -> None:
+        if self._lease is not None:
+            self._lease.is_doubtful = True
+
     def _there(self) -> World:
         if self._inner is None:
             raise WorldError("no episode is being played; call reset first")
@@ -185,9 +189,11 @@ class HostedWorld:
         """What goes wrong is told with the site's own address; its health is looked at later."""
         try:
             yield
+        except asyncio.CancelledError:
+            self._doubt()
+            raise
         except (SiteError, WorldError) as error:
-            if self._lease is not None:
-                self._lease.is_doubtful = True
+            self._doubt()
             kind = type(error) if isinstance(error, WorldError) else WorldError
             raise kind(self._translation.outward(str(error))) from error
         except GuardError as error:

@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tasks.sites import Instance, SiteError, instance
+from tasks.sites import Instance, SiteError, instance, state
 from tasks.sites.building import built, digest
 from tasks.sites.instance import first_state
 from tasks.sites.site import Account
@@ -286,3 +286,53 @@ def test_a_site_goes_when_the_process_that_started_it_is_killed(sites_folder):
 
     wait_for(lambda: all(is_gone(each) for each in helpers))
     wait_for(lambda: not Path(folder).exists())
+
+
+def test_a_reaper_that_was_killed_is_replaced_and_knows_all_that_runs():
+    code = "from tasks.sites import Instance; from tests.fakes.diary import Diary; "
+    code += "import psutil, sys; first = Instance.start(Diary()); "
+    code += "ours = psutil.Process(); "
+    code += "[each.kill() for each in ours.children() if 'reaper.py' in ' '.join(each.cmdline())]; "
+    code += "second = Instance.start(Diary()); print(first.pid, second.pid, flush=True); "
+    code += "sys.stdin.read()"
+    parent = subprocess.Popen(
+        [sys.executable, "-c", code], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert parent.stdout is not None
+    pids = [int(pid) for pid in parent.stdout.readline().split()]
+    assert len(pids) == 2 and not any(map(is_gone, pids))
+    parent.kill()
+    parent.communicate()
+
+    wait_for(lambda: all(map(is_gone, pids)))
+
+
+def test_a_login_that_is_lost_is_made_again_with_its_state(tmp_path, monkeypatch):
+    monkeypatch.setenv("WEBAGENT_SITES", str(tmp_path))
+    build = built(Diary(), first_state)
+    (build.state() / "logins" / "writer.json").unlink()
+
+    assert built(Diary(), first_state).seconds > 0
+    assert build.login("writer")["cookies"]
+
+
+def test_a_state_that_was_kept_again_under_its_name_is_put_in_place_whole(diary, write, entries):
+    write(diary, "Fog.")
+    diary.snapshot("day")
+    diary.reset("day")
+    with Instance.start(Diary()) as other:
+        write(other, "Hail.")
+        other.snapshot("day")
+
+    diary.reset("day")
+    assert "Hail." in entries(diary) and "Fog." not in entries(diary)
+
+
+def test_a_disk_that_takes_no_more_is_named(diary, monkeypatch):
+    def full(*paths, **options):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(state.shutil, "copy2", full)
+    diary.database.write_bytes(b"x")
+    with pytest.raises(SiteError, match=r"cannot be put in place in .*No space left on device"):
+        diary.reset()

@@ -158,3 +158,15 @@ async def test_a_closed_pool_lends_no_more_and_lets_those_who_wait_go():
         await waiting
     await pool.give_back(lease)
     assert starter.started[0].stops == 1
+
+
+async def test_an_instance_that_starts_while_its_pool_closes_is_stopped():
+    starter = Starter(seconds=0.1)
+    pool = Pool("diary@1", starter, most=1)
+    asking = asyncio.ensure_future(pool.lease())
+    await asyncio.sleep(0.02)
+    await pool.close()
+
+    with pytest.raises(SiteError, match="has been closed"):
+        await asking
+    assert [each.stops for each in starter.started] == [1]

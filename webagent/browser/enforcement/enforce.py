@@ -97,6 +97,12 @@ class Enforcer:
         if not self._start.is_allowed:
             raise GuardError(f"the policy closes the task's own page: {self._start.reason}")
 
+    def open_further(self, url: str) -> None:
+        """Open another start page to the task. Raises `GuardError` where the policy closes it."""
+        verdict = self._gate.open_also(url)
+        if not verdict.is_allowed:
+            raise GuardError(f"the policy closes a further start page: {verdict.reason}")
+
     async def perform(self, action: Action, tabs: Tabs, seen: Observation) -> str:
         """Do the action if it may be done; the reason when it was not. Raises `GuardError`."""
         self._gate.step += 1

@@ -42,6 +42,11 @@ class EpisodeGate:
         self.policy = self.reach = for_task(self._guard.policy, start_url)
         return decide_request(self.policy, start_url)
 
+    def open_also(self, url: str) -> Verdict:
+        """Open one more page that the task names; whether it is part of what is open then."""
+        self.policy = self.reach = for_task(self.policy, url)
+        return decide_request(self.policy, url)
+
     @contextmanager
     def probing(self, addresses: Iterable[str]) -> Iterator[list[str]]:
         """Meanwhile the proxy also reaches the servers of these addresses, each as a task's own.

@@ -71,7 +71,7 @@ async def pictures(sight: Sight, script: str, keep: Callable[[bytes], str]) -> l
     by_address: dict[str, str] = {}
     for index, address in enumerate(addresses):
         if address not in by_address:
-            png = _as_png(await _loaded(sight.tab, frame, address))
+            png = as_png(await _loaded(sight.tab, frame, address))
             by_address[address] = keep(png or await _seen(sight, found["objectId"], index))
     return list(dict.fromkeys(by_address.values()))
 
@@ -92,7 +92,7 @@ async def _loaded(tab: Tab, frame: str, address: str) -> bytes:
     return base64.b64decode(content) if answer["base64Encoded"] else content.encode()
 
 
-def _as_png(image: bytes) -> bytes:
+def as_png(image: bytes) -> bytes:
     """The first frame of a picture; nothing of what is none, such as a drawing in SVG."""
     from PIL import Image, UnidentifiedImageError
 

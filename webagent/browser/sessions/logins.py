@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -17,7 +18,10 @@ LoginsOf: TypeAlias = Callable[[Task], StorageState | None]
 @dataclass(frozen=True, slots=True)
 class Logins:
     """Saved logins by name: `NAME.json`, a storage state of Playwright's, in a folder, or what
-    `webagent login URL --site NAME` has saved. Each is read once."""
+    `webagent login URL --site NAME` has saved. Each is read once.
+
+    A name such as `gitlab.reddit` that is not saved itself is a session logged in at both.
+    """
 
     folder: Path | None = None
     """None: the logins of the environment only."""
@@ -34,11 +38,22 @@ class Logins:
     def named(self, name: str) -> StorageState:
         """The login of this name. Raises `SetupError` saying how to save one."""
         if name not in self._read:
-            is_plain = self.folder is not None and Path(name).name == name
-            file = self.folder / f"{name}.json" if self.folder and is_plain else None
-            found = read_storage_state(file) if file and file.is_file() else self._saved(name)
-            self._read[name] = found
+            self._read[name] = self._found(name)
         return self._read[name]
+
+    def _found(self, name: str) -> StorageState:
+        parts = [part for part in name.split(".") if part]
+        try:
+            return self._one(name)
+        except SetupError:
+            if len(parts) < 2:
+                raise
+        return reduce(_joined, map(self.named, parts))
+
+    def _one(self, name: str) -> StorageState:
+        is_plain = self.folder is not None and Path(name).name == name
+        file = self.folder / f"{name}.json" if self.folder and is_plain else None
+        return read_storage_state(file) if file and file.is_file() else self._saved(name)
 
     def _saved(self, name: str) -> StorageState:
         if self.folder and name in (own := replace(self.store, folder=self.folder)).sites():
@@ -64,13 +79,12 @@ def logged_in(profile: Profile, task: Task, logins: LoginsOf | None) -> Profile:
             f"{task.id} wants to be logged in as {task.login!r}, and no such login is known; save "
             f"one with: webagent login {task.start_url} --site {task.login}"
         )
-    return replace(profile, storage=_joined(profile.storage, storage))
+    both = _joined(profile.storage, storage) if profile.storage is not None else storage
+    return replace(profile, storage=both)
 
 
-def _joined(below: StorageState | None, above: StorageState) -> StorageState:
+def _joined(below: StorageState, above: StorageState) -> StorageState:
     """Both, the second where they speak of the same cookie or of the same site's storage."""
-    if below is None:
-        return above
     cookies = {_cookie(each): each for state in (below, above) for each in state["cookies"]}
     origins = {each["origin"]: each for state in (below, above) for each in state["origins"]}
     return {"cookies": [*cookies.values()], "origins": [*origins.values()]}

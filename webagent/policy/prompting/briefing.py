@@ -10,6 +10,7 @@ from webagent.models.prompt import Prompt
 from webagent.policy.knowledge.knowledge import Knowledge
 from webagent.policy.prompting import critique, loops, notes, plan
 from webagent.policy.prompting.conversation import Conversation
+from webagent.policy.prompting.goal import pictured
 from webagent.policy.prompting.history import told
 from webagent.policy.prompting.settings import Prompting
 from webagent.policy.prompting.sight import Picture, Sight
@@ -47,15 +48,19 @@ class Briefing:
         first = trajectory.steps[0].observation if trajectory.steps else now
         goal = first.goal or trajectory.goal or trajectory.task.goal
         known = [each.recall(trajectory.task, goal, first) for each in self.knowledge]
-        opening = {"goal": goal, "knowledge": _paragraphs(known)}
+        told_goal, belonging = pictured(goal, trajectory.task, self.sight)
+        opening = {"goal": told_goal, "knowledge": _paragraphs(known)}
         if self.settings.form == "conversation":
             conversation = Conversation(self.prompt, self.sight, self.settings, self._notice)
-            turns, pictures = conversation.of(trajectory, now, opening)
+            turns, pictures = conversation.of(trajectory, now, opening, belonging)
             return Brief((Message("system", system), *turns), _references(pictures))
+        goal = now.goal or trajectory.goal or trajectory.task.goal
+        told_goal, _ = pictured(goal, trajectory.task, self.sight)
         pictures, words = self._pictures(trajectory, now)
+        pictures = (*belonging, *pictures)
         user = self.prompt.fill(
             "user",
-            **(opening | {"goal": now.goal or trajectory.goal or trajectory.task.goal}),
+            **(opening | {"goal": told_goal}),
             history=told(trajectory, now, self.sight, self.settings),
             page=self.sight.page(now),
             images=self.sight.variant.words + words,

@@ -31,9 +31,14 @@ class Conversation:
     """What is said beside a page, given the turns before it."""
 
     def of(
-        self, trajectory: Trajectory, now: Observation, opening: dict[str, str]
+        self,
+        trajectory: Trajectory,
+        now: Observation,
+        opening: dict[str, str],
+        belonging: tuple[Picture, ...] = (),
     ) -> tuple[tuple[Message, ...], tuple[Picture, ...]]:
-        """The messages after the system's, and their pictures; `opening` fills the first."""
+        """The messages after the system's, and their pictures; `opening` fills the first, and the
+        goal's own pictures, `belonging`, are attached to it."""
         settings, count = self.settings, len(trajectory.steps)
         seen = [*(step.observation for step in trajectory.steps), now]
         first = _boundary(count, settings.turns, settings.block)
@@ -54,6 +59,7 @@ class Conversation:
             else:
                 messages.append(Message("assistant", said(trajectory.steps[turn - 1].decision)))
                 text = self._next(trajectory, seen, turn, shown, whole=turn >= pages)
+            shown = (*belonging, *shown) if turn == first else shown
             messages.append(Message("user", text, tuple(each.image for each in shown)))
             pictures.extend(shown)
         return tuple(messages), tuple(pictures)

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from webagent.action import Action
+from webagent.errors import StoreError
 from webagent.models.prompt import fence
 from webagent.observation.variants import Variant
 from webagent.observation.variants.pruned import recall as recall_pruned
@@ -45,6 +46,13 @@ class Sight:
         recall = self.variant.recall or (recall_pruned if always else None)
         there = recall(observation, marks_of(action)) if recall else ""
         return fence("page", there) if there else ""
+
+    def goal_picture(self, name: str) -> Picture:
+        """A picture of the goal, for a model that looks. Raises `StoreError`."""
+        if self.images is None:
+            raise StoreError(f"no images are looked up, {name!r:.80} neither")
+        image = self.images(name)
+        return Picture(image, self.add_image(image) if self.add_image else "")
 
     def picture(self, observation: Observation) -> tuple[Picture, ...]:
         """The screenshot, where there is one and the model looks."""

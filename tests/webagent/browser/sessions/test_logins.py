@@ -52,6 +52,18 @@ def test_a_login_is_a_file_of_playwrights_in_the_folder_or_one_that_was_saved(
     assert own(replace(TASK, login="bert")) == state("bert")
 
 
+def test_a_login_at_two_sites_is_both_of_them_where_it_is_not_saved_itself(tmp_path: Path) -> None:
+    logins = Logins(tmp_path, LoginStore(tmp_path / "saved"))
+    for name, domain in (("shop", "shop.test"), ("forum", "forum.test")):
+        (tmp_path / f"{name}.json").write_text(json.dumps(state(name, domain)))
+    both = logins.named("shop.forum")
+    assert [each["value"] for each in both["cookies"]] == ["shop", "forum"]
+    with pytest.raises(SetupError, match=r"no login is saved for 'wiki'"):
+        logins.named("shop.wiki")
+    (tmp_path / "forum.shop.json").write_text(json.dumps(state("together")))
+    assert logins.named("forum.shop") == state("together")
+
+
 def test_a_login_that_is_nowhere_is_named_with_where_it_was_looked_for(tmp_path: Path) -> None:
     logins = Logins(tmp_path, LoginStore(tmp_path / "saved"))
     with pytest.raises(SetupError, match=r"anna\.json, and .*webagent login URL --site anna"):

@@ -1,0 +1,156 @@
+"""The recipe `webagent benchmark`: check, play what is left, then say what came of it."""
+
+import json
+import shlex
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from recipes.benchmark.chosen import Chosen
+from recipes.benchmark.clock import Clock
+from recipes.benchmark.measurement import BASELINES, NOTES, Measurement
+from recipes.benchmark.preview import preview
+from recipes.benchmark.settings import BenchmarkConfig, arm_of, caps, check, contestant
+from recipes.benchmark.verdicts import judge_in
+from recipes.benchmark.worlds import guard_of, missing_logins, missing_sites
+from recipes.config import resolve
+from recipes.failures import summary_of
+from recipes.folder import RunFolder
+from recipes.report import write_report
+from recipes.spending import open_ledger, prices_in, within
+from recipes.stopping import Stopped, run_until_stopped
+from recipes.summary import RunMeta, Summary, print_summary, summarize, write_summary
+from webagent.browser.sessions.har import read_traffic
+from webagent.errors import SetupError, StoreError
+from webagent.store import Store
+
+
+def main(argv: Sequence[str]) -> int:
+    """Measure, then print the table and write summary.json and report.html."""
+    config = _resumed(resolve(BenchmarkConfig, "benchmark", _named(argv)))
+    check(config)
+    chosen = Chosen.of(config)
+    if config.preview:
+        print(preview(config, chosen))
+        return 0
+    _check_surroundings(config, chosen)
+    folder = _folder(config, argv)
+    with folder.store() as store:
+        try:
+            run_until_stopped(_within_caps(config, chosen, store))
+        except Stopped as stopped:
+            print(f"\n{stopped}; finished steps are safe. Go on with:\n  {_resume(folder)}")
+            return stopped.status
+        summary = summarize(store, _meta(config, chosen, folder, store))
+        write_summary(summary, folder.path)
+        page = write_report(summary, store, folder.path)
+    if config.json:
+        print(json.dumps(summary, indent=1))
+    else:
+        print_summary(summary)
+        if to_fix := summary_of(folder.path, "evaluate").first:
+            print(to_fix)
+        print(f"{_speed(summary)}\nreport: {page}\nnumbers: {folder.path / 'summary.json'}")
+        if summary["spent"]["stopped"]:
+            print(f"finished steps are safe. With a higher cap, go on with:\n  {_resume(folder)}")
+    return 0 if summary["arms"] else 1
+
+
+def _named(argv: Sequence[str]) -> list[str]:
+    """The command line with a benchmark that stands first put behind its flag."""
+    is_named = bool(argv) and not argv[0].startswith("-")
+    return ["--benchmark", *argv] if is_named else list(argv)
+
+
+async def _within_caps(config: BenchmarkConfig, chosen: Chosen, store: Store) -> None:
+    """Measure, as far as what may be spent allows."""
+    limits = caps(config)
+    ledger = open_ledger(store, limits, prices_in(config.prices))
+    spent = Clock.spent(store, arm_of(config), BASELINES)
+    left = None if limits.minutes is None else 60 * limits.minutes - spent
+    await within(Measurement(config, chosen, store, ledger).play(), ledger, store, left)
+
+
+def _check_surroundings(config: BenchmarkConfig, chosen: Chosen) -> None:
+    """What the tasks need is there, or `SetupError` or `StoreError` before anything is spent."""
+    chosen.check()
+    guard_of(config, chosen)
+    if sites := missing_sites(config, chosen):
+        raise SetupError(sites)
+    if missing := missing_logins(config, chosen):
+        raise SetupError(f"logins are missing: {'; '.join(missing.values())}")
+    if config.replay is not None:
+        Store.open(config.replay).close()
+    if config.har is not None:
+        read_traffic(config.har)
+
+
+def _resumed(asked: BenchmarkConfig) -> BenchmarkConfig:
+    """What was asked for; a measurement that is resumed keeps the settings it was begun with, but
+    for caps and prices that are given anew."""
+    if asked.resume is None:
+        return asked
+    folder = RunFolder.open(asked.resume)
+    if list(folder.settings().get("command", ()))[1:2] != ["benchmark"]:
+        raise StoreError(f"{asked.resume} holds another kind of run; resume it with its own recipe")
+    begun = folder.config(BenchmarkConfig)
+    named = ("max_cost", "max_tokens_total", "max_minutes", "prices")
+    given = {name: value for name in named if (value := getattr(asked, name)) is not None}
+    return replace(begun, resume=asked.resume, json=asked.json, preview=asked.preview, **given)
+
+
+def _folder(config: BenchmarkConfig, argv: Sequence[str]) -> RunFolder:
+    if config.resume is not None:
+        folder = RunFolder.open(config.resume)
+        folder.note_origin()
+        return folder
+    name = config.name or time.strftime("benchmark-%Y%m%d-%H%M%S")
+    return RunFolder.create(config.runs / name, config, ["webagent", "benchmark", *argv])
+
+
+def _meta(config: BenchmarkConfig, chosen: Chosen, folder: RunFolder, store: Store) -> RunMeta:
+    command = shlex.join(folder.settings()["command"])
+    notes = store.get_state(NOTES)
+    told = [str(note) for note in notes] if isinstance(notes, list) else []
+    if not config.baselines:
+        told = ["baselines: left out, as --no-baselines asked"]
+    return RunMeta(
+        chosen.suite.id,
+        chosen.names,
+        command,
+        folder.note_origin(),
+        judge_in(store),
+        config.split,
+        templates={task.name: task.template or task.name for task in chosen.tasks(1)},
+        setup=_setup(config, chosen),
+        notes=tuple(told),
+    )
+
+
+def _setup(config: BenchmarkConfig, chosen: Chosen) -> Mapping[str, str]:
+    played = contestant(config, knows=False)
+    judged = f" by {config.judge_model or config.judge_policy}" * (config.judge != "rules")
+    facts = {
+        "policy": arm_of(config),
+        "model": played.served if played.kind == "endpoint" else played.place,
+        "judge": f"{config.judge}{judged}",
+        "seeds": chosen.seeds_told(),
+        "answered from": str(config.har or ""),
+    }
+    return {name: value for name, value in facts.items() if value}
+
+
+def _resume(folder: RunFolder) -> str:
+    return f"webagent benchmark --resume {shlex.quote(str(folder.path))}"
+
+
+def _speed(summary: Summary) -> str:
+    if not summary["arms"] and summary["spent"]["stopped"]:
+        return "no episode came to its end before that"
+    if not summary["arms"] and summary["failures"]["unscored"]:
+        return "nobody could score these episodes: name a judge with --judge, as judge:webvoyager"
+    if not summary["arms"]:
+        return "every episode failed for a reason outside the policy; see the errors above"
+    row = summary["arms"][0]["rounds"][-1]
+    steps, seconds = row["costs"]["steps"], row["seconds"]
+    return f"{steps:,.0f} steps in {seconds:,.0f} s, {steps / seconds:.1f} steps/s"
