@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from evaluators.rules import checks_hold
 from recipes import cli
-from recipes.benchmark import HEADLINE
 from recipes.proposing.line import read_lines
 from recipes.proposing.visit import visit, visit_manual
 from tasks.proposers.scope import Scope
@@ -153,7 +153,8 @@ def a_run(folder: Path) -> Path:
                     )
                 )
                 store.score(
-                    f"{whole.id}-{number}", Score("success", float(success), "seen", HEADLINE.id)
+                    f"{whole.id}-{number}",
+                    Score("success", float(success), "seen", checks_hold().id),
                 )
     return folder / "run"
 
