@@ -143,6 +143,7 @@ async def test_a_model_refuses_what_the_rules_cannot_see() -> None:
     assert found[0] is None
     assert found[1] == Refusal("validity", "the model: so it is")
     assert found[2] == Refusal("safety", "the model: so it is")
+    assert model.requests[0].temperature == 0.0
 
 
 @pytest.mark.parametrize(
