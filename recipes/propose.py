@@ -4,11 +4,19 @@ import json
 import shlex
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from recipes.config import resolve
 from recipes.folder import RunFolder
-from recipes.proposing.report import as_json, reasons_of, rows_of, table_of
+from recipes.proposing.report import (
+    Share,
+    as_json,
+    errors_by_solving,
+    reasons_of,
+    rows_of,
+    table_of,
+)
 from recipes.proposing.session import Session
 from recipes.proposing.settings import ProposeConfig, resumed
 from recipes.spending import told, why_stopped
@@ -38,10 +46,12 @@ def main(argv: Sequence[str]) -> int:
 def _tell(session: Session, folder: RunFolder, reason: str) -> None:
     rows = rows_of(session.lines, session.requests, session.unreadable)
     problems = [f"{source}: {why}" for source, why in session.problems]
+    solving = errors_by_solving(session.lines)
     summary = {
         "site": session.config.site,
         "sources": as_json(rows),
         "refused_for": dict(reasons_of(session.lines)),
+        "by_solving": {name: asdict(share) for name, share in solving.items()},
         "unreadable": problems,
         "spent": told(session.ledger),
         "stopped": reason,
@@ -53,6 +63,8 @@ def _tell(session: Session, folder: RunFolder, reason: str) -> None:
         print(table_of(rows))
         for said, count in reasons_of(session.lines):
             print(f"  {count} x {said}")
+        if solving["passed"].of:
+            print(_by_solving(solving))
         for problem in problems[:5]:
             print(f"  not read: {problem}")
         print(f"cost: {told(session.ledger) or 'no model was asked'}")
@@ -61,6 +73,15 @@ def _tell(session: Session, folder: RunFolder, reason: str) -> None:
         print(
             f"stopped before its end: {reason}. Go on with:\n  {_resume(folder)}", file=sys.stderr
         )
+
+
+def _by_solving(solving: dict[str, Share]) -> str:
+    refused = ", ".join(f"{name} {solving[name].count}" for name in solving if name != "passed")
+    passed = solving["passed"]
+    return (
+        f"by solving: {passed.count} of {passed.of} that passed the other filters and were tried"
+        f" were solved; of the {solving['validity'].of} solved in all were refused by {refused}"
+    )
 
 
 def _listed(plan: dict[str, object]) -> str:

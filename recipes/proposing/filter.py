@@ -133,6 +133,7 @@ async def verdicts_of(asker: Asker, tasks: Sequence[Task], scope: Scope) -> list
     refused, as nobody has looked at it. Raises `ModelError`.
     """
     prompt = load_prompt(FILTER)
+    asker = replace(asker, sampling=replace(asker.sampling, temperature=0.0))
     messages = [
         Message("system", _system(prompt, scope)),
         Message("user", _user(prompt, tasks, scope)),

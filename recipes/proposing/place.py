@@ -28,7 +28,7 @@ KeepImage = Callable[[bytes], str]
 
 RULES_FOR_CHECKS = (
     *("equals", "same_text", "contains", "matches", "one_of", "at_least", "above"),
-    *("changes_are", "unchanged"),
+    *("changes_are", "unchanged", "url_matches"),
 )
 """What a check written beside a proposal may compare by."""
 
@@ -107,9 +107,6 @@ def local_scope(config: ProposeConfig) -> Scope:
     """
     site, _ = site_of(config)
     try:
-        if missing := site.missing():
-            raise SetupError(f"{site.id} cannot be started here: {missing}")
-        is_hosted = isinstance(site, RemoteSite)
         tables = {} if isinstance(site, RemoteSite) else _tables_here(site)
     except SiteError as error:
         raise SetupError(str(error)) from error
@@ -123,17 +120,15 @@ def local_scope(config: ProposeConfig) -> Scope:
         {role: account.can for role, account in site.accounts.items()},
         tables,
         _rules(),
-        is_reset=not is_hosted or _is_reset(site),
+        is_reset=not isinstance(site, RemoteSite) or site.is_reset,
         max_steps=config.max_steps,
         language=config.language,
     )
 
 
-def _is_reset(site: AnySite) -> bool:
-    return isinstance(site, RemoteSite) and bool(site.reset_command or site.reset_url)
-
-
 def _tables_here(site: Site) -> dict[str, tuple[str, ...]]:
+    if missing := site.missing():
+        raise SetupError(f"{site.id} cannot be started here: {missing}")
     return tables_of(site, built(site, first_state).state())
 
 

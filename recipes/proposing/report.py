@@ -96,6 +96,23 @@ def reasons_of(lines: Sequence[Line], most: int = 8) -> list[tuple[str, int]]:
     return counts.most_common(most)
 
 
+def errors_by_solving(lines: Sequence[Line]) -> dict[str, Share]:
+    """What solving says of the other filters: by filter, how many of the proposals that were solved
+    it refused, and as `passed` how many of those it let through and somebody tried were solved."""
+    tried = [line for line in lines if line.proof is not None]
+    solved = [line for line in tried if line.proof is not None and line.proof.is_solved]
+    found = {
+        name: Share.of_counts(sum(name in _filters(line) for line in solved), len(solved))
+        for name in FILTERS[:3]
+    }
+    passed = [line for line in tried if not _filters(line) & set(FILTERS[:3])]
+    return {**found, "passed": Share.of_counts(sum(each in solved for each in passed), len(passed))}
+
+
+def _filters(line: Line) -> set[str]:
+    return {refusal.filter for refusal in line.proposal.refusals}
+
+
 def as_json(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """The rows as plain values."""
     return [asdict(row) for row in rows]

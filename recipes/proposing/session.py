@@ -1,17 +1,22 @@
 """A run that proposes: source after source, then the filters, each step kept."""
 
 from collections import Counter
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
+from evaluators.evaluator import Judged
 from recipes.folder import RunFolder
+from recipes.judging.specification import Making, read_spec
 from recipes.proposing.ask import Asker, Kept, Sampling
+from recipes.proposing.exploring import EXPLORING, propose_by_exploring
 from recipes.proposing.filter import Prove, Sieve, limits_of
 from recipes.proposing.line import FILE, Line, read_lines, write_lines
 from recipes.proposing.place import Place, guard_of, open_place
-from recipes.proposing.settings import ProposeConfig
+from recipes.proposing.prove_stage import Stage
+from recipes.proposing.settings import NOBODY, ProposeConfig
+from recipes.proposing.solve import ParentOracles, Solver
 from recipes.proposing.sources import ASKING, Material, Proposed
 from recipes.spending import open_ledger, prices_in, within
 from tasks.proposal import Proposal
@@ -19,9 +24,8 @@ from tasks.proposers.filters import Alike, Solving
 from tasks.task import Task
 from webagent.errors import SetupError
 from webagent.models.metered import Ledger, MeteredModel
+from webagent.records import Provenance
 from webagent.store import Store
-
-_ROLE = "proposer"
 
 
 @dataclass(slots=True)
@@ -60,21 +64,23 @@ class Session:
 
     async def _work(self) -> None:
         images = self.store.images.add if self.config.images else None
-        async with open_place(self.config, images) as place, self._asker() as asker:
+        async with AsyncExitStack() as ends:
+            place = await ends.enter_async_context(open_place(self.config, images))
+            stage = Stage(place.open_world, self.store, concurrency=self.config.concurrency)
+            asker = self._asker(ends)
             known = _known(self.config)
             made: list[Line] = []
             for source in self.config.source:
-                made += await self._made(source, place, asker, [*known, *_tasks(made)])
-            await self._sift(made, place, asker, known)
+                at = _At(place, stage, asker, [*known, *_tasks(made)])
+                made += await self._made(source, at)
+            await self._sift(made, place, asker, known, await self._solver(ends, stage))
 
-    async def _made(
-        self, source: str, place: Place, asker: Asker | None, known: list[Task]
-    ) -> list[Line]:
+    async def _made(self, source: str, at: "_At") -> list[Line]:
         """What a source gives; what it gave in an earlier session where there was one."""
         path = self.folder.path / f"made-{source}.jsonl"
         noted = self.store.get_state(f"made:{source}")
         if not isinstance(noted, dict):
-            found = await self._of_source(source, place, asker, known)
+            found = await self._of_source(source, at)
             write_lines(path, found.lines)
             noted = {"requests": found.requests, "unreadable": list(found.unreadable)}
             self.store.put_state(f"made:{source}", noted)
@@ -84,27 +90,33 @@ class Session:
             self.problems += [(source, str(problem)) for problem in problems]
         return read_lines(path)
 
-    async def _of_source(
-        self, source: str, place: Place, asker: Asker | None, known: list[Task]
-    ) -> Proposed:
+    async def _of_source(self, source: str, at: "_At") -> Proposed:
         config = self.config
-        if asker is None or source not in ASKING:
-            raise SetupError(f"--source {source} cannot be asked of a model")
+        if source in EXPLORING:
+            model = at.asker.model if at.asker and config.writer == "model" else None
+            return await propose_by_exploring(source, at.place, at.stage, config, model)
+        if at.asker is None:
+            raise SetupError(f"--source {source} asks a model; name it with --model")
         material = Material(
-            place.scope,
-            place.start,
-            place.open_world,
-            known,
+            at.place.scope,
+            at.place.start,
+            at.place.open_world,
+            at.known,
             config.run,
             config.manual,
             config.pages,
             config.way,
             seed=config.seed,
         )
-        return await ASKING[source](material, asker, config.count)
+        return await ASKING[source](material, at.asker, config.count)
 
     async def _sift(
-        self, made: list[Line], place: Place, asker: Asker | None, known: list[Task]
+        self,
+        made: list[Line],
+        place: Place,
+        asker: Asker | None,
+        known: list[Task],
+        prove: Prove | None,
     ) -> None:
         earlier = {line.proposal.task.id: line for line in self.lines}
         self.lines = []
@@ -119,26 +131,55 @@ class Session:
             limits_of(guard_of(self.config)),
             Alike(self.config.alike),
             asker=asker if self.config.second_look else None,
-            prove=remembering(earlier, None),
+            prove=remembering(earlier, prove),
             on_line=keep,
         )
         await sieve.sift(made)
 
-    @asynccontextmanager
-    async def _asker(self) -> AsyncIterator[Asker | None]:
+    def _asker(self, ends: AsyncExitStack) -> Asker | None:
         """Whoever invents tasks; nobody where no source needs it."""
-        if not self.config.asks:
-            yield None
-            return
-        model = MeteredModel(self.config.contestant.language_model(), self.ledger, _ROLE)
         config = self.config
+        if not config.asks:
+            return None
+        model = MeteredModel(config.contestant.language_model(), self.ledger, "proposer")
+        ends.push_async_callback(model.close)
         sampling = Sampling(config.temperature, config.max_tokens, config.seed)
         kept = Kept.open(self.folder.path / "requests.jsonl")
         images = self.store.images.get if config.images else None
-        try:
-            yield Asker(model, kept, images, sampling)
-        finally:
-            await model.close()
+        return Asker(model, kept, images, sampling)
+
+    async def _solver(self, ends: AsyncExitStack, stage: Stage) -> Prove | None:
+        """Whoever tries to solve what has passed; None for nobody."""
+        config = self.config
+        if config.solver == NOBODY:
+            return None
+        metered = partial(MeteredModel, ledger=self.ledger, role="solver")
+        policy = await ends.enter_async_context(config.solving.ready(None, metered))
+        if config.solver == "oracle":
+            policy = ParentOracles()
+        stage = replace(stage, provenance=Provenance(arm="solver"))
+        return Solver(policy, config.solving.label(), stage, config.tries, self._judge(ends))
+
+    def _judge(self, ends: AsyncExitStack) -> Judged | None:
+        """Whoever says of a task without checks whether it was solved."""
+        config = self.config
+        if not config.judge:
+            return None
+        spec, model = read_spec(config.judge), None
+        if spec.asks_a_model:
+            model = MeteredModel(config.contestant.language_model(), self.ledger, "judge")
+            ends.push_async_callback(model.close)
+        return Making(model, self.store.images.get if config.images else None).evaluator(spec)
+
+
+@dataclass(frozen=True, slots=True)
+class _At:
+    """Where and by whom a source's tasks are made."""
+
+    place: Place
+    stage: Stage
+    asker: Asker | None
+    known: list[Task]
 
 
 def remembering(earlier: dict[str, Line], prove: Prove | None) -> Prove | None:

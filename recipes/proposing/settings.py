@@ -8,6 +8,7 @@ from typing import Any
 
 from recipes.contestant import Contestant
 from recipes.folder import RunFolder
+from recipes.judging.specification import read_spec
 from recipes.proposing.sources import ASKING
 from recipes.spending import Caps, check_money, prices_in
 from tasks.proposal import SOURCES
@@ -15,6 +16,7 @@ from webagent.errors import SetupError, StoreError, unknown_name
 from webagent.models import load_endpoint
 
 WAYS = ("examples", "screens")
+WRITERS = ("grammar", "model")
 NOBODY = "nobody"
 
 
@@ -69,8 +71,15 @@ class ProposeConfig:
     """Name of the solver behind the endpoint."""
     tries: int = 3
     """Of the solver, at most."""
-    judge: bool = False
-    """Have the model judge solutions of tasks that have no checks."""
+    judge: str = ""
+    """Who judges solutions of tasks without checks, as `judge:evidence` (docs/judging/votes.md)."""
+    explore_steps: int = 300
+    """Real steps of each exploration."""
+    writer: str = "grammar"
+    """Who writes down what exploration did: `grammar`, by rule, or `model`."""
+    world: Path | None = None
+    """World model for `curiosity`, a folder that `webagent improve` saved; without one, what was
+    seen least is what surprises."""
     guard: Path | None = None
     """File with the limits that visits and solving are held to (docs/guard.md)."""
     concurrency: int = 2
@@ -98,8 +107,8 @@ class ProposeConfig:
 
     @property
     def asks(self) -> bool:
-        """Whether a model invents tasks."""
-        return any(source in ASKING for source in self.source)
+        """Whether a model invents or writes down tasks."""
+        return self.writer == "model" or any(source in ASKING for source in self.source)
 
     @property
     def caps(self) -> Caps:
@@ -139,7 +148,9 @@ class ProposeConfig:
 
     def _check_models(self) -> None:
         self.caps.check()
-        if self.asks:
+        if self.writer not in WRITERS:
+            raise unknown_name("writer", self.writer, WRITERS)
+        if self.asks or (self.judge and read_spec(self.judge).asks_a_model):
             self.contestant.check()
         if self.solver != NOBODY:
             self.solving.check()

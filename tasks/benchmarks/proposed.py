@@ -11,8 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tasks.benchmarks.arena.schema import TaskFileError
 from tasks.benchmarks.catalogue import Options, TasksMissing
+from tasks.benchmarks.task_file import UnreadableTasks
 from tasks.proposal import Proposal
 from tasks.proposers.filters.feasibility import UNTRIED
 from tasks.proposers.reading import NoRecord, read_record
@@ -27,7 +27,7 @@ def suite(options: Options, subset: str = "") -> Suite:
     """The accepted proposals of a file, or of the folder of a run that proposed.
 
     Every seed of a task is the same task. The sources and the sites are groups. Raises
-    `TasksMissing` where no file is named or nothing in it was taken, `TaskFileError` for a line
+    `TasksMissing` where no file is named or nothing in it was taken, `UnreadableTasks` for a line
     that is no proposal.
     """
     path = _found(options.files)
@@ -48,7 +48,7 @@ def suite(options: Options, subset: str = "") -> Suite:
 
 
 def read(path: Path) -> list[Proposal]:
-    """Every proposal of a file, refused ones included. Raises `TaskFileError`, `TasksMissing`."""
+    """Every proposal of a file, refused ones included. Raises `UnreadableTasks`, `TasksMissing`."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -72,9 +72,9 @@ def _proposal(text: str, where: str) -> Proposal:
             found.pop("made", None)
         return read_record(Proposal, found)
     except json.JSONDecodeError as error:
-        raise TaskFileError(f"{where}: not JSON: {error}") from error
+        raise UnreadableTasks(f"{where}: not JSON: {error}") from error
     except NoRecord as error:
-        raise TaskFileError(f"{where}: no proposal: {error}") from error
+        raise UnreadableTasks(f"{where}: no proposal: {error}") from error
 
 
 def _is_meant(proposal: Proposal, subset: str) -> bool:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from evaluators.rules import checks_hold
 from recipes import cli
-from recipes.benchmark import HEADLINE
 from recipes.proposing.line import read_lines
 from recipes.proposing.visit import visit, visit_manual
 from tasks.proposers.scope import Scope
@@ -153,7 +153,8 @@ def a_run(folder: Path) -> Path:
                     )
                 )
                 store.score(
-                    f"{whole.id}-{number}", Score("success", float(success), "seen", HEADLINE.id)
+                    f"{whole.id}-{number}",
+                    Score("success", float(success), "seen", checks_hold().id),
                 )
     return folder / "run"
 
@@ -205,6 +206,13 @@ def test_what_cannot_be_done_is_said_before_anything_is_spent(
     assert cli.main(asked(tmp_path, *more)) == 1
     assert problem in capsys.readouterr().err
     assert not (tmp_path / "p").exists()
+
+
+def test_nothing_is_explored_on_a_live_site_that_no_guard_holds(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(asked(tmp_path, "--source", "exploration")) == 1
+    assert "give them with --guard" in capsys.readouterr().err
 
 
 def test_a_preview_asks_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

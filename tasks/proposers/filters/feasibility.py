@@ -23,6 +23,8 @@ class Solving:
     Where not, a judge did, and checks a model wrote beside it are not to be trusted."""
     reason: str = ""
     """In a sentence, as whoever judged it gave it."""
+    fooled_by: str = ""
+    """What the task's checks hold for although it is no solution, as `doing nothing`."""
 
 
 def feasibility(proof: Solving | None) -> Refusal | None:
@@ -31,6 +33,8 @@ def feasibility(proof: Solving | None) -> Refusal | None:
         return Refusal("feasibility", UNTRIED)
     if proof.is_solved:
         return None
+    if proof.fooled_by:
+        return Refusal("validity", f"its checks also hold for {proof.fooled_by}")
     who = proof.by or "nobody"
     times = f"{proof.tries} {'try' if proof.tries == 1 else 'tries'}"
     return Refusal("feasibility", f"not solved in {times} by {who}: {proof.reason}".rstrip(": "))

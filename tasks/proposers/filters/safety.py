@@ -44,23 +44,22 @@ NOWHERE: Mapping[str, Pattern[str]] = {
 
 LIVE: Mapping[str, Pattern[str]] = {
     "a payment": _pattern(
-        r"\b(?:buy|purchase|pay(?:\ for)?|check\ ?out|donate|tip|subscribe\ to|bid\ (?:on|for)"
+        r"\b(?:buy|purchase|pay(?:\ for)?|check\ ?out|donate|subscribe\ to|bid\ (?:on|for)"
         r"|(?:place|submit|complete|make)\ (?:an?|the|my|your)?\ ?(?:order|purchase|payment|booking"
-        r"|reservation|donation)|book\ (?:a|an|the|me)|order\ (?:a|an|the|some|one|two|three|\d+)"
-        r"|transfer\ (?:money|funds|[$€£])|credit\ card|debit\ card|iban|cvv|redeem|refund)"
+        r"|reservation|donation)|book\ (?:an?|the|me)|order\ (?:an?|some|one|two|three|what|it|them"
+        r"|this|these|those|\d{1,2})|transfer\ (?:money|funds|[$€£])|credit\ card|debit\ card|iban"
+        r"|cvv|redeem|refund)(?!\w)"
     ),
     "the end of an account": _pattern(
         r"\b(?:delete|deactivate|close|remove|cancel|disable|terminate)\ (?:\w+\ ){0,3}"
         r"(?:account|profile|membership|subscription|user)s?\b"
     ),
     "what reaches real people": _pattern(
-        r"\b(?:post|publish|tweet|retweet|reply|comment|message|email|e-mail|mail|invite|dm|report"
-        r"|follow|friend|vote|upvote|downvote|review|rate|contact|call)\b\ "
-        r"(?!of\b|is\b|was\b|on\ the\ page)(?:\w+\ ){0,4}?"
-        r"(?:to|on|in|for|about|with|under|comment|review|message|reply"
-        r"|question|answer|issue|ticket|thread|post|user|seller|author|people|friend|it|that|this)\b"
+        r"(?:^|[.;:!?,]\ |\b(?:and|then|please|to|also|you)\ )(?:post|publish|tweet|retweet|reply"
+        r"|comment|message|email|e-mail|mail|invite|dm|report|follow|vote|upvote|downvote|review"
+        r"|rate|contact|call)\ (?!of\b|is\b|was\b|count\b|that\ began)"
         r"|\b(?:send|write|leave|submit|add|create|start|open|make|share|upload)\ (?:\w+\ ){0,4}?"
-        r"(?:comment|review|message|e-?mail|reply|post|question|thread|topic|issue|ticket|feedback"
+        r"(?:comment|review|message|e?-?mail|reply|post|question|thread|topic|issue|ticket|feedback"
         r"|rating|invitation|request|form|photo|video|listing|ad)s?\b"
     ),
     "credentials": _pattern(
@@ -78,7 +77,8 @@ _CHANGES = _pattern(
     r"(?:^|[.;:!?,\"”]\ |\b(?:and|then|please|also)\ )(?:add|append|approve|archive|assign"
     r"|attach|change|close|correct|create|delete|disable|edit|enable|enter|extend|grant|insert|lock|make"
     r"|mark|merge|move|pin|post|put|raise|lower|remove|rename|reopen|replace|reply|restore|revoke"
-    r"|save|send|set|submit|take|turn|undo|update|upload|withdraw|write"
+    r"|save|send|set|submit|take|turn|undo|update|upload|use\ (?:the|a|my)\ (?:voucher|coupon|code)"
+    r"|withdraw|write|get\ (?:\w+\ ){0,3}?into|want\ (?:a|the\ same)|ask\ (?:the|a)|moderate"
     r"|give\ (?!me|just|only|its|the\ (?:first|number|value|name|login|title|date|hash))"
     r"|require|report\ a|start\ a|begin\ a"
     r"|answer\ (?:the|this|that)\ (?:\w+\ )?(?:post|thread|message|ticket))\b"

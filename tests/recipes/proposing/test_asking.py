@@ -9,7 +9,7 @@ import pytest
 from recipes.proposing.ask import Asker, Kept
 from recipes.proposing.filter import Sieve, limits_of, trusting, verdicts_of
 from recipes.proposing.line import Line, read_lines, write_lines
-from recipes.proposing.report import reasons_of, rows_of, table_of
+from recipes.proposing.report import errors_by_solving, reasons_of, rows_of, table_of
 from tasks.proposal import Proposal, Refusal
 from tasks.proposers.filters import Solving
 from tasks.proposers.pages import PageSeen, from_name, from_pages
@@ -143,6 +143,7 @@ async def test_a_model_refuses_what_the_rules_cannot_see() -> None:
     assert found[0] is None
     assert found[1] == Refusal("validity", "the model: so it is")
     assert found[2] == Refusal("safety", "the model: so it is")
+    assert model.requests[0].temperature == 0.0
 
 
 @pytest.mark.parametrize(
@@ -190,6 +191,8 @@ async def test_the_sieve_asks_the_model_and_the_prover_only_about_what_passed() 
     assert (row.made, row.valid.count, row.novel.count, row.taken) == (5, 3, 4, 1)
     assert (row.feasible.count, row.feasible.of, row.untried) == (1, 2, 0)
     assert "1/2 50 % [9, 91]" in table_of([row])
+    found = errors_by_solving(settled)
+    assert (found["passed"].count, found["passed"].of, found["novelty"].count) == (1, 2, 0)
     assert "novelty: as proposed/pages-" in " ".join(name for name, _ in reasons_of(settled))
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from recipes.proposing.line import Line, write_lines
-from tasks.benchmarks.arena.schema import TaskFileError
 from tasks.benchmarks.catalogue import Options, TasksMissing
 from tasks.benchmarks.proposed import suite
+from tasks.benchmarks.task_file import UnreadableTasks
 from tasks.proposal import Proposal, Refusal
 from tasks.proposers.filters import feasibility
 from tasks.suite import UnknownTask
@@ -88,7 +88,7 @@ def test_without_a_file_it_is_said_how_to_get_one(tmp_path: Path) -> None:
 def test_a_line_that_is_no_proposal_is_named(tmp_path: Path, line: str, problem: str) -> None:
     path = written(tmp_path)
     path.write_text(path.read_text() + line + "\n")
-    with pytest.raises(TaskFileError) as told:
+    with pytest.raises(UnreadableTasks) as told:
         suite(Options(path), "")
     assert "line 4" in str(told.value) and problem in str(told.value)
 
