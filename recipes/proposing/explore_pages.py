@@ -118,8 +118,9 @@ def label_of(page: Observation, index: int) -> str:
         last = re.split(r"(?<=[.?!])\s+", said.strip())
         wanted = last[-1] if last[-1].endswith(":") and not _beside(page, index) else last[0]
         wanted = wanted.rstrip(":.* ")[:80]
-        return wanted if len(re.findall(r"[A-Za-z]", wanted)) > 1 else ""
-    return ""
+        if len(re.findall(r"[A-Za-z]", wanted)) > 1:
+            return wanted
+    return "Text" if node.kind == "textarea" else ""
 
 
 def options_of(page: Observation, index: int) -> tuple[str, ...]:
@@ -151,9 +152,11 @@ def heading_above(page: Observation, mark: int) -> str:
 
 def _without_site(heading: str, title: str) -> str:
     """A heading of which the site's name is a part, as it is of the title, without it."""
-    site, colon, rest = title.partition(":")
-    whole = f"{site.strip()}{rest.strip()}"
-    return rest.strip() if colon and heading.replace(" ", "") == whole.replace(" ", "") else heading
+    for part in (each.strip() for each in title.split(":")):
+        front = heading.removesuffix(part)
+        if part and front != heading and front and not front.endswith(" "):
+            return part
+    return heading
 
 
 def menu_of(page: Observation) -> dict[str, tuple[int, int]]:

@@ -138,7 +138,7 @@ class Explorer:
         forms = forms_on(page)
         alone = sum(not form.fields for form in forms)
         for form in forms:
-            weight = self.form_weight * (1.0 if form.fields and form.buttons else 0.3)
+            weight = self.form_weight * (1.0 if form.fields and form.buttons else 0.1)
             weight /= 1.0 if form.fields else max(1, alone)
             for name in self._names(form)[:1]:
                 if action := self._next_in(form, trajectory, page):

@@ -179,9 +179,12 @@ def mutants(recording: Trajectory, task: Task) -> list[tuple[str, Trajectory]]:
     said = [(place, text) for place, text in fills(steps) if is_told(text, task.goal)]
     typed = [place for place, _ in said if isinstance(steps[place].decision.action, Fill)]
     chosen = [place for place, _ in said if place not in typed]
-    for place in dict.fromkeys((*typed[:1], *typed[-1:])):
-        changed = _with(steps[place], replace_text(steps[place].decision.action))
-        found.append(("another value typed", _swapped(recording, place, changed)))
+    for text in dict.fromkeys(_text(steps[place]) for place in (*typed[:1], *typed[-1:])):
+        changed = tuple(
+            _with(step, replace_text(step.decision.action)) if _text(step) == text else step
+            for step in steps
+        )
+        found.append(("another value typed", replace(recording, steps=changed)))
     for place in chosen[:1]:
         if other := _another_option(steps[place]):
             found.append(("another option chosen", _swapped(recording, place, other)))
@@ -204,6 +207,11 @@ def replace_text(action: Action) -> Action:
     if "@" in text:
         return Fill(action.mark, f"another.{text}")
     return Fill(action.mark, ANOTHER)
+
+
+def _text(step: Step) -> str | None:
+    action = step.decision.action
+    return action.text if isinstance(action, Fill) else None
 
 
 def _another_option(step: Step) -> Step | None:
