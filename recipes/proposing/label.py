@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from recipes.proposing.explore_pages import facts_on, is_in_menu, is_telling_name, menu_of
+from recipes.proposing.explore_pages import ENTER, facts_on, is_in_menu, is_telling_name, menu_of
 from recipes.proposing.label_deeds import Told, deeds_of, is_walk
 from tasks.proposers.backward import (
     Deed,
@@ -100,7 +100,8 @@ def _story(steps: Sequence[Step], last: Observation) -> tuple[Deed, ...]:
     told = [each.deed for each in deeds_of(steps, last)]
     if not told or (isinstance(told[-1], Submitted) and is_search(told[-1])):
         return tuple(told[-1:])
-    done = [d for d in told[:-1] if isinstance(d, Submitted) and d.fields and not is_search(d)]
+    sent = [d for d in told[:-1] if isinstance(d, Submitted) and d.fields]
+    done = [d for d in sent if not is_search(d) and d.button != ENTER]
     return (*done, told[-1])
 
 

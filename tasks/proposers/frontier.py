@@ -13,6 +13,7 @@ from urllib.parse import parse_qsl, urlsplit
 import numpy as np
 
 _VARIABLE = re.compile(r"\d|%|\+|^.{31,}$|^[0-9a-f]{8,}$")
+_SEARCHES = re.compile(r"search|filter|/(find|go)$", re.IGNORECASE)
 _ALIKE = 3
 """From so many pages on, differing in one part of the path only, that part is a variable."""
 
@@ -133,7 +134,7 @@ class Frontier:
     def priority(self, node: PageNode) -> float:
         """How much is to be expected of going there: forms count whole, links by their yield."""
         left = self.untried(node)
-        forms = sum(_weight(offer) for offer in left if offer.startswith("form:"))
+        forms = sum(form_weight(offer) for offer in left if offer.startswith("form:"))
         links = sum(offer.startswith("link:") for offer in left)
         buttons = any(offer.startswith("button:") for offer in left)
         promise = 0.1 + forms + buttons + node.link_yield * min(links, 10) / 2
@@ -168,9 +169,16 @@ def explored(nodes: Iterable[PageNode]) -> str:
     return f"{len(listed)} kinds of pages, {tried} of {offers} things on offer tried"
 
 
-def _weight(form: str) -> float:
-    """A form without a button of its own is a filter more often than not."""
-    return 0.2 if form.endswith("/Enter") else 1.0
+def form_weight(offer: str) -> float:
+    """How much is to be expected of a form: the more fields it has the more; little of one that
+    searches, and less of one without a button, which is a filter more often than not."""
+    _, _, rest = offer.partition("/")
+    labels, _, button = rest.rpartition("/")
+    if button == "Enter":
+        return 0.2
+    if _SEARCHES.search(offer):
+        return 0.4
+    return 1.0 + 0.5 * min(4, labels.count(","))
 
 
 def _slot(segments: Sequence[str], place: int, shape: str) -> tuple[str, ...]:

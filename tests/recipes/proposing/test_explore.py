@@ -126,7 +126,9 @@ async def test_pages_that_surprise_are_gone_to_more_often() -> None:
     for surprise in (strange, dull):
         settings = Exploring(steps=300, curiosity=20.0)
         found = await explore(TERRITORY, stage(), 0, settings, Roles(surprise=surprise))
-        visits.append(sum(n.visits for k, n in found.frontier.nodes.items() if k.startswith("/new")))
+        visits.append(
+            sum(n.visits for k, n in found.frontier.nodes.items() if k.startswith("/new"))
+        )
     assert visits[0] > visits[1]
 
 
