@@ -185,7 +185,8 @@ def sighting(page: Observation, way: Sequence[str], may_destroy: bool) -> Sighti
     forms = forms_on(page)
     structure = {f"{f.label}/{f.node.kind}" for form in forms for f in form.fields}
     structure |= {_bare(button.name) for form in forms for button in form.buttons}
-    structure |= {f"th:{node.name}" for node in page.nodes if node.kind == "th"}
+    heads = {node.name for node in page.nodes if node.kind == "th"}
+    structure |= {f"th:{name}" for name in heads if not re.search(r"[\d|]", name)}
     offers = {form.offer(name) for form in forms for name in main_buttons(form, may_destroy)}
     offers |= {f"link:{link.name}" for link in links_on(page, may_destroy)}
     return Sighting(page.url, page.title, frozenset(structure), frozenset(offers), tuple(way))

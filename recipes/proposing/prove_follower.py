@@ -135,8 +135,9 @@ def _fits(form: Form, order: Order) -> bool:
     labels = {plain_label(entry.label) for entry in form.fields}
     if order.kind == "search":
         named = {button.name.casefold() for button in form.buttons}
-        is_called = order.what.casefold() in named
-        return bool(form.fields) and (is_called or any("search" in name for name in named))
+        if len(order.what.split()) > 1:
+            return bool(form.fields) and order.what.casefold() in named
+        return bool(form.fields) and any("search" in name for name in named)
     has_title = not order.title or any(is_title(entry.label) for entry in form.fields)
     return bool(form.fields) and has_title and {label for label, _ in order.pairs} <= labels
 
