@@ -1,6 +1,8 @@
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from evaluators.rules import checks_hold
 from recipes.proposing.explore import Exploring, Roles, explore, proposals
 from recipes.proposing.explore_surprise import Moved, by_novelty, by_prediction
@@ -8,10 +10,12 @@ from recipes.proposing.label import Pruning
 from recipes.proposing.label_model import ModelWriter
 from recipes.proposing.prove_stage import Stage
 from tasks.proposers.backward import Grammar
+from tasks.task import Task
 from tests.fakes.desk import TERRITORY, Desk
+from webagent.errors import SetupError, WorldError
 from webagent.models.canned import CannedModel
 from webagent.policy.scripted import ScriptedPolicy, listed
-from webagent.records import Trajectory
+from webagent.records import Observation, Trajectory
 from webagent.rollout import World
 from webagent.store import Store
 
@@ -167,3 +171,20 @@ async def test_the_same_again_surprises_less() -> None:
     )
     novelty = by_novelty()
     assert novelty(moved) > novelty(moved) > novelty(moved)
+
+
+async def test_a_budget_too_small_for_an_episode_is_refused() -> None:
+    with pytest.raises(SetupError, match="3 steps are too few"):
+        await explore(TERRITORY, stage(), 0, Exploring(steps=3))
+
+
+async def test_worlds_that_fail_from_the_beginning_are_named() -> None:
+    class Broken(Desk):
+        async def reset(self, task: Task) -> Observation:
+            raise WorldError("the desk has burnt down")
+
+    async def world() -> World:
+        return Broken()
+
+    with pytest.raises(WorldError, match="burnt down"):
+        await explore(TERRITORY, Stage(world), 0, FEW)
