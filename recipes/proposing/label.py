@@ -100,7 +100,7 @@ def _story(steps: Sequence[Step], last: Observation) -> tuple[Deed, ...]:
     told = [each.deed for each in deeds_of(steps, last)]
     if not told or (isinstance(told[-1], Submitted) and is_search(told[-1])):
         return tuple(told[-1:])
-    sent = [d for d in told[:-1] if isinstance(d, Submitted) and d.fields]
+    sent = [d for d in told[:-1] if isinstance(d, Submitted)]
     done = [d for d in sent if not is_search(d) and d.button != ENTER]
     return (*done, told[-1])
 

@@ -5,12 +5,13 @@ from dataclasses import dataclass, replace
 
 from evaluators.rules import checks_hold
 from recipes.proposing.label import fills
+from recipes.proposing.label_deeds import same_buttons
 from recipes.proposing.prove_stage import Playing, Stage
 from tasks.proposal import Proposal, Refusal
 from tasks.proposers.backward import is_told
 from tasks.task import Task
 from webagent.action import Action, is_final
-from webagent.action.actions import Answer, Fill, GiveUp, SelectOption
+from webagent.action.actions import Answer, Click, Fill, GiveUp, SelectOption
 from webagent.policy.policy import Policy
 from webagent.policy.scripted import ScriptedPolicy, listed, replay
 from webagent.records import Decision, Step, Trajectory
@@ -192,7 +193,9 @@ def mutants(recording: Trajectory, task: Task) -> list[tuple[str, Trajectory]]:
     if isinstance(final, Answer) and final.text:
         wrong = _with(steps[-1], Answer(f"not {final.text}"))
         found.append(("another answer", _swapped(recording, len(steps) - 1, wrong)))
-    elif acting:
+    if acting and (other := _another_button(steps[acting[-1]])):
+        found.append(("another button of that name", _swapped(recording, acting[-1], other)))
+    if acting and not (isinstance(final, Answer) and final.text):
         kept = tuple(step for index, step in enumerate(steps) if index != acting[-1])
         found.append(("the last step left out", replace(recording, steps=kept)))
     return found
@@ -212,6 +215,16 @@ def replace_text(action: Action) -> Action:
 def _text(step: Step) -> str | None:
     action = step.decision.action
     return action.text if isinstance(action, Fill) else None
+
+
+def _another_button(step: Step) -> Step | None:
+    """The same press on another of the buttons that are called so."""
+    page, action = step.observation, step.decision.action
+    node = page.node(action.mark) if isinstance(action, Click) else None
+    if node is None or node.role != "button":
+        return None
+    others = [each for each in same_buttons(page, node) if each.mark != node.mark]
+    return _with(step, Click(others[-1].mark)) if others else None
 
 
 def _another_option(step: Step) -> Step | None:

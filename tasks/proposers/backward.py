@@ -173,6 +173,8 @@ def _sentence(deed: Submitted, changes: Changes) -> str:
     named = f' titled "{titled.value}"' if titled else ""
     about = f' for "{deed.subject}"' if deed.subject else ""
     with_ = f" with {joined([_said(field) for field in rest])}" if rest else ""
+    if not deed.fields and not about and f'"{deed.heading}"' not in what:
+        about = f' on the page "{deed.heading}"'
     return f"{what}{named}{about}{with_}" if what else ""
 
 
