@@ -62,7 +62,7 @@ def same_buttons(page: Observation, button: Node) -> list[Node]:
     return [n for n in page.nodes if n.mark and n.role == "button" and n.name == button.name]
 
 
-def _beside(page: Observation, button: Node) -> str:
+def beside(page: Observation, button: Node) -> str:
     """What a button in a list belongs to: the last link above it that names something."""
     above = page.nodes[: page.nodes.index(button)]
     named = (n.name for n in reversed(above) if n.role == "link" and is_telling_name(n.name))
@@ -114,7 +114,7 @@ class _Teller:
             heading = heading_above(page, _first_mark(page, node))
             subject, is_particular = self.subject, self.is_particular
             if not fields and is_one_of_many(page, node):
-                subject, is_particular = _beside(page, node), True
+                subject, is_particular = beside(page, node), True
             sent = Submitted(button, heading, fields, subject, is_particular)
             self.found.append(Told(index, sent))
             titled = next((f.value for f in fields if is_title(f.label)), "")

@@ -8,13 +8,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from recipes.proposing.explore_pages import Field, Form, facts_on, forms_on, is_typed
+from recipes.proposing.label_deeds import beside, is_one_of_many
 from recipes.proposing.prove_orders import Order, read_orders
 from tasks.proposers.backward import is_title
 from tasks.proposers.backward_words import plain_label
 from tasks.proposers.exploration import is_preview, leads_to_a_form
 from webagent.action import Action, format_action
 from webagent.action.actions import Answer, Check, Click, Fill, GiveUp, Goto, Press, SelectOption
-from webagent.records import Candidate, Decision, Observation, Trajectory
+from webagent.records import Candidate, Decision, Node, Observation, Trajectory
 
 
 @dataclass(slots=True)
@@ -79,6 +80,8 @@ class Follower:
 
     def _sent(self, order: Order, place: _Place, page: Observation) -> Action | None:
         """A form to be filled in and sent, previews included."""
+        if not order.pairs and not order.title:
+            return self._pressed(order, place, page)
         form = next((f for f in forms_on(page) if _fits(f, order)), None)
         if place.pressed and (form is None or not _has_stored_button(form, place)):
             return None
@@ -95,6 +98,17 @@ class Follower:
         buttons = sorted(form.buttons, key=lambda button: _rank(button.name, order))
         place.done.append(pressed := Click(buttons[0].mark) if buttons else _entered(form))
         return pressed
+
+    def _pressed(self, order: Order, place: _Place, page: Observation) -> Action | None:
+        """A button by itself, the one of the thing or of the page that is named."""
+        if place.pressed:
+            return None
+        for node in page.nodes:
+            is_it = node.role == "button" and node.name.casefold() == order.what.casefold()
+            if node.mark and is_it and _belongs(node, order, page):
+                place.pressed += 1
+                return Click(node.mark)
+        return self._toward(order, place, page)
 
     def _toward(self, order: Order, place: _Place, page: Observation) -> Action:
         """Nearer to the form: by a link called as the thing is, one that opens a form, or a page
@@ -129,6 +143,12 @@ class Follower:
                 place.tried.add(url)
                 return Goto(url)
         return GiveUp("no page that was seen leads there")
+
+
+def _belongs(button: Node, order: Order, page: Observation) -> bool:
+    if order.subject and is_one_of_many(page, button):
+        return beside(page, button) == order.subject
+    return _speaks_of(page, order.subject or order.page)
 
 
 def _fits(form: Form, order: Order) -> bool:

@@ -19,7 +19,8 @@ _CHANGE = re.compile(
 )
 _MAKE = re.compile(
     r'^(?P<what>[^"]*?(?:press "[^"]+")?)(?: titled "(?P<title>[^"]+)")?'
-    r'(?: for "(?P<subject>[^"]+)")?(?: with (?P<pairs>.+?))?\.?$',
+    r'(?: for "(?P<subject>[^"]+)")?(?: with (?P<pairs>.+?))?'
+    r'(?: on the page "(?P<page>[^"]+)")?\.?$',
     re.IGNORECASE,
 )
 _PAIR = re.compile(r'(?:^|, | and )(.+?) (?:to )?("[^"]*"|\S+?)(?=, | and |$)')
@@ -63,9 +64,10 @@ def _order(text: str) -> Order | None:
     if found := _CHANGE.match(text):
         pairs = tuple((_bare(label), value) for label, value in _pairs(found["pairs"]))
         return Order("send", "", found["page"] or "", found["subject"] or "", "", pairs)
-    if (found := _MAKE.match(text)) and (found["title"] or found["pairs"] or found["subject"]):
-        subject, title = found["subject"] or "", found["title"] or ""
-        return Order("send", found["what"], "", subject, title, _pairs(found["pairs"]))
+    found = _MAKE.match(text)
+    if found and any(found[name] for name in ("title", "pairs", "subject", "page")):
+        subject, title, page = (found[name] or "" for name in ("subject", "title", "page"))
+        return Order("send", found["what"], page, subject, title, _pairs(found["pairs"]))
     return None
 
 

@@ -6,8 +6,9 @@ from recipes.proposing.prove_follower import Follower
 from recipes.proposing.prove_orders import Order, read_orders
 from recipes.proposing.prove_stage import Stage
 from tests.fakes.desk import TERRITORY, Desk
+from webagent.action.actions import Click
 from webagent.policy.scripted import ScriptedPolicy, listed
-from webagent.records import Ending
+from webagent.records import Ending, Node, Observation, Trajectory
 from webagent.rollout import World, run_episode
 
 FEW = Exploring(steps=120)
@@ -48,6 +49,10 @@ async def world() -> World:
                 Order("go", page="Home"),
             ],
         ),
+        (
+            'Add to basket for "Pebble Lamp".',
+            [Order("send", "Add to basket", subject="Pebble Lamp")],
+        ),
         ("Make me a sandwich.", []),
     ],
 )
@@ -70,3 +75,16 @@ async def test_a_goal_that_no_page_leads_to_is_given_up() -> None:
     task = TERRITORY.task("x", 'Go to the page "Nowhere".', 0, 5)
     episode = await run_episode(task, Follower([start.steps[0].observation]), Desk())
     assert episode.ending is Ending.GAVE_UP
+
+
+async def test_a_button_of_a_list_is_pressed_beside_the_thing_that_is_named() -> None:
+    nodes = (
+        Node(1, "link", "Pebble Lamp", kind="a"),
+        Node(2, "button", "Add to basket"),
+        Node(3, "link", "Heron Pen", kind="a"),
+        Node(4, "button", "Add to basket"),
+    )
+    page = Observation("", "http://shop.test/", "Shop", nodes)
+    task = TERRITORY.task("x", 'Add to basket for "Heron Pen".', 0, 5)
+    decision = await Follower([page]).act(Trajectory("a", task, task.goal), page)
+    assert decision.action == Click(4)
