@@ -22,6 +22,7 @@ from tasks.proposers.backward import Grammar, Opened, Read, Submitted, Writer
 from tasks.proposers.exploration import Territory
 from tasks.proposers.frontier import NOWHERE, Frontier, PageNode, Sighting
 from webagent.action.actions import Click
+from webagent.errors import SetupError, WorldError
 from webagent.policy.policy import Policy
 from webagent.records import Trajectory
 
@@ -84,7 +85,8 @@ async def explore(
     """Send episodes to the frontier until the steps are spent.
 
     What is done follows from the seed and from what the site shows; with the stage's recorder the
-    same call goes on where it stopped.
+    same call goes on where it stopped. Raises `SetupError` for too few steps, `WorldError` when the
+    worlds fail from the beginning.
     """
     settings, roles = settings or Exploring(), roles or Roles()
     surprise = roles.surprise or by_novelty()
@@ -96,10 +98,14 @@ async def explore(
         left = settings.steps - found.steps
         wanted = _sent(nodes, territory, found, settings, left, (seed, round, roles.explorer))
         if not wanted:
+            if not found.episodes:
+                raise SetupError(f"{settings.steps} steps are too few for one episode; give more")
             break
         episodes = await stage.play(wanted, f"explore {round}")
         played = [episode for episode in episodes if episode is not None and episode.steps]
         if not played:
+            if not found.episodes:
+                raise WorldError(f"no episode of exploring could be played: {stage.error}")
             break
         for episode in played:
             _learn(found, episode, territory, surprise)

@@ -118,8 +118,9 @@ def label_of(page: Observation, index: int) -> str:
         last = re.split(r"(?<=[.?!])\s+", said.strip())
         wanted = last[-1] if last[-1].endswith(":") and not _beside(page, index) else last[0]
         wanted = wanted.rstrip(":.* ")[:80]
-        return wanted if len(re.findall(r"[A-Za-z]", wanted)) > 1 else ""
-    return ""
+        if len(re.findall(r"[A-Za-z]", wanted)) > 1:
+            return wanted
+    return "Text" if node.kind == "textarea" else ""
 
 
 def options_of(page: Observation, index: int) -> tuple[str, ...]:
@@ -151,9 +152,11 @@ def heading_above(page: Observation, mark: int) -> str:
 
 def _without_site(heading: str, title: str) -> str:
     """A heading of which the site's name is a part, as it is of the title, without it."""
-    site, colon, rest = title.partition(":")
-    whole = f"{site.strip()}{rest.strip()}"
-    return rest.strip() if colon and heading.replace(" ", "") == whole.replace(" ", "") else heading
+    for part in (each.strip() for each in title.split(":")):
+        front = heading.removesuffix(part)
+        if part and front != heading and front and not front.endswith(" "):
+            return part
+    return heading
 
 
 def menu_of(page: Observation) -> dict[str, tuple[int, int]]:
@@ -182,7 +185,8 @@ def sighting(page: Observation, way: Sequence[str], may_destroy: bool) -> Sighti
     forms = forms_on(page)
     structure = {f"{f.label}/{f.node.kind}" for form in forms for f in form.fields}
     structure |= {_bare(button.name) for form in forms for button in form.buttons}
-    structure |= {f"th:{node.name}" for node in page.nodes if node.kind == "th"}
+    heads = {node.name for node in page.nodes if node.kind == "th"}
+    structure |= {f"th:{name}" for name in heads if not re.search(r"[\d|]", name)}
     offers = {form.offer(name) for form in forms for name in main_buttons(form, may_destroy)}
     offers |= {f"link:{link.name}" for link in links_on(page, may_destroy)}
     return Sighting(page.url, page.title, frozenset(structure), frozenset(offers), tuple(way))

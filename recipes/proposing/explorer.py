@@ -24,6 +24,7 @@ from tasks.proposers.exploration import (
     promises_a_form,
     words_of,
 )
+from tasks.proposers.frontier import form_weight
 from webagent.action import Action, format_action
 from webagent.action.actions import (
     Answer,
@@ -66,7 +67,7 @@ class Explorer:
     aims: Mapping[int, Aim]
     """By the seed of the episode's task."""
     may_destroy: bool = False
-    form_weight: float = 3.0
+    form_weight: float = 2.0
 
     async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
         """The next thing to try; an empty answer when there is nothing left."""
@@ -138,14 +139,14 @@ class Explorer:
         forms = forms_on(page)
         alone = sum(not form.fields for form in forms)
         for form in forms:
-            weight = self.form_weight * (1.0 if form.fields and form.buttons else 0.3)
-            weight /= 1.0 if form.fields else max(1, alone)
             for name in self._names(form)[:1]:
+                weight = self.form_weight * (form_weight(form.offer(name)) if form.fields else 1.0)
+                weight /= 1.0 if form.fields else max(1, alone)
                 if action := self._next_in(form, trajectory, page):
                     choices.append((weight / (1 + tried[form.offer(name)]) ** 2, action))
         links = links_on(page, self.may_destroy)
         fresh = [link for link in links if not tried[f"link:{link.name}"]]
-        promise = [4.0 if promises_a_form(link.name) else 1.0 for link in fresh]
+        promise = [6.0 if promises_a_form(link.name) else 1.0 for link in fresh]
         share = 2.0 * aim.link_yield / max(1.0, sum(promise))
         choices += [
             (share * each, Click(link.mark)) for each, link in zip(promise, fresh, strict=True)

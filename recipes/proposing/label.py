@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from recipes.proposing.explore_pages import facts_on, is_in_menu, is_telling_name, menu_of
+from recipes.proposing.explore_pages import ENTER, facts_on, is_in_menu, is_telling_name, menu_of
 from recipes.proposing.label_deeds import Told, deeds_of, is_walk
 from tasks.proposers.backward import (
     Deed,
@@ -95,10 +95,14 @@ def uncut(candidate: Candidate) -> Candidate:
 
 
 def _story(steps: Sequence[Step], last: Observation) -> tuple[Deed, ...]:
-    """What was done, for telling: forms sent, and the last deed; searches on the way are none."""
+    """What was done, for telling: the last deed, and the forms sent before it. What only looks for
+    something is told alone, and not told on the way to something else."""
     told = [each.deed for each in deeds_of(steps, last)]
-    done = [d for d in told[:-1] if isinstance(d, Submitted) and not is_search(d)]
-    return (*done, told[-1]) if told else ()
+    if not told or (isinstance(told[-1], Submitted) and is_search(told[-1])):
+        return tuple(told[-1:])
+    sent = [d for d in told[:-1] if isinstance(d, Submitted)]
+    done = [d for d in sent if not is_search(d) and d.button != ENTER]
+    return (*done, told[-1])
 
 
 def cut(steps: Sequence[Step], last: Observation) -> tuple[Step, ...]:

@@ -52,6 +52,23 @@ def deeds_of(steps: Sequence[Step], last: Observation | None) -> list[Told]:
     return teller.found
 
 
+def is_one_of_many(page: Observation, button: Node) -> bool:
+    """Whether a page has several buttons of this name, as a list has one for each thing."""
+    return len(same_buttons(page, button)) > 1
+
+
+def same_buttons(page: Observation, button: Node) -> list[Node]:
+    """The page's buttons of this name."""
+    return [n for n in page.nodes if n.mark and n.role == "button" and n.name == button.name]
+
+
+def beside(page: Observation, button: Node) -> str:
+    """What a button in a list belongs to: the last link above it that names something."""
+    above = page.nodes[: page.nodes.index(button)]
+    named = (n.name for n in reversed(above) if n.role == "link" and is_telling_name(n.name))
+    return next(named, "")
+
+
 def is_walk(step: Step) -> bool:
     """Whether a step only went from page to page."""
     action = step.decision.action
@@ -95,7 +112,10 @@ class _Teller:
         if not is_preview(button):
             fields = tuple(self.pending.values())
             heading = heading_above(page, _first_mark(page, node))
-            sent = Submitted(button, heading, fields, self.subject, self.is_particular)
+            subject, is_particular = self.subject, self.is_particular
+            if not fields and is_one_of_many(page, node):
+                subject, is_particular = beside(page, node), True
+            sent = Submitted(button, heading, fields, subject, is_particular)
             self.found.append(Told(index, sent))
             titled = next((f.value for f in fields if is_title(f.label)), "")
             self.subject = subject_of(after) or titled or self.subject

@@ -61,6 +61,8 @@ class Rehearsed:
                 at = failed[0] if failed else 0
                 said = f", step {at} had {play.steps[at].observation.outcome!r}" if at else ""
                 return f"played again it does not come to the same{said}"
+            if isinstance(last, Opened) and play.steps[-1].observation.title != last.title:
+                return f"played again the page is {play.steps[-1].observation.title!r}"
             if isinstance(last, Read) and not _stands(last.value, play):
                 return f"played again the page does not say {last.value!r}"
         return ""

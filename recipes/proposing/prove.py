@@ -5,12 +5,13 @@ from dataclasses import dataclass, replace
 
 from evaluators.rules import checks_hold
 from recipes.proposing.label import fills
+from recipes.proposing.label_deeds import same_buttons
 from recipes.proposing.prove_stage import Playing, Stage
 from tasks.proposal import Proposal, Refusal
 from tasks.proposers.backward import is_told
 from tasks.task import Task
 from webagent.action import Action, is_final
-from webagent.action.actions import Answer, Fill, GiveUp, SelectOption
+from webagent.action.actions import Answer, Click, Fill, GiveUp, SelectOption
 from webagent.policy.policy import Policy
 from webagent.policy.scripted import ScriptedPolicy, listed, replay
 from webagent.records import Decision, Step, Trajectory
@@ -179,9 +180,12 @@ def mutants(recording: Trajectory, task: Task) -> list[tuple[str, Trajectory]]:
     said = [(place, text) for place, text in fills(steps) if is_told(text, task.goal)]
     typed = [place for place, _ in said if isinstance(steps[place].decision.action, Fill)]
     chosen = [place for place, _ in said if place not in typed]
-    for place in dict.fromkeys((*typed[:1], *typed[-1:])):
-        changed = _with(steps[place], replace_text(steps[place].decision.action))
-        found.append(("another value typed", _swapped(recording, place, changed)))
+    for text in dict.fromkeys(_text(steps[place]) for place in (*typed[:1], *typed[-1:])):
+        changed = tuple(
+            _with(step, replace_text(step.decision.action)) if _text(step) == text else step
+            for step in steps
+        )
+        found.append(("another value typed", replace(recording, steps=changed)))
     for place in chosen[:1]:
         if other := _another_option(steps[place]):
             found.append(("another option chosen", _swapped(recording, place, other)))
@@ -189,7 +193,9 @@ def mutants(recording: Trajectory, task: Task) -> list[tuple[str, Trajectory]]:
     if isinstance(final, Answer) and final.text:
         wrong = _with(steps[-1], Answer(f"not {final.text}"))
         found.append(("another answer", _swapped(recording, len(steps) - 1, wrong)))
-    elif acting:
+    if acting and (other := _another_button(steps[acting[-1]])):
+        found.append(("another button of that name", _swapped(recording, acting[-1], other)))
+    if acting and not (isinstance(final, Answer) and final.text):
         kept = tuple(step for index, step in enumerate(steps) if index != acting[-1])
         found.append(("the last step left out", replace(recording, steps=kept)))
     return found
@@ -204,6 +210,21 @@ def replace_text(action: Action) -> Action:
     if "@" in text:
         return Fill(action.mark, f"another.{text}")
     return Fill(action.mark, ANOTHER)
+
+
+def _text(step: Step) -> str | None:
+    action = step.decision.action
+    return action.text if isinstance(action, Fill) else None
+
+
+def _another_button(step: Step) -> Step | None:
+    """The same press on another of the buttons that are called so."""
+    page, action = step.observation, step.decision.action
+    node = page.node(action.mark) if isinstance(action, Click) else None
+    if node is None or node.role != "button":
+        return None
+    others = [each for each in same_buttons(page, node) if each.mark != node.mark]
+    return _with(step, Click(others[-1].mark)) if others else None
 
 
 def _another_option(step: Step) -> Step | None:

@@ -30,6 +30,8 @@ class Stage:
     steps: int = 0
     """Real steps taken so far, those of failed worlds included."""
     episodes: int = 0
+    error: str = ""
+    """Of the last episode that the worlds failed at."""
 
     async def play(self, wanted: Sequence[Playing], phase: str) -> list[Trajectory | None]:
         """The episodes in order, None for one that the worlds failed at for good.
@@ -56,6 +58,7 @@ class Stage:
     def _count(self, episode: Trajectory) -> None:
         self.steps += len(episode.steps)
         self.episodes += 1
+        self.error = episode.error or self.error
         if self.on_episode is not None:
             self.on_episode(episode)
 

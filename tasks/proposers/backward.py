@@ -122,7 +122,10 @@ class Grammar:
         if isinstance(last, Opened):
             return Written(f'Go to the page "{last.title}".' if last.title else "")
         told = [deed for deed in story.deeds if isinstance(deed, Submitted)]
-        parts = [_sentence(deed, story.changes or {}) for deed in told]
+        is_stored = story.changes is None or bool(story.changes)
+        parts = [
+            _sentence(deed, story.changes or {}) if is_stored else _pressed(deed) for deed in told
+        ]
         if not parts or not all(parts):
             return None
         goal = parts[0] + "".join(f", then {lowered(part)}" for part in parts[1:])
@@ -170,7 +173,21 @@ def _sentence(deed: Submitted, changes: Changes) -> str:
     named = f' titled "{titled.value}"' if titled else ""
     about = f' for "{deed.subject}"' if deed.subject else ""
     with_ = f" with {joined([_said(field) for field in rest])}" if rest else ""
+    if not deed.fields and not about and f'"{deed.heading}"' not in what:
+        about = f' on the page "{deed.heading}"'
     return f"{what}{named}{about}{with_}" if what else ""
+
+
+def _pressed(deed: Submitted) -> str:
+    """A deed that left nothing behind: what was looked for, else what was pressed and no more."""
+    if is_search(deed):
+        return _search(deed)
+    fields = joined([f'"{f.value}" as {plain_label(f.label)}' for f in deed.fields])
+    entered = f"enter {fields} and " if deed.fields else ""
+    if deed.is_particular and not deed.subject:
+        return ""
+    about = f' for "{deed.subject}"' if deed.subject else ""
+    return f'On the page "{deed.heading}"{about} {entered}press "{deed.button}"'
 
 
 def _search(deed: Submitted) -> str:

@@ -43,7 +43,7 @@ def lowered(sentence: str) -> str:
 
 def joined(parts: Sequence[str]) -> str:
     """`a`, `a and b`, `a, b and c`."""
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)
 
 
 def noun_of_table(table: str) -> str:

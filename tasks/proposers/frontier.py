@@ -13,6 +13,7 @@ from urllib.parse import parse_qsl, urlsplit
 import numpy as np
 
 _VARIABLE = re.compile(r"\d|%|\+|^.{31,}$|^[0-9a-f]{8,}$")
+_SEARCHES = re.compile(r"search|filter|/(find|go)$", re.IGNORECASE)
 _ALIKE = 3
 """From so many pages on, differing in one part of the path only, that part is a variable."""
 
@@ -86,14 +87,15 @@ class Frontier:
         self._patterns: dict[tuple[str, ...], set[str]] = {}
 
     def key(self, sighting: Sighting) -> str:
-        """The name of the page's kind: address pattern and structure."""
+        """The name of the page's kind: pattern of the path, and what fields and buttons there are;
+        for a page that has none, what its address asks."""
         path, _, query = pattern_of(sighting.url).partition("?")
         shape = "|".join(sorted(sighting.structure))
         segments = path.split("/")
         for place in range(2, len(segments)):
             if len(self._patterns.get(_slot(segments, place, shape), ())) >= _ALIKE:
                 segments[place] = "*"
-        return f"{'/'.join(segments)}?{query} {shape}"
+        return f"{'/'.join(segments)} {shape or query}"
 
     def see(self, sighting: Sighting) -> tuple[PageNode, bool]:
         """The node of a page, and whether it is a new one."""
@@ -132,9 +134,9 @@ class Frontier:
     def priority(self, node: PageNode) -> float:
         """How much is to be expected of going there: forms count whole, links by their yield."""
         left = self.untried(node)
-        forms = sum(offer.startswith("form:") for offer in left)
+        forms = sum(form_weight(offer) for offer in left if offer.startswith("form:"))
         links = sum(offer.startswith("link:") for offer in left)
-        buttons = min(1, len(left) - forms - links)
+        buttons = any(offer.startswith("button:") for offer in left)
         promise = 0.1 + forms + buttons + node.link_yield * min(links, 10) / 2
         curious = 1.0 + self._curiosity * node.mean_surprise
         return promise * curious / (1 + node.visits) / (1 + 0.1 * len(node.way))
@@ -165,6 +167,18 @@ def explored(nodes: Iterable[PageNode]) -> str:
     offers = sum(len(node.offers) for node in listed)
     tried = sum(len(node.offers & set(node.tried)) for node in listed)
     return f"{len(listed)} kinds of pages, {tried} of {offers} things on offer tried"
+
+
+def form_weight(offer: str) -> float:
+    """How much is to be expected of a form: the more fields it has the more; little of one that
+    searches, and less of one without a button, which is a filter more often than not."""
+    _, _, rest = offer.partition("/")
+    labels, _, button = rest.rpartition("/")
+    if button == "Enter":
+        return 0.2
+    if _SEARCHES.search(offer):
+        return 0.4
+    return 1.0 + 0.5 * min(4, labels.count(","))
 
 
 def _slot(segments: Sequence[str], place: int, shape: str) -> tuple[str, ...]:

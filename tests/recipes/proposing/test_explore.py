@@ -1,6 +1,8 @@
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from evaluators.rules import checks_hold
 from recipes.proposing.explore import Exploring, Roles, explore, proposals
 from recipes.proposing.explore_surprise import Moved, by_novelty, by_prediction
@@ -8,10 +10,12 @@ from recipes.proposing.label import Pruning
 from recipes.proposing.label_model import ModelWriter
 from recipes.proposing.prove_stage import Stage
 from tasks.proposers.backward import Grammar
+from tasks.task import Task
 from tests.fakes.desk import TERRITORY, Desk
+from webagent.errors import SetupError, WorldError
 from webagent.models.canned import CannedModel
 from webagent.policy.scripted import ScriptedPolicy, listed
-from webagent.records import Trajectory
+from webagent.records import Observation, Trajectory
 from webagent.rollout import World
 from webagent.store import Store
 
@@ -28,7 +32,7 @@ def stage(store: Store | None = None) -> Stage:
 async def test_an_exploration_finds_the_kinds_of_pages_and_keeps_to_its_budget() -> None:
     place = stage()
     found = await explore(TERRITORY, place, 0, FEW)
-    paths = {key.partition("?")[0] for key in found.frontier.nodes}
+    paths = {key.partition(" ")[0] for key in found.frontier.nodes}
     assert {"/", "/tickets", "/ticket/*", "/new"} <= paths
     assert len(found.frontier.nodes) <= 8
     assert found.steps == place.steps <= FEW.steps
@@ -126,7 +130,9 @@ async def test_pages_that_surprise_are_gone_to_more_often() -> None:
     for surprise in (strange, dull):
         settings = Exploring(steps=300, curiosity=20.0)
         found = await explore(TERRITORY, stage(), 0, settings, Roles(surprise=surprise))
-        visits.append(sum(n.visits for k, n in found.frontier.nodes.items() if k[:4] == "/new"))
+        visits.append(
+            sum(n.visits for k, n in found.frontier.nodes.items() if k.startswith("/new"))
+        )
     assert visits[0] > visits[1]
 
 
@@ -165,3 +171,20 @@ async def test_the_same_again_surprises_less() -> None:
     )
     novelty = by_novelty()
     assert novelty(moved) > novelty(moved) > novelty(moved)
+
+
+async def test_a_budget_too_small_for_an_episode_is_refused() -> None:
+    with pytest.raises(SetupError, match="3 steps are too few"):
+        await explore(TERRITORY, stage(), 0, Exploring(steps=3))
+
+
+async def test_worlds_that_fail_from_the_beginning_are_named() -> None:
+    class Broken(Desk):
+        async def reset(self, task: Task) -> Observation:
+            raise WorldError("the desk has burnt down")
+
+    async def world() -> World:
+        return Broken()
+
+    with pytest.raises(WorldError, match="burnt down"):
+        await explore(TERRITORY, Stage(world), 0, FEW)

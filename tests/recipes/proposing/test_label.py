@@ -15,7 +15,7 @@ from webagent.action import Action
 from webagent.action.actions import Answer, Click, Fill, SelectOption
 from webagent.models.canned import CannedModel
 from webagent.policy.scripted import ScriptedPolicy, listed
-from webagent.records import Trajectory
+from webagent.records import Decision, Node, Observation, Step, Trajectory
 from webagent.rollout import World, run_episode
 
 OPEN = (Click(3), Fill(11, "Torn sail 7"), Fill(11, "Torn sail 8"), Click(14))
@@ -148,3 +148,20 @@ async def test_a_question_that_gives_its_answer_away_is_not_taken() -> None:
     written = await ModelWriter(CannedModel([away, good])).write(story)
     assert written is not None
     assert (written.goal, written.answer) == ('What is the status of "Torn sail"?', "Fixed")
+
+
+def test_a_button_of_a_list_is_told_with_the_thing_above_it() -> None:
+    def line(mark: int, role: str, name: str) -> Node:
+        return Node(mark, role, name, kind="a" if role == "link" else "button")
+
+    nodes = (
+        line(1, "link", "Pebble Lamp"),
+        line(2, "button", "Add to basket"),
+        line(3, "link", "Heron Pen"),
+        line(4, "button", "Add to basket"),
+    )
+    page = Observation("", "http://shop.test/lamps", "Lamps", nodes)
+    after = Observation("", "http://shop.test/basket", "Basket", ())
+    [told] = deeds_of([Step(page, Decision(Click(4)))], after)
+    assert isinstance(told.deed, Submitted)
+    assert (told.deed.subject, told.deed.is_particular) == ("Heron Pen", True)

@@ -95,3 +95,12 @@ def test_deeds_that_differ_in_values_only_have_one_signature() -> None:
     assert signature(Opened("a", "Ticket 1", "/ticket/*")) == signature(
         Opened("b", "Ticket 2", "/ticket/*")
     )
+
+
+async def test_a_button_by_itself_is_told_with_its_thing_or_its_page() -> None:
+    assert await goal_of(Submitted("Add to basket", "Lamps", (), "Pebble Lamp", True)) == (
+        'Add to basket for "Pebble Lamp".'
+    )
+    assert await goal_of(Submitted("Add to basket", "Pebble Lamp")) == (
+        'Add to basket on the page "Pebble Lamp".'
+    )
