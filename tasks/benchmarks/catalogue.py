@@ -27,7 +27,7 @@ class Benchmark:
 
     summary: str
     count: int
-    """How many tasks were published."""
+    """How many tasks were published; 0 where that is up to the user's file."""
     module: str
     subset: str = ""
     """The part of the module's tasks that this entry is, as `hard`."""
@@ -90,10 +90,19 @@ BENCHMARKS = {
         "small games that show a password to whoever wins", 150, "tasks.benchmarks.webgames"
     ),
     "fossil": Benchmark(
-        "tickets, wiki, forum and code on a site that is started here", 0, "tasks.benchmarks.fossil"
+        "tickets, wiki, forum and code of a small project, started here",
+        58,
+        "tasks.benchmarks.fossil",
     ),
-    "oscar": Benchmark(
-        "a shop and its dashboard on a site that is started here", 0, "tasks.benchmarks.oscar"
+    "oscar": Benchmark("a shop and its dashboard, started here", 64, "tasks.benchmarks.oscar"),
+    "proposed": Benchmark(
+        "what `webagent propose` has found and had solved", 0, "tasks.benchmarks.proposed"
+    ),
+    "proposed-untried": Benchmark(
+        "proposals that passed every filter and that nobody has tried",
+        0,
+        "tasks.benchmarks.proposed",
+        "untried",
     ),
 }
 
