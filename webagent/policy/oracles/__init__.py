@@ -11,7 +11,7 @@ __all__ = ["ORACLES", "Oracle", "OraclePolicy", "View", "oracle"]
 _FAMILIES = (
     *("booking", "buttons", "choices", "dragging", "email", "exploring", "feeds"),
     *("forms", "games", "geometry", "reading", "shapes", "sliders", "writing"),
-    *("oscar_account", "oscar_basket", "oscar_dashboard", "oscar_lookups"),
+    *("oscar_account", "oscar_basket", "oscar_dashboard", "oscar_infeasible", "oscar_lookups"),
 )
 
 for _family in _FAMILIES:  # importing a module registers its oracles
