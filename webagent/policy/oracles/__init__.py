@@ -12,7 +12,7 @@ _FAMILIES = (
     *("booking", "buttons", "choices", "dragging", "email", "exploring", "feeds"),
     *("forms", "games", "geometry", "reading", "shapes", "sliders", "writing"),
     *("fossil_questions", "fossil_setup", "fossil_tickets", "fossil_wiki"),
-    *("oscar_account", "oscar_basket", "oscar_dashboard", "oscar_lookups"),
+    *("oscar_account", "oscar_basket", "oscar_dashboard", "oscar_infeasible", "oscar_lookups"),
 )
 
 for _family in _FAMILIES:  # importing a module registers its oracles

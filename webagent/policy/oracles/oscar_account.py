@@ -1,8 +1,6 @@
 """Oracles for what belongs to the shop's customers: addresses, wishes, reviews, the profile."""
 
-import re
-
-from webagent.action.actions import Click, Fill, GiveUp
+from webagent.action.actions import Click
 from webagent.policy.oracles.oscar import (
     Part,
     Play,
@@ -140,14 +138,4 @@ def alert(view: View) -> Play:
     """`Ask the shop to notify me once the "Pebble Mug" is back in stock.`"""
     view = yield from open_product(view, quoted(view)[0])
     yield from press(view, "button", "Notify me")
-    return None
-
-
-@scripted("shop-no-rights")
-def no_rights(view: View) -> Play:
-    """A customer's pages have no way into the dashboard."""
-    assert not view.all("link", name="Dashboard")
-    if re.search(r"dashboard", view.goal):
-        yield GiveUp("this account has no access to the dashboard")
-    yield Fill(0, "")
     return None

@@ -1,9 +1,8 @@
 """Oracles for the shop's baskets and orders: fill, change, check out."""
 
-import re
 from itertools import pairwise
 
-from webagent.action.actions import Click, Fill, GiveUp, SelectOption
+from webagent.action.actions import Click, Fill, SelectOption
 from webagent.policy.oracles.oscar import (
     Part,
     Play,
@@ -14,7 +13,6 @@ from webagent.policy.oracles.oscar import (
     press,
     quoted,
     scripted,
-    search,
     write,
 )
 from webagent.policy.oracles.view import View
@@ -276,46 +274,4 @@ def buy_voucher(view: View) -> Play:
     view = yield from open_basket(view)
     view = yield from use_voucher(view, code)
     yield from ship(view, city, method)
-    return None
-
-
-@scripted("shop-no-product")
-def no_product(view: View) -> Play:
-    """What the shop does not have is not found."""
-    title = quoted(view)[0]
-    view = yield from search(view, title)
-    view.first([node for node in view.page.nodes if "0 results" in node.name], "no results")
-    yield GiveUp(f"the shop has no {title}")
-    return None
-
-
-@scripted("shop-no-stock")
-def no_stock(view: View) -> Play:
-    """What is sold out has no button."""
-    title = quoted(view)[0]
-    view = yield from open_product(view, title)
-    view.first([node for node in view.page.nodes if node.name == "Unavailable"], "sold out")
-    yield GiveUp(f"the {title} is sold out")
-    return None
-
-
-@scripted("shop-no-voucher")
-def no_voucher(view: View) -> Play:
-    """A code that the shop refuses."""
-    code = view.read_one(r"\b([A-Z]+\d\d)\b")
-    view = yield from open_basket(view)
-    view = yield from use_voucher(view, code)
-    yield GiveUp(f"the shop does not take {code}")
-    return None
-
-
-@scripted("shop-too-many")
-def too_many(view: View) -> Play:
-    """More than there are; the basket's page says how many there are."""
-    title, count = quoted(view)[0], int(view.read_one(r"(?:to|exactly) (\d+)"))
-    view = yield from open_basket(view)
-    lines = [node.name for node in view.after(view.find("link", name=title)).page.nodes]
-    found = next(re.search(r"\((\d+) available\)", line) for line in lines if "available" in line)
-    assert found is not None and int(found[1]) < count
-    yield GiveUp(f"there are only {found[1]} of the {title}")
     return None

@@ -4,7 +4,7 @@ import re
 from decimal import Decimal
 from itertools import pairwise
 
-from webagent.action.actions import Click, Fill, GiveUp, Uncheck
+from webagent.action.actions import Click, Fill, Uncheck
 from webagent.policy.oracles.oscar import (
     Part,
     Play,
@@ -13,7 +13,6 @@ from webagent.policy.oracles.oscar import (
     quoted,
     scripted,
     select,
-    text_of,
     write,
 )
 from webagent.policy.oracles.view import View
@@ -285,22 +284,4 @@ def review_approve(view: View) -> Play:
     boxes = view.all("combobox")
     view = yield from select(view, boxes[-1], status)
     yield from press(view, "button", "Save")
-    return None
-
-
-@scripted("shop-no-order")
-def no_order(view: View) -> Play:
-    """An order that is not found."""
-    number = view.read_one(r"rder (\d+)")
-    view = yield from search_order(view, number)
-    yield GiveUp(f"there is no order {number}")
-    return None
-
-
-@scripted("shop-final-order")
-def final_order(view: View) -> Play:
-    """A status from which there is no way."""
-    view = yield from open_order(view, view.read_one(r"rder (\d+)"))
-    assert not view.all("button", name="Change status")
-    yield GiveUp(f"the order is final: {text_of(view, r'(Complete|Cancelled)')}")
     return None
