@@ -86,7 +86,9 @@ def _account(reason: Reason, why: str, worth: Worth, share: float) -> Account:
 def _history(record: Record, now: int) -> str:
     if not record.tries:
         strayed = record.all_tries
-        return f"all {strayed} tries strayed" if strayed else "never tried"
+        tried = f"all {strayed} tries failed after a random action" if strayed else "never tried"
+        shown = record.demonstrations
+        return f"{tried}, {shown} demonstrations learnt from" if shown else tried
     last = record.rounds[-1]
     when = "in the round before" if last.round == now - 1 else f"in round {last.round}"
     if record.tries == last.tries:

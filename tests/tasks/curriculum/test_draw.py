@@ -135,6 +135,14 @@ def test_every_draw_has_an_account_with_its_history_and_its_share() -> None:
     assert "number 1 of 1; it gets 100% of the steps" in why
 
 
+def test_an_account_says_what_was_shown_of_a_task_that_was_never_tried() -> None:
+    shown = Record(shown=3, shown_successes=3, demonstrations=2)
+    drawn = draw(100, now=1, records={"open": shown})
+    whys = {one.task.name: one.account.why for one in drawn}
+    assert whys["open"].startswith("never tried, 2 demonstrations learnt from, so its chance")
+    assert whys["stuck"].startswith("never tried, so its chance")
+
+
 def test_a_task_gets_steps_by_its_value_not_tries() -> None:
     kinds = {"short": Kind(), "long": Kind()}
     curriculum = Curriculum(Suite("fake@1", ("short", "long"), make), kinds, horizon=NO_LIMIT)
