@@ -94,9 +94,7 @@ class VirtualClock:
         """Nothing to hear of: virtual time knows what is pending."""
 
     async def start(self, tab: Tab) -> None:
-        await tab.send(
-            "Emulation.setVirtualTimePolicy", policy="pause", initialVirtualTime=START_OF_TIME
-        )
+        await tab.hold_time(START_OF_TIME)
         if self._is_paced:
             await self._by_wall.follow(tab)
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Any
@@ -60,6 +61,9 @@ class Tab:
         self.ask_for_elements = questions.ask_for_elements
         self.drags = Drags(line)
         self._expired = asyncio.Event()
+        self._held_since: float | None = None
+        self._let_pass = 0.0
+        """Seconds of virtual time, at most, since it was first held."""
         self._frame = ""
         self._frames = Frames(self)
 
@@ -179,12 +183,31 @@ class Tab:
             return
         x, y = self.mouse
         where = {"x": x, "y": y, "modifiers": self.modifiers}
-        sent = [self.send("Input.dispatchMouseEvent", type="mouseMoved", **where)]
+        sent: list[Awaitable[Any]] = [
+            self.do_input("Input.dispatchMouseEvent", type="mouseMoved", **where)
+        ]
         if not takes_text:
             sent.append(self.send("Input.insertText", text=""))
         with suppress(TimeoutError):
             async with asyncio.timeout(FRAME_SECONDS):
                 await asyncio.gather(*sent)
+
+    async def do_input(self, method: str, **parameters: Any) -> None:
+        """An input event of the mouse or the keyboard, at the page's own time.
+
+        Where virtual time has run ahead of the wall clock, an event of now would be older than a
+        page that has been opened since; when such an event leads to another address in the same
+        document, Chromium's renderer crashes.
+        """
+        if self._held_since is not None:
+            parameters["timestamp"] = max(time.time(), self._held_since + self._let_pass)
+        await self.send(method, **parameters)
+
+    async def hold_time(self, start: float) -> None:
+        """Virtual time begins, at so many seconds since 1970, and stands still."""
+        if self._held_since is None:
+            self._held_since = time.time()
+        await self.send("Emulation.setVirtualTimePolicy", policy="pause", initialVirtualTime=start)
 
     async def drag_has_started(self) -> bool:
         """Whether the page or one of its frames began a native drag and let it go on."""
@@ -222,6 +245,7 @@ class Tab:
         While a navigation waits for its server the browser does not even take the command.
         """
         self._expired.clear()
+        self._let_pass += milliseconds / 1000
         try:
             async with asyncio.timeout(DATA_SECONDS if within is None else within):
                 await self.send(

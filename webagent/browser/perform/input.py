@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from webagent.action.actions import Button
 from webagent.browser.page.line import world_failures
 from webagent.browser.page.tab import Tab
-from webagent.browser.perform.keys import press
+from webagent.browser.perform.keys import is_plain, press, stroke
 
 Point = tuple[float, float]
 
@@ -69,7 +69,7 @@ async def drop_files(tab: Tab, point: Point, paths: Sequence[str]) -> None:
 
 async def turn_wheel(tab: Tab, point: Point, dx: int, dy: int) -> None:
     """Turn the wheel over a point, by CSS pixels right and down."""
-    await tab.send(
+    await tab.do_input(
         "Input.dispatchMouseEvent",
         type="mouseWheel",
         x=point[0],
@@ -91,29 +91,11 @@ async def type_text(tab: Tab, text: str) -> None:
     if len(text) > _LONGEST_TYPED:
         await tab.send("Input.insertText", text=text[:-1])
         text = text[-1]
-    if not tab.modifiers and all(
-        character.isascii() and (character.isalnum() or character == " ") for character in text
-    ):
-        await asyncio.gather(*(_key(tab, kind, c) for c in text for kind in ("keyDown", "keyUp")))
+    if not tab.modifiers and all(map(is_plain, text)):
+        await asyncio.gather(*(stroke(tab, character) for character in text))
         return
     async with world_failures():
         await tab.alive(tab.page.keyboard.type(text))
-
-
-async def _key(tab: Tab, kind: str, character: str) -> None:
-    """One key of letters, digits and space, the same on every keyboard; sent without waiting for
-    the one before, and still in order."""
-    upper = character.upper()
-    place = "Space" if character == " " else f"{'Digit' if upper.isdigit() else 'Key'}{upper}"
-    text = {"text": character, "unmodifiedText": character} if kind == "keyDown" else {}
-    await tab.send(
-        "Input.dispatchKeyEvent",
-        type=kind,
-        key=character,
-        code=place,
-        windowsVirtualKeyCode=ord(upper),
-        **text,
-    )
 
 
 async def _drop(tab: Tab, end: Point) -> bool:
@@ -132,7 +114,7 @@ async def _mouse(
     tab: Tab, kind: str, point: Point, button: Button | None = None, count: int = 0
 ) -> None:
     tab.mouse = point
-    await tab.send(
+    await tab.do_input(
         "Input.dispatchMouseEvent",
         type=kind,
         x=point[0],

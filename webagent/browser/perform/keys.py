@@ -1,5 +1,6 @@
 """Keys by name: what people and models call them, and pressing them in a tab."""
 
+import asyncio
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from difflib import get_close_matches
@@ -44,6 +45,8 @@ _ALIASES = {
     "plus": "+",
     "minus": "-",
 }
+_WRITING = {"Enter": ("\r", "Enter"), " ": (" ", "Space"), "Space": (" ", "Space")}
+_KEY_EVENT = "Input.dispatchKeyEvent"
 _BY_NAME = {name.lower(): name for name in _NAMED} | _ALIASES
 
 
@@ -62,8 +65,27 @@ def read_keys(text: str) -> tuple[str, ...] | str:
 
 async def press(tab: Tab, keys: Iterable[str]) -> None:
     """Press the keys together and let go. Raises `WorldError`."""
+    keys = tuple(keys)
+    if len(keys) == 1 and is_plain(keys[0]) and not tab.modifiers:
+        return await stroke(tab, keys[0])
     async with world_failures():
         await tab.alive(tab.page.keyboard.press("+".join(keys)))
+
+
+def is_plain(key: str) -> bool:
+    """Whether it is the same key on every keyboard, and writes: a letter, a digit, Space, Enter."""
+    return key in _WRITING or (len(key) == 1 and key.isascii() and key.isalnum())
+
+
+async def stroke(tab: Tab, key: str) -> None:
+    """Press a plain key and let go; those after it need not wait, and still arrive in order."""
+    text, code = _WRITING.get(key, (key, f"{'Digit' if key.isdigit() else 'Key'}{key.upper()}"))
+    name = key if key == "Enter" else text
+    event = {"key": name, "code": code, "windowsVirtualKeyCode": ord(text.upper())}
+    await asyncio.gather(
+        tab.do_input(_KEY_EVENT, type="keyDown", text=text, unmodifiedText=text, **event),
+        tab.do_input(_KEY_EVENT, type="keyUp", **event),
+    )
 
 
 async def turn(tab: Tab, key: str, down: bool) -> None:

@@ -232,3 +232,25 @@ async def test_data_that_never_come_take_a_page_to_the_wall_clock(
     seen = await world.step(Wait(600))
     assert "chimed" in render(seen)
     assert time.monotonic() - started < 8
+
+
+SOFT = """
+<title>Soft</title><form><input type=hidden name=again value=yes><button>Send</button></form>
+<a href="#more" onclick="event.preventDefault(); const more = document.createElement('div');
+  more.style = 'height: 400px; background: #cde'; more.textContent = 'More';
+  document.body.append(more); location.hash = 'more'">More</a>
+"""
+
+
+@pytest.mark.parametrize("how", ["mouse", "keyboard"])
+async def test_a_page_that_another_led_to_may_change_its_address_when_acted_on(
+    world: BrowserWorld, tmp_path: Path, how: str
+) -> None:
+    (tmp_path / "soft.html").write_text(SOFT)
+    seen = await world.reset(Task(id="page/soft@1", start_url=(tmp_path / "soft.html").as_uri()))
+    marks = {node.name: node.mark for node in seen.nodes}
+    seen = await world.step(act.Click(marks["Send"]))
+    assert seen.url.endswith("?again=yes")
+    marks = {node.name: node.mark for node in seen.nodes}
+    more = act.Click(marks["More"]) if how == "mouse" else act.Press(marks["More"], "Enter")
+    assert (await world.step(more)).url.endswith("#more")
