@@ -58,7 +58,7 @@ def too_many(draw: Random) -> Case:
     return cannot(goal.format(product.title, count))
 
 
-@template("shop-no-order", "staff", 5, "dashboard", "search", "infeasible", clock="real")
+@template("shop-no-order", "staff", 5, "dashboard", "search", "infeasible")
 def no_order(draw: Random) -> Case:
     """There is no such order."""
     number = FIRST_ORDER + len(orders()) + draw.randint(20, 900)
@@ -70,7 +70,7 @@ def no_order(draw: Random) -> Case:
     return cannot(goal.format(number))
 
 
-@template("shop-final-order", "staff", 5, "dashboard", "search", "infeasible", clock="real")
+@template("shop-final-order", "staff", 5, "dashboard", "search", "infeasible")
 def final_order(draw: Random) -> Case:
     """Its status is the last one that there is."""
     order = draw.choice([each for each in orders() if each.status in ("Complete", "Cancelled")])

@@ -181,7 +181,7 @@ def spent(draw: Random) -> Case:
     return says(goal.format(_MONTHS[month - 1]), *money(total))
 
 
-@template("shop-buyer-email", "staff", 5, "dashboard", "search", "read", clock="real")
+@template("shop-buyer-email", "staff", 5, "dashboard", "search", "read")
 def buyer_email(draw: Random) -> Case:
     """Who placed an order."""
     order = draw.choice(orders())

@@ -39,7 +39,7 @@ def _traced(order: Order) -> Row:
     return {"order_id": order_key(order), "note_type": "System"}
 
 
-@template("shop-order-status", "staff", 8, "dashboard", "search", "choose", clock="real")
+@template("shop-order-status", "staff", 8, "dashboard", "search", "choose")
 def order_status(draw: Random) -> Case:
     """The next status of an order."""
     order = draw.choice([each for each in orders() if NEXT_STATUSES[each.status]])
@@ -57,7 +57,7 @@ def order_status(draw: Random) -> Case:
     return does(goal.format(order.number, status), rows)
 
 
-@template("shop-order-note", "staff", 8, "dashboard", "search", "form", clock="real")
+@template("shop-order-note", "staff", 8, "dashboard", "search", "form")
 def order_note(draw: Random) -> Case:
     """A note on an order."""
     order, note = draw.choice(orders()), draw.choice(_NOTES)
@@ -70,7 +70,7 @@ def order_note(draw: Random) -> Case:
     return does(goal.format(order.number, note), {"order_ordernote": added(row)})
 
 
-@template("shop-order-ship", "staff", 14, "dashboard", "choose", "form", "long", clock="real")
+@template("shop-order-ship", "staff", 14, "dashboard", "choose", "form", "long")
 def order_ship(draw: Random) -> Case:
     """All lines of an order are shipped."""
     among = [each for each in orders() if each.status == "Being processed"]
@@ -96,7 +96,7 @@ def order_ship(draw: Random) -> Case:
     return does(goal.format(order.number, tracking), rows)
 
 
-@template("shop-orders-cancel", "staff", 16, "dashboard", "search", "choose", "long", clock="real")
+@template("shop-orders-cancel", "staff", 16, "dashboard", "search", "choose", "long")
 def orders_cancel(draw: Random) -> Case:
     """Every order of somebody that has not been begun."""
     waiting = {

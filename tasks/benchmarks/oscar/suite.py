@@ -49,7 +49,6 @@ def _make(name: str, seed: int, settings: Mapping[str, Any]) -> Task:
         checks=case.checks,
         records=(CHANGES,),
         queries=case.queries,
-        clock=template.clock,
         site=SITE,
         login=template.login,
         template=name,

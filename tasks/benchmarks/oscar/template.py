@@ -40,22 +40,19 @@ class Template:
     write: Write
     start: str
     """Path of the page that it begins on."""
-    clock: str
-    """`real` where the way leads over the dashboard's page of an order: with the virtual clock
-    Chromium crashes when that page changes its own address."""
 
 
 TEMPLATES: dict[str, Template] = {}
 
 
 def template(
-    name: str, login: str, steps: int, *skills: str, start: str = "", clock: str = "virtual"
+    name: str, login: str, steps: int, *skills: str, start: str = ""
 ) -> Callable[[Write], Write]:
     """Register the function that writes the tasks of this name."""
 
     def register(write: Write) -> Write:
         begin = start or ("/dashboard/" if login == "staff" else "/catalogue/")
-        TEMPLATES[name] = Template(name, login, steps, skills, write, begin, clock)
+        TEMPLATES[name] = Template(name, login, steps, skills, write, begin)
         return write
 
     return register
