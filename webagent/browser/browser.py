@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import AsyncExitStack
+from functools import partial
 from types import TracebackType
 from typing import Self
 
@@ -102,6 +103,7 @@ class Browser:
         await self._supply.open()
         world = BrowserWorld(self, keep_image, profile, variant, handover, self._places, logins)
         world.keep_picture = keep_picture or keep_image
+        world.when_closed = partial(self._worlds.discard, world)
         self._worlds.add(world)
         return world
 

@@ -61,6 +61,8 @@ class BrowserWorld:
         self._asked_about: set[str] = set()
         self._seen: Observation | None = None
         self._acted: ActedElements | None = None
+        self.when_closed: Callable[[], object] = lambda: None
+        """Called at the end of `close`."""
         self.refusal = ""
         """Why the last action could not be done; empty when it was done, whatever came of it."""
 
@@ -163,6 +165,7 @@ class BrowserWorld:
         self._leave()
         await self._upcoming.close()
         await self._background.finish()
+        self.when_closed()
 
     @contextmanager
     def _at_work(self) -> Iterator[None]:

@@ -1,10 +1,12 @@
 """Browsers are replaced without cutting an episode, and what nobody uses is taken back."""
 
 import asyncio
+import gc
 import os
 import subprocess
 import sys
 import tempfile
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 
@@ -65,6 +67,17 @@ async def test_a_browser_is_replaced_after_so_many_pages_and_none_of_them_is_cut
         await long.close()
         await until(lambda: not first.is_alive)
         assert len(browser.engines) == 1
+
+
+async def test_a_world_that_was_closed_is_not_kept(page_task: MakeTask) -> None:
+    async with Browser() as browser:
+        world = await browser.world()
+        await play(world, page_task("tabs"))
+        kept = weakref.ref(world)
+        await world.close()
+        del world
+        gc.collect()
+        assert kept() is None
 
 
 async def test_a_browser_is_replaced_when_it_is_old(page_task: MakeTask) -> None:
