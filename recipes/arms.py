@@ -35,7 +35,6 @@ _ALL = (
     Arm("none", "the policy after its demonstrations, no improvement", "nothing"),
     Arm("control", "the same gradient tokens again on demonstrations alone", "demonstrations"),
     Arm("self", "self-improvement on judged real experience"),
-    Arm("uniform", "`self` without a curriculum: every task as often", draws="uniform"),
     Arm("imagined", "self-improvement with imagined successes added", dreams=True),
     Arm("lookahead", "`self` asking the world model", acts_by="lookahead", weights_of="self"),
     Arm("rerank", "`self` asking the reward model", acts_by="rerank", weights_of="self"),
@@ -43,6 +42,7 @@ _ALL = (
     Arm("both", "`imagined` asking its world model", acts_by="lookahead", weights_of="imagined"),
     Arm("judged", "`self` with a learned judge in place of the checks", believes="own"),
     Arm("checked", "`judged` held to a frozen judge", believes="own and frozen"),
+    Arm("uniform", "`self` without a curriculum: every task as often", draws="uniform"),
 )
 
 ARMS = {arm.name: arm for arm in _ALL}

@@ -134,6 +134,11 @@ class Step:
     """Wall time the world took for the action."""
 
 
+SET_APART = ("baseline", "record")
+"""Phases that say nothing of a policy: baselines, and what was played to be replayed in one. They
+are among a run's episodes only for whoever names them."""
+
+
 @dataclass(frozen=True, slots=True)
 class Provenance:
     """Where an episode came from."""
@@ -145,7 +150,7 @@ class Provenance:
     repeat: int = 0
     round: int = 0
     phase: str = ""
-    """`demonstrate`, `collect`, `imagine`, `evaluate`."""
+    """`demonstrate`, `collect`, `imagine`, `evaluate`, or one of `SET_APART`."""
     index: int = 0
     """Place in the phase's plan; with the fields above it names the episode."""
     seeded_from: str = ""

@@ -41,7 +41,7 @@ class Verdicts:
         if self.is_paid:
             self._spoken = {
                 episode: score.value
-                for episode, scores in self.store.scores("finished").items()
+                for episode, scores in self.store.scores("any").items()
                 for score in scores
                 if (score.name, score.evaluator) == ("success", self.headline.id)
                 and score.value is not None

@@ -5,7 +5,7 @@ from recipes.summary import Summary
 
 SHAPES = (
     *("circle", "square", "circle", "diamond", "up", "down", "cross", "square"),
-    *("up", "diamond"),
+    *("up", "diamond", "down"),
 )
 
 

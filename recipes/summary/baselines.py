@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import TypedDict
 
 from evaluators.statistics import wilson
+from webagent.records import SET_APART
 from webagent.store import Entry
 
 NOTHING, GIVE_UP, REPLAY = "do nothing", "give up at once", "blind replay"
 BASELINES = (NOTHING, GIVE_UP, REPLAY)
-PHASE, RECORDING = "baseline", "record"
+PHASE, RECORDING = SET_APART
 """Phases of the episodes that are baselines, and of those that were played to be replayed."""
 
 

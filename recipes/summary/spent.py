@@ -67,7 +67,7 @@ def spent(store: Store) -> SpentRow | None:
     asked = [_asked(entry, prices) for entry in kept_entries(store)]
     beside: Where = {"phase": [PHASE, RECORDING]}
     steps = store.count_real_steps() - store.count_real_steps(**beside)
-    episodes = len(store.entries("played")) - len(store.entries("played", **beside))
+    episodes = len(store.entries("played"))
     total = _total(asked, _noted(store))
     currencies = {row["currency"] for row in asked if row["currency"]}
     return SpentRow(

@@ -15,6 +15,7 @@ from tasks.task import Task
 from webagent.action.actions import Click
 from webagent.errors import StoreError
 from webagent.records import (
+    SET_APART,
     Decision,
     Ending,
     Node,
@@ -107,6 +108,17 @@ def test_infrastructure_failures_are_left_out_unless_asked_for(store: Store) -> 
     assert store.ids() == ["episode-0"]
     assert list(store.trajectories("finished")) == [episode(0), failed]
     assert store.endings() == Counter({Ending.TASK_OVER: 1, Ending.WORLD_FAILED: 1})
+
+
+@pytest.mark.parametrize("phase", SET_APART)
+def test_what_says_nothing_of_a_policy_is_among_episodes_for_who_names_it(
+    store: Store, phase: str
+) -> None:
+    store.add(episode(0))
+    store.add(episode(1, provenance=Provenance(phase=phase)))
+    assert store.ids() == store.ids("finished") == ["episode-0"]
+    assert store.ids(phase=phase) == store.ids(id="episode-1") == ["episode-1"]
+    assert len(store.ids("any")) == 2
 
 
 def test_entries_list_episodes_without_their_steps(store: Store) -> None:

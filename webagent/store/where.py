@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, Literal, TypeAlias, TypedDict
 
 from webagent.errors import StoreError
-from webagent.records import Ending
+from webagent.records import SET_APART, Ending
 
 Kind: TypeAlias = Literal["played", "finished", "any"]
 """`played`: ended for a reason that says something about the agent. `finished`: ended at all,
@@ -39,8 +39,14 @@ _KINDS: dict[Kind, str] = {
 
 
 def conditions(where: Mapping[str, Any], kind: Kind) -> tuple[str, list[str | int]]:
-    """The SQL condition on the table `episodes` with the values for its question marks."""
-    parts, values = [_KINDS[kind]], []
+    """The SQL condition on the table `episodes` with the values for its question marks.
+
+    The phases `SET_APART` are left out unless `kind` is `any`, or phase or id are named.
+    """
+    parts, values = [_KINDS[kind]], list[str | int]()
+    if kind != "any" and not {"phase", "id"} & where.keys():
+        parts.append(f"phase NOT IN ({', '.join('?' * len(SET_APART))})")
+        values.extend(SET_APART)
     for name, wanted in where.items():
         if name not in Where.__annotations__:
             known = ", ".join(Where.__annotations__)
