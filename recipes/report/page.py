@@ -11,7 +11,7 @@ from recipes.report.chart import curves, has_curve
 from recipes.report.episodes import examples
 from recipes.report.markup import Child, Markup, joined, tag
 from recipes.summary import Summary, headline
-from recipes.summary.words import kind_of_seeds, macro_told, sources
+from recipes.summary.words import kind_of_seeds, lenient_rule, macro_told, sources
 from webagent.errors import StoreError
 from webagent.store import Store
 
@@ -101,9 +101,12 @@ def _measured(summary: Summary) -> list[Markup]:
     if said := [*map(macro_told, summary.get("macro", ())), *summary.get("notes", ())]:
         sentences = [tag("p", sentence, class_="note") for sentence in said]
         parts += _section("Beside the mean", "", joined(sentences))
-    note = "Share of episodes in percent. Headline: raw reward 1; beside it any positive reward."
+    rule = lenient_rule(summary)
+    beside = " Headline: raw reward 1; beside it any positive reward." if rule else ""
+    note = f"Share of episodes in percent.{beside}"
     parts += _section("Every round", note, tables.rounds(summary))
-    note = "At the last round. Large: raw reward 1; small and pale: raw reward above 0."
+    beside = " Large: raw reward 1; small and pale: raw reward above 0." if rule else ""
+    note = f"At the last round.{beside}"
     parts += _section("Every task", note, tables.tasks(summary))
     return parts
 

@@ -9,29 +9,34 @@ from recipes.report.markup import Markup, tag
 from recipes.summary import Comparison, Rate, RoundRow, Summary, compared
 from recipes.summary.baselines import BaselineRow
 from recipes.summary.drift import DriftRow
-from recipes.summary.words import BASELINE_HEAD, DRIFT_HEAD, baseline_cells, drift_cells, points
+from recipes.summary.words import (
+    BASELINE_HEAD,
+    DRIFT_HEAD,
+    baseline_cells,
+    drift_cells,
+    lenient_rule,
+    points,
+)
 
 _FIRST_PROSE = 2
 """From this column on, behind the cause, the table of failures holds words."""
-_ROUND_COLUMNS = (
-    *("arm", "round", "raw = 1", "95 %", "raw > 0", "episodes"),
-    *("real steps", "imagined", "seconds"),
-)
 
 
 def rounds(summary: Summary) -> Markup:
     """A row for every round of every arm."""
+    rule = lenient_rule(summary)
     rows = [
         tag(
             "tr",
             tag("th", "" if place else _named(summary, arm["name"]), scope="row"),
-            _round_cells(row),
+            _round_cells(row, rule),
             class_="" if place else "first",
         )
         for arm in summary["arms"]
         for place, row in enumerate(arm["rounds"])
     ]
-    return _table(_ROUND_COLUMNS, rows)
+    head = ("arm", "round", *(("raw = 1", "95 %", rule) if rule else ("success %", "95 %")))
+    return _table((*head, "episodes", "real steps", "imagined", "seconds"), rows)
 
 
 def tasks(summary: Summary) -> Markup:
@@ -115,12 +120,12 @@ def _named(summary: Summary, arm: str) -> Markup:
     return tag("span", arm, class_=f"key {colour_class(summary, arm)}")
 
 
-def _round_cells(row: RoundRow) -> list[Markup]:
+def _round_cells(row: RoundRow, rule: str) -> list[Markup]:
     return [
         tag("td", str(row["round"])),
         tag("td", tag("b", _number(row["success"]))),
         tag("td", f"{_number(row['low'])}–{_number(row['high'])}"),
-        tag("td", _number(row["raw_positive"])),
+        *[tag("td", _number(row["raw_positive"]))] * bool(rule),
         tag("td", f"{row['episodes']:,}", class_="soft"),
         tag("td", f"{row['real_steps']:,.0f}"),
         tag("td", f"{row['imagined_steps']:,.0f}"),
@@ -129,8 +134,9 @@ def _round_cells(row: RoundRow) -> list[Markup]:
 
 
 def _cells(summary: Summary, rates: Sequence[Rate | None]) -> list[Markup]:
+    rule = lenient_rule(summary)
     cells = [
-        _rate_cell(rate, colour_class(summary, arm["name"])) if rate else tag("td", "–")
+        _rate_cell(rate, colour_class(summary, arm["name"]), rule) if rate else tag("td", "–")
         for arm, rate in zip(summary["arms"], rates, strict=True)
     ]
     if len(rates) == 1 and rates[0] is not None:
@@ -140,17 +146,17 @@ def _cells(summary: Summary, rates: Sequence[Rate | None]) -> list[Markup]:
     return cells
 
 
-def _rate_cell(rate: Rate, colour: str) -> Markup:
-    """Success with the lenient rule beside it; the bar shows both."""
+def _rate_cell(rate: Rate, colour: str, rule: str) -> Markup:
+    """Success with the lenient rule beside it, where there is one; the bar shows both."""
     words = f"{rate['episodes']:,} episodes, 95 % {_number(rate['low'])} to {_number(rate['high'])}"
     bar = tag(
         "span",
-        tag("i", class_="lenient", style=f"width:{_number(rate['raw_positive'])}%"),
+        *[tag("i", class_="lenient", style=f"width:{_number(rate['raw_positive'])}%")] * bool(rule),
         tag("i", style=f"width:{_number(rate['success'])}%"),
         class_="bar",
     )
-    numbers = _number(rate["success"]), tag("small", _number(rate["raw_positive"]))
-    return tag("td", numbers, bar, class_=f"cell {colour}", title=words)
+    beside = [tag("small", _number(rate["raw_positive"]))] * bool(rule)
+    return tag("td", _number(rate["success"]), beside, bar, class_=f"cell {colour}", title=words)
 
 
 def _sentence(row: Comparison) -> str:

@@ -18,14 +18,11 @@ from recipes.summary.words import (
     hundredths,
     interval,
     kind_of_seeds,
+    lenient_cells,
+    lenient_rule,
     macro_told,
     sources,
     spent_cells,
-)
-
-_ROUND_HEAD = (
-    *("arm", "round", "success %", "95 %", "by repeat %", "raw > 0 %"),
-    *("episodes", "real steps", "imagined steps"),
 )
 
 
@@ -65,16 +62,20 @@ def _spent(row: SpentRow) -> list[str]:
 
 
 def _rounds(summary: Summary) -> str:
-    rows = [(arm["name"], *_round(row)) for arm in summary["arms"] for row in arm["rounds"]]
-    return _table(_ROUND_HEAD, rows)
+    rule = lenient_rule(summary)
+    rows = [(arm["name"], *_round(row, rule)) for arm in summary["arms"] for row in arm["rounds"]]
+    lenient = (f"{rule} %",) if rule else ()
+    head = ("arm", "round", "success %", "95 %", "by repeat %", *lenient)
+    return _table((*head, "episodes", "real steps", "imagined steps"), rows)
 
 
-def _round(row: RoundRow) -> tuple[str, ...]:
+def _round(row: RoundRow, rule: str) -> tuple[str, ...]:
     return (
         str(row["round"]),
         hundredths(row["success"]),
         interval(row),
         ", ".join(hundredths(one["success"]) for one in row["by_repeat"]),
+        *lenient_cells(row, rule),
         *costs(row),
     )
 
@@ -83,22 +84,24 @@ def _tasks(summary: Summary) -> str:
     """Success by task at the last round; the lenient rule beside it where there is one arm."""
     arms = summary["arms"]
     alone = arms[0]["name"] if len(arms) == 1 else ""
-    names = [alone, "95 %", "raw > 0", "n"] if alone else [arm["name"] for arm in arms]
+    rule = lenient_rule(summary)
+    lenient = [rule] * bool(rule)
+    names = [alone, "95 %", *lenient, "n"] if alone else [arm["name"] for arm in arms]
     rows = [
-        (task, *(cell for rate in rates for cell in _cells(rate, bool(alone))))
+        (task, *(cell for rate in rates for cell in _cells(rate, rule, is_alone=bool(alone))))
         for task in summary["tasks"]
         if any(rates := [arm["by_task"].get(task) for arm in arms])
     ]
     return _table(("task, success %", *names), rows)
 
 
-def _cells(rate: Rate | None, is_alone: bool) -> list[str]:
+def _cells(rate: Rate | None, rule: str, *, is_alone: bool) -> list[str]:
     if rate is None:
         return ["–"]
     if not is_alone:
         return [hundredths(rate["success"])]
-    lenient = hundredths(rate["raw_positive"])
-    return [hundredths(rate["success"]), interval(rate), lenient, str(rate["episodes"])]
+    lenient = lenient_cells(rate, rule)
+    return [hundredths(rate["success"]), interval(rate), *lenient, str(rate["episodes"])]
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

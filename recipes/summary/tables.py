@@ -23,6 +23,8 @@ from recipes.summary.words import (
     hundredths,
     interval,
     kind_of_seeds,
+    lenient_cells,
+    lenient_rule,
     macro_told,
     spent_cells,
 )
@@ -92,19 +94,22 @@ def _rounds(summary: Summary) -> Table:
     title = f"{escape(summary['benchmark'])}: success on {kind_of_seeds(summary)} seeds"
     table = Table(title=title, box=None)
     table.add_column("arm")
-    for name in ("round", "success %", "95 %", "raw > 0 %", "episodes", "real steps", "imagined"):
+    rule = lenient_rule(summary)
+    lenient = (f"{rule} %",) if rule else ()
+    for name in ("round", "success %", "95 %", *lenient, "episodes", "real steps", "imagined"):
         table.add_column(name, justify="right")
     for arm in summary["arms"]:
         for place, row in enumerate(arm["rounds"]):
-            table.add_row("" if place else escape(arm["name"]), *_round(row))
+            table.add_row("" if place else escape(arm["name"]), *_round(row, rule))
     return table
 
 
-def _round(row: RoundRow) -> tuple[str, ...]:
+def _round(row: RoundRow, rule: str) -> tuple[str, ...]:
     return (
         str(row["round"]),
         f"[bold]{hundredths(row['success'])}[/bold]",
         interval(row),
+        *lenient_cells(row, rule),
         *costs(row),
     )
 
@@ -114,19 +119,21 @@ def _tasks(summary: Summary) -> Table:
     arms = summary["arms"]
     table = Table(title="success by task at the last round, %", box=None)
     table.add_column("task")
-    names = ("success", "95 %", "raw > 0", "n") if len(arms) == 1 else [a["name"] for a in arms]
+    rule = lenient_rule(summary)
+    alone = ("success", "95 %", *([rule] * bool(rule)), "n")
+    names = alone if len(arms) == 1 else [arm["name"] for arm in arms]
     for name in names:
         table.add_column(escape(name), justify="right")
     for task in summary["tasks"]:
         rates = [arm["by_task"].get(task) for arm in arms]
         if any(rates):
-            table.add_row(escape(task), *_cells(rates))
+            table.add_row(escape(task), *_cells(rates, rule))
     table.add_section()
-    table.add_row("[bold]all[/bold]", *_cells([_last(arm) for arm in arms]))
+    table.add_row("[bold]all[/bold]", *_cells([_last(arm) for arm in arms], rule))
     return table
 
 
-def _cells(rates: Sequence[Rate | None]) -> list[str]:
+def _cells(rates: Sequence[Rate | None], rule: str) -> list[str]:
     if len(rates) > 1:
         return [hundredths(rate["success"]) if rate else "–" for rate in rates]
     return [
@@ -136,7 +143,7 @@ def _cells(rates: Sequence[Rate | None]) -> list[str]:
         for cell in (
             hundredths(rate["success"]),
             interval(rate),
-            hundredths(rate["raw_positive"]),
+            *lenient_cells(rate, rule),
             f"{rate['episodes']:,}",
         )
     ]

@@ -13,7 +13,15 @@ from recipes.report import write_report
 from recipes.report.chart import has_curve
 from recipes.report.markup import Markup, joined, tag
 from recipes.report.page import page
-from recipes.summary import RunMeta, compared, headline, summarize, write_summary
+from recipes.summary import (
+    RunMeta,
+    as_markdown,
+    compared,
+    headline,
+    print_summary,
+    summarize,
+    write_summary,
+)
 from recipes.summary.origin import origin
 from tests.fakes.run import TASKS, episode, fill
 from webagent.records import Ending, Provenance, Score
@@ -145,6 +153,20 @@ def test_a_benchmark_has_no_curve_and_still_a_page(store: Store) -> None:
     assert not has_curve(summary)
     assert "oracle succeeds in 100.0 % of 20" in words(reader)
     assert reader.tags.count("details") == 1
+
+
+@pytest.mark.parametrize(("benchmark", "is_told"), [("miniwob@1", True), ("oscar@1", False)])
+def test_the_lenient_rule_is_told_where_the_benchmark_has_one(
+    store: Store, capsys: pytest.CaptureFixture[str], benchmark: str, is_told: bool
+) -> None:
+    fill(store, {("oracle", 0): 1.0}, repeats=1)
+    summary = summarize(store, replace(META, benchmark=benchmark))
+    print_summary(summary)
+    printed, published = capsys.readouterr().out, as_markdown(summary, "Run")
+    for told in (printed, published, words(Reader(page(summary, store)))):
+        assert bool(re.search(r"\braw (reward|[>=])", told)) is is_told
+    head, _, row = published.split("| arm |")[1].splitlines()[:3]
+    assert head.count("|") + 1 == row.count("|") - 1
 
 
 def test_a_run_without_a_measurement_has_a_page_that_says_so(store: Store) -> None:
