@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from webagent.browser.page.tab import Tab
@@ -11,7 +12,6 @@ from webagent.errors import WorldError
 BY_PAGE_SECONDS = 0.7
 """A page that goes somewhere so soon after something was done in it goes because of that."""
 _COMMITTED_SECONDS = 5.0
-_AGAIN_SECONDS = 0.05
 
 Gone = Callable[[str, str], None]
 """Told `went` with the address, `back` or `forward`."""
@@ -26,10 +26,15 @@ class Travels:
         self._gone = gone
         self._last_deed = last_deed
         self._is_asked_by_page = False
+        self._is_compared = False
         self._place = 0
         self._work: set[asyncio.Task[None]] = set()
+        self._committed = asyncio.Event()
+        """Set and replaced whenever the tab has come to another page or place."""
         tab.on("Page.frameRequestedNavigation", self._requested)
         tab.on("Page.frameStartedNavigating", self._started)
+        tab.on("Page.frameNavigated", lambda event: self._arrived(event["frame"]["id"]))
+        tab.on("Page.navigatedWithinDocument", lambda event: self._arrived(event["frameId"]))
 
     async def begin(self) -> None:
         """Learn where in its history the tab is. Raises `WorldError`."""
@@ -46,30 +51,34 @@ class Travels:
         kind = event.get("navigationType", "")
         is_so_soon = time.monotonic() - self._last_deed() < BY_PAGE_SECONDS
         if kind == "sameDocument" or is_by_page or is_so_soon:
-            self._start(self._moved())
-        elif kind.startswith("history"):
-            self._start(self._tell_history(event["url"]))
+            return
+        if kind.startswith("history"):
+            self._start(self._tell_history(event["url"], self._committed))
         else:
             self._gone("went", event["url"])
-            self._start(self._moved())
+
+    def _arrived(self, frame: str) -> None:
+        """The history has another place, which is learnt, but for whoever waits to compare."""
+        if frame == self._tab.frame:
+            committed, self._committed = self._committed, asyncio.Event()
+            committed.set()
+            if not self._is_compared:
+                self._start(self._learn())
 
     def _start(self, work: Any) -> None:
         task = asyncio.ensure_future(work)
         self._work.add(task)
         task.add_done_callback(self._work.discard)
 
-    async def _tell_history(self, url: str) -> None:
-        before = self._place
-        await self._moved()
-        step = {-1: "back", 1: "forward"}.get(self._place - before, "went")
-        self._gone(step, url)
+    async def _tell_history(self, url: str, committed: asyncio.Event) -> None:
+        before, self._is_compared = self._place, True
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_COMMITTED_SECONDS):
+                await committed.wait()
+        self._is_compared = False
+        await self._learn()
+        self._gone({-1: "back", 1: "forward"}.get(self._place - before, "went"), url)
 
-    async def _moved(self) -> None:
-        """Wait until the history says where the tab is by now; not for long."""
-        before, deadline = self._place, time.monotonic() + _COMMITTED_SECONDS
-        try:
-            while self._place == before and time.monotonic() < deadline:
-                await self.begin()
-                await asyncio.sleep(_AGAIN_SECONDS)
-        except WorldError:
-            return
+    async def _learn(self) -> None:
+        with suppress(WorldError):
+            await self.begin()
