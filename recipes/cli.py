@@ -27,6 +27,7 @@ class Recipe:
 
 
 RECIPES = {
+    "run": Recipe("recipes.run:main", "do one task live: watch, pause, take over, keep it"),
     "improve": Recipe(
         "recipes.improve:main", "collect, judge, train, imagine and measure, round after round"
     ),

@@ -125,7 +125,9 @@ def _opened(who: str | Endpoint, manner: Manner) -> tuple[Model, Manner]:
         trained = manner.asking or Asking.load(Path(place))
         return language_model(place), replace(manner, asking=trained)
     endpoint = Endpoint(who) if isinstance(who, str) else who
-    return EndpointModel(replace(endpoint, images=manner.vision)), manner
+    served = EndpointModel(replace(endpoint, images=manner.vision))
+    served.check()
+    return served, manner
 
 
 def _looked_after(actor: Actor) -> Actor:
