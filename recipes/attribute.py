@@ -5,9 +5,8 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 from tyro.conf import Positional
@@ -22,11 +21,11 @@ from evaluators.attribution import (
 from recipes.config import resolve
 from recipes.contestant import Contestant
 from recipes.failures import COLUMNS, FILE, TRUSTED, by_rules, cells
+from recipes.outcome import Outcome
+from recipes.output import people
 from webagent.errors import StoreError
 from webagent.models import Model, load_endpoint
 from webagent.store import Store
-
-_WIDTH = 120
 
 
 @dataclass(frozen=True)
@@ -47,11 +46,20 @@ class AttributeConfig:
     asked."""
     endpoint: Path | None = None
     """File whose table [endpoint] says where the server is and what it can do."""
-    json: bool = False
-    """Print the result as JSON in place of the table."""
 
 
-def main(argv: Sequence[str]) -> int:
+class Attributed(TypedDict):
+    """What `attribution.json` holds."""
+
+    episodes: int
+    """Of which there is a verdict."""
+    summary: dict[str, Any]
+    """Causes with their counts, `unknown`, and what to fix `first`."""
+    failures: list[dict[str, Any]]
+    """Every failed episode with its cause and the evidence for it."""
+
+
+def main(argv: Sequence[str]) -> Outcome:
     """Attribute, write attribution.json into the run folder, and print the table."""
     config = resolve(AttributeConfig, "attribute", argv)
     found, scored = asyncio.run(_attributions(config))
@@ -61,11 +69,8 @@ def main(argv: Sequence[str]) -> int:
         path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     except OSError as error:
         raise StoreError(f"{path} cannot be written: {error}") from error
-    if config.json:
-        print(json.dumps(result, indent=1))
-    else:
-        _print(summarize(found), scored, path)
-    return 0
+    _print(summarize(found), scored, path)
+    return Outcome(result)
 
 
 async def _attributions(config: AttributeConfig) -> tuple[list[Attribution], int]:
@@ -100,7 +105,7 @@ def _model(config: AttributeConfig) -> Model | None:
     return Contestant(config.policy, config.model, served).language_model()
 
 
-def _result(found: Sequence[Attribution], scored: int) -> dict[str, Any]:
+def _result(found: Sequence[Attribution], scored: int) -> Attributed:
     return {
         "episodes": scored,
         "summary": asdict(summarize(found)),
@@ -109,8 +114,7 @@ def _result(found: Sequence[Attribution], scored: int) -> dict[str, Any]:
 
 
 def _print(summary: FailureSummary, scored: int, path: Path) -> None:
-    console = Console()
-    console = console if console.is_terminal else Console(width=_WIDTH)
+    console = people()
     if not summary.failures:
         console.print(f"none of {scored} episodes with a verdict failed", highlight=False)
         return

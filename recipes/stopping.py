@@ -13,18 +13,24 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 class Stopped(Exception):
     """The work was stopped by a signal, and has cleaned up after itself."""
 
-    def __init__(self, number: int) -> None:
-        super().__init__(f"stopped by {signal.Signals(number).name}")
+    def __init__(self, number: int, kept: str = "", next: str = "") -> None:
+        """`kept` says what is safe, `next` is the command that goes on."""
+        said = f"stopped by {signal.Signals(number).name}"
+        super().__init__(f"{said}; {kept}" if kept else said)
+        self.next = next
         self.status = 128 + number
         """The exit status that says so."""
 
 
-def run_until_stopped(work: Coroutine[Any, Any, Result]) -> Result:
-    """Run it in an event loop of its own; a signal cancels it. Raises `Stopped` after its end."""
-    return asyncio.run(_watched(work))
+def run_until_stopped(work: Coroutine[Any, Any, Result], kept: str = "", next: str = "") -> Result:
+    """Run it in an event loop of its own; a signal cancels it. Raises `Stopped` after its end.
+
+    `kept` and `next` go into what is said then: what is safe, and the command that goes on.
+    """
+    return asyncio.run(_watched(work, kept, next))
 
 
-async def _watched(work: Coroutine[Any, Any, Result]) -> Result:
+async def _watched(work: Coroutine[Any, Any, Result], kept: str, next: str) -> Result:
     loop, task = asyncio.get_running_loop(), asyncio.ensure_future(work)
     seen: list[int] = []
 
@@ -39,7 +45,7 @@ async def _watched(work: Coroutine[Any, Any, Result]) -> Result:
     except asyncio.CancelledError:
         if not seen:
             raise
-        raise Stopped(seen[0]) from None
+        raise Stopped(seen[0], kept, next) from None
     finally:
         for number in SIGNALS:
             loop.remove_signal_handler(number)

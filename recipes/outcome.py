@@ -1,0 +1,70 @@
+"""What a recipe hands back: its facts for programs, and the exit status that says how it went."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, is_dataclass
+from enum import IntEnum
+from typing import Any
+
+from webagent.errors import SetupError, StoreError, UsageError, WebAgentError
+
+
+class Status(IntEnum):
+    """Every exit status there is. Ended by a signal it is 128 and the signal's number."""
+
+    DONE = 0
+    """It was done, and what came of it is good."""
+    FAILED = 1
+    """It was tried and failed, or what came of it is negative: nothing made, something left out."""
+    USAGE = 2
+    """The command line is wrong: a flag, a name, or settings that do not go together."""
+    SETUP = 3
+    """Something around it is missing or cannot be read: a package, a browser, a server, a site, a
+    login, a file, a run folder."""
+    STOPPED = 4
+    """A cap came before the end. What was done is kept, and the run can be gone on with."""
+    INTERRUPTED = 130
+    """Ctrl-C, which is 128 and SIGINT's number; after SIGTERM it is 143."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a recipe. `webagent X --json` prints the facts as one document of JSON."""
+
+    facts: Any = field(default_factory=dict)
+    """A mapping with text for keys, or a dataclass instance whose fields are them."""
+    status: int = Status.DONE
+
+
+def facts_of(outcome: Outcome) -> dict[str, Any]:
+    """The facts as a document."""
+    facts = outcome.facts
+    if is_dataclass(facts) and not isinstance(facts, type):
+        return asdict(facts)
+    return dict(facts)
+
+
+def status_of(error: WebAgentError) -> Status:
+    """The exit status that stands for an error."""
+    match error:
+        case UsageError():
+            return Status.USAGE
+        case SetupError() | StoreError():
+            return Status.SETUP
+        case _:
+            return Status.FAILED
+
+
+def facts_of_error(error: Exception, recipe: str) -> Mapping[str, str]:
+    """An error as a document: what was found, of which kind it is, and what to do next.
+
+    Messages end with what to do next, behind a semicolon; an error can also carry it by itself.
+    """
+    said = str(error)
+    found, _, last = said.rpartition("; ")
+    explicit = str(getattr(error, "next", ""))
+    help_of = f"webagent {recipe} --help" if recipe else "webagent --help"
+    return {
+        "error": said,
+        "kind": type(error).__name__,
+        "next": explicit or (last if found else help_of),
+    }
