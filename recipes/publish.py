@@ -9,7 +9,7 @@ from tyro.conf import Positional
 from recipes.config import resolve
 from recipes.outcome import Outcome
 from recipes.summary import as_markdown, read_summary, read_summary_file
-from webagent.errors import UsageError
+from webagent.errors import StoreError
 
 PAGE = "README.md"
 _HEAD = (
@@ -46,7 +46,7 @@ def main(argv: Sequence[str]) -> Outcome:
     """Copy, then write the page."""
     config = resolve(PublishConfig, "publish", argv)
     if not config.folder.is_dir():
-        raise UsageError(f"{config.folder} is no folder; name one with --folder")
+        raise StoreError(f"{config.folder} is no folder; name one with --folder")
     target: Path | None = None
     if config.run is not None:
         read_summary(config.run)
