@@ -3,13 +3,13 @@
 import asyncio
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypedDict
 
 from rich.markup import escape
 from rich.table import Table
-from tyro.conf import Positional
+from tyro.conf import OmitArgPrefixes, Positional
 
 from evaluators.attribution import (
     Attribution,
@@ -18,13 +18,13 @@ from evaluators.attribution import (
     ask_cause,
     summarize,
 )
+from recipes.asked import AskedModel
 from recipes.config import resolve
-from recipes.contestant import Contestant
 from recipes.failures import COLUMNS, FILE, TRUSTED, by_rules, cells
 from recipes.outcome import Outcome
 from recipes.output import people
 from webagent.errors import StoreError
-from webagent.models import Model, load_endpoint
+from webagent.models import Model
 from webagent.store import Store
 
 
@@ -39,13 +39,8 @@ class AttributeConfig:
     trust: str = TRUSTED
     """Evaluators whose ids begin so have the last word; where others contradict each other, the
     judge is at fault."""
-    policy: str = "endpoint"
-    """The model that is asked where the rules cannot tell: `local:FOLDER`, or `endpoint`."""
-    model: str = ""
-    """Name of the model behind the endpoint. Without one, and without `local:FOLDER`, nobody is
-    asked."""
-    endpoint: Path | None = None
-    """File whose table [endpoint] says where the server is and what it can do."""
+    asked: OmitArgPrefixes[AskedModel] = field(default_factory=AskedModel)
+    """The model that is asked where the rules cannot tell. Without any of these nobody is asked."""
 
 
 class Attributed(TypedDict):
@@ -99,10 +94,7 @@ async def _asked(model: Model, run: Path, episode: str) -> Attribution:
 
 def _model(config: AttributeConfig) -> Model | None:
     """The model that was named, if any."""
-    if not config.model and config.policy == "endpoint" and config.endpoint is None:
-        return None
-    served = load_endpoint(config.endpoint) if config.endpoint else None
-    return Contestant(config.policy, config.model, served).language_model()
+    return config.asked.contestant().language_model() if config.asked.is_named else None
 
 
 def _result(found: Sequence[Attribution], scored: int) -> Attributed:

@@ -7,10 +7,11 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stderr
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
+from recipes.flat import hints_of, laid_upon
 from webagent.errors import SetupError, UsageError, unknown_name
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def resolve(
                 prog=f"webagent {recipe}",
                 description=f"{(config.__doc__ or '').strip()}\n\n{_sources(recipe)}",
                 args=flags,
-                default=replace(base, **layers),
+                default=laid_upon(base, layers),
                 config=(tyro.conf.AvoidSubcommands,),
             )
     except SystemExit as ended:
@@ -83,13 +84,15 @@ def _is_number(word: str) -> bool:
 
 def flags_of(config: type[Any], prefix: str = "") -> list[str]:
     """Every flag of a recipe with these settings, those of settings inside settings included."""
+    from tyro.conf import OmitArgPrefixes
+
     flags: list[str] = []
     for name, hint in get_type_hints(config, include_extras=True).items():
         kind, *extras = get_args(hint) if get_origin(hint) is Annotated else (hint,)
         named = next((found for each in extras if (found := getattr(each, "name", None))), name)
         path = f"{prefix}{named}".replace("_", "-")
         if is_dataclass(kind) and isinstance(kind, type):
-            flags += flags_of(kind, f"{path}.")
+            flags += flags_of(kind, prefix if OmitArgPrefixes in extras else f"{path}.")
         else:
             flags.append(f"--{path}")
             flags += [f"--{prefix}no-{named}".replace("_", "-")] * (kind is bool)
@@ -154,7 +157,7 @@ def _read_environment(config: type[Config], recipe: str) -> dict[str, Any]:
         for name, text in os.environ.items()
         if name.startswith(prefix)
     }
-    hints = get_type_hints(config)
+    hints = hints_of(config)
     values = {
         name: re.findall(r"[^\s,]+", text) if _is_list(hints.get(name)) else text
         for name, text in found.items()
@@ -174,12 +177,11 @@ def _checked(config: type[Config], values: Mapping[str, object], source: str) ->
     """The values as the types of their fields. Raises `SetupError` naming the source."""
     from pydantic import TypeAdapter, ValidationError
 
-    hints = get_type_hints(config)
-    known = [field.name for field in fields(config) if field.init]
+    hints = hints_of(config)
     checked: dict[str, Any] = {}
     for name, value in values.items():
-        if name not in known:
-            raise unknown_name(f"setting in {source}", name, known)
+        if name not in hints:
+            raise unknown_name(f"setting in {source}", name, hints)
         try:
             checked[name] = TypeAdapter(hints[name]).validate_python(value)
         except ValidationError as error:
