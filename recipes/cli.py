@@ -5,12 +5,14 @@ import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
 from signal import SIGINT
+from typing import TYPE_CHECKING
 
-from recipes.outcome import Outcome, Status, facts_of, facts_of_error, status_of
+from recipes.outcome import Outcome, Status, Stopped, facts_of
 from recipes.output import conclude, json_only
 from recipes.registry import GROUPS, RECIPES, Recipe
-from recipes.stopping import Stopped
-from webagent.errors import WebAgentError, unknown_name
+
+if TYPE_CHECKING:
+    from webagent.errors import WebAgentError
 
 __all__ = ["RECIPES", "Recipe", "main", "usage"]
 
@@ -61,11 +63,11 @@ def _asks_for_help(words: Sequence[str]) -> bool:
 
 def _answer(name: str, arguments: Sequence[str]) -> int:
     """The status of a recipe that is named; what came of it is told."""
-    if name not in RECIPES:
-        return _told_error(unknown_name("recipe", name, RECIPES), "", Status.USAGE)
     try:
         outcome = _outcome(name, arguments)
-    except WebAgentError as error:
+    except _ours() as error:
+        from recipes.faults import status_of
+
         if os.environ.get("WEBAGENT_DEBUG") == "1":
             raise
         return _told_error(error, name, status_of(error))
@@ -83,6 +85,8 @@ def _answer(name: str, arguments: Sequence[str]) -> int:
 
 def _outcome(name: str, arguments: Sequence[str]) -> Outcome | None:
     """What the recipe hands back; None when it was asked for its help, which has examples then."""
+    if name not in RECIPES:
+        raise _unknown(name)
     recipe = RECIPES[name]
     try:
         return recipe.load()(arguments)
@@ -93,9 +97,24 @@ def _outcome(name: str, arguments: Sequence[str]) -> Outcome | None:
     return None
 
 
+def _ours() -> "type[WebAgentError]":
+    """The root of our errors; imported when something was raised, as it takes its time."""
+    from webagent.errors import WebAgentError
+
+    return WebAgentError
+
+
+def _unknown(name: str) -> "WebAgentError":
+    from webagent.errors import unknown_name
+
+    return unknown_name("recipe", name, RECIPES)
+
+
 def _told_error(error: Exception, recipe: str, status: int) -> int:
     """Say what went wrong, to people in a sentence and to programs as a document."""
-    facts = facts_of_error(error, recipe)
+    from recipes.faults import facts_of_error
+
+    facts = facts_of_error(error, recipe if recipe in RECIPES else "")
     go_on = f"\nGo on with:\n  {error.next}" if isinstance(error, Stopped) and error.next else ""
     print(f"webagent: {error}{go_on}", file=sys.stderr)
     conclude(facts)

@@ -16,7 +16,7 @@ from recipes.dreams import imagine
 from recipes.folder import RunFolder
 from recipes.hosting import Hosting
 from recipes.learner import Learner
-from recipes.outcome import Outcome
+from recipes.outcome import Outcome, Stopped
 from recipes.progress import Board
 from recipes.report import write_report
 from recipes.session import HEADLINE, Session, suite_of
@@ -30,7 +30,6 @@ from recipes.stages import (
     learn_world,
     recall,
 )
-from recipes.stopping import Stopped
 from recipes.summary import RunMeta, print_summary, summarize, write_summary
 from recipes.summary.efficiency import COMPARED, same_success, sentences
 from recipes.workers import Job, JobError, Say, run_jobs

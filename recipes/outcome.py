@@ -1,11 +1,9 @@
 """What a recipe hands back: its facts for programs, and the exit status that says how it went."""
 
-from collections.abc import Mapping
+import signal
 from dataclasses import asdict, dataclass, field, is_dataclass
 from enum import IntEnum
 from typing import Any
-
-from webagent.errors import SetupError, StoreError, UsageError, WebAgentError
 
 
 class Status(IntEnum):
@@ -43,28 +41,13 @@ def facts_of(outcome: Outcome) -> dict[str, Any]:
     return dict(facts)
 
 
-def status_of(error: WebAgentError) -> Status:
-    """The exit status that stands for an error."""
-    match error:
-        case UsageError():
-            return Status.USAGE
-        case SetupError() | StoreError():
-            return Status.SETUP
-        case _:
-            return Status.FAILED
+class Stopped(Exception):
+    """The work was stopped by a signal, and has cleaned up after itself."""
 
-
-def facts_of_error(error: Exception, recipe: str) -> Mapping[str, str]:
-    """An error as a document: what was found, of which kind it is, and what to do next.
-
-    Messages end with what to do next, behind a semicolon; an error can also carry it by itself.
-    """
-    said = str(error)
-    found, _, last = said.rpartition("; ")
-    explicit = str(getattr(error, "next", ""))
-    help_of = f"webagent {recipe} --help" if recipe else "webagent --help"
-    return {
-        "error": said,
-        "kind": type(error).__name__,
-        "next": explicit or (last if found else help_of),
-    }
+    def __init__(self, number: int, kept: str = "", next: str = "") -> None:
+        """`kept` says what is safe, `next` is the command that goes on."""
+        said = f"stopped by {signal.Signals(number).name}"
+        super().__init__(f"{said}; {kept}" if kept else said)
+        self.next = next
+        self.status = 128 + number
+        """The exit status that says so."""

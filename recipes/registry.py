@@ -3,11 +3,12 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
-from recipes.outcome import Outcome
+if TYPE_CHECKING:
+    from recipes.outcome import Outcome
 
-Main = Callable[[Sequence[str]], Outcome]
+Main: TypeAlias = "Callable[[Sequence[str]], Outcome]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +191,14 @@ RECIPES = {
             "webagent login https://example.org/login --site example",
             "webagent login --list",
         ),
+    ),
+    "completion": Recipe(
+        entry="recipes.completion.command:main",
+        settings="recipes.completion.settings:CompletionConfig",
+        facts="recipes.completion.command:Script",
+        group="around",
+        summary="print the script that completes lines in a shell",
+        examples=("webagent completion bash",),
     ),
     "doctor": Recipe(
         entry="recipes.doctor:main",

@@ -5,21 +5,11 @@ import signal
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
+from recipes.outcome import Stopped
+
 Result = TypeVar("Result")
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-
-
-class Stopped(Exception):
-    """The work was stopped by a signal, and has cleaned up after itself."""
-
-    def __init__(self, number: int, kept: str = "", next: str = "") -> None:
-        """`kept` says what is safe, `next` is the command that goes on."""
-        said = f"stopped by {signal.Signals(number).name}"
-        super().__init__(f"{said}; {kept}" if kept else said)
-        self.next = next
-        self.status = 128 + number
-        """The exit status that says so."""
 
 
 def run_until_stopped(work: Coroutine[Any, Any, Result], kept: str = "", next: str = "") -> Result:

@@ -9,10 +9,9 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from recipes import cli
-from recipes.outcome import Outcome, Status
+from recipes.outcome import Outcome, Status, Stopped
 from recipes.output import emit, for_program
 from recipes.registry import Recipe
-from recipes.stopping import Stopped
 from webagent.errors import SetupError, StoreError, unknown_name
 
 HEAVY = ("torch", "playwright", "transformers", "tyro", "pydantic", "numpy")
