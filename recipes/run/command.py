@@ -2,78 +2,70 @@
 
 import asyncio
 import shutil
-import sys
+import signal
 import time
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from recipes.config import resolve
 from recipes.folder import RunFolder
-from recipes.run.display import Display, Lines, Terminal
+from recipes.outcome import Outcome, Status, Stopped
+from recipes.run.display import Terminal
 from recipes.run.film import write_film
 from recipes.run.live import Live
-from recipes.run.outcome import outcome_of, status_of, told
+from recipes.run.outcome import facts_of, last_lines, status_of
 from recipes.run.settings import RunConfig, check
 from webagent.agent import Result
-from webagent.errors import ModelError, SetupError, StoreError
+from webagent.errors import StoreError, WebAgentError
 from webagent.records import Ending
 from webagent.store import Store
 
-DONE, UNDONE, WRONG, FAILED, INTERRUPTED = 0, 1, 2, 3, 130
 
-
-def main(argv: Sequence[str]) -> int:
-    """Do one task; 0 when it was answered, 1 when it was not, 2 when nothing could be begun, 3 when
-    browser, site or model failed, 130 when it was interrupted."""
-    try:
-        config = resolve(RunConfig, "run", argv)
-        check(config)
-        name = config.name or time.strftime("run-%Y%m%d-%H%M%S")
-        folder = RunFolder.create(config.runs / name, config, ["webagent", "run", *argv])
-    except (SetupError, StoreError) as error:
-        return _report(error, WRONG)
-    display: Display = Lines() if config.json else Terminal()
+def main(argv: Sequence[str]) -> Outcome:
+    """Do one task, shown as it goes on."""
+    config = resolve(RunConfig, "run", argv)
+    check(config)
+    name = config.name or time.strftime("run-%Y%m%d-%H%M%S")
+    folder = RunFolder.create(config.runs / name, config, ["webagent", "run", *argv])
+    display = Terminal()
     with folder.store() as store:
+        live = Live(config, folder.path, store, display)
         try:
-            return _run(config, folder, store, display)
-        except SetupError as error:
-            _discard(folder, store)
-            return _report(error, WRONG)
-        except ModelError as error:
-            _discard(folder, store)
-            return _report(error, FAILED)
+            result = asyncio.run(live.run())
+        except asyncio.CancelledError:
+            _close(store)
+            number = (live.interrupted or Status.INTERRUPTED) - 128
+            raise Stopped(signal.Signals(number), f"what was done is in {folder.path}") from None
+        except WebAgentError:
+            _close(store)
+            _discard_unbegun(folder, store)
+            raise
+        return _told(config, folder, store, live, result)
 
 
-def _run(config: RunConfig, folder: RunFolder, store: Store, display: Display) -> int:
-    live = Live(config, folder.path, store, display)
+def _told(
+    config: RunConfig, folder: RunFolder, store: Store, live: Live, result: Result
+) -> Outcome:
+    """What came of it: shown, kept beside the episode, handed back."""
+    display, status = live.display, live.interrupted or status_of(result)
+    film = _film(config, store, display, result)
+    facts = facts_of(result, folder.path, film)
+    folder.write_json("result.json", asdict(facts))
+    display.end(last_lines(result, folder.path), good=status == Status.DONE)
+    return Outcome(facts, status)
+
+
+def _film(config: RunConfig, store: Store, display: Terminal, result: Result) -> str:
+    """The file with the moving picture; empty where none was asked for or could be made."""
+    if config.gif is None:
+        return ""
     try:
-        result = asyncio.run(live.run())
-    except asyncio.CancelledError:
-        _close(store)
-        display.say(f"stopped at once; what was done is in {folder.path}")
-        return live.interrupted or INTERRUPTED
-    return _tell(config, folder, store, display, live, result)
-
-
-def _tell(
-    config: RunConfig,
-    folder: RunFolder,
-    store: Store,
-    display: Display,
-    live: Live,
-    result: Result,
-) -> int:
-    status = live.interrupted or status_of(result)
-    if config.gif is not None:
-        try:
-            pages = write_film(result.trajectory, store.images, config.gif)
-            display.say(f"{config.gif}: {pages} pages")
-        except StoreError as error:
-            display.say(f"no moving picture: {error}")
-    outcome = outcome_of(result, folder.path, status)
-    folder.write_json("result.json", outcome)
-    display.end(outcome, told(result, folder.path))
-    return status
+        pages = write_film(result.trajectory, store.images, config.gif)
+    except StoreError as error:
+        display.say(f"no moving picture: {error}")
+        return ""
+    display.say(f"{config.gif}: {pages} pages")
+    return str(config.gif)
 
 
 def _close(store: Store) -> None:
@@ -84,14 +76,8 @@ def _close(store: Store) -> None:
             store.finish(replace(trajectory, ending=Ending.STOPPED, error="interrupted"))
 
 
-def _discard(folder: RunFolder, store: Store) -> None:
+def _discard_unbegun(folder: RunFolder, store: Store) -> None:
     """A folder in which nothing was begun is nobody's run."""
-    _close(store)
     if not store.ids("any"):
         store.close()
         shutil.rmtree(folder.path, ignore_errors=True)
-
-
-def _report(error: Exception, status: int) -> int:
-    print(f"webagent: {error}", file=sys.stderr)
-    return status

@@ -1,9 +1,6 @@
-"""What a person sees of a task while it is done: on a terminal, in a log, or as JSON lines."""
+"""What is told of a task while it is done: to a person on a terminal or in a log, to a program."""
 
-import json
-import sys
-from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 from rich.console import Console
 from rich.text import Text
@@ -14,22 +11,6 @@ from webagent.guard.actions import elements_of, shown
 from webagent.records import PERSON, Decision, Observation
 
 _LONGEST = 400
-
-
-class Display(Protocol):
-    """Shows what is told of a task."""
-
-    def show(self, event: Event) -> None:
-        """What has just happened."""
-        ...
-
-    def say(self, sentence: str) -> None:
-        """Something about the run itself."""
-        ...
-
-    def end(self, outcome: Mapping[str, Any], lines: list[str]) -> None:
-        """What came of it, as data and in words."""
-        ...
 
 
 class Terminal:
@@ -58,10 +39,9 @@ class Terminal:
         """A line beside the others."""
         self._print("", sentence, "magenta")
 
-    def end(self, outcome: Mapping[str, Any], lines: list[str]) -> None:
+    def end(self, lines: list[str], *, good: bool) -> None:
         """The last lines."""
         self._rest()
-        good = outcome["outcome"] in ("answered", "task over")
         for number, line in enumerate(lines):
             self._console.print(
                 Text(line, style=("green" if good else "red") if not number else "")
@@ -94,37 +74,23 @@ class Terminal:
             self._status.stop()
 
 
-class Lines:
-    """For programs: one JSON object a line on standard output, words on standard error."""
-
-    def show(self, event: Event) -> None:
-        """What has just happened, as an object."""
-        if isinstance(event, Began):
-            _write({"event": "start", "url": event.seen.url, "title": event.seen.title})
-        elif isinstance(event, Decided):
-            decision = event.decision
-            _write(
-                {
-                    "event": "decision",
-                    "step": event.number,
-                    "by": "person" if decision.weights == PERSON else "agent",
-                    "thought": decision.thought,
-                    "action": format_action(decision.action),
-                    "on": _element(decision, event.seen),
-                    "seconds": round(decision.seconds, 3),
-                    "usage": dict(decision.usage),
-                }
-            )
-        else:
-            _write(_done(event))
-
-    def say(self, sentence: str) -> None:
-        """On standard error."""
-        print(sentence, file=sys.stderr, flush=True)
-
-    def end(self, outcome: Mapping[str, Any], lines: list[str]) -> None:
-        """The last object."""
-        _write({"event": "end", **outcome})
+def told(event: Event) -> dict[str, Any]:
+    """What has just happened, for a program."""
+    if isinstance(event, Began):
+        return {"event": "start", "url": event.seen.url, "title": event.seen.title}
+    if isinstance(event, Done):
+        return _done(event)
+    decision = event.decision
+    return {
+        "event": "decision",
+        "step": event.number,
+        "by": "person" if decision.weights == PERSON else "agent",
+        "thought": decision.thought,
+        "action": format_action(decision.action),
+        "on": _element(decision, event.seen),
+        "seconds": round(decision.seconds, 3),
+        "usage": dict(decision.usage),
+    }
 
 
 def described(decision: Decision, seen: Observation) -> str:
@@ -156,7 +122,3 @@ def _done(event: Done) -> dict[str, Any]:
         "title": seen.title,
         "seconds": round(event.seconds, 3),
     }
-
-
-def _write(row: Mapping[str, Any]) -> None:
-    print(json.dumps(row, ensure_ascii=False), flush=True)

@@ -6,15 +6,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from recipes.output import emit
 from recipes.person import ByKey
 from recipes.run.desk import HELP, HELP_UNSEEN, Desk
-from recipes.run.display import Display
+from recipes.run.display import Terminal, told
 from recipes.run.hands import Hands
 from recipes.run.keys import Keys
 from recipes.run.settings import RunConfig, acting, agent_of, asking, may_ask, schema_in
 from recipes.run.steering import Steering
 from recipes.stopping import SIGNALS
-from webagent.agent import Asking, Result, Stop
+from webagent.agent import Asking, Event, Result, Stop
 from webagent.agent.actor import name_of
 from webagent.browser import BrowserWorld
 from webagent.policy.policy import Policy
@@ -29,11 +30,11 @@ _QUIT = 130
 class Live:
     """Does the task of the settings; `run` it once."""
 
-    def __init__(self, config: RunConfig, folder: Path, store: Store, display: Display) -> None:
+    def __init__(self, config: RunConfig, folder: Path, store: Store, display: Terminal) -> None:
         self.interrupted = 0
         """The exit status of whoever interrupted it; 0 while nobody did."""
         self._config, self._folder = config, folder
-        self._store, self._display = store, display
+        self._store, self.display = store, display
         self._desk = Desk(has_window=config.headed, say=display.say)
         self._stop = Stop()
 
@@ -43,7 +44,7 @@ class Live:
         config = self._config
         (asking(config) or Asking()).note(self._store)
         with self._signals(), Keys(self._press) as keys:
-            person = ByKey(self._display.say, keys.take) if keys.is_heard else None
+            person = ByKey(self.display.say, keys.take) if keys.is_heard else None
             self._greet(keys.is_heard)
             agent = agent_of(config, self._folder, self._store, _patient(person, self._stop))
             agent.handover = person if config.headed else None
@@ -52,14 +53,18 @@ class Live:
                     config.task,
                     url=config.url,
                     schema=schema_in(config),
-                    listen=self._display.show,
+                    listen=self._tell,
                     stop=self._stop,
                     between=self._steered,
                     provenance=self._provenance(),
                 )
 
+    def _tell(self, event: Event) -> None:
+        self.display.show(event)
+        emit(told(event))
+
     def _steered(self, policy: Policy, world: BrowserWorld, stop: Stop) -> tuple[Policy, World]:
-        hands = Hands(world, self._store, self._display.say)
+        hands = Hands(world, self._store, self.display.say)
         steering = Steering(policy, world, stop, self._desk, hands)
         return steering, steering
 
@@ -69,11 +74,11 @@ class Live:
         return Provenance(run=self._folder.name, arm=arm, phase=PHASE)
 
     def _greet(self, is_heard: bool) -> None:
-        self._display.say(f"run folder: {self._folder}")
+        self.display.say(f"run folder: {self._folder}")
         if is_heard:
-            self._display.say(HELP if self._config.headed else HELP_UNSEEN)
+            self.display.say(HELP if self._config.headed else HELP_UNSEEN)
         elif may_ask(self._config):
-            self._display.say(
+            self.display.say(
                 "no terminal to ask at: what the guard wants a yes for will be refused"
             )
 
@@ -87,7 +92,7 @@ class Live:
         elif key == "q":
             self._interrupt(_QUIT, "stopped by q")
         else:
-            self._display.say(HELP if self._config.headed else HELP_UNSEEN)
+            self.display.say(HELP if self._config.headed else HELP_UNSEEN)
 
     def _interrupt(self, status: int, reason: str) -> None:
         self.interrupted = status

@@ -5,16 +5,17 @@ import os
 import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import tyro
+from tyro.conf import OmitArgPrefixes, Positional
 
+from recipes.asked import AskedModel
 from recipes.spending import Caps, check_money, prices_in
 from webagent.agent import Agent, Asking
 from webagent.agent.actor import Manner, check_actor, name_of
 from webagent.agent.agent import check_address
 from webagent.agent.answer_form import check_schema
-from webagent.errors import SetupError
+from webagent.errors import SetupError, UsageError
 from webagent.guard import Approve, Guard, read_policy
 from webagent.models import Endpoint, load_endpoint
 from webagent.policy.prompting import Prompting
@@ -26,17 +27,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RunConfig:
-    """Have an agent do a task, and watch it: webagent run "task" --url https://… --model NAME"""
+    """Have an agent do a task, and watch it: webagent run "task" --url … --model NAME"""
 
-    task: Annotated[str, tyro.conf.Positional] = ""
+    task: Positional[str] = ""
     """What is to be done, in a sentence."""
     url: str = ""
     """Where it begins."""
-    model: str = ""
-    """Name of the model behind the server (OPENAI_BASE_URL), `local:FOLDER` (or a hub name) for
-    weights in this process, or `model:FOLDER` for built-in ones."""
-    endpoint: Path | None = None
-    """File whose table [endpoint] says where the server is and what it can do (docs/models.md)."""
+    asked: OmitArgPrefixes[AskedModel] = field(default_factory=AskedModel)
+    """Who acts; `model:FOLDER` is a policy, too: built-in weights."""
     headed: bool = False
     """Show the browser's window, in which you can take over."""
     guard: Path | None = None
@@ -56,14 +54,8 @@ class RunConfig:
     """File with a JSON Schema that the answer is to fit."""
     max_steps: int = 30
     """Actions the agent may take; yours do not count."""
-    max_cost: float | None = None
-    """Money it may cost; needs a price (docs/cost.md)."""
-    max_tokens_total: int | None = None
-    """Tokens it may take, read and written."""
-    max_minutes: float | None = None
-    """Minutes it may take, those left out in which you are at work."""
-    prices: Path | None = None
-    """File with what models cost (docs/cost.md); ./prices.toml where there is one."""
+    caps: OmitArgPrefixes[Caps] = field(default_factory=Caps)
+    """Where it stops besides; minutes in which you are at work do not count."""
     vision: bool = False
     """Show the model screenshots beside the page's text."""
     observation: str = "text"
@@ -80,8 +72,6 @@ class RunConfig:
     """File for a moving picture of what happened."""
     trace: bool = False
     """Keep a Playwright trace in the run folder's `trace`."""
-    json: bool = False
-    """One JSON object a line in place of text."""
     name: str = ""
     """Name of the run's folder under `runs`; made from the date when empty."""
     runs: Path = Path("runs")
@@ -91,22 +81,22 @@ class RunConfig:
 def check(config: RunConfig) -> None:
     """Find what is wrong with the settings. Raises `SetupError`; nothing is started or written."""
     if not config.task.strip():
-        raise SetupError('expected a task: webagent run "What does it cost?" --url https://…')
+        raise UsageError('expected a task: webagent run "What does it cost?" --url https://…')
     _check_address(config.url)
-    if not config.model and config.endpoint is None:
-        raise SetupError(
+    if not config.asked.is_named:
+        raise UsageError(
             "who is to act? Give --model NAME for the server at OPENAI_BASE_URL, --endpoint FILE,"
-            " or --model local:FOLDER for weights in this process"
+            " or --policy local:FOLDER for weights in this process"
         )
     check_actor(acting(config), Manner(vision=config.vision))
-    caps(config).check()
+    config.caps.check()
     if config.max_steps < 1:
-        raise SetupError(f"--max-steps {config.max_steps} leaves nothing to do")
-    check_money(caps(config), name_of(acting(config)), prices_in(config.prices))
+        raise UsageError(f"--max-steps {config.max_steps} leaves nothing to do")
+    check_money(config.caps, name_of(acting(config)), prices_in(config.caps.prices))
     if bool(config.profiles) != bool(config.site):
-        raise SetupError("--profiles and --site go together: the file, and which of its tables")
+        raise UsageError("--profiles and --site go together: the file, and which of its tables")
     if config.gif and not config.screenshots:
-        raise SetupError("--gif is made of screenshots; leave --no-screenshots out")
+        raise UsageError("--gif is made of screenshots; leave --no-screenshots out")
     if config.guard is not None:
         Guard.read(config.guard)
     if config.login:
@@ -128,17 +118,15 @@ def check_display() -> None:
     )
 
 
-def caps(config: RunConfig) -> Caps:
-    """Where the task is to stop."""
-    return Caps(config.max_cost, config.max_tokens_total, config.max_minutes)
-
-
 def acting(config: RunConfig) -> str | Endpoint:
     """Who acts."""
-    if config.endpoint is None:
-        return config.model
-    endpoint = load_endpoint(config.endpoint)
-    return replace(endpoint, model=config.model) if config.model else endpoint
+    asked = config.asked
+    if asked.policy != "endpoint":
+        return asked.policy
+    if asked.endpoint is None:
+        return asked.model
+    endpoint = load_endpoint(asked.endpoint)
+    return replace(endpoint, model=asked.model) if asked.model else endpoint
 
 
 def schema_in(config: RunConfig) -> dict[str, Any] | None:
@@ -179,10 +167,10 @@ def agent_of(config: RunConfig, folder: Path, store: Store, approver: Approve | 
         profile=profile,
         downloads=config.downloads or profile.downloads or folder / "downloads",
         max_steps=config.max_steps,
-        max_cost=config.max_cost,
-        max_tokens_total=config.max_tokens_total,
-        max_minutes=config.max_minutes,
-        prices=prices_in(config.prices),
+        max_cost=config.caps.max_cost,
+        max_tokens_total=config.caps.max_tokens_total,
+        max_minutes=config.caps.max_minutes,
+        prices=prices_in(config.caps.prices),
         vision=config.vision,
         asking=asking(config),
         temperature=config.temperature,
@@ -218,4 +206,4 @@ def _check_address(url: str) -> None:
     try:
         check_address(url)
     except SetupError as error:
-        raise SetupError(str(error).replace("url=", "--url ")) from error
+        raise UsageError(str(error).replace("url=", "--url ")) from error

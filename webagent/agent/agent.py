@@ -18,7 +18,7 @@ from webagent.agent.attempt import Attempt, Between, Held, Terms
 from webagent.agent.events import Listen
 from webagent.agent.result import Result
 from webagent.agent.stop import Stop
-from webagent.errors import SetupError
+from webagent.errors import UsageError
 from webagent.guard import Approve, Guard, GuardPolicy
 from webagent.models.metered import Limits
 from webagent.models.price import Prices, read_prices
@@ -103,14 +103,14 @@ class Agent:
         for name in ("max_steps", "max_cost", "max_tokens_total", "max_minutes"):
             value = getattr(self, name)
             if value is not None and not value > 0:
-                raise SetupError(f"{name}={value:g} leaves nothing to do; give more, or no limit")
+                raise UsageError(f"{name}={value:g} leaves nothing to do; give more, or no limit")
         if self.browser is not None and (self.guard is not None or self.headed):
-            raise SetupError("guard and headed belong to the browser; give them to yours")
+            raise UsageError("guard and headed belong to the browser; give them to yours")
 
     async def __aenter__(self) -> Self:
         """Raises `SetupError` where there is no browser, or what was asked for is not there."""
         if self._held is not None:
-            raise SetupError("this agent is open already; use one `async with` for all its tasks")
+            raise UsageError("this agent is open already; use one `async with` for all its tasks")
         async with AsyncExitStack() as undo:
             actor = await undo.enter_async_context(actor_of(self.model, self._manner()))
             browser = self.browser
@@ -143,7 +143,7 @@ class Agent:
             asyncio.get_running_loop()
         except RuntimeError:
             return asyncio.run(self.run(task, url=url, schema=schema, listen=listen))
-        raise SetupError("an event loop is running here: await agent.run(...) instead")
+        raise UsageError("an event loop is running here: await agent.run(...) instead")
 
     async def run(  # noqa: PLR0913 - the one call everything goes through
         self,
@@ -187,7 +187,7 @@ class Agent:
             goal = goal_with(task.goal, schema) if schema is not None else task.goal
             return replace(task, goal=goal)
         if not task.strip():
-            raise SetupError("the task is empty; say in a sentence what is to be done")
+            raise UsageError("the task is empty; say in a sentence what is to be done")
         check_address(url)
         return Task(
             id=f"live/{_named(task)}@1",
@@ -258,8 +258,8 @@ def check_address(url: str) -> None:
     if url.startswith(("http://", "https://", "file://", "about:")):
         return
     if not url:
-        raise SetupError("where does the task begin? Give an address: url='https://…'")
-    raise SetupError(f"url={url!r} is no address; did you mean https://{url}?")
+        raise UsageError("where does the task begin? Give an address: url='https://…'")
+    raise UsageError(f"url={url!r} is no address; did you mean https://{url}?")
 
 
 def _named(task: str) -> str:

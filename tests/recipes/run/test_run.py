@@ -8,6 +8,7 @@ import pytest
 from PIL import Image
 
 from recipes import cli
+from recipes.outcome import Status
 from tests.recipes.recording.conftest import Server
 from tests.recipes.run.conftest import act, lines_of
 from tests.webagent.conftest import Behave, ChatServer
@@ -79,7 +80,7 @@ def test_programs_get_a_json_object_a_line(
     )
     assert "downloaded list.csv (8 bytes)" in done["outcome"]
     assert answered["usage"]["requests"] == 2
-    assert (end["outcome"], end["status"], end["value"]) == ("answered", 0, {"price": 420})
+    assert (end["outcome"], end["value"]) == ("answered", {"price": 420})
     assert end["cost"] > 0 and end["currency"] == "EUR" and end["tokens"] > 0
     (file,), (trace,) = end["downloads"], end["trace"]
     assert Path(file).read_text() == "blue,420" and Path(trace).suffix == ".zip"
@@ -92,37 +93,37 @@ def test_an_answer_that_never_fits_its_schema_is_a_failure_of_its_own(
 ) -> None:
     (folder / "form.json").write_text('{"type": "integer"}')
     chat_server.will(act('answer("dear")'))
-    assert run("--schema", "form.json") == 1
+    assert run("--schema", "form.json") == Status.FAILED
     assert "policy unreadable: the answer 'dear' is not JSON" in capsys.readouterr().out
     assert len(chat_server.requests) == 2
 
 
-def test_limits_and_giving_up_end_with_1_and_say_what_would_help(
+def test_an_end_without_an_answer_has_its_status_and_says_what_would_help(
     run: Run, chat_server: ChatServer, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     chat_server.will(act("scroll(0, 0, 10)"))
-    assert run("--max-steps", "2") == 1
+    assert run("--max-steps", "2") == Status.FAILED
     said = capsys.readouterr().out
     assert "step limit: all of its 2 steps were taken" in said and "--max-steps" in said
-    assert run("--name", "second", "--max-tokens-total", "10") == 1
+    assert run("--name", "second", "--max-tokens-total", "10") == Status.STOPPED
     assert "stopped: " in (said := capsys.readouterr().out) and "tokens of 10 are spent" in said
     with Store.open(folder / "runs" / "second") as store:
         assert list(store.endings()) == [Ending.STOPPED]
     chat_server.will(act('give_up("no kayak here")'))
-    assert run("--name", "third") == 1
+    assert run("--name", "third") == Status.FAILED
     assert "gave up: no kayak here" in capsys.readouterr().out
     chat_server.will(Behave.reply("I like kayaks."))
-    assert run("--name", "fourth") == 1
+    assert run("--name", "fourth") == Status.FAILED
     assert "policy unreadable: no usable action from big-1" in capsys.readouterr().out
 
 
-def test_what_fails_outside_the_agent_ends_with_3(
+def test_what_fails_outside_the_agent_has_another_status(
     run: Run, chat_server: ChatServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(url="http://127.0.0.1:9/") == 3
+    assert run(url="http://127.0.0.1:9/") == Status.SETUP
     assert "world failed: " in (said := capsys.readouterr().out) and "127.0.0.1:9" in said
     chat_server.will(Behave.status(404))
-    assert run("--name", "second") == 3
+    assert run("--name", "second") == Status.SETUP
     assert "model failed: model big-1" in capsys.readouterr().out
 
 
@@ -158,28 +159,31 @@ def test_mistakes_are_said_before_anything_is_started(
     (folder / "broken.json").write_text('{"type": ')
     (folder / "wrong.json").write_text('{"type": "numbr"}')
     (folder / "guard.toml").write_text("other_site = 'deny'")
-    found = {
-        ("--headed",): "--headed needs a display",
-        ("--schema", "broken.json"): "--schema broken.json is not JSON",
+    wrong = {
         ("--schema", "wrong.json"): "JSON Schema is wrong at type",
-        ("--schema", "none.json"): "cannot be read",
-        ("--guard", "guard.toml"): "did you mean other_sites",
         ("--max-cost", "1"): "--max-cost 1 cannot be kept: the price of 'big-1' is not known",
         ("--max-steps", "0"): "leaves nothing to do",
-        ("--login", "nobody"): "nobody",
         ("--gif", "x.gif", "--no-screenshots"): "--gif is made of screenshots",
         ("--site", "shop"): "--profiles and --site go together",
+        ("--guard", "guard.toml"): "did you mean other_sites",
     }
-    for arguments, said in found.items():
-        assert run(*arguments) == 2, arguments
-        assert said in capsys.readouterr().err
-    assert run(url="shop.example") == 2
-    assert "did you mean https://shop.example" in capsys.readouterr().err
+    missing = {
+        ("--headed",): "--headed needs a display",
+        ("--schema", "broken.json"): "--schema broken.json is not JSON",
+        ("--schema", "none.json"): "cannot be read",
+        ("--login", "nobody"): "nobody",
+    }
+    for status, found in ((Status.USAGE, wrong), (Status.SETUP, missing)):
+        for arguments, said in found.items():
+            assert run(*arguments) == status, arguments
+            assert said in capsys.readouterr().err
+    assert run(url="shop.example") == Status.USAGE
+    assert "--url 'shop.example' is no address" in capsys.readouterr().err
     monkeypatch.delenv("OPENAI_BASE_URL")
-    assert run() == 2
+    assert run() == Status.SETUP
     assert "no endpoint for the model 'big-1'" in capsys.readouterr().err
-    assert cli.main(["run"]) == 2
+    assert cli.main(["run"]) == Status.USAGE
     assert "expected a task" in capsys.readouterr().err
-    assert cli.main(["run", "x", "--url", "about:blank"]) == 2
+    assert cli.main(["run", "x", "--url", "about:blank"]) == Status.USAGE
     assert "who is to act?" in capsys.readouterr().err
     assert not list(folder.glob("runs/*"))
