@@ -1,4 +1,10 @@
-"""A simulated learner: tasks with latent skills that rise as they are solved."""
+"""A simulated learner: tasks with latent skills that rise as they are solved.
+
+What the simulation assumes: each task has a latent skill, success has the chance sigmoid(skill); a
+success teaches, the more the rarer it is, and what it teaches is worth a little to tasks of the
+same family; nothing is forgotten; an episode takes two steps when it succeeds and eight when it
+fails, and no horizon holds it back. It does not assume that the curriculum knows any of this.
+"""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -21,17 +27,9 @@ from tasks.proposer import Retry
 from tasks.suite import Suite
 from tasks.task import Task
 
-ROUNDS = 12
+ROUNDS, STEPS = 12, 240
 FAMILIES = ("form", "search", "menu")
-KINDS = {f"t{i}": Kind("site", (FAMILIES[i % 3],)) for i in range(24)}
-
-
-def _make(name: str, seed: int, settings: Mapping[str, object]) -> Task:
-    return Task(f"fake/{name}@1", "", seed=seed)
-
-
-SUITE = Suite("fake@1", tuple(KINDS), _make)
-"""Of tasks that are nothing but their names and seeds."""
+OUT_OF_REACH = -9.0
 
 
 @dataclass
@@ -39,15 +37,8 @@ class Population:
     """Tasks with what the learner knows of each."""
 
     rng: np.random.Generator
-    levels: tuple[float, float, float] = (4.0, -1.0, -3.5)
-    """Skills of the three thirds of the tasks at the start."""
-    taught: float = 0.6
-    """By how much a success raises the skill, the rarer the more."""
-    skills: dict[str, float] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for place, name in enumerate(KINDS):
-            self.skills[name] = self.levels[place // 3 % 3] + float(self.rng.normal(0, 0.5))
+    kinds: Mapping[str, Kind]
+    skills: dict[str, float]
 
     def chance(self, name: str) -> float:
         """Of success."""
@@ -56,18 +47,45 @@ class Population:
     @property
     def success(self) -> float:
         """Over all tasks."""
-        return float(np.mean([self.chance(name) for name in KINDS]))
+        return float(np.mean([self.chance(name) for name in self.kinds]))
 
     def play(self, name: str) -> bool:
         """One try, of which it learns when it succeeds."""
         chance = self.chance(name)
         if self.rng.random() > chance:
             return False
-        for other, kind in KINDS.items():
-            if kind == KINDS[name]:
-                share = 1.0 if other == name else 1 / 12
-                self.skills[other] += self.taught * share * (1 - chance)
+        for other, kind in self.kinds.items():
+            if kind == self.kinds[name] and self.skills[other] > OUT_OF_REACH:
+                self.skills[other] += (0.6 if other == name else 0.05) * (1 - chance)
         return True
+
+
+def all_within_reach(seed: int) -> Population:
+    """A third is mastered from the start, a third within reach, a third far from it."""
+    rng = np.random.default_rng(1000 + seed)
+    kinds = {f"t{i}": Kind("site", (FAMILIES[i % 3],)) for i in range(24)}
+    levels = {0: 4.0, 1: -1.0, 2: -3.5}
+    means = {name: levels[place // 3 % 3] for place, name in enumerate(kinds)}
+    skills = {name: mean + float(rng.normal(0, 0.5)) for name, mean in means.items()}
+    return Population(rng, kinds, skills)
+
+
+def half_never_shown(seed: int) -> Population:
+    """Half has demonstrations and is done more often than not; of the other half two thirds can
+    never be done."""
+    rng = np.random.default_rng(1000 + seed)
+    kinds = {f"t{i}": Kind("site", (FAMILIES[i % 3],), i % 2 == 0) for i in range(36)}
+    skills = {}
+    for name, kind in kinds.items():
+        within = float(rng.normal(1.0, 1.8) if kind.is_demonstrated else rng.normal(-0.5, 1.5))
+        reachable = kind.is_demonstrated or rng.random() < 1 / 3
+        skills[name] = within if reachable else OUT_OF_REACH
+    return Population(rng, kinds, skills)
+
+
+def _make(name: str, seed: int, settings: Mapping[str, object]) -> Task:
+    """A task that is nothing but its name and seed."""
+    return Task(f"fake/{name}@1", "", seed=seed)
 
 
 @dataclass
@@ -76,35 +94,48 @@ class Course:
 
     population: Population
     rng: np.random.Generator
-    curriculum: Curriculum | None = field(default_factory=lambda: Curriculum(SUITE, KINDS))
-    steps: int = 240
+    is_even: bool = False
+    """Whether tasks are drawn evenly."""
+    steps: int = STEPS
     """Of a round."""
-    records: dict[str, Record] = field(default_factory=dict)
-    used: Counter[str] = field(default_factory=Counter)
-    spent: int = 0
+    found: list[float] = field(default_factory=list)
+    """Success after 0, 1, 2, … steps."""
     monitors: list[Monitor] = field(default_factory=list)
+    records: dict[str, Record] = field(init=False)
+    curriculum: Curriculum = field(init=False)
+    used: Counter[str] = field(default_factory=Counter)
 
-    def go(self, now: int, level: float = 1.0) -> None:
-        """One round, or as much of it as it takes to the level."""
+    def __post_init__(self) -> None:
+        kinds = self.population.kinds
+        self.curriculum = Curriculum(Suite("fake@1", tuple(kinds), _make), kinds)
+        self.found.append(self.population.success)
+        self.records = {
+            name: Record(demonstrations=2) if kind.is_demonstrated else Record()
+            for name, kind in kinds.items()
+        }
+
+    def go(self, now: int) -> None:
+        """One round."""
         left, tried = self.steps, list[Tried]()
         for one in self._drawn(now):
-            if left < 8 or self.population.success >= level:
+            if left < 8:
                 break
             name = one.task.name
             success = self.population.play(name)
             steps = 2 if success else min(8, one.task.max_steps)
-            self.spent, left = self.spent + steps, left - steps
+            left -= steps
             self.used[name] += 1
             outcome = Outcome.SUCCESS if success else Outcome.FAILURE
-            self.records[name] = self.records.get(name, Record()).and_one(now, outcome, steps)
+            self.records[name] = self.records[name].and_one(now, outcome, steps)
+            self.found += [self.population.success] * steps
             tried.append(Tried(name, one.task.seed, "click", success, success))
-        if self.curriculum is not None:
+        if not self.is_even:
             worths = self.curriculum.worths(self.records, now + 1, ROUNDS)
             self.monitors.append(monitor(now, tried, worths))
 
     def _drawn(self, now: int) -> list[Drawn]:
-        if self.curriculum is None:
-            return draw_evenly(SUITE, SUITE.names, self.steps, self.used, self.rng)
-        return self.curriculum.draw(
-            self.steps, now, ROUNDS, self.records, self.used, (), Retry(), self.rng
-        )
+        if self.is_even:
+            names = self.curriculum.suite.names
+            return draw_evenly(self.curriculum.suite, names, self.steps, self.used, self.rng)
+        known = (self.records, self.used, ())
+        return self.curriculum.draw(self.steps, now, ROUNDS, *known, Retry(), self.rng)
