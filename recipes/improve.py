@@ -30,7 +30,6 @@ from recipes.stages import (
     recall,
 )
 from recipes.summary import RunMeta, print_summary, summarize, write_summary
-from recipes.summary.efficiency import COMPARED, same_success, sentences
 from recipes.workers import Job, JobError, Say, run_jobs
 from tasks.suite import UnknownTask
 from webagent.browser import Browser, find_chromium
@@ -89,12 +88,10 @@ def main(argv: Sequence[str]) -> int:
             f"{error}\nfinished steps are safe; go on with: {_resume_command(folder)}"
         ) from error
     with folder.store() as store:
-        summary, warnings = summarize(store, _meta(config, folder)), warnings_of(store)
+        summary = summarize(store, _meta(config, folder, warnings_of(store)))
         numbers = write_summary(summary, folder.path)
         page = write_report(summary, store, folder.path)
     print_summary(summary)
-    for sentence in [*warnings, *sentences(same_success(summary, *COMPARED))]:
-        print(f"• {sentence}")
     print(f"\nreport: {page}\nnumbers: {numbers}")
     return 0
 
@@ -184,13 +181,14 @@ def _reopen(path: Path) -> tuple[RunFolder, ImproveConfig]:
     return folder, folder.config(ImproveConfig)
 
 
-def _meta(config: ImproveConfig, folder: RunFolder) -> RunMeta:
+def _meta(config: ImproveConfig, folder: RunFolder, notes: Sequence[str]) -> RunMeta:
     """What the store does not know of the run."""
     command = shlex.join(folder.settings()["command"])
     suite = suite_of(config.benchmark, config.files)
     names = suite.select(config.tasks)
     origins = folder.note_origin()
-    return RunMeta(suite.id, names, command, origins, HEADLINE.id, config.split)
+    told = tuple(notes)
+    return RunMeta(suite.id, names, command, origins, HEADLINE.id, config.split, notes=told)
 
 
 def _resume_command(folder: RunFolder) -> str:
