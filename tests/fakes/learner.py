@@ -60,14 +60,21 @@ class Population:
         return True
 
 
-def all_within_reach(seed: int) -> Population:
-    """A third is mastered from the start, a third within reach, a third far from it."""
+def of_levels(seed: int, levels: tuple[float, float, float]) -> Population:
+    """A third of the tasks about each level."""
     rng = np.random.default_rng(1000 + seed)
     kinds = {f"t{i}": Kind("site", (FAMILIES[i % 3],)) for i in range(24)}
-    levels = {0: 4.0, 1: -1.0, 2: -3.5}
     means = {name: levels[place // 3 % 3] for place, name in enumerate(kinds)}
-    skills = {name: mean + float(rng.normal(0, 0.5)) for name, mean in means.items()}
+    skills = {
+        name: mean if mean == OUT_OF_REACH else mean + float(rng.normal(0, 0.5))
+        for name, mean in means.items()
+    }
     return Population(rng, kinds, skills)
+
+
+def all_within_reach(seed: int) -> Population:
+    """A third is mastered from the start, a third within reach, a third far from it."""
+    return of_levels(seed, (4.0, -1.0, -3.5))
 
 
 def half_never_shown(seed: int) -> Population:
@@ -81,6 +88,21 @@ def half_never_shown(seed: int) -> Population:
         reachable = kind.is_demonstrated or rng.random() < 1 / 3
         skills[name] = within if reachable else OUT_OF_REACH
     return Population(rng, kinds, skills)
+
+
+LEVELS = (
+    (4.0, -1.0, -3.5),
+    (4.0, 0.0, OUT_OF_REACH),
+    (1.0, -1.0, -2.0),
+    (4.0, 4.0, -1.0),
+    (0.5, 0.0, -0.5),
+)
+
+
+def population_of(seed: int) -> Population:
+    """One of six kinds, by turns."""
+    kind = seed % (len(LEVELS) + 1)
+    return of_levels(seed, LEVELS[kind]) if kind < len(LEVELS) else half_never_shown(seed)
 
 
 def _make(name: str, seed: int, settings: Mapping[str, object]) -> Task:
