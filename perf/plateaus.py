@@ -2,7 +2,7 @@
 
     python perf/plateaus.py COURSES [FIRST]
 
-Simulated learners of six kinds, with 80 to 480 steps a round, go through twelve rounds. What follows
+Simulated learners of six kinds go through twelve rounds of 80 to 480 steps. What follows
 a round is flat when the next three add less than two points to the true success; a course is on its
 plateau from the round on after which it stays flat.
 """

@@ -22,8 +22,8 @@ from tasks.curriculum import (
     monitor,
     plateau_warning,
 )
-from tasks.proposer import Attempt, Retry, Variation
 from tasks.task import Json
+from tasks.variants import Attempt, Retry, Variation
 from webagent.models.builtin.tokens import op_of
 from webagent.records import Ending, Observation, Trajectory
 from webagent.rollout import INTERRUPTED

@@ -23,9 +23,9 @@ from tasks.curriculum import (
     draw_evenly,
     monitor,
 )
-from tasks.proposer import Retry
 from tasks.suite import Suite
 from tasks.task import Task
+from tasks.variants import Retry
 
 ROUNDS, STEPS = 12, 240
 FAMILIES = ("form", "search", "menu")
