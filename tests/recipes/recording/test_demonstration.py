@@ -1,7 +1,5 @@
 """Whatever a page is made of, what a person did in it is a demonstration."""
 
-import asyncio
-
 import pytest
 
 from tests.recipes.recording.conftest import Recording, Server
@@ -96,7 +94,7 @@ async def test_what_a_page_makes_up_is_not_taken_for_a_person(
         " f.dispatchEvent(new InputEvent('input', {bubbles: true})); }, 50)</script>"
     )
     async with recording(f"{site.address}/") as recorded:
-        await asyncio.sleep(0.5)
+        await recorded.person.page.wait_for_function("document.querySelector('input').value[9]")
         recorded.person.watch.is_resting.set()
 
     assert recorded.actions == ['answer("")']

@@ -1,7 +1,5 @@
 """Where the mouse went, what it dragged and what it scrolled is kept where it did something."""
 
-import asyncio
-
 import pytest
 
 from tests.recipes.recording.conftest import Recording, Server
@@ -24,7 +22,7 @@ async def test_a_menu_that_opens_under_the_mouse_needs_a_hover_first(
     async with recording(f"{site.address}/") as recorded:
         person = recorded.person
         await person.hover("text=Products")
-        await asyncio.sleep(0.5)
+        await person.page.locator("text=Shoes").wait_for()
         await person.click("text=Shoes")
         await person.see()
 
@@ -50,7 +48,7 @@ async def test_scrolling_is_kept_where_it_brought_forth_what_was_used(
     async with recording(f"{site.address}/") as recorded:
         person = recorded.person
         await person.mouse("mouseWheel", 200, 200, deltaX=0, deltaY=4000)
-        await asyncio.sleep(0.6)
+        await person.page.locator("#late").wait_for()
         await person.see()
         await person.click("#late")
         await person.see()

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from tests.recipes.recording.conftest import Recording, Server
+from tests.recipes.recording.conftest import PATIENCE, Recording, Server
 from tests.recipes.recording.replaying import FORM, mark_of, replayed, same_end
 from webagent.browser import Browser
 
@@ -22,18 +22,16 @@ async def test_a_link_is_kept_with_the_page_it_was_clicked_on_and_so_is_the_way_
     async with recording(f"{site.address}/") as recorded:
         person = recorded.person
         await person.click("a")
-        await person.see()
+        await person.until_titled("Two")
         await person.click("a")
-        await person.see()
-        await asyncio.sleep(0.8)
+        await person.until_titled("Three")
+        await person.pause()
         history = await person.cdp.send("Page.getNavigationHistory")
         entry = history["entries"][history["currentIndex"] - 1]["id"]
         await person.cdp.send("Page.navigateToHistoryEntry", {"entryId": entry})
-        await asyncio.sleep(0.3)
-        await person.see()
+        await person.until_titled("Two")
         await person.cdp.send("Page.navigate", {"url": f"{site.address}/three?q=1"})
-        await asyncio.sleep(0.3)
-        await person.see()
+        await person.until_titled("Three")
 
     first, second = mark_of(recorded, "Go on"), mark_of(recorded, "Further")
     assert recorded.actions == [
@@ -63,7 +61,7 @@ async def test_dialogs_are_kept_as_they_were_answered(
             ("Delete", {"accept": False}),
         ):
             clicking = asyncio.ensure_future(person.click(f"text={name}"))
-            await asyncio.sleep(0.4)
+            await person.until(lambda seen: "opened a dialog" in seen.nodes[0].name)
             await person.cdp.send("Page.handleJavaScriptDialog", answer)
             await clicking
             await person.see()
@@ -96,11 +94,9 @@ async def test_tabs_are_followed_as_they_open_come_to_front_and_close(
         await other.click("button")
         await person.see()
         await person.click("text=Stay")
-        await person.see()
-        await asyncio.sleep(0.8)
+        await person.pause()
         await other.page.close()
-        await asyncio.sleep(0.5)
-        await person.see()
+        await person.until(lambda seen: len(seen.tabs) == 1)
 
     assert recorded.actions == [
         f"click({mark_of(recorded, 'Open')})",
@@ -122,13 +118,11 @@ async def test_a_tab_opened_by_hand_and_the_address_typed_there_are_kept(
     site.pages |= {"/": "<title>One</title>", "/two": "<title>Two</title><h1>Here</h1>"}
     async with recording(f"{site.address}/") as recorded:
         person = recorded.person
-        await asyncio.sleep(0.8)
+        await person.pause()
         fresh = await person.at(await person.page.context.new_page())
-        await asyncio.sleep(1.0)
-        await person.see()
+        await person.until(lambda seen: len(seen.tabs) == 2)
         await fresh.cdp.send("Page.navigate", {"url": f"{site.address}/two"})
-        await asyncio.sleep(0.4)
-        await person.see()
+        await person.until_titled("Two")
 
     assert recorded.actions == ["new_tab()", f'goto("{site.address}/two")', 'answer("")']
     assert same_end(recorded.done, await replayed(browser, recorded))
@@ -142,7 +136,7 @@ async def test_closing_the_last_page_is_the_end_and_no_action(
         await recorded.person.click("[name=gift]")
         await recorded.person.see()
         await recorded.person.page.close()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             await recorded.person.watch.ended.wait()
 
     assert [action.partition("(")[0] for action in recorded.actions] == ["check", "answer"]
