@@ -62,6 +62,17 @@ RECIPES = {
             "webagent benchmark webarena --policy endpoint --model NAME --preview",
         ),
     ),
+    "collect": Recipe(
+        entry="recipes.collect:main",
+        settings="recipes.collect.settings:CollectConfig",
+        facts="recipes.collect.recipe:Collected",
+        group="agents",
+        summary="play a policy on tasks and keep the episodes as data",
+        examples=(
+            "webagent collect miniwob --tasks click-test login-user --seeds 20",
+            "webagent collect own --files tasks.toml --policy endpoint --model NAME --count 50",
+        ),
+    ),
     "improve": Recipe(
         entry="recipes.improve:main",
         settings="recipes.settings:ImproveConfig",
@@ -72,6 +83,14 @@ RECIPES = {
             "webagent improve --preset demo",
             "webagent improve --resume runs/NAME",
         ),
+    ),
+    "dream": Recipe(
+        entry="recipes.dream:main",
+        settings="recipes.dream:DreamConfig",
+        facts="recipes.dream:Dreamt",
+        group="learning",
+        summary="imagine episodes from real pages of a run, by its world model",
+        examples=("webagent dream runs/NAME --count 200", "webagent dream runs/NAME --count 0"),
     ),
     "train": Recipe(
         entry="recipes.train:main",
