@@ -148,8 +148,8 @@ def _learner(config: DreamConfig, store: Store) -> Learner:
     ]
     if not learner.experience:
         raise StoreError(
-            f"{config.run} holds no real episode with a verdict on a seed that is not for measuring;"
-            " collect some first: webagent collect --random-share 0.3"
+            f"{config.run} holds no real episode with a verdict on a seed that is not for"
+            " measuring; collect some first: webagent collect --random-share 0.3"
         )
     return learner
 
@@ -200,8 +200,9 @@ def _tell(found: Dreamt, config: DreamConfig) -> None:
         )
         return
     print(
-        f"{found.episodes:,} imagined episodes of {found.steps:,} steps, {found.believed:,} believed"
-        f" to succeed; take them along: webagent export {found.run} --imagined --out FOLDER"
+        f"{found.episodes:,} imagined episodes of {found.steps:,} steps, {found.believed:,}"
+        " believed to succeed\ntake them along:"
+        f" webagent export {found.run} --imagined --out FOLDER"
     )
 
 

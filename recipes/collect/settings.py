@@ -14,9 +14,11 @@ from webagent.errors import UsageError
 PHASE = "collect"
 """The episodes' phase; what trains and exports takes it without being told."""
 
-_PLAYED = ("benchmark", "tasks", "files", "split", "seeds", "samples", "asked", "observation")
-_PLAYED += ("images", "temperature", "judge", "addresses", "sites", "logins", "guard", "caps")
-_PLAYED += ("concurrency", "resume")
+_PLAYED = (
+    *("benchmark", "tasks", "files", "split", "seeds", "samples", "asked", "observation"),
+    *("images", "temperature", "judge", "addresses", "sites", "logins", "guard", "caps"),
+    *("concurrency", "resume"),
+)
 """Settings that mean what they mean when a policy is measured."""
 
 
