@@ -141,10 +141,10 @@ RECIPES = {
     "report": Recipe(
         entry="recipes.report:main",
         settings="recipes.report.command:ReportConfig",
-        facts="recipes.summary.shape:RunSummary",
+        facts="recipes.report.command:Reported",
         group="judging",
-        summary="write a run's page again and print its tables",
-        examples=("webagent report runs/NAME",),
+        summary="write a run's page or pictures again and print its tables",
+        examples=("webagent report runs/NAME --html report.html", "webagent report --png plots"),
     ),
     "propose": Recipe(
         entry="recipes.propose:main",
