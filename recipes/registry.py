@@ -30,6 +30,13 @@ class Recipe:
     summary: str
     examples: tuple[str, ...]
     """Command lines as one would type them; they stand at the end of its help."""
+    leads: str = ""
+    """The setting that words which stand first are for, so that they need no flag."""
+
+    def line(self, words: Sequence[str]) -> list[str]:
+        """What was typed behind the recipe's name, with the flag for words that stand first."""
+        leads = bool(self.leads and words and not words[0].startswith("-"))
+        return [*[f"--{self.leads}"] * leads, *words]
 
     def load(self) -> Main:
         """The function, with everything it needs imported."""
@@ -61,6 +68,7 @@ RECIPES = {
             "webagent benchmark miniwob --tasks click-test login-user --seeds 2",
             "webagent benchmark webarena --policy endpoint --model NAME --preview",
         ),
+        leads="benchmark",
     ),
     "collect": Recipe(
         entry="recipes.collect:main",
@@ -72,6 +80,7 @@ RECIPES = {
             "webagent collect miniwob --tasks click-test login-user --seeds 20",
             "webagent collect own --files tasks.toml --policy endpoint --model NAME --count 50",
         ),
+        leads="benchmark",
     ),
     "improve": Recipe(
         entry="recipes.improve:main",
@@ -99,9 +108,10 @@ RECIPES = {
         group="learning",
         summary="teach a language model what runs have stored",
         examples=(
-            "webagent train --runs runs/NAME --model FOLDER --lora 16 --out trained",
-            "webagent train --runs runs/NAME --role world --out world",
+            "webagent train runs/NAME --model FOLDER --lora 16 --out trained",
+            "webagent train runs/NAME --role world --out world",
         ),
+        leads="runs",
     ),
     "learn": Recipe(
         entry="recipes.learn:main",
@@ -129,6 +139,7 @@ RECIPES = {
         group="judging",
         summary="teach a reward model on labelled episodes and measure it",
         examples=("webagent train-judge runs/NAME --out judge",),
+        leads="runs",
     ),
     "attribute": Recipe(
         entry="recipes.attribute:main",

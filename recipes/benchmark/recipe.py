@@ -26,7 +26,7 @@ from webagent.store import Store
 
 def main(argv: Sequence[str]) -> Outcome:
     """Measure, then print the table and write summary.json and report.html."""
-    config = _resumed(resolve(BenchmarkConfig, "benchmark", _named(argv)))
+    config = _resumed(resolve(BenchmarkConfig, "benchmark", argv))
     check(config)
     chosen = Chosen.of(config)
     if config.preview:
@@ -55,12 +55,6 @@ def _status(summary: Summary) -> Status:
     if summary["spent"]["stopped"]:
         return Status.STOPPED
     return Status.DONE if summary["arms"] else Status.FAILED
-
-
-def _named(argv: Sequence[str]) -> list[str]:
-    """The command line with a benchmark that stands first put behind its flag."""
-    is_named = bool(argv) and not argv[0].startswith("-")
-    return ["--benchmark", *argv] if is_named else list(argv)
 
 
 async def _within_caps(config: BenchmarkConfig, chosen: Chosen, store: Store) -> None:

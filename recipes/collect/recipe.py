@@ -55,8 +55,7 @@ class Collected:
 
 def main(argv: Sequence[str]) -> Outcome:
     """Failed where no episode came to its end; stopped where a cap came before the end."""
-    named = bool(argv) and not argv[0].startswith("-")
-    config = _begun(resolve(CollectConfig, "collect", ["--benchmark"] * named + list(argv)))
+    config = _begun(resolve(CollectConfig, "collect", argv))
     config.check()
     chosen = _chosen(config)
     if config.preview:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evaluators.attribution import FailureSummary
-from recipes.report.chart import has_curve
+from recipes.report.chart import has_curve, steps_shown
 from recipes.report.colours import colour_of, marker_of
 from recipes.summary import ArmRow, Summary, headline
 from recipes.summary.words import kind_of_seeds
@@ -64,24 +64,30 @@ def _success(summary: Summary) -> "Figure":
         _bars(axes, summary)
     else:
         figure, axes = _drawn(4.6)
-        for arm in summary["arms"]:
-            _curve(axes, summary, arm)
+        rows = [row for arm in summary["arms"] for row in arm["rounds"]]
+        apart = 0.008 * max(row["real_steps"] for row in rows)
+        for place, arm in enumerate(summary["arms"]):
+            _curve(axes, summary, arm, apart * (place - len(summary["arms"]) / 2))
         axes.set_xlabel("real steps in the browser, mean over repeats")
         axes.set_ylabel(f"success on {kind_of_seeds(summary)} seeds, %")
         axes.xaxis.set_major_formatter(lambda steps, _: f"{steps:,.0f}")
         axes.grid(axis="y", color=_LINE)
         axes.legend(frameon=False, labelcolor=_INK, loc="center left", bbox_to_anchor=(1.0, 0.5))
-    _titled(figure, headline(summary), "Bars: Wilson 95 % intervals over episodes")
+    note = "Intervals: Wilson, 95 %, over episodes."
+    if any(not row["real_steps"] for arm in summary["arms"] for row in arm["rounds"][1:]):
+        note += " A dashed arm takes no real steps and stands at its round."
+    _titled(figure, headline(summary), note)
     return figure
 
 
-def _curve(axes: "Axes", summary: Summary, arm: ArmRow) -> None:
+def _curve(axes: "Axes", summary: Summary, arm: ArmRow, shift: float) -> None:
+    """Set apart by some steps from the others, so that no interval hides another."""
     rounds = arm["rounds"]
     values = [100 * row["success"] for row in rounds]
     below = [100 * (row["success"] - row["low"]) for row in rounds]
     above = [100 * (row["high"] - row["success"]) for row in rounds]
     axes.errorbar(
-        [row["real_steps"] for row in rounds],
+        [steps_shown(summary, row) + shift for row in rounds],
         values,
         yerr=[below, above],
         label=arm["name"],
@@ -195,5 +201,5 @@ def _titled(figure: "Figure", title: str, note: str) -> None:
     """Headline and note above the panels, wrapped to the picture's width."""
     from textwrap import fill
 
-    words = "\n".join(part for part in (fill(title, 92), fill(note, 105)) if part)
-    figure.suptitle(words, x=0.01, ha="left", fontsize=10.5, color=_INK)
+    words = "\n".join(part for part in (fill(title, 100), fill(note, 100)) if part)
+    figure.suptitle(words, x=0.01, ha="left", fontsize=9.5, color=_INK)
