@@ -43,6 +43,8 @@ class Contestant:
     knowledge: tuple[Knowledge, ...] = ()
     temperature: float = 0.0
     max_tokens: int = 1024
+    random_share: float = 0.0
+    """Share of random actions of built-in weights."""
 
     @property
     def kind(self) -> str:
@@ -103,7 +105,7 @@ class Contestant:
         if self.kind == "oracle":
             yield Oracles()
         elif self.kind == "model":
-            yield _builtin(Path(self.place))
+            yield _builtin(Path(self.place), self.temperature, self.random_share)
         else:
             model = metered(self.language_model())
             try:
@@ -166,12 +168,17 @@ def _local(place: str) -> Model:
     return model
 
 
-def _builtin(folder: Path) -> Policy:
+def _builtin(folder: Path, temperature: float, random_share: float) -> Policy:
+    """Saved weights; they stray from their best guess only where one of the two is above zero."""
     from webagent.models.builtin.model import BuiltinModel
     from webagent.policy.builtin import BuiltinPolicy
+    from webagent.policy.exploration import Exploration
     from webagent.rollout import Batcher
 
-    return BuiltinPolicy(BuiltinModel.load(folder), batched=Batcher)
+    strays = temperature > 0 or random_share > 0
+    exploration = Exploration(temperature or 1.0, random_share) if strays else None
+    model = BuiltinModel.load(folder)
+    return BuiltinPolicy(model, exploration=exploration, batched=Batcher)
 
 
 class Oracles:
