@@ -58,6 +58,18 @@ GROUPS = {
 }
 
 RECIPES = {
+    "run": Recipe(
+        entry="recipes.run:main",
+        settings="recipes.run.settings:RunConfig",
+        facts="recipes.run.outcome:Ran",
+        group="agents",
+        summary="do one task live: watch, pause, take over, keep it",
+        examples=(
+            "webagent run 'What does it cost?' --url https://shop.example --model NAME",
+            "webagent run 'Buy it' --url https://shop.example --model NAME --headed"
+            " --guard guard.toml",
+        ),
+    ),
     "benchmark": Recipe(
         entry="recipes.benchmark:main",
         settings="recipes.benchmark.settings:BenchmarkConfig",
