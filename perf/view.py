@@ -29,7 +29,16 @@ from recipes.settings import ImproveConfig
 from tasks.task import Task
 from webagent.action.actions import Click, Fill
 from webagent.browser.chromium import can_sandbox, find_chromium
-from webagent.records import Decision, Ending, Node, Observation, Provenance, Score, Step, Trajectory
+from webagent.records import (
+    Decision,
+    Ending,
+    Node,
+    Observation,
+    Provenance,
+    Score,
+    Step,
+    Trajectory,
+)
 from webagent.store import Store
 
 TASKS = (

@@ -35,6 +35,8 @@ class Side:
     lines: Mapping[Place, Line]
     """What was measured in that round."""
     curves: str
+    is_summed_up: bool
+    """Whether its figures have been worked out."""
     settings: Mapping[str, str]
 
     @property
@@ -65,6 +67,7 @@ def routes(pages: Pages) -> list[BaseRoute]:
     """`/compare/runs?a=NAME&b=NAME`, with `arm_a` and `arm_b` where others are meant."""
 
     def compare(request: Request) -> Response:
+        request.state.version = pages.all_runs()["version"]
         names = [run.name for run in pages.archive.runs()]
         asked = request.query_params
         if len(names) < 2 and not asked.get("b"):
@@ -88,7 +91,7 @@ def _side(pages: Pages, name: str, arm: str) -> Side:
     chosen = arm if arm in arms else "self" if "self" in arms else arms[-1] if arms else ""
     number, lines = _last_round(contents, chosen)
     drawn = curves(summary) if summary and summary["arms"] and has_curve(summary) else ""
-    return Side(run, tuple(arms), chosen, number, lines, drawn, _settings(run))
+    return Side(run, tuple(arms), chosen, number, lines, drawn, bool(summary), _settings(run))
 
 
 def _measured_arms(contents: Contents) -> list[str]:

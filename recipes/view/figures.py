@@ -16,8 +16,6 @@ from webagent.errors import StoreError
 
 _WAIT_SECONDS = 0.4
 """How long a page waits for figures before it is shown without them."""
-_AFTER_SECONDS = 60.0
-"""By how much a finished run's store may look newer than its summary."""
 _REST = 10.0
 _CARRIED = ("setup", "notes", "macro", "baselines")
 """What only the run itself knew when it summed itself up."""
@@ -109,7 +107,7 @@ def settings_of(run: Run) -> tuple[dict[str, Any], str]:
 def _summed_up(run: Run, contents: Contents) -> tuple[Summary, str]:
     """The summary the run wrote when it was finished, else one made of what it has stored."""
     written, problem = _written(run)
-    if written is not None and _is_fresh(run):
+    if written is not None and run.is_finished():
         return written, problem
     with run.store() as store:
         summary = summarize(store, _meta(run, contents, written))
@@ -127,13 +125,6 @@ def _written(run: Run) -> tuple[Summary | None, str]:
         return read_summary(run.path), ""
     except StoreError as error:
         return None, str(error)
-
-
-def _is_fresh(run: Run) -> bool:
-    try:
-        return (run.path / FILE).stat().st_mtime + _AFTER_SECONDS >= run.changed()
-    except OSError:
-        return False
 
 
 def _meta(run: Run, contents: Contents, written: Summary | None) -> RunMeta:

@@ -155,6 +155,11 @@ def cause_rows(summary: FailureSummary) -> list[CauseRow]:
     ]
 
 
+def _examples(failures: FailureSummary) -> list[str]:
+    """Some episodes of the most frequent causes."""
+    return [id for row in failures.causes[:2] for id in row.examples[:2]]
+
+
 def _row(pages: Pages, run: Run, until: float) -> Row:
     state = pages.state(run)
     try:
@@ -184,7 +189,8 @@ def _glance(pages: Pages, run: Run, contents: Contents, figures: Figures) -> dic
         "notices": notices,
         "known": known,
         "causes": cause_rows(failures),
-        "first": failures.first,
+        "first": failures.first.partition(" See ")[0],
+        "examples": [contents.by_id[id] for id in _examples(failures) if id in contents.by_id],
         "others": [one.name for one in pages.archive.runs() if one.name != run.name],
         "origin": _origin(run, settings, summary),
         **(_drawn(summary) if summary and summary["arms"] else {}),
@@ -213,7 +219,7 @@ def _facts(contents: Contents) -> dict[str, str]:
     lines = [line for line in contents.lines if not line.is_apart]
     real = [line for line in lines if line.entry.world != "imagined"]
     facts = {
-        "tasks": f"{len({line.entry.task for line in lines}):,}",
+        "tasks": f"{len({line.task for line in lines}):,}",
         "episodes": f"{len(lines):,}",
         "real steps": f"{sum(line.entry.steps for line in real):,}",
         "imagined": f"{len(lines) - len(real):,}",

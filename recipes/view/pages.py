@@ -95,7 +95,9 @@ class Pages:
     def state(self, run: Run) -> dict[str, str]:
         """`version`, which changes whenever its pages would, and in words whether it goes on."""
         seconds = max(0.0, time.time() - run.changed())
-        running = seconds < _FRESH_SECONDS
+        finished = run.is_finished()
+        running = seconds < _FRESH_SECONDS and not finished
+        verb = "finished" if finished else "last stored"
         try:
             stored = self.shelf.version(run)
         except StoreError as error:
@@ -104,7 +106,7 @@ class Pages:
         return {
             "version": "/".join(map(str, parts)),
             "kind": "running" if running else "rest",
-            "text": "live" if running else f"last stored {_ago(seconds)} ago",
+            "text": "live" if running else f"{verb} {_ago(seconds)} ago",
         }
 
     def read_later(self, run: Run) -> None:

@@ -28,7 +28,10 @@ def serve(archive: Archive, config: "ViewConfig") -> int:
         port = listening.getsockname()[1]
         address = f"http://{_written(config.host)}:{port}/"
         _tell(address, config)
-        server_of(archive, config.host).run(sockets=[listening])
+        try:
+            server_of(archive, config.host).run(sockets=[listening])
+        except KeyboardInterrupt:  # the way to end it
+            return 0
     return 0
 
 

@@ -178,6 +178,7 @@ function follow(address) {
 }
 
 function poll(address) {
+  byId("live").classList.add("asks");
   const ask = async () => {
     try {
       hear(await (await fetch(`${address}/state`)).json(), `; asked every ${POLL_MS / 1000} s`);
