@@ -23,7 +23,8 @@ def summary_of(run: Path, phase: str = "") -> FailureSummary:
 
     Of one phase, or of all. Raises `StoreError`.
     """
-    written = {one.episode: one for one in _read(run / FILE)} if (run / FILE).is_file() else {}
+    told = read_attributions(run / FILE) if (run / FILE).is_file() else []
+    written = {one.episode: one for one in told}
     return summarize([written.get(one.episode, one) for one in by_rules(run, phase)[0]])
 
 
@@ -47,7 +48,7 @@ def by_rules(run: Path, phase: str = "", trusted: str = TRUSTED) -> tuple[list[A
     return found, scored
 
 
-def _read(path: Path) -> list[Attribution]:
+def read_attributions(path: Path) -> list[Attribution]:
     """What was written. Raises `StoreError`."""
     from pydantic import TypeAdapter, ValidationError
 

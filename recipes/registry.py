@@ -161,6 +161,14 @@ RECIPES = {
         summary="say why episodes failed, and what to fix first",
         examples=("webagent attribute runs/NAME --phase evaluate",),
     ),
+    "view": Recipe(
+        entry="recipes.view:main",
+        settings="recipes.view.command:ViewConfig",
+        facts="recipes.view.command:Served",
+        group="judging",
+        summary="look at runs in a browser, live while they go on",
+        examples=("webagent view runs", "webagent view runs/NAME --port 8000 --open"),
+    ),
     "report": Recipe(
         entry="recipes.report:main",
         settings="recipes.report.command:ReportConfig",
