@@ -23,8 +23,16 @@ def summary_of(run: Path, phase: str = "") -> FailureSummary:
 
     Of one phase, or of all. Raises `StoreError`.
     """
-    written = {one.episode: one for one in _read(run / FILE)} if (run / FILE).is_file() else {}
+    written = written_in(run)
     return summarize([written.get(one.episode, one) for one in by_rules(run, phase)[0]])
+
+
+def written_in(run: Path) -> dict[str, Attribution]:
+    """What attribution.json says, by episode; nothing where it was not written.
+
+    Raises `StoreError` where it cannot be read.
+    """
+    return {one.episode: one for one in _read(run / FILE)} if (run / FILE).is_file() else {}
 
 
 def by_rules(run: Path, phase: str = "", trusted: str = TRUSTED) -> tuple[list[Attribution], int]:
