@@ -40,6 +40,7 @@ RECIPES = {
     "judge": Recipe(
         "recipes.judging.recipe:main", "score a run's episodes, and measure whoever scores them"
     ),
+    "view": Recipe("recipes.view:main", "look at runs in a browser, live while they go on"),
     "report": Recipe("recipes.report:main", "write a run's page again and print its tables"),
     "propose": Recipe(
         "recipes.propose:main", "find new tasks for a site, filter them and have them proven"

@@ -1,0 +1,109 @@
+"""The server: a port of its own, an address that is told, and an end at Ctrl-C."""
+
+import errno
+import json
+import socket
+import webbrowser
+from typing import TYPE_CHECKING
+
+import uvicorn
+
+from recipes.view.app import LOCAL, make_app
+from recipes.view.archive import Archive
+from webagent.errors import SetupError
+
+if TYPE_CHECKING:
+    from recipes.view.command import ViewConfig
+
+FIRST_PORT = 7777
+_TRIED = 50
+"""Ports that are tried when none was named."""
+
+
+def serve(archive: Archive, config: "ViewConfig") -> int:
+    """Serve the runs until Ctrl-C. Raises `SetupError` where the port cannot be had."""
+    with listen(config.host, config.port) as listening:
+        port = listening.getsockname()[1]
+        address = f"http://{_written(config.host)}:{port}/"
+        _tell(address, config)
+        server_of(archive, config.host).run(sockets=[listening])
+    return 0
+
+
+def server_of(archive: Archive, host: str = LOCAL[0]) -> uvicorn.Server:
+    """A server for these runs; `run(sockets=[listening])` keeps it until `should_exit`."""
+    app = make_app(archive, names_of(host), lambda: server.should_exit)
+    settings = uvicorn.Config(
+        app, log_level="warning", access_log=False, lifespan="off", timeout_graceful_shutdown=2
+    )
+    server = uvicorn.Server(settings)
+    return server
+
+
+def names_of(host: str) -> set[str]:
+    """What browsers may call this machine when it listens at this address."""
+    if host in LOCAL:
+        return set(LOCAL)
+    own = socket.gethostname()
+    names = {*LOCAL, host, own, own.split(".")[0]}
+    try:
+        names |= {str(found[4][0]) for found in socket.getaddrinfo(own, None)}
+    except OSError:  # a name that nobody resolves has no further addresses
+        return names
+    return names
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A listening socket at this port, or with port 0 at the first free one from 7777 on.
+
+    Raises `SetupError` where the port is taken, or may not or cannot be listened at.
+    """
+    wanted = [port] if port else list(range(FIRST_PORT, FIRST_PORT + _TRIED))
+    for number in wanted:
+        try:
+            return _bound(host, number)
+        except OSError as error:
+            if error.errno == errno.EADDRINUSE and not port:
+                continue
+            raise SetupError(_sentence(host, number, error)) from error
+        except OverflowError as error:
+            raise SetupError(f"--port {port} is no port; expected 1 to 65535") from error
+    last = wanted[-1]
+    raise SetupError(f"ports {FIRST_PORT} to {last} are all in use; name a free one with --port")
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    made = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind((host, port))
+        made.listen(128)
+    except (OSError, OverflowError):
+        made.close()
+        raise
+    return made
+
+
+def _sentence(host: str, port: int, error: OSError) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return (
+            f"port {port} of {host} is in use, perhaps by another viewer;"
+            " name another with --port, or none to get the next free one"
+        )
+    return f"port {port} of {host} cannot be listened at: {error.strerror or error}"
+
+
+def _written(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def _tell(address: str, config: "ViewConfig") -> None:
+    if config.json:
+        print(json.dumps({"address": address}), flush=True)
+    else:
+        print(f"{address}  (Ctrl-C ends it)", flush=True)
+    if config.host not in LOCAL:
+        print("whoever reaches this machine can see the runs: there is no password", flush=True)
+    if config.open:
+        webbrowser.open(address)
