@@ -9,7 +9,7 @@ from typing import Any
 from recipes.asking import Asking
 from recipes.export.card import write_card
 from recipes.export.consumer import Consumer
-from recipes.export.cost import Till
+from recipes.till import Till
 from recipes.export.draft import whole_folder
 from recipes.export.examples import (
     Example,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from recipes.export.cost import Till
+from recipes.till import Till
 from recipes.export.selection import Chosen
 from recipes.export.table import BLOCKS, COUNT, FLAG, IMAGES, REAL, TEXT, Row, blocks, clean
 from recipes.export.turns import Turn, pictures

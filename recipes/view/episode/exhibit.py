@@ -1,10 +1,11 @@
 """What the page of an episode shows: the whole of it, and one of its steps."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from urllib.parse import quote
 
-from evaluators.steps import JudgedStep
-from recipes.export.cost import Till
+from evaluators.steps import StepJudgement, kept_of
+from recipes.till import Till
 from recipes.failures import written_in
 from recipes.view.archive import Run
 from recipes.view.episode.film import (
@@ -22,7 +23,6 @@ from recipes.view.episode.labelling import Given, given
 from recipes.view.episode.reading import Reading, reading
 from recipes.view.episode.seers import Seer, seer_for, seers
 from recipes.view.episode.verdicts import Findings, findings
-from evaluators.steps import kept_of
 from webagent.errors import SetupError, StoreError
 from webagent.policy.marks import marks_of
 from webagent.records import Decision, Trajectory
@@ -126,12 +126,21 @@ def scene_of(exhibit: Exhibit, number: int, quote: str = "") -> Scene | None:
 
 
 def findings_of(exhibit: Exhibit, store: Store, labels: Given) -> Findings:
-    """What was said of the episode. Raises `StoreError`."""
-    trajectory = exhibit.trajectory
+    """What was said of the episode; what cannot be read is among its troubles.
+
+    Raises `StoreError` when the store itself cannot be read.
+    """
+    trajectory, troubles = exhibit.trajectory, list(filter(None, [labels.trouble]))
     scores = store.scores("any", id=trajectory.id).get(trajectory.id, ())
-    written = written_in(exhibit.run.path).get(trajectory.id)
-    kept = kept_of(store, trajectory.id)
-    return findings(trajectory, scores, kept, labels.labels, written)
+    judgements: Sequence[StepJudgement] = ()
+    written = None
+    try:
+        judgements = kept_of(store, trajectory.id)
+        written = written_in(exhibit.run.path).get(trajectory.id)
+    except StoreError as error:
+        troubles.append(str(error))
+    found = findings(trajectory, scores, judgements, labels.labels, written)
+    return replace(found, troubles=(*troubles, *found.troubles))
 
 
 def labels_of(exhibit: Exhibit) -> Given:
@@ -168,15 +177,8 @@ def seer_of(exhibit: Exhibit) -> Seer | None:
     return None if place.imagined else seer_for(place, seers(exhibit.run.path))
 
 
-def judged_here(found: Findings, number: int) -> Sequence[tuple[str, JudgedStep]]:
-    """What is said of the step of this number."""
-    return found.judged(number - 1)
-
-
 def address_of(run: Run, episode: str) -> str:
     """Where the page of an episode is."""
-    from urllib.parse import quote
-
     return f"{run.address}/episode/{quote(episode, safe='')}"
 
 

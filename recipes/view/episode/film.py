@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from recipes.export.cost import Till
+from recipes.till import Till
 from recipes.view.episode.picture import Picture, picture_of
 from webagent.action import format_action
 from webagent.observation.render import render_node

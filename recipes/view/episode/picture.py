@@ -100,7 +100,7 @@ def picture_of(page: Observation, action: Action | None, *, has_image: bool) -> 
     targets = marks_of(action) if action is not None else ()
     seen = [node for node in page.nodes if node.box[2] > 0 and node.box[3] > 0]
     width, height = _size(page, seen)
-    inside = [node for node in seen if _is_in_view(node, width, height)]
+    inside = [node for node in _apart(seen) if _is_in_view(node, width, height)]
     shapes = tuple(_shape(node, targets) for node in inside[:_MOST_SHAPES])
     kind: Kind = "screenshot" if has_image else "drawn" if shapes else "none"
     return Picture(
@@ -121,6 +121,15 @@ def _size(page: Observation, seen: list[Node]) -> tuple[int, int]:
     right = max((node.box[0] + node.box[2] for node in seen), default=0)
     bottom = max((node.box[1] + node.box[3] for node in seen), default=0)
     return max(right + 8, _LEAST_SIZE[0]), max(bottom + 8, _LEAST_SIZE[1])
+
+
+def _apart(nodes: list[Node]) -> Iterator[Node]:
+    """Those with a place of their own: options of a closed list have the list's."""
+    taken: set[tuple[int, int, int, int]] = set()
+    for node in nodes:
+        if node.role != "option" or node.box not in taken:
+            yield node
+        taken.add(node.box)
 
 
 def _is_in_view(node: Node, width: int, height: int) -> bool:
