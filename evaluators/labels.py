@@ -53,10 +53,10 @@ class Label:
 def read_labels(path: Path) -> tuple[Label, ...]:
     """The labels in a file, or those that were given in a run folder.
 
-    A CSV with the columns `episode` and `success` (and, where wanted, `annotator`, `note`,
-    `benchmark`, `agent`, `task`, `first_error`), AgentRewardBench's CSV or a JSON array of such rows, or `.jsonl`
-    as a run keeps it. Raises `SetupError` naming the line for a missing column, an unreadable value
-    and an episode that an annotator labelled twice.
+    A CSV with the columns `episode` and `success` (and, where wanted, `annotator`, `note`, `time`,
+    `benchmark`, `agent`, `task`, `first_error`), AgentRewardBench's CSV or a JSON array of such
+    rows, or `.jsonl` as a run keeps it. Raises `SetupError` naming the line for a missing column,
+    an unreadable value and an episode that an annotator labelled twice.
     """
     if path.is_dir():
         path = path / FILE
@@ -215,7 +215,7 @@ def _require(path: Path, names: Mapping[str, str], wanted: Sequence[str]) -> Non
 def _plain_labels(place: str, row: Mapping[str, str]) -> list[Label]:
     if not row["episode"]:
         raise SetupError(f"{place}: no episode is named")
-    more = {name: row.get(name, "") for name in ("note", "benchmark", "agent", "task")}
+    more = {name: row.get(name, "") for name in ("note", "time", "benchmark", "agent", "task")}
     value = _value(place, "success", row["success"])
     error = _index(place, row.get("first_error", ""))
     annotator = row.get("annotator", "")

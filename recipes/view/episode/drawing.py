@@ -81,6 +81,13 @@ def _writing(shape: Shape) -> list[Markup]:
     first = height / 2 + size * 0.35 - (len(lines) - 1) * size * 0.6
     style = {"fill": _LINK, "text_decoration": "underline"} if shape.role == "link" else {}
     return [
-        tag("text", line, x=margin, y=first + number * size * 1.2, font_size=size, **{"fill": _INK, **style})
+        tag(
+            "text",
+            line,
+            x=margin,
+            y=first + number * size * 1.2,
+            font_size=size,
+            **{"fill": _INK, **style},
+        )
         for number, line in enumerate(lines)
     ]

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from urllib.parse import quote
 
 from evaluators.steps import StepJudgement, kept_of
-from recipes.till import Till
 from recipes.failures import written_in
+from recipes.till import Till
 from recipes.view.archive import Run
 from recipes.view.episode.film import (
     Considered,

@@ -83,9 +83,7 @@ class Film:
 
 def film_of(trajectory: Trajectory, has_image: HasImage, till: Till) -> Film:
     """The strip of an episode, finished or under way."""
-    frames = [
-        _frame(trajectory, index, has_image, till) for index in range(len(trajectory.steps))
-    ]
+    frames = [_frame(trajectory, index, has_image, till) for index in range(len(trajectory.steps))]
     last = trajectory.last
     if last is not None:
         picture = picture_of(last, None, has_image=has_image(last.screenshot))

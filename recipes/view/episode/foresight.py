@@ -136,7 +136,9 @@ def summed(told: Sequence[Foreseen]) -> Foresight:
     )
 
 
-def _rows(before: Observation, expected: Sequence[Edit], happened: Sequence[Edit]) -> tuple[Row, ...]:
+def _rows(
+    before: Observation, expected: Sequence[Edit], happened: Sequence[Edit]
+) -> tuple[Row, ...]:
     """Edits of the same place side by side, in the order of the page."""
     left, right = _placed(expected), _placed(happened)
     rows = []

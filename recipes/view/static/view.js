@@ -81,7 +81,8 @@ byId("help").addEventListener("click", () => {
 function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
   const field = event.target.closest("input, textarea, select, [contenteditable]");
-  if (field) {
+  const isLetter = event.key.length === 1 && event.key !== " ";
+  if (field && !(field.type === "radio" && isLetter)) {
     if (event.key === "Escape") field.blur();
     return;
   }

@@ -139,7 +139,11 @@ def _further(bad: Trajectory) -> list[Trajectory]:
     )
     return [
         dream,
-        _alone("bare", bad, replace(first.observation, screenshot="", nodes=(Node(0, "text", "only words"),))),
+        _alone(
+            "bare",
+            bad,
+            replace(first.observation, screenshot="", nodes=(Node(0, "text", "only words"),)),
+        ),
         _alone("drawn", bad, replace(first.observation, screenshot="")),
         _alone("lost", bad, replace(first.observation, screenshot=f"{'ab' * 32}.png")),
         _alone("huge", bad, _huge()),
@@ -160,6 +164,7 @@ def _without_picture(page: Observation) -> Observation:
 
 def _huge() -> Observation:
     """A page of 3,000 lines, one of them very long, with text that would break out of HTML."""
-    lines = [Node(n, "link", f"Entry {n} </script><script>alert(1)</script>") for n in range(1, 3001)]
+    lines = [
+        Node(n, "link", f"Entry {n} </script><script>alert(1)</script>") for n in range(1, 3001)
+    ]
     return made_page("Find it", *lines, Node(0, "text", "long " * 20_000))
-

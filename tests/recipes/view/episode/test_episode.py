@@ -66,7 +66,10 @@ async def test_marks_lie_on_the_elements_of_the_screenshot_and_can_be_switched(
     await page.keyboard.press("m")
     await expect(marks.first).to_be_visible()
     await expect(page.locator("#marks")).to_have_attribute("aria-pressed", "true")
-    box, around = await marks.first.locator("rect").first.bounding_box(), await target.bounding_box()
+    box, around = (
+        await marks.first.locator("rect").first.bounding_box(),
+        await target.bounding_box(),
+    )
     assert box and around
     assert around["x"] <= box["x"] and around["y"] <= box["y"]
     assert around["x"] + around["width"] >= box["x"] + box["width"]
@@ -110,7 +113,9 @@ async def test_what_was_expected_stands_beside_what_happened(
     foresight = page.locator("#foresight")
     await expect(foresight).to_contain_text("the world model of arm self, repeat 0, after round 1")
     await expect(foresight).to_contain_text("success in the end")
-    seen = foresight.locator(".beside tr", has_text='[1] textbox "Username": value empty → "nobody"')
+    seen = foresight.locator(
+        ".beside tr", has_text='[1] textbox "Username": value empty → "nobody"'
+    )
     await expect(seen).to_contain_text("! not expected")
     await expect(foresight).to_contain_text("0 of 3 steps came as expected")
 

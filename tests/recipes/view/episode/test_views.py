@@ -151,7 +151,9 @@ def test_the_nearest_world_model_that_had_not_met_the_episode_is_asked(tmp_path:
 
 
 def test_a_reason_leads_to_the_pages_that_it_names() -> None:
-    pieces = pieces_of("""judged: met: sent (page 2: 'it\\'s "done"'); seen on screenshot 3, page""")
+    pieces = pieces_of(
+        """judged: met: sent (page 2: 'it\\'s "done"'); seen on screenshot 3, page"""
+    )
     assert pieces[1] == Piece("""page 2: 'it\\'s "done"'""", 2, '''it's "done"''')
     assert pieces[3] == Piece("screenshot 3", 3)
     assert "".join(piece.text for piece in pieces).endswith("screenshot 3, page")
