@@ -61,6 +61,12 @@ class Frame:
     """What it cost, where prices are known."""
 
     @property
+    def place(self) -> str:
+        """The page's address; of a file its name, since where it lies says nothing."""
+        url = self.page.url
+        return url.rsplit("/", 1)[-1] if url.startswith("file:") else url
+
+    @property
     def is_last(self) -> bool:
         """Whether it is the page at the end, on which nothing was done."""
         return not self.action

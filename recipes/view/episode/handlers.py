@@ -152,7 +152,8 @@ def _opened(pages: Pages, request: Request) -> Exhibit:
 
 
 def _frame(exhibit: Exhibit, request: Request) -> Frame:
-    number = request.path_params["number"]
-    if not 1 <= number <= len(exhibit.film.frames):
-        raise SetupError(f"{exhibit.trajectory.id} has {len(exhibit.film.frames)} pages")
-    return exhibit.film.frames[number - 1]
+    number: int = request.path_params["number"]
+    frames = exhibit.film.frames
+    if not 1 <= number <= len(frames):
+        raise SetupError(f"{exhibit.trajectory.id} has {len(frames)} pages")
+    return frames[number - 1]
