@@ -32,7 +32,7 @@ def written_in(run: Path) -> dict[str, Attribution]:
 
     Raises `StoreError` where it cannot be read.
     """
-    return {one.episode: one for one in _read(run / FILE)} if (run / FILE).is_file() else {}
+    return {one.episode: one for one in read_attributions(run / FILE)} if (run / FILE).is_file() else {}
 
 
 def by_rules(run: Path, phase: str = "", trusted: str = TRUSTED) -> tuple[list[Attribution], int]:
@@ -55,7 +55,7 @@ def by_rules(run: Path, phase: str = "", trusted: str = TRUSTED) -> tuple[list[A
     return found, scored
 
 
-def _read(path: Path) -> list[Attribution]:
+def read_attributions(path: Path) -> list[Attribution]:
     """What was written. Raises `StoreError`."""
     from pydantic import TypeAdapter, ValidationError
 

@@ -35,9 +35,9 @@ __all__ = [
     "Question",
     "Rule",
     "checks_hold",
-    "each_check",
     "consulting_rule",
     "differences",
+    "each_check",
     "rule",
     "with_folder",
 ]

@@ -11,11 +11,11 @@ from recipes.benchmark.clock import Clock
 from recipes.benchmark.measurement import BASELINES, NOTES, Measurement
 from recipes.benchmark.preview import preview
 from recipes.benchmark.settings import BenchmarkConfig, arm_of, caps, check, contestant
-from recipes.benchmark.verdicts import judge_in
 from recipes.benchmark.worlds import guard_of, missing_logins, missing_sites
 from recipes.config import resolve
 from recipes.failures import summary_of
 from recipes.folder import RunFolder
+from recipes.noted import judge_in
 from recipes.report import write_report
 from recipes.spending import open_ledger, prices_in, within
 from recipes.stopping import Stopped, run_until_stopped

@@ -11,9 +11,8 @@ from starlette.routing import BaseRoute, Mount
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from recipes.view import episode, live, overview
-from recipes.view.archive import Archive
-from recipes.view.pages import HERE, Pages
+from recipes.view import compare, episode, episodes, live, overview, tasks
+from recipes.view.pages import HERE, Pages, Traffic
 from webagent.errors import SetupError, StoreError
 
 LOCAL = ("127.0.0.1", "localhost", "::1")
@@ -29,15 +28,17 @@ _HEADERS = {
 
 
 def make_app(
-    archive: Archive, hosts: Iterable[str] = LOCAL, ending: Callable[[], bool] = lambda: False
+    pages: Pages, hosts: Iterable[str] = LOCAL, ending: Callable[[], bool] = lambda: False
 ) -> ASGIApp:
     """The viewer of these runs, for browsers that ask for one of these hosts.
 
     `ending` says when the server is to end, so that pages which follow a run let go.
     """
-    pages = Pages(archive)
     routes: list[BaseRoute] = [
         *overview.routes(pages),
+        *tasks.routes(pages),
+        *episodes.routes(pages),
+        *compare.routes(pages),
         *live.routes(pages, ending),
         *episode.routes(pages),
         Mount("/static", StaticFiles(directory=HERE / "static")),
@@ -47,15 +48,17 @@ def make_app(
         StoreError: _told(pages, 422, "This cannot be read"),
         HTTPException: _told(pages, 404, "Not here"),
     }
-    return Gate(Starlette(routes=routes, exception_handlers=handlers), frozenset(hosts))
+    app = Starlette(routes=routes, exception_handlers=handlers)
+    return Gate(app, frozenset(hosts), pages.traffic)
 
 
 class Gate:
     """Lets through what a person's own browser asks for, and puts the safe headers on it."""
 
-    def __init__(self, app: ASGIApp, hosts: frozenset[str]) -> None:
+    def __init__(self, app: ASGIApp, hosts: frozenset[str], traffic: Traffic) -> None:
         self._app = app
         self._hosts = hosts
+        self._traffic = traffic
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse other hosts, and changes that another site's page asks for."""
@@ -74,7 +77,12 @@ class Gate:
                         message["headers"].append((name.encode(), value.encode()))
             await send(message)
 
-        await self._app(scope, receive, headed)
+        lasts = scope["path"].endswith("/events")
+        self._traffic.pages += not lasts
+        try:
+            await self._app(scope, receive, headed)
+        finally:
+            self._traffic.pages -= not lasts
 
     def _refusal(self, request: Request) -> str:
         """Why the request is not answered; empty where it is."""

@@ -13,6 +13,8 @@ _FILES = ("run.sqlite", "run.json")
 """A folder that holds one of these is a run, whole or not."""
 _DEPTH = 3
 """Levels of folders that are searched."""
+_CLOSING_SECONDS = 5.0
+"""Within which a store is closed after the summary was written."""
 _SEPARATOR = "~"
 """Stands in an address for what separates folders."""
 
@@ -44,6 +46,13 @@ class Run:
     def changed(self) -> float:
         """When something was stored last, in seconds since 1970; 0 where nothing ever was."""
         return _changed(self.path)
+
+    def is_finished(self) -> bool:
+        """Whether it has summed itself up, and stored nothing since."""
+        try:
+            return (self.path / "summary.json").stat().st_mtime + _CLOSING_SECONDS > self.changed()
+        except OSError:  # no summary
+            return False
 
     def version(self) -> str:
         """Changes whenever something was stored; empty where there is no store."""

@@ -1,4 +1,4 @@
-"""Whether a run goes on: told when asked, and sent whenever something was stored."""
+"""Pages follow their runs: the state is told when asked, and sent whenever it changes."""
 
 import asyncio
 import json
@@ -10,44 +10,46 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
-from recipes.view.archive import Run
 from recipes.view.pages import Pages
+
+State = dict[str, str]
 
 _LOOK_SECONDS = 0.5
 _LEAST_SECONDS = 1.0
 """Between two messages, so that a busy run does not keep browsers rendering."""
 _HEARTBEAT_SECONDS = 10.0
-_FRESH_SECONDS = 60.0
-"""A run that stored something so lately is taken to go on."""
 
 
 def routes(pages: Pages, ending: Callable[[], bool] = lambda: False) -> list[BaseRoute]:
-    """`/run/NAME/state` for who asks, `/run/NAME/events` for who listens."""
+    """`state` for who asks and `events` for who listens, of all runs and of each."""
+
+    def asked(request: Request) -> Callable[[], State]:
+        if "run" not in request.path_params:
+            return pages.all_runs
+        run = pages.archive.run(request.path_params["run"])
+        return lambda: pages.state(run)
 
     def state(request: Request) -> Response:
-        return JSONResponse(state_of(pages.run(request)))
+        return JSONResponse(asked(request)())
 
     async def events(request: Request) -> Response:
-        run = await run_in_threadpool(pages.run, request)
-        return StreamingResponse(_events(run, ending), media_type="text/event-stream")
+        find = await run_in_threadpool(asked, request)
+        return StreamingResponse(_events(find, ending), media_type="text/event-stream")
 
-    return [Route("/run/{run}/state", state), Route("/run/{run}/events", events)]
-
-
-def state_of(run: Run) -> dict[str, str]:
-    """`version`, which changes with the store, and whether the run goes on, in words."""
-    seconds = max(0.0, time.time() - run.changed())
-    running = seconds < _FRESH_SECONDS
-    text = "live" if running else f"last stored {_ago(seconds)} ago"
-    return {"version": run.version(), "kind": "running" if running else "rest", "text": text}
+    return [
+        Route("/state", state),
+        Route("/events", events),
+        Route("/run/{run}/state", state),
+        Route("/run/{run}/events", events),
+    ]
 
 
-async def _events(run: Run, ending: Callable[[], bool]) -> AsyncIterator[str]:
-    told: dict[str, str] = {}
+async def _events(find: Callable[[], State], ending: Callable[[], bool]) -> AsyncIterator[str]:
+    told: State = {}
     last = 0.0
     while not ending():
         now = time.monotonic()
-        state = await run_in_threadpool(state_of, run)
+        state = await run_in_threadpool(find)
         if state != told and now - last >= _LEAST_SECONDS:
             told, last = state, now
             yield f"event: state\ndata: {json.dumps(state)}\n\n"
@@ -55,10 +57,3 @@ async def _events(run: Run, ending: Callable[[], bool]) -> AsyncIterator[str]:
             last = now
             yield ": still here\n\n"
         await asyncio.sleep(_LOOK_SECONDS)
-
-
-def _ago(seconds: float) -> str:
-    for size, name in ((86_400, "d"), (3_600, "h"), (60, "min")):
-        if seconds >= size:
-            return f"{seconds / size:.0f} {name}"
-    return f"{seconds:.0f} s"

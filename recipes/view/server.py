@@ -4,12 +4,14 @@ import errno
 import json
 import socket
 import webbrowser
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import uvicorn
 
 from recipes.view.app import LOCAL, make_app
 from recipes.view.archive import Archive
+from recipes.view.pages import Pages
 from webagent.errors import SetupError
 
 if TYPE_CHECKING:
@@ -26,13 +28,19 @@ def serve(archive: Archive, config: "ViewConfig") -> int:
         port = listening.getsockname()[1]
         address = f"http://{_written(config.host)}:{port}/"
         _tell(address, config)
-        server_of(archive, config.host).run(sockets=[listening])
+        try:
+            server_of(archive, config.host).run(sockets=[listening])
+        except KeyboardInterrupt:  # the way to end it
+            return 0
     return 0
 
 
-def server_of(archive: Archive, host: str = LOCAL[0]) -> uvicorn.Server:
-    """A server for these runs; `run(sockets=[listening])` keeps it until `should_exit`."""
-    app = make_app(archive, names_of(host), lambda: server.should_exit)
+def server_of(archive: Archive, host: str = LOCAL[0], cache: Path | None = None) -> uvicorn.Server:
+    """A server for these runs; `run(sockets=[listening])` keeps it until `should_exit`.
+
+    What it works out lies in the folder `cache`, else in the user's.
+    """
+    app = make_app(Pages.of(archive, cache), names_of(host), lambda: server.should_exit)
     settings = uvicorn.Config(
         app, log_level="warning", access_log=False, lifespan="off", timeout_graceful_shutdown=2
     )

@@ -143,7 +143,7 @@ class Store:
         condition, values = conditions(where, kind)
         rows = self._all(
             "SELECT ending, id, arm, repeat, round, phase, idx, world, task, seed, attempt, error, "
-            f"n_steps, started, seconds FROM episodes WHERE {condition} {_BY_PLAN}",
+            f"n_steps, started, seconds, goal FROM episodes WHERE {condition} {_BY_PLAN}",
             *values,
         )
         return [Entry(Ending(ending) if ending else None, *rest) for ending, *rest in rows]

