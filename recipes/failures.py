@@ -32,7 +32,9 @@ def written_in(run: Path) -> dict[str, Attribution]:
 
     Raises `StoreError` where it cannot be read.
     """
-    return {one.episode: one for one in read_attributions(run / FILE)} if (run / FILE).is_file() else {}
+    if not (run / FILE).is_file():
+        return {}
+    return {one.episode: one for one in read_attributions(run / FILE)}
 
 
 def by_rules(run: Path, phase: str = "", trusted: str = TRUSTED) -> tuple[list[Attribution], int]:
