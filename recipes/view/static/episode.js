@@ -1,5 +1,5 @@
 // An episode without reloading: steps by key and click, marks, labels, and what was expected.
-"use strict";
+// A module, so that its names are its own; byId is the frame's.
 
 const episode = document.querySelector(".episode");
 const film = byId("film");
