@@ -114,7 +114,7 @@ async def test_what_was_expected_stands_beside_what_happened(
     await expect(foresight).to_contain_text("the world model of arm self, repeat 0, after round 1")
     await expect(foresight).to_contain_text("success in the end")
     seen = foresight.locator(
-        ".beside tr", has_text='[1] textbox "Username": value empty → "nobody"'
+        ".changed tr", has_text='[1] textbox "Username": value empty → "nobody"'
     )
     await expect(seen).to_contain_text("! not expected")
     await expect(foresight).to_contain_text("0 of 3 steps came as expected")
