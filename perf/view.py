@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 import urllib.request
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from playwright.async_api import async_playwright

@@ -16,7 +16,7 @@ Causes = Mapping[str, Attribution]
 Test = Callable[[Line, Causes], bool]
 
 _TOKEN = re.compile(
-    r'(?P<minus>-?)(?:(?P<word>[a-zA-Z]+):)?(?:"(?P<quoted>[^"]*)"|(?P<bare>[^\s"]+))'
+    r'(?P<minus>-?)(?:(?P<word>[a-zA-Z]+):)?(?:"(?P<quoted>[^"]*)"|(?P<bare>[^\s"]*))'
 )
 _RANGE = re.compile(r"(?:(<=|>=|<|>)?\s*(-?\d+(?:\.\d+)?)|(-?\d+)?\.\.(-?\d+)?)")
 _HALF = 0.5
@@ -88,6 +88,8 @@ def read_question(text: str, contents: Contents) -> Question:
         if word:
             test = _worded(word, value, contents)
             needs_causes |= word in ("at", "kind")
+        elif not value:
+            continue
         elif found["quoted"] is None and value.lower() in PLAIN:
             test = _plain(value.lower())
         else:

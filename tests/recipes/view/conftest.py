@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import ExitStack, chdir, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from playwright.async_api import Browser as Chromium
@@ -82,10 +83,10 @@ def real_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @contextmanager
-def serving(folder: Path, cache: Path) -> Iterator[str]:
-    """The address of a viewer of this folder, in a thread of its own."""
-    with listen("127.0.0.1", 0) as listening:
-        server = server_of(Archive(folder), cache=cache)
+def serving(folder: Path) -> Iterator[str]:
+    """The address of a viewer of this folder, in a thread of its own, with nothing cached."""
+    with TemporaryDirectory() as cache, listen("127.0.0.1", 0) as listening:
+        server = server_of(Archive(folder), cache=Path(cache))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
         try:
@@ -96,10 +97,10 @@ def serving(folder: Path, cache: Path) -> Iterator[str]:
 
 
 @pytest.fixture
-def view(tmp_path: Path) -> Iterator[Callable[[Path], str]]:
+def view() -> Iterator[Callable[[Path], str]]:
     """Serves a folder until the test is over: `view(folder)` gives the address."""
     with ExitStack() as stack:
-        yield lambda folder: stack.enter_context(serving(folder, tmp_path / "cache"))
+        yield lambda folder: stack.enter_context(serving(folder))
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ import pytest
 from playwright.async_api import Page, expect
 
 from tests.fakes.run import episode
-from tests.recipes.view.conftest import RATES, make_run
+from tests.recipes.view.conftest import make_run
 from webagent.records import Provenance, Score
 from webagent.store import Store
 
