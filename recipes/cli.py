@@ -50,6 +50,7 @@ RECIPES = {
     "site": Recipe("recipes.sites:main", "start, reset and look at the sites that tasks are on"),
     "record": Recipe("recipes.recording:main", "keep what a person does in a browser"),
     "login": Recipe("recipes.login:main", "log in at a site once, for agents to stay logged in"),
+    "mcp": Recipe("recipes.mcp:main", "give assistants a browser, by the Model Context Protocol"),
     "doctor": Recipe("recipes.doctor:main", "say what is present, what is missing, how to get it"),
 }
 

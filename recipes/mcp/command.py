@@ -1,0 +1,74 @@
+"""`webagent mcp`: serve the browser to assistants until the client goes or a signal comes."""
+
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+
+from recipes.config import resolve
+from recipes.folder import RunFolder
+from recipes.mcp.settings import McpConfig
+from recipes.stopping import Stopped, run_until_stopped
+from webagent.errors import SetupError
+from webagent.guard import Guard
+from webagent.store import Store
+
+
+def main(argv: Sequence[str]) -> int:
+    """Serve; 0 when the client has gone, 128 and the signal's number after a signal."""
+    config = resolve(McpConfig, "mcp", argv)
+    config.check()
+    if find_spec("mcp") is None:
+        raise SetupError("the SDK for the protocol is missing; pip install 'webagent-loop[mcp]'")
+    if config.describe:
+        from recipes.mcp.reference import reference
+
+        print(reference(config))
+        return 0
+    with _store(config, argv) as store:
+        try:
+            run_until_stopped(_serve(config, store))
+        except Stopped as stopped:
+            return stopped.status
+    return 0
+
+
+async def _serve(config: McpConfig, store: Store | None) -> None:
+    from recipes.mcp.desk import Desk
+    from recipes.mcp.server import Tools, server_of
+    from recipes.mcp.serving import serve_http, serve_stdio
+    from recipes.mcp.sessions import Kept, Sessions
+    from recipes.mcp.tools import offers
+    from recipes.mcp.work import ByClient
+    from webagent.browser import Browser, Limits
+
+    guard = Guard.of(config.policy(), ByClient())
+    profile = config.profile()
+    limits = Limits(lease_seconds=60 * config.idle_minutes + config.step_timeout)
+    browser = Browser(headless=not profile.headed, guard=guard, limits=limits)
+    kept = Kept(store, f"mcp-{secrets.token_hex(4)}")
+    async with Sessions(config, browser, profile, kept) as sessions:
+        tools = Tools(Desk(config, sessions), offers(config, has_pictures=not config.held(guard)))
+        server = server_of(tools)
+        try:
+            if config.http is None:
+                await serve_stdio(server)
+            else:
+                await serve_http(server, config)
+        finally:
+            await tools.close()
+
+
+@contextmanager
+def _store(config: McpConfig, argv: Sequence[str]) -> Iterator[Store | None]:
+    """The run that keeps the sessions, if any does. Raises `StoreError`."""
+    if config.store is None:
+        yield None
+        return
+    if (config.store / "run.json").is_file():
+        folder = RunFolder.open(config.store)
+        folder.note_origin()
+    else:
+        folder = RunFolder.create(config.store, config, ["webagent", "mcp", *argv])
+    with folder.store() as store:
+        yield store
