@@ -32,5 +32,9 @@ def test_making_an_endpoint_model_loads_nothing_heavy_and_calls_nobody():
     assert loaded(statement) == set()
 
 
+def test_making_an_agent_loads_nothing_heavy():
+    assert loaded("from webagent import Agent, Result\nAgent('m')") == set()
+
+
 def test_a_heavy_library_would_be_noticed():
     assert loaded("import openai") == {"openai"}

@@ -3,6 +3,8 @@
     WebAgentError
     ├── ActionError     an action could not be read from text
     ├── PolicyError     the policy gave no usable reply
+    │   └── AnswerError     there is no answer, or not one in the form that was asked for
+    ├── StoppedError    a task was ended before its end: by a limit, or by somebody
     ├── GuardError      an action was refused by a limit set in code
     ├── ModelError      a model or its endpoint failed (infrastructure, never a reward)
     ├── WorldError      the world failed under the episode (infrastructure, never a reward)
@@ -28,6 +30,14 @@ class ActionError(WebAgentError):
 
 class PolicyError(WebAgentError):
     """The policy gave no usable action, repair attempt included."""
+
+
+class AnswerError(PolicyError):
+    """The agent gave no answer, or none in the form that was asked for."""
+
+
+class StoppedError(WebAgentError):
+    """A limit on steps, money, tokens or time, or somebody, ended the task before its end."""
 
 
 class GuardError(WebAgentError):

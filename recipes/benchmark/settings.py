@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from recipes.asking import Asking
 from recipes.benchmark.verdicts import HEADLINE
 from recipes.contestant import PLAIN, Contestant
 from recipes.judging.specification import Spec, read_spec
@@ -11,6 +10,7 @@ from recipes.memory import knowledge_of
 from recipes.spending import Caps, check_money, prices_in
 from tasks.benchmarks.catalogue import BENCHMARKS
 from tasks.suite import SEEDS_PER_SPLIT, SPLITS
+from webagent.agent.asking import Asking
 from webagent.errors import SetupError, unknown_name
 from webagent.guard import Guard
 from webagent.models import load_endpoint

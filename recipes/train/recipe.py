@@ -7,13 +7,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recipes.asking import Asking
 from recipes.config import resolve
 from recipes.train.experience import Experience, experience
 from recipes.train.images import Images
 from recipes.train.lessons import lessons
 from recipes.train.settings import TrainSettings
 from webagent.action import format_action
+from webagent.agent.asking import Asking
 from webagent.errors import SetupError
 from webagent.observation import render
 from webagent.records import Trajectory
