@@ -1,7 +1,7 @@
 """What the tools of a session take, a class for each; its docstring is the tool's description."""
 
 from dataclasses import dataclass
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 from pydantic import Field
 
@@ -71,3 +71,15 @@ class CloseSession:
     session: Session
     answer: Annotated[str, Field(description="What was found or done.")] = ""
     failed: Annotated[str, Field(description="Why it could not be done; empty if it was.")] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunTask:
+    """Have a whole task done by the web agent of this server, in a session of its own."""
+
+    task: Annotated[str, Field(min_length=1, description="What to do or find out, in words.")]
+    url: Annotated[str, Field(min_length=1, description="Page to begin on.")]
+    max_steps: Annotated[int, Field(ge=0, description="Actions at most; 0 as configured.")] = 0
+    schema: Annotated[
+        dict[str, Any] | None, Field(description="JSON Schema that the answer is held to.")
+    ] = None

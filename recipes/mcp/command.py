@@ -1,8 +1,9 @@
 """`webagent mcp`: serve the browser to assistants until the client goes or a signal comes."""
 
+import gc
 import secrets
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from importlib.util import find_spec
 
 from recipes.config import resolve
@@ -30,11 +31,15 @@ def main(argv: Sequence[str]) -> int:
             run_until_stopped(_serve(config, store))
         except Stopped as stopped:
             return stopped.status
+    # The process ends now, and a client waits two seconds for that before it kills it; looking
+    # through all that the libraries have made for garbage would take longer on a busy machine.
+    gc.freeze()
     return 0
 
 
 async def _serve(config: McpConfig, store: Store | None) -> None:
     from recipes.mcp.desk import Desk
+    from recipes.mcp.errands import Errands
     from recipes.mcp.server import Tools, server_of
     from recipes.mcp.serving import serve_http, serve_stdio
     from recipes.mcp.sessions import Kept, Sessions
@@ -47,16 +52,21 @@ async def _serve(config: McpConfig, store: Store | None) -> None:
     limits = Limits(lease_seconds=60 * config.idle_minutes + config.step_timeout)
     browser = Browser(headless=not profile.headed, guard=guard, limits=limits)
     kept = Kept(store, f"mcp-{secrets.token_hex(4)}")
-    async with Sessions(config, browser, profile, kept) as sessions:
-        tools = Tools(Desk(config, sessions), offers(config, has_pictures=not config.held(guard)))
-        server = server_of(tools)
-        try:
-            if config.http is None:
-                await serve_stdio(server)
-            else:
-                await serve_http(server, config)
-        finally:
-            await tools.close()
+    async with AsyncExitStack() as undo:
+        sessions = await undo.enter_async_context(Sessions(config, browser, profile, kept))
+        errands = None
+        if config.has_model:
+            errands = Errands(config, browser, profile, kept, sessions)
+            undo.push_async_callback(errands.close)
+        listed = offers(
+            config, has_pictures=not config.held(guard), has_errands=errands is not None
+        )
+        tools = Tools(Desk(config, sessions, errands), listed)
+        undo.push_async_callback(tools.close)
+        if config.http is None:
+            await serve_stdio(server_of(tools))
+        else:
+            await serve_http(server_of(tools), config)
 
 
 @contextmanager

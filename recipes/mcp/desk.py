@@ -4,10 +4,12 @@ from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mcp_types import CallToolResult, ImageContent, TextContent
+from mcp_types import CallToolResult, ImageContent
 
 from recipes.mcp import arguments as args
 from recipes.mcp import page as pages
+from recipes.mcp.errands import Errands
+from recipes.mcp.reply import refused, reply
 from recipes.mcp.sessions import Sessions
 from recipes.mcp.settings import McpConfig
 from webagent.action import ACTIONS, Action, format_action, parse_action
@@ -29,9 +31,13 @@ class Call:
 class Desk:
     """Serves every assistant; each reply is a page within a bound, or says what to do instead."""
 
-    def __init__(self, config: McpConfig, sessions: Sessions) -> None:
+    def __init__(
+        self, config: McpConfig, sessions: Sessions, errands: Errands | None = None
+    ) -> None:
+        """With `errands` whole tasks can be given."""
         self._config = config
         self._sessions = sessions
+        self._errands = errands
 
     async def open(self, asked: args.OpenSession, call: Call) -> CallToolResult:
         """A session, with its first page where one was named."""
@@ -61,7 +67,7 @@ class Desk:
         session = self._sessions.find(name)
         before = session.page
         page, is_done = await session.act(action)
-        text = pages.news(before, page, self._config.max_tokens)
+        text = self._news(before, page)
         return reply(text) if is_done else refused(page, text)
 
     async def act_all(self, asked: args.Act, call: Call) -> CallToolResult:
@@ -91,6 +97,12 @@ class Desk:
         kept = f" It is kept as {session.episode}." if self._config.store else ""
         return reply(f"The session is closed after {session.steps - 1} actions.{kept}")
 
+    async def run_task(self, asked: args.RunTask, call: Call) -> CallToolResult:
+        """Have a whole task done."""
+        if self._errands is None:
+            raise CallError("nobody is there to do tasks; the server needs --model for that")
+        return await self._errands.run(asked, call.who)
+
     def _news(self, before: Observation, page: Observation) -> str:
         return pages.news(before, page, self._config.max_tokens)
 
@@ -103,33 +115,6 @@ class Desk:
         if name not in self._config.actions:
             raise CallError(f"{name} is not offered here; {', '.join(self._config.actions)} are")
         return action
-
-
-def reply(text: str) -> CallToolResult:
-    """What a call came to."""
-    return CallToolResult(content=[TextContent(text=text)])
-
-
-def failure(text: str) -> CallToolResult:
-    """Why a call came to nothing, and what to do next."""
-    return CallToolResult(content=[TextContent(text=text)], is_error=True)
-
-
-def refused(page: Observation, text: str) -> CallToolResult:
-    """An action that was not done: the page's outcome says why, and this what to do about it."""
-    if page.outcome.startswith("refused:"):
-        advice = (
-            "The owner of this browser does not allow it. Do not look for a way around it; tell"
-            " your user what was refused and why."
-        )
-    elif "no element" in page.outcome:
-        advice = (
-            "Elements that the page has replaced have new numbers: call observe and use one that"
-            " it shows now."
-        )
-    else:
-        advice = "The outcome says why. Call observe to see what can be done, or do something else."
-    return failure(f"The action was not done. {advice}\n{text}")
 
 
 def _counted(actions: Sequence[Action], done: int, is_done: bool) -> str:

@@ -11,7 +11,7 @@ from recipes.mcp.tools import offers
 
 def reference(config: McpConfig) -> str:
     """A table of the tools with these settings."""
-    tools = [offer.tool for offer in offers(config, has_pictures=True).values()]
+    tools = [offer.tool for offer in offers(config).values()]
     rows = [f"| `{tool.name}` | {_arguments(tool)} | {tool.description} |" for tool in tools]
     return "\n".join(["| tool | arguments | what it does |", "| --- | --- | --- |", *rows])
 

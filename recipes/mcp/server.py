@@ -2,12 +2,15 @@
 
 import asyncio
 import logging
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.resources import files
 from typing import Any, TypeAlias
 
+from anyio import BrokenResourceError, ClosedResourceError
 from mcp.server import Server
+from mcp.shared.exceptions import MCPError
 from mcp_types import (
     CallToolRequestParams,
     CallToolResult,
@@ -19,9 +22,11 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from recipes.mcp import asking
 from recipes.mcp.asking import Context
-from recipes.mcp.desk import Call, Desk, failure
+from recipes.mcp.desk import Call, Desk
+from recipes.mcp.reply import failure
 from recipes.mcp.tools import Offer
-from recipes.mcp.work import Work
+from recipes.mcp.work import Tell, Work
+from webagent.browser.background import Background
 from webagent.errors import (
     CallError,
     CaptchaError,
@@ -56,6 +61,7 @@ class Tools:
         self._desk = desk
         self._offers = offers
         self._waiting: dict[str, _Waiting] = {}
+        self._background = Background()
         self._under_way: set[Work[CallToolResult]] = set()
 
     async def list(self, context: Context, asked: PaginatedRequestParams | None) -> ListToolsResult:
@@ -77,13 +83,14 @@ class Tools:
     async def close(self) -> None:
         """End what is still under way."""
         await asyncio.gather(*(work.stop() for work in set(self._under_way)))
+        await self._background.finish()
 
     def _begun(self, context: Context, asked: CallToolRequestParams) -> Work[CallToolResult]:
         if asked.name not in self._offers:
             raise unknown_name("tool", asked.name, self._offers)
         offer = self._offers[asked.name]
         doing = offer(self._desk, asked.arguments or {}, Call(_who(context)))
-        work = Work(doing, asking.can_ask(context), offer.stops)
+        work = Work(doing, asking.can_ask(context))
         self._under_way.add(work)
         work.when_done(lambda: self._forget(work))
         return work
@@ -100,12 +107,21 @@ class Tools:
     async def _followed(
         self, work: Work[CallToolResult], context: Context, asked: CallToolRequestParams
     ) -> Answered:
+        work.tell = self._teller(context)
         while (question := await work.next()) is not None:
             if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
                 self._wait(work, (asked.name, asked.arguments))
                 return asking.later(question, work)
             await asking.put(question, context)
         return _outcome(work)
+
+    def _teller(self, context: Context) -> Tell:
+        """Sends on how far something is, in the background: whoever tells does not wait."""
+
+        def tell(number: int, most: int, what: str) -> None:
+            self._background.start(_send(context, number, most, what))
+
+        return tell
 
     def _wait(self, work: Work[CallToolResult], asked: tuple[str, dict[str, Any] | None]) -> None:
         self._waiting[work.token] = _Waiting(work, asked)
@@ -141,6 +157,11 @@ def _outcome(work: Work[CallToolResult]) -> CallToolResult:
         return failure(str(error))
     except asyncio.CancelledError:
         return failure("It was stopped.")
+
+
+async def _send(context: Context, number: int, most: int, what: str) -> None:
+    with suppress(MCPError, BrokenResourceError, ClosedResourceError):  # the client may be gone
+        await context.session.report_progress(number, most, what)
 
 
 def _who(context: Context) -> str:

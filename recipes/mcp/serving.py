@@ -18,9 +18,22 @@ _GRACE_SECONDS = 1
 
 
 async def serve_stdio(server: Server[Any]) -> None:
-    """Serve the one client that has started this process, until it closes its end."""
-    messages: Any = Messages(await _standard_input())
-    async with stdio_server(stdin=messages) as (reading, writing):
+    """Serve the one client that has started this process, until it closes its end. When this is
+    cancelled it is as if the client had: the SDK does not take well to being cut off."""
+    stream, pipe = await _standard_input()
+    serving = asyncio.ensure_future(_serve_lines(server, stream))
+    try:
+        await asyncio.wait({serving})
+    finally:
+        pipe.close()
+        await asyncio.wait({serving}, timeout=_GRACE_SECONDS)
+        serving.cancel()
+    serving.result()
+
+
+async def _serve_lines(server: Server[Any], stream: asyncio.StreamReader) -> None:
+    lines: Any = Messages(stream)
+    async with stdio_server(stdin=lines) as (reading, writing):
         await server.run(reading, writing, server.create_initialization_options())
 
 
@@ -35,18 +48,20 @@ class Messages:
             yield message.decode("utf-8", errors="replace")
 
 
-async def _standard_input() -> asyncio.StreamReader:
+async def _standard_input() -> tuple[asyncio.StreamReader, asyncio.ReadTransport]:
     """Raises `SetupError` where there is no client at the other end."""
     stream = asyncio.StreamReader(limit=_LONGEST_MESSAGE)
     loop = asyncio.get_running_loop()
     try:
-        await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stream), sys.stdin)
+        pipe, _ = await loop.connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(stream), sys.stdin
+        )
     except ValueError as error:
         raise SetupError(
             "standard input is no pipe: a client starts this command and speaks to it by one;"
             " docs/mcp.md says how to set it up, and --http 8931 serves by HTTP instead"
         ) from error
-    return stream
+    return stream, pipe
 
 
 async def serve_http(server: Server[Any], config: McpConfig) -> None:

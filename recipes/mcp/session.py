@@ -101,7 +101,7 @@ class Session:
         """The assistant is gone, or has not been heard of. Safe for a session that is over."""
         async with self._lock:
             if not self._ended:
-                await self._end(Ending.GAVE_UP, reason)
+                await self._end(Ending.STOPPED, reason)
 
     def _check(self) -> None:
         self.used = time.monotonic()

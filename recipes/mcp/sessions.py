@@ -4,7 +4,8 @@ import asyncio
 import logging
 import secrets
 import time
-from contextlib import AsyncExitStack, suppress
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
@@ -56,7 +57,7 @@ class Sessions:
         self._profile = profile
         self._kept = kept or Kept()
         self._open: dict[str, Session] = {}
-        self._opening = self._opened = 0
+        self._taken = self._opened = 0
         self._last_used = time.monotonic()
         self._rounds: asyncio.Task[None] | None = None
 
@@ -82,18 +83,24 @@ class Sessions:
 
     async def open(self, goal: str, who: str) -> Session:
         """A new one, on an empty page. Raises `CallError` when there are too many, `WorldError`."""
-        most = self._config.max_sessions
-        if len(self._open) + self._opening >= most:
-            raise CallError(f"{most} sessions are open, the most there may be; close one first")
-        self._opening += 1
-        try:
+        async with self.place():
             session = await self._start(goal, who)
-        finally:
-            self._opening -= 1
-            self._last_used = time.monotonic()
         self._open[session.name] = session
         session.when_over = lambda: self._open.pop(session.name, None)
         return session
+
+    @asynccontextmanager
+    async def place(self) -> AsyncIterator[None]:
+        """Room for one more, taken while the block runs. Raises `CallError` where there is none."""
+        most = self._config.max_sessions
+        if len(self._open) + self._taken >= most:
+            raise CallError(f"{most} sessions are open, the most there may be; close one first")
+        self._taken += 1
+        try:
+            yield
+        finally:
+            self._taken -= 1
+            self._last_used = time.monotonic()
 
     def find(self, name: str) -> Session:
         """The session of this name. Raises `CallError`."""
@@ -134,7 +141,7 @@ class Sessions:
             oldest = time.monotonic() - idle
             late = [s for s in self._open.values() if s.used < oldest and not s.is_busy]
             await self._leave(late, f"nothing was done in it for {self._config.idle_minutes:g} min")
-            if not self._open and not self._opening and self._last_used < oldest:
+            if not self._open and not self._taken and self._last_used < oldest:
                 await self._browser.close()
 
     async def _leave(self, sessions: list[Session], reason: str) -> None:

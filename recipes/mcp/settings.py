@@ -52,6 +52,23 @@ class McpConfig:
     """Which table of it."""
     headed: bool = False
     """Show the browser's window."""
+    model: str = ""
+    """Who does whole tasks: the name of a model behind OPENAI_BASE_URL, `local:FOLDER` or
+    `model:FOLDER`. Without it, and without --endpoint, there is no tool for that."""
+    endpoint: Path | None = None
+    """File whose table [endpoint] says where the model's server is (docs/models.md)."""
+    vision: bool = False
+    """Show that model screenshots."""
+    max_steps: int = 30
+    """Actions a task may take."""
+    max_cost: float | None = None
+    """Money a task may cost."""
+    max_tokens_total: int | None = None
+    """Tokens a task may take, read and written."""
+    max_minutes: float | None = 10.0
+    """Minutes a task may take."""
+    prices: Path | None = None
+    """File with what models cost (docs/cost.md)."""
     describe: bool = False
     """Print the tools as Markdown and end."""
 
@@ -79,6 +96,11 @@ class McpConfig:
     @property
     def _seconds(self) -> tuple[float, float]:
         return self.idle_minutes, self.step_timeout
+
+    @property
+    def has_model(self) -> bool:
+        """Whether there is anybody to do whole tasks."""
+        return bool(self.model or self.endpoint)
 
     def policy(self) -> GuardPolicy:
         """What every session is held to. Raises `SetupError`."""

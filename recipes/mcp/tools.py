@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 from mcp_types import CallToolResult, Tool, ToolAnnotations
 
-from recipes.mcp.arguments import Act, CloseSession, Find, Observe, OpenSession, Screenshot
+from recipes.mcp.arguments import Act, CloseSession, Find, Observe, OpenSession, RunTask, Screenshot
 from recipes.mcp.desk import Call, Desk
 from recipes.mcp.schema import read_arguments, schema_of
 from recipes.mcp.settings import McpConfig
@@ -25,8 +25,6 @@ class Offer:
     run: Run | None = None
     """None for an action, which is made from its class."""
     reads_only: bool = False
-    stops: bool = False
-    """Whether what it does ends with the call that began it."""
 
     @property
     def tool(self) -> Tool:
@@ -49,15 +47,18 @@ class Offer:
         return await desk.act(session, make_action(self.name, arguments))
 
 
-def offers(config: McpConfig, *, has_pictures: bool) -> dict[str, Offer]:
+def offers(
+    config: McpConfig, *, has_pictures: bool = True, has_errands: bool = True
+) -> dict[str, Offer]:
     """Every tool of a server with these settings, by name."""
-    own = [
+    every = [
         Offer("open_session", OpenSession, Desk.open),
         Offer("observe", Observe, Desk.observe, reads_only=True),
         Offer("find", Find, Desk.find, reads_only=True),
         *(Offer(name, ACTIONS[name]) for name in config.actions),
         Offer("act", Act, Desk.act_all),
-        Offer("screenshot", Screenshot, Desk.screenshot, reads_only=True),
+        *([Offer("screenshot", Screenshot, Desk.screenshot, reads_only=True)] * has_pictures),
         Offer("close_session", CloseSession, Desk.close),
+        *([Offer("run_task", RunTask, Desk.run_task)] * has_errands),
     ]
-    return {each.name: each for each in own if has_pictures or each.name != "screenshot"}
+    return {each.name: each for each in every}

@@ -5,9 +5,12 @@ import secrets
 from collections.abc import Callable, Coroutine
 from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 Result = TypeVar("Result")
+Tell: TypeAlias = Callable[[int, int, str], object]
+"""Takes the step, of how many, and what is done in it."""
+_GRACE_SECONDS = 1.0
 _work: "ContextVar[Work[Any] | None]" = ContextVar("work", default=None)
 
 
@@ -18,6 +21,11 @@ class Question:
     text: str
     """Made by the guard from the action, never by a page."""
     answer: "asyncio.Future[bool]"
+
+
+def under_way() -> "Work[Any] | None":
+    """The work that the code which asks is part of."""
+    return _work.get()
 
 
 class ByClient:
@@ -32,17 +40,16 @@ class ByClient:
 class Work(Generic[Result]):
     """Goes on while its question is on the way: some clients answer by calling again.
 
-    An action is done to its end once it has begun, whoever stops waiting for it; what `stops` ends
-    with the call.
+    An action is done to its end once it has begun, whoever stops waiting for it.
     """
 
-    def __init__(
-        self, doing: Coroutine[Any, Any, Result], can_ask: bool, stops: bool = False
-    ) -> None:
+    def __init__(self, doing: Coroutine[Any, Any, Result], can_ask: bool) -> None:
         self.token = secrets.token_urlsafe(18)
         """Names it to a client that calls again."""
+        self.tell: Tell = lambda number, most, what: None
+        """Who is told how far it is; whoever waits for it sets this."""
         self._can_ask = can_ask
-        self._stops = stops
+        self._left: list[Callable[[], object]] = []
         self._question: Question | None = None
         self._has_asked = asyncio.Event()
         context = copy_context()
@@ -57,6 +64,10 @@ class Work(Generic[Result]):
     def when_done(self, call: Callable[[], object]) -> None:
         """Call it at the end, however that comes."""
         self._task.add_done_callback(lambda _: call())
+
+    def when_left(self, call: Callable[[], object]) -> None:
+        """Call it when nobody waits any more."""
+        self._left.append(call)
 
     async def ask(self, text: str) -> bool:
         """The person's answer; no where there is nobody to ask."""
@@ -82,13 +93,15 @@ class Work(Generic[Result]):
         return self._task.result()
 
     def leave(self) -> None:
-        """Nobody waits for it any more: a question is a no, and what stops is stopped."""
+        """Nobody waits for it any more, so a question is a no."""
         if (question := self.question) is not None and not question.answer.done():
             question.answer.set_result(False)
-        if self._stops:
-            self._task.cancel()
+        for call in self._left:
+            call()
 
     async def stop(self) -> None:
-        """End it, wherever it is."""
+        """Have it end in order, and after a second by force."""
+        self.leave()
+        await asyncio.wait({self._task}, timeout=_GRACE_SECONDS)
         self._task.cancel()
         await asyncio.wait({self._task})
