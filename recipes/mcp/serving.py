@@ -97,6 +97,7 @@ def _bound(config: McpConfig) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((config.host, config.http or 0))
+        listening.listen()
     except OSError as error:
         listening.close()
         raise SetupError(

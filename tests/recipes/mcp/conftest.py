@@ -4,7 +4,12 @@ import asyncio
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import ExitStack, asynccontextmanager, contextmanager
+from contextlib import (
+    AbstractAsyncContextManager,
+    ExitStack,
+    asynccontextmanager,
+    contextmanager,
+)
 from pathlib import Path
 from typing import Any
 
@@ -148,23 +153,29 @@ reason = "buying needs a person's yes"
     return file
 
 
-@pytest.fixture(scope="session")
-async def guarded(guard: Path) -> AsyncIterator[Assistant]:
-    """An assistant whose server is held to that guard, over standard input; nobody can be asked."""
+@asynccontextmanager
+async def staying(found: AbstractAsyncContextManager[Assistant]) -> AsyncIterator[Assistant]:
+    """The assistant for a fixture: entered and left in one task, as the SDK wants it."""
     ready: asyncio.Future[Assistant] = asyncio.get_running_loop().create_future()
     done = asyncio.Event()
 
     async def stay() -> None:
-        async with assistant(
-            command("--guard", str(guard), "--max-sessions", "40"), "legacy"
-        ) as found:
-            ready.set_result(found)
+        async with found as entered:
+            ready.set_result(entered)
             await done.wait()
 
-    staying = asyncio.create_task(stay())
-    await asyncio.wait({ready, staying}, return_when=asyncio.FIRST_COMPLETED)
-    if staying.done():
-        await staying
+    task = asyncio.create_task(stay())
+    await asyncio.wait({ready, task}, return_when=asyncio.FIRST_COMPLETED)
+    if task.done():
+        await task
     yield ready.result()
     done.set()
-    await staying
+    await task
+
+
+@pytest.fixture(scope="session")
+async def guarded(guard: Path) -> AsyncIterator[Assistant]:
+    """An assistant whose server is held to that guard, over standard input; nobody can be asked."""
+    started = command("--guard", str(guard), "--max-sessions", "40")
+    async with staying(assistant(started, "legacy")) as found:
+        yield found

@@ -114,10 +114,9 @@ def start() -> Iterator[Start]:
     [
         (Pipes.close_pipe, 0),
         (lambda pipes: pipes.process.terminate(), 128 + signal.SIGTERM),
-        (lambda pipes: pipes.process.send_signal(signal.SIGINT), 128 + signal.SIGINT),
         (lambda pipes: pipes.process.kill(), -signal.SIGKILL),
     ],
-    ids=["client gone", "terminated", "interrupted", "killed"],
+    ids=["client gone", "terminated", "killed"],
 )
 async def test_no_browser_stays_behind(
     end: Ends, status: int, start: Start, site: Site, tmp_path: Path
