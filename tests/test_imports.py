@@ -38,3 +38,7 @@ def test_making_an_agent_loads_nothing_heavy():
 
 def test_a_heavy_library_would_be_noticed():
     assert loaded("import openai") == {"openai"}
+
+
+def test_a_task_is_run_without_waiting_for_torch():
+    assert loaded("import recipes.run") == {"playwright"}

@@ -8,7 +8,7 @@ from typing import TypeAlias, cast
 
 from webagent.agent.asking import Asking, Images
 from webagent.agent.weights import builtin_policy, language_model
-from webagent.errors import SetupError
+from webagent.errors import UsageError
 from webagent.models.endpoint import Endpoint, EndpointModel
 from webagent.models.metered import Ledger, MeteredModel
 from webagent.models.model import Model
@@ -61,18 +61,18 @@ class Actor:
 def check_actor(who: Acting, manner: Manner) -> None:
     """Whether anybody is named. Raises `SetupError`; loads and asks nothing."""
     if isinstance(who, str) and (not who.strip() or who in ("local:", "model:")):
-        raise SetupError(
+        raise UsageError(
             f"model={who!r} names nobody to act; expected the name of a model behind a server,"
             " local:FOLDER, model:FOLDER, or an Endpoint, Model or Policy"
         )
     if not isinstance(who, str | Endpoint) and not _acts(who) and not _completes(who):
-        raise SetupError(
+        raise UsageError(
             f"model is {type(who).__name__}; expected a name, an Endpoint, or an object with"
             " `act` (a Policy) or `complete` (a Model)"
         )
     is_asked = not _acts(who) and not (isinstance(who, str) and who.startswith("model:"))
     if manner.vision and not is_asked:
-        raise SetupError("vision is for language models: this policy looks at what it likes")
+        raise UsageError("vision is for language models: this policy looks at what it likes")
 
 
 def check_price(who: Acting, prices: Prices, max_cost: float | None) -> None:
@@ -82,9 +82,9 @@ def check_price(who: Acting, prices: Prices, max_cost: float | None) -> None:
     name = name_of(who)
     others = "cap it with max_tokens_total or max_minutes"
     if not name:
-        raise SetupError(f"max_cost={max_cost:g} is for models that are paid for; {others}")
+        raise UsageError(f"max_cost={max_cost:g} is for models that are paid for; {others}")
     if reason := prices.why_untold(name):
-        raise SetupError(f"max_cost={max_cost:g} cannot be kept: {reason}, or {others}")
+        raise UsageError(f"max_cost={max_cost:g} cannot be kept: {reason}, or {others}")
 
 
 def name_of(who: Acting) -> str:
@@ -125,13 +125,15 @@ def _opened(who: str | Endpoint, manner: Manner) -> tuple[Model, Manner]:
         trained = manner.asking or Asking.load(Path(place))
         return language_model(place), replace(manner, asking=trained)
     endpoint = Endpoint(who) if isinstance(who, str) else who
-    return EndpointModel(replace(endpoint, images=manner.vision)), manner
+    served = EndpointModel(replace(endpoint, images=manner.vision))
+    served.check()
+    return served, manner
 
 
 def _looked_after(actor: Actor) -> Actor:
     assert actor.model is not None
     if actor.manner.vision and not actor.model.capabilities.images:
-        raise SetupError(f"vision=True, but {actor.model.name} looks at no images")
+        raise UsageError(f"vision=True, but {actor.model.name} looks at no images")
     return actor
 
 

@@ -3,48 +3,34 @@
 import asyncio
 import itertools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AsyncExitStack
 from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self, TypeAlias
+from typing import TYPE_CHECKING, Self
 
 from tasks.task import Task
-from webagent.agent.actor import (
-    Acting,
-    Actor,
-    Manner,
-    actor_of,
-    asking_of,
-    check_actor,
-    check_price,
-)
-from webagent.agent.album import Album
-from webagent.agent.answer_form import Schema, Structured, check_schema, goal_with
-from webagent.agent.asking import Asking, Images
+from webagent.agent.actor import Acting, Actor, Manner, actor_of, check_actor, check_price
+from webagent.agent.answer_form import Schema, check_schema, goal_with
+from webagent.agent.asking import Asking
+from webagent.agent.attempt import Attempt, Between, Held, Terms
 from webagent.agent.events import Listen
-from webagent.agent.result import Cost, Result
+from webagent.agent.result import Result
 from webagent.agent.stop import Stop
-from webagent.agent.turns import HeardPolicy, HeardWorld
-from webagent.errors import SetupError
+from webagent.errors import UsageError
 from webagent.guard import Approve, Guard, GuardPolicy
-from webagent.models.metered import Ledger, Limits
+from webagent.models.metered import Limits
 from webagent.models.price import Prices, read_prices
 from webagent.policy.knowledge.knowledge import Knowledge
-from webagent.policy.policy import Policy
 from webagent.records import Provenance
-from webagent.rollout.episode import run_episode
-from webagent.rollout.world import World
 from webagent.store import Store
 
 if TYPE_CHECKING:
-    from webagent.browser import Browser, BrowserWorld
+    from webagent.browser import Browser
+    from webagent.browser.page.captcha import Handover
     from webagent.browser.sessions.logins import Logins
     from webagent.browser.sessions.profile import Profile
-
-Between: TypeAlias = "Callable[[Policy, BrowserWorld, Stop], tuple[Policy, World]]"
-"""Puts something between an agent and its pages, such as a person who may take over."""
 
 PHASE = "run"
 _DAY = 86_400.0
@@ -101,13 +87,15 @@ class Agent:
     """Of a reply, at most."""
     headed: bool = False
     """Show the browser's window."""
+    handover: "Handover | None" = None
+    """Who is asked to pass a captcha in the window; without anybody the task ends there."""
     browser: "Browser | None" = None
     """A browser of yours to use, with its own guard; it stays open."""
     store: Store | None = None
     """Keeps every episode as runs do, with its screenshots; without one nothing is kept."""
     screenshots: bool = False
     """Take a screenshot of every page even where the model does not look."""
-    _held: "_Held | None" = field(default=None, init=False, repr=False)
+    _held: Held | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         check_actor(self.model, self._manner())
@@ -115,20 +103,20 @@ class Agent:
         for name in ("max_steps", "max_cost", "max_tokens_total", "max_minutes"):
             value = getattr(self, name)
             if value is not None and not value > 0:
-                raise SetupError(f"{name}={value:g} leaves nothing to do; give more, or no limit")
+                raise UsageError(f"{name}={value:g} leaves nothing to do; give more, or no limit")
         if self.browser is not None and (self.guard is not None or self.headed):
-            raise SetupError("guard and headed belong to the browser; give them to yours")
+            raise UsageError("guard and headed belong to the browser; give them to yours")
 
     async def __aenter__(self) -> Self:
         """Raises `SetupError` where there is no browser, or what was asked for is not there."""
         if self._held is not None:
-            raise SetupError("this agent is open already; use one `async with` for all its tasks")
+            raise UsageError("this agent is open already; use one `async with` for all its tasks")
         async with AsyncExitStack() as undo:
             actor = await undo.enter_async_context(actor_of(self.model, self._manner()))
             browser = self.browser
             if browser is None:
                 browser = await undo.enter_async_context(self._own_browser())
-            self._held = _Held(actor, browser, self._profile(), self._logins(), self._numbers())
+            self._held = self._held_with(actor, browser)
             self._held.undo = undo.pop_all()
         return self
 
@@ -155,7 +143,7 @@ class Agent:
             asyncio.get_running_loop()
         except RuntimeError:
             return asyncio.run(self.run(task, url=url, schema=schema, listen=listen))
-        raise SetupError("an event loop is running here: await agent.run(...) instead")
+        raise UsageError("an event loop is running here: await agent.run(...) instead")
 
     async def run(  # noqa: PLR0913 - the one call everything goes through
         self,
@@ -189,7 +177,8 @@ class Agent:
         if schema is not None:
             check_schema(schema)
         asked = self._task(task, url, schema)
-        return await _Run(self, self._held, asked, schema, listen, stop, between).play(
+        attempt = Attempt(self._held, self._terms(), asked, schema, listen, stop, between)
+        return await attempt.play(
             provenance or Provenance(phase=PHASE, index=next(self._held.numbers))
         )
 
@@ -198,7 +187,7 @@ class Agent:
             goal = goal_with(task.goal, schema) if schema is not None else task.goal
             return replace(task, goal=goal)
         if not task.strip():
-            raise SetupError("the task is empty; say in a sentence what is to be done")
+            raise UsageError("the task is empty; say in a sentence what is to be done")
         check_address(url)
         return Task(
             id=f"live/{_named(task)}@1",
@@ -207,6 +196,18 @@ class Agent:
             max_steps=self.max_steps,
             clock="real",
             login=self.login,
+        )
+
+    def _held_with(self, actor: Actor, browser: "Browser") -> Held:
+        return Held(actor, browser, self._profile(), self._logins(), self.handover, self._numbers())
+
+    def _terms(self) -> Terms:
+        return Terms(
+            Limits(self.max_cost, self.max_tokens_total),
+            self._prices(),
+            None if self.max_minutes is None else 60 * self.max_minutes,
+            self.store,
+            self.vision or self.screenshots,
         )
 
     def _manner(self) -> Manner:
@@ -252,76 +253,13 @@ class Agent:
         return itertools.count(len(self.store.ids("any")) if self.store else 0)
 
 
-@dataclass(slots=True)
-class _Held:
-    """What an agent keeps between tasks."""
-
-    actor: Actor
-    browser: "Browser"
-    profile: "Profile"
-    logins: "Logins"
-    numbers: Iterator[int]
-    """Places of its episodes, each once."""
-    undo: AsyncExitStack = field(default_factory=AsyncExitStack)
-
-
-@dataclass(slots=True)
-class _Run:
-    """One task under way."""
-
-    agent: Agent
-    held: _Held
-    task: Task
-    schema: Schema | None
-    listen: Listen | None
-    stop: Stop | None
-    between: "Between | None"
-
-    async def play(self, provenance: Provenance) -> Result:
-        agent, stop = self.agent, self.stop or Stop()
-        ledger = Ledger(Limits(agent.max_cost, agent.max_tokens_total), agent._prices())
-        images: Images = agent.store.images if agent.store else Album()
-        policy = self.held.actor.policy_of(ledger, images)
-        structured = Structured(policy, self.schema) if self.schema is not None else None
-        seconds = None if agent.max_minutes is None else 60 * agent.max_minutes
-        world = await self._world(images)
-        try:
-            async with stop.within(ledger, seconds):
-                acting, place = self._joined(structured or policy, world, stop)
-                episode = await run_episode(
-                    self.task, acting, place, provenance=provenance, recorder=agent.store
-                )
-        finally:
-            await world.close()
-        cost = Cost.of(ledger) if self.held.actor.model else Cost.of_steps(episode)
-        if structured is None:
-            return Result(episode, cost)
-        return Result(episode, cost, structured.value, structured.misfit)
-
-    def _joined(self, policy: Policy, world: "BrowserWorld", stop: Stop) -> tuple[Policy, World]:
-        joined = self.between(policy, world, stop) if self.between else (policy, world)
-        listen = self.listen or (lambda event: None)
-        return HeardPolicy(joined[0], stop, listen), HeardWorld(joined[1], stop, listen)
-
-    async def _world(self, images: Images) -> "BrowserWorld":
-        variant = asking_of(self.held.actor.manner).variant
-        is_pictured = self.agent.vision or self.agent.screenshots or bool(variant.image)
-        return await self.held.browser.world(
-            images.add if is_pictured else None,
-            self.held.profile,
-            variant,
-            keep_picture=images.add,
-            logins=self.held.logins,
-        )
-
-
 def check_address(url: str) -> None:
     """Whether a task can begin there. Raises `SetupError`."""
     if url.startswith(("http://", "https://", "file://", "about:")):
         return
     if not url:
-        raise SetupError("where does the task begin? Give an address: url='https://…'")
-    raise SetupError(f"url={url!r} is no address; did you mean https://{url}?")
+        raise UsageError("where does the task begin? Give an address: url='https://…'")
+    raise UsageError(f"url={url!r} is no address; did you mean https://{url}?")
 
 
 def _named(task: str) -> str:

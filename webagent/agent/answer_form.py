@@ -8,7 +8,7 @@ from typing import Any
 
 from tasks.task import Json
 from webagent.action import Answer
-from webagent.errors import AnswerError, SetupError
+from webagent.errors import AnswerError, UsageError
 from webagent.policy.policy import Policy
 from webagent.records import Decision, Observation, Step, Trajectory
 
@@ -23,15 +23,15 @@ def check_schema(schema: Schema) -> None:
     from jsonschema.exceptions import SchemaError
 
     if not isinstance(schema, Mapping):
-        raise SetupError(f"a JSON Schema is an object; found {json.dumps(schema)[:_SHOWN]}")
+        raise UsageError(f"a JSON Schema is an object; found {json.dumps(schema)[:_SHOWN]}")
     try:
         Draft202012Validator.check_schema(dict(schema))
         json.dumps(schema)
     except SchemaError as error:
         where = "/".join(map(str, error.absolute_path)) or "its top"
-        raise SetupError(f"the JSON Schema is wrong at {where}: {error.message}") from error
+        raise UsageError(f"the JSON Schema is wrong at {where}: {error.message}") from error
     except (TypeError, ValueError) as error:
-        raise SetupError(f"the JSON Schema cannot be written as JSON: {error}") from error
+        raise UsageError(f"the JSON Schema cannot be written as JSON: {error}") from error
 
 
 def goal_with(task: str, schema: Schema) -> str:

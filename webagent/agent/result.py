@@ -52,7 +52,8 @@ class Cost:
         if not self.requests and not self.tokens:
             return "no model was asked"
         told = f"{self.money:.4g} {self.currency}".rstrip() if self.money is not None else ""
-        return f"{self.tokens:,} tokens, {told or f'cost not known ({self.unknown})'}"
+        why = self.unknown.partition(",")[0]
+        return f"{self.tokens:,} tokens, {told or f'cost not known ({why})'}"
 
     @classmethod
     def of(cls, ledger: Ledger) -> "Cost":

@@ -22,7 +22,7 @@ class Gate(Protocol):
         """Whether a connection may be made of which only host and port can be read."""
         ...
 
-    def ip(self, host: str, ip: str) -> Verdict:
+    def ip(self, host: str, port: int, ip: str) -> Verdict:
         """Whether the host may be reached at this address."""
         ...
 
