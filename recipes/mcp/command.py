@@ -4,19 +4,34 @@ import gc
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
+from dataclasses import dataclass
 from importlib.util import find_spec
+from typing import Any
 
 from recipes.config import resolve
 from recipes.folder import RunFolder
 from recipes.mcp.settings import McpConfig
-from recipes.stopping import Stopped, run_until_stopped
+from recipes.outcome import Outcome
+from recipes.stopping import run_until_stopped
 from webagent.errors import SetupError
 from webagent.guard import Guard
 from webagent.store import Store
 
 
-def main(argv: Sequence[str]) -> int:
-    """Serve; 0 when the client has gone, 128 and the signal's number after a signal."""
+@dataclass(frozen=True, slots=True)
+class Served:
+    """What a server offered and what came of it."""
+
+    tools: list[dict[str, Any]]
+    """Each with `name`, `description` and `inputSchema`, as clients are told."""
+    sessions: int
+    """How many were opened; 0 with --describe."""
+    store: str
+    """Folder of the run that kept them; empty where none did."""
+
+
+def main(argv: Sequence[str]) -> Outcome:
+    """Serve until the client goes; raises `Stopped` after a signal."""
     config = resolve(McpConfig, "mcp", argv)
     config.check()
     if find_spec("mcp") is None:
@@ -25,19 +40,27 @@ def main(argv: Sequence[str]) -> int:
         from recipes.mcp.reference import reference
 
         print(reference(config))
-        return 0
-    with _store(config, argv) as store:
-        try:
-            run_until_stopped(_serve(config, store))
-        except Stopped as stopped:
-            return stopped.status
-    # The process ends now, and a client waits two seconds for that before it kills it; looking
-    # through all that the libraries have made for garbage would take longer on a busy machine.
-    gc.freeze()
-    return 0
+        return Outcome(_served(config, 0))
+    try:
+        with _store(config, argv) as store:
+            opened = run_until_stopped(_serve(config, store))
+    finally:
+        # The process ends now, and a client waits two seconds for that before it kills it; looking
+        # through all that the libraries have made for garbage would take longer on a busy machine.
+        gc.freeze()
+    return Outcome(_served(config, opened))
 
 
-async def _serve(config: McpConfig, store: Store | None) -> None:
+def _served(config: McpConfig, sessions: int) -> Served:
+    from recipes.mcp.tools import offers
+
+    tools = [offer.tool.model_dump(by_alias=True) for offer in offers(config).values()]
+    shown = ("name", "description", "inputSchema")
+    listed = [{name: tool[name] for name in shown} for tool in tools]
+    return Served(listed, sessions, str(config.store or ""))
+
+
+async def _serve(config: McpConfig, store: Store | None) -> int:
     from recipes.mcp.desk import Desk
     from recipes.mcp.errands import Errands
     from recipes.mcp.server import Tools, server_of
@@ -67,6 +90,7 @@ async def _serve(config: McpConfig, store: Store | None) -> None:
             await serve_stdio(server_of(tools))
         else:
             await serve_http(server_of(tools), config)
+        return sessions.opened
 
 
 @contextmanager

@@ -57,7 +57,9 @@ class Sessions:
         self._profile = profile
         self._kept = kept or Kept()
         self._open: dict[str, Session] = {}
-        self._taken = self._opened = 0
+        self._taken = 0
+        self.opened = 0
+        """How many there were so far."""
         self._last_used = time.monotonic()
         self._rounds: asyncio.Task[None] | None = None
 
@@ -126,9 +128,9 @@ class Sessions:
         task = Task(id="mcp/session@1", start_url=_BLANK, goal=goal, clock="real")
         async with time_limit(self._config.step_timeout):
             page = await world.reset(task)
-        self._opened += 1
+        self.opened += 1
         provenance = Provenance(
-            run=self._kept.run, arm=who or "assistant", phase=PHASE, index=self._opened
+            run=self._kept.run, arm=who or "assistant", phase=PHASE, index=self.opened
         )
         record = Record(task, provenance, self._kept.recorder, page)
         name = secrets.token_hex(6)

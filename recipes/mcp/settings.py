@@ -5,7 +5,7 @@ from pathlib import Path
 
 from webagent.action import ACTIONS, ESSENTIAL
 from webagent.browser.sessions.profile import Profile, read_profile
-from webagent.errors import SetupError, unknown_name
+from webagent.errors import UsageError, unknown_name
 from webagent.guard import Guard, GuardPolicy, SiteRule, read_policy, read_site
 
 FINAL = ("answer", "give_up")
@@ -73,25 +73,25 @@ class McpConfig:
     """Print the tools as Markdown and end."""
 
     def check(self) -> None:
-        """Find what is wrong with the settings themselves. Raises `SetupError`."""
+        """Find what is wrong with the settings themselves. Raises `UsageError`."""
         for name in self.actions:
             if name not in ACTIONS:
                 raise unknown_name("action", name, ACTIONS)
             if name in FINAL:
-                raise SetupError(f"--actions {name}: an assistant ends with close_session instead")
+                raise UsageError(f"--actions {name}: an assistant ends with close_session instead")
         if self.max_tokens < 100 or self.max_sessions < 1 or min(self._seconds) <= 0:
-            raise SetupError(
+            raise UsageError(
                 f"--max-tokens {self.max_tokens} --max-sessions {self.max_sessions} --idle-minutes"
                 f" {self.idle_minutes:g} --step-timeout {self.step_timeout:g}: expected at least"
                 " 100 tokens, one session, and times above zero"
             )
         if self.host not in LOOPBACK and not self.allowed_hosts:
-            raise SetupError(
+            raise UsageError(
                 f"--host {self.host} is for others than this machine: say with --allowed-hosts by"
                 " which names they call it, as browser.example:8931"
             )
         if bool(self.profiles) != bool(self.site):
-            raise SetupError("--profiles and --site go together: the file, and which of its tables")
+            raise UsageError("--profiles and --site go together: the file, and which of its tables")
 
     @property
     def _seconds(self) -> tuple[float, float]:
@@ -125,6 +125,6 @@ def _opened(site: str) -> SiteRule:
     try:
         return SiteRule(read_site(site), web_sockets=True)
     except ValueError as error:
-        raise SetupError(
+        raise UsageError(
             f"--allow {site}: {error}; expected one as http://localhost:3000"
         ) from error
