@@ -242,6 +242,18 @@ RECIPES = {
             "webagent login --list",
         ),
     ),
+    "mcp": Recipe(
+        entry="recipes.mcp:main",
+        settings="recipes.mcp.settings:McpConfig",
+        facts="recipes.mcp.command:Served",
+        group="agents",
+        summary="give assistants a browser, by the Model Context Protocol",
+        examples=(
+            "webagent mcp --allow http://localhost:3000 --store runs/assistant",
+            "webagent mcp --http 8931 --guard guard.toml",
+            "webagent mcp --describe",
+        ),
+    ),
     "completion": Recipe(
         entry="recipes.completion.command:main",
         settings="recipes.completion.settings:CompletionConfig",
