@@ -49,6 +49,9 @@ RECIPES = {
     "import": Recipe("recipes.imports.command:main", "read episodes that others have recorded"),
     "site": Recipe("recipes.sites:main", "start, reset and look at the sites that tasks are on"),
     "record": Recipe("recipes.recording:main", "keep what a person does in a browser"),
+    "replay": Recipe(
+        "recipes.replay:main", "play stored episodes again without a model, healing as pages move"
+    ),
     "login": Recipe("recipes.login:main", "log in at a site once, for agents to stay logged in"),
     "doctor": Recipe("recipes.doctor:main", "say what is present, what is missing, how to get it"),
 }

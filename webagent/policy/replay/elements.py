@@ -1,0 +1,291 @@
+"""Finding an element of a recorded page again on the page as it is now, or saying why not."""
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from urllib.parse import urlsplit
+
+from webagent.policy.replay.context import called, likeness, lines_near, looks, plain, skeleton
+from webagent.policy.replay.values import Values
+from webagent.records import Node, Observation
+
+MARK, NAME, NEAR, PLACE = "mark", "role and name", "role, name and text near it", "place"
+TEXT, LIKENESS = "text", "likeness"
+GOOD = 0.6
+"""Confidence under which nothing is taken."""
+STRICT = 0.9
+"""The same where one is to be strict."""
+MARGIN = 0.1
+"""So much better than the next one the best has to be."""
+_RELATED = (
+    {"button", "link", "menuitem", "tab", "generic"},
+    {"textbox", "searchbox", "combobox", "spinbutton"},
+    {"checkbox", "switch", "menuitemcheckbox"},
+    {"radio", "menuitemradio"},
+    {"combobox", "listbox"},
+)
+_OTHER_ROLE = 0.85
+_LEAST_LIKE = 0.5
+_LEAST_KIN = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An element that was found again."""
+
+    node: Node
+    rule: str
+    confidence: float
+    """From 0 to 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """Why an element was not found again."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """One element of a recorded page, looked for on the page as it is now."""
+
+    recorded: Observation
+    target: Node
+    now: Observation
+    values: Values
+
+    def find(self) -> Found | Lost:
+        """By its mark, its role and name, what stands near it, its place, its text: in this order.
+        What fits nothing well, or two equally, is lost."""
+        if self._is_elsewhere():
+            return Lost(f"the page is another one: {self.now.url}, {self.now.title!r}")
+        before, after = self._same(self.recorded, self.target.name), self._same(self.now, self.name)
+        if len(before) == 1 and len(after) == 1:
+            return self._only(self.now.nodes[after[0]])
+        if after and len(after) >= len(before):
+            return self._among(before, after)
+        if after and self.is_renamed and len(after) == 1:
+            return Found(self.now.nodes[after[0]], NAME, 0.9)
+        if after:
+            return self._left(before, after)
+        return self._alike()
+
+    @property
+    def name(self) -> str:
+        """What the element is called now, as far as its name is the task's."""
+        given = self.values.carried(self.target.name)
+        return given.text if given.is_told else self.values.within(self.target.name)
+
+    @property
+    def is_renamed(self) -> bool:
+        """Whether it goes by another name as the task is another one."""
+        return self.name != self.target.name
+
+    def _is_elsewhere(self) -> bool:
+        """Whether next to nothing of the recorded page is here, at another address."""
+        if urlsplit(self.recorded.url).path == urlsplit(self.now.url).path:
+            return False
+        then, now = Counter(looks(self.recorded)), Counter(looks(self.now))
+        return (then & now).total() < _LEAST_KIN * min(then.total(), now.total())
+
+    def _same(self, page: Observation, name: str) -> list[int]:
+        """Places of the elements that have the role and the name."""
+        wanted = self.target.role, plain(name), self.target.kind
+        return [
+            place
+            for place, node in enumerate(page.nodes)
+            if node.mark and (node.role, plain(node.name), node.kind) == wanted
+        ]
+
+    def _only(self, node: Node) -> Found:
+        if node.mark == self.target.mark and not self.is_renamed:
+            return Found(node, MARK, 1.0)
+        return Found(node, NAME, 0.95)
+
+    def _among(self, before: list[int], after: list[int]) -> Found | Lost:
+        """One of several that are called the same."""
+        marked = self.now.node(self.target.mark)
+        if marked is not None and not self.is_renamed and looks(self.recorded) == looks(self.now):
+            return Found(marked, MARK, 1.0)
+        told = self._by_value(before, after)
+        if told is not None:
+            return told
+        near = self._by_surroundings(before, after)
+        if isinstance(near, Found) or (self.values.is_another_task and self.target.name):
+            return near
+        if skeleton(self.recorded) == skeleton(self.now) and len(before) == len(after):
+            place = before.index(self._place_of_target())
+            return Found(self.now.nodes[after[place]], PLACE, 0.75)
+        return near
+
+    def _left(self, before: list[int], after: list[int]) -> Found | Lost:
+        """One of fewer than there were: it may be the one that is gone."""
+        near = self._by_surroundings(before, after)
+        if isinstance(near, Lost):
+            return near
+        place = next(i for i in after if self.now.nodes[i] is near.node)
+        mine = lines_near(self.now, place, after)
+        scores = {
+            other: likeness(lines_near(self.recorded, other, before), mine, ()) for other in before
+        }
+        target = self._place_of_target()
+        if any(score >= scores[target] for other, score in scores.items() if other != target):
+            return Lost(self._gone(len(before), len(after)))
+        return near
+
+    def _by_value(self, before: list[int], after: list[int]) -> Found | Lost | None:
+        """By the part of the goal that stands near it and near no other of its name."""
+        wanted = self._values_near(before)
+        if not wanted:
+            return None
+        words = [value.casefold() for value in wanted]
+        holding = []
+        for place in after:
+            near = " | ".join(line.text for line in lines_near(self.now, place, after))
+            if all(f" {word} " in f" {_spaced(near)} " for word in words):
+                holding.append(place)
+        if len(holding) == 1:
+            return Found(self.now.nodes[holding[0]], NEAR, 0.85)
+        said = " and ".join(map(repr, wanted))
+        return Lost(f"{len(holding)} of {len(after)} {called(self.target)} stand near {said}")
+
+    def _values_near(self, before: list[int]) -> list[str]:
+        """What the goal says now where it said what tells the element apart from its like."""
+        place = self._place_of_target()
+        mine = " ".join(line.text for line in lines_near(self.recorded, place, before))
+        texts = [
+            " ".join(line.text for line in lines_near(self.recorded, other, before))
+            for other in before
+            if other != place
+        ]
+        found = []
+        pairs = [(change.old, change.new) for change in self.values.alignment.changes]
+        for old, new in (*pairs, *self.values.given.items()):
+            word = f" {_spaced(old.casefold())} "
+            here = word in f" {_spaced(mine)} "
+            if here and not any(word in f" {_spaced(text)} " for text in texts):
+                found.append(_spaced(new))
+        return found
+
+    def _by_surroundings(self, before: list[int], after: list[int]) -> Found | Lost:
+        """By the lines around it, each weighed by how few of its like have them, too."""
+        place = self._place_of_target()
+        mine = lines_near(self.recorded, place, before)
+        others = [
+            {line.text for line in lines_near(self.recorded, other, before)}
+            for other in before
+            if other != place
+        ]
+        scores = sorted(
+            ((likeness(mine, lines_near(self.now, i, after), others), -i) for i in after),
+            reverse=True,
+        )
+        best, where = scores[0]
+        second = scores[1][0] if len(scores) > 1 else 0.0
+        if best < _LEAST_LIKE or best - second < MARGIN:
+            return Lost(
+                f"{len(after)} elements are {called(replace(self.target, name=self.name))} and what"
+                " stands near them does not tell them apart"
+            )
+        return Found(self.now.nodes[-where], NEAR, 0.6 + 0.35 * best)
+
+    def _alike(self) -> Found | Lost:
+        """One that is called nearly so, or does the same by another role; only where the task is
+        the same, as on another the words are the task's."""
+        if self.values.is_another_task and not self._has_moved_role():
+            return Lost(f"there is no {called(replace(self.target, name=self.name))} on the page")
+        scored = sorted(((self._score(place), place) for place in self._unclaimed()), reverse=True)
+        if not scored or scored[0][0] < GOOD:
+            return Lost(self._nothing(scored))
+        best, place = scored[0]
+        if len(scored) > 1 and best - scored[1][0] < MARGIN:
+            both = " and ".join(called(self.now.nodes[i]) for _, i in scored[:2])
+            return Lost(f"{both} fit {called(self.target)} equally")
+        node = self.now.nodes[place]
+        return Found(node, TEXT if plain(node.name) == plain(self.name) else LIKENESS, best)
+
+    def _has_moved_role(self) -> bool:
+        return bool(self.name) and any(
+            plain(self.now.nodes[i].name) == plain(self.name) for i in self._unclaimed()
+        )
+
+    def _unclaimed(self) -> list[int]:
+        """Places of related elements that are not plainly others of the recorded page."""
+        known = Counter(
+            _key(node) for node in self.recorded.nodes if node.mark and node is not self.target
+        )
+        here = Counter(_key(node) for node in self.now.nodes if node.mark)
+        return [
+            place
+            for place, node in enumerate(self.now.nodes)
+            if node.mark
+            and here[_key(node)] > known[_key(node)]
+            and _is_related(node.role, self.target.role)
+        ]
+
+    def _score(self, place: int) -> float:
+        node = self.now.nodes[place]
+        near = likeness(
+            lines_near(self.recorded, self._place_of_target()), lines_near(self.now, place), ()
+        )
+        words = alike(self.name, node.name)
+        if self.values.is_another_task and words < 1.0:
+            return 0.0
+        total = 0.55 * words + 0.3 * near + 0.15 * self._structure(node, place)
+        return total * (1.0 if node.role == self.target.role else _OTHER_ROLE)
+
+    def _structure(self, node: Node, place: int) -> float:
+        """How alike kind, depth and place among all lines are."""
+        then = self._place_of_target() / max(1, len(self.recorded.nodes))
+        now = place / max(1, len(self.now.nodes))
+        same_kind, same_depth = node.kind == self.target.kind, node.depth == self.target.depth
+        return (same_kind + same_depth + max(0.0, 1 - 3 * abs(then - now))) / 3
+
+    def _place_of_target(self) -> int:
+        return next(i for i, node in enumerate(self.recorded.nodes) if node is self.target)
+
+    def _nothing(self, scored: list[tuple[float, int]]) -> str:
+        wanted = called(replace(self.target, name=self.name))
+        if not scored:
+            return f"there is no {wanted} on the page, nor anything new that could be it"
+        node = self.now.nodes[scored[0][1]]
+        return (
+            f"there is no {wanted} on the page; the nearest is {called(node)} with a confidence of"
+            f" {scored[0][0]:.2f}, and {GOOD} is asked"
+        )
+
+    def _gone(self, before: int, after: int) -> str:
+        return (
+            f"of {before} elements that were {called(self.target)} {after} are left, and it seems"
+            " to be one of those that are gone"
+        )
+
+
+def alike(one: str, other: str) -> float:
+    """How alike two names are, from 0 to 1: by shared words, else by letters."""
+    first, second = plain(one), plain(other)
+    if first == second:
+        return 1.0
+    if not first or not second:
+        return 0.0
+    mine, its = set(first.split()), set(second.split())
+    shared = len(mine & its)
+    by_words = 2 * shared / (len(mine) + len(its))
+    if shared and (mine <= its or its <= mine):
+        by_words = max(by_words, 0.8)
+    by_letters = SequenceMatcher(None, first, second, autojunk=False).ratio()
+    return max(by_words, by_letters if by_letters >= 0.75 else 0.4 * by_letters)
+
+
+def _key(node: Node) -> tuple[str, str]:
+    return node.role, plain(node.name)
+
+
+def _is_related(one: str, other: str) -> bool:
+    return one == other or any(one in group and other in group for group in _RELATED)
+
+
+def _spaced(text: str) -> str:
+    """A text with everything but its words taken out."""
+    return " ".join("".join(c if c.isalnum() else " " for c in text).split())
