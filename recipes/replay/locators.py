@@ -30,7 +30,8 @@ def locator(page: Observation, node: Node, values: Values) -> str:
     if not ways:
         same = [n for n in page.nodes if n.mark and n.role == node.role]
         ways = [f"{scope}.{_bare(node)}.nth({same.index(node)})"]
-    return ways[0] if len(ways) == 1 else f"one({', '.join(ways)})"
+    separator = f",\n{8 * ' '}"
+    return ways[0] if len(ways) == 1 else f"one(\n{8 * ' '}{separator.join(ways)},\n{4 * ' '})"
 
 
 def is_drawn(node: Node) -> bool:

@@ -24,6 +24,7 @@ _RELATED = (
     {"radio", "menuitemradio"},
     {"combobox", "listbox"},
 )
+_FIELDS = ("textbox", "searchbox", "combobox", "spinbutton")
 _OTHER_ROLE = 0.85
 _LEAST_LIKE = 0.5
 _LEAST_KIN = 0.3
@@ -37,6 +38,8 @@ class Found:
     rule: str
     confidence: float
     """From 0 to 1."""
+    is_named: bool = False
+    """Whether the goal says which of several it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,37 +139,36 @@ class Search:
 
     def _by_value(self, before: list[int], after: list[int]) -> Found | Lost | None:
         """By the part of the goal that stands near it and near no other of its name."""
-        wanted = self._values_near(before)
-        if not wanted:
-            return None
-        words = [value.casefold() for value in wanted]
-        holding = []
-        for place in after:
-            near = " | ".join(line.text for line in lines_near(self.now, place, after))
-            if all(f" {word} " in f" {_spaced(near)} " for word in words):
-                holding.append(place)
+        for is_before in (True, False):
+            if wanted := self._values_near(before, is_before):
+                return self._near_values(wanted, after, is_before)
+        return None
+
+    def _near_values(self, wanted: list[str], after: list[int], is_before: bool) -> Found | Lost:
+        holding = [
+            place
+            for place in after
+            if all(word in _words_near(self.now, place, after, is_before) for word in wanted)
+        ]
         if len(holding) == 1:
-            return Found(self.now.nodes[holding[0]], NEAR, 0.85)
-        said = " and ".join(map(repr, wanted))
+            return Found(self.now.nodes[holding[0]], NEAR, 0.85, is_named=True)
+        said = " and ".join(repr(word.strip()) for word in wanted)
         return Lost(f"{len(holding)} of {len(after)} {called(self.target)} stand near {said}")
 
-    def _values_near(self, before: list[int]) -> list[str]:
+    def _values_near(self, before: list[int], is_before: bool) -> list[str]:
         """What the goal says now where it said what tells the element apart from its like."""
-        place = self._place_of_target()
-        mine = " ".join(line.text for line in lines_near(self.recorded, place, before))
+        mine = _words_near(self.recorded, self._place_of_target(), before, is_before)
         texts = [
-            " ".join(line.text for line in lines_near(self.recorded, other, before))
+            _words_near(self.recorded, other, before, is_before)
             for other in before
-            if other != place
+            if other != self._place_of_target()
         ]
-        found = []
-        pairs = [(change.old, change.new) for change in self.values.alignment.changes]
-        for old, new in (*pairs, *self.values.given.items()):
-            word = f" {_spaced(old.casefold())} "
-            here = word in f" {_spaced(mine)} "
-            if here and not any(word in f" {_spaced(text)} " for text in texts):
-                found.append(_spaced(new))
-        return found
+        changes = [(change.old, change.new) for change in self.values.alignment.changes]
+        return [
+            _worded(new)
+            for old, new in (*changes, *self.values.given.items())
+            if _worded(old) in mine and not any(_worded(old) in text for text in texts)
+        ]
 
     def _by_surroundings(self, before: list[int], after: list[int]) -> Found | Lost:
         """By the lines around it, each weighed by how few of its like have them, too."""
@@ -184,17 +186,21 @@ class Search:
         best, where = scores[0]
         second = scores[1][0] if len(scores) > 1 else 0.0
         if best < _LEAST_LIKE or best - second < MARGIN:
+            wanted = called(replace(self.target, name=self.name))
             return Lost(
-                f"{len(after)} elements are {called(replace(self.target, name=self.name))} and what"
-                " stands near them does not tell them apart"
+                f"of {len(before)} elements that were {called(self.target)} one was taken; what"
+                f" stands near does not tell which of the {len(after)} that are {wanted} it is"
             )
         return Found(self.now.nodes[-where], NEAR, 0.6 + 0.35 * best)
 
     def _alike(self) -> Found | Lost:
         """One that is called nearly so, or does the same by another role; only where the task is
         the same, as on another the words are the task's."""
+        only = self._only_field()
+        if only is not None:
+            return Found(only, PLACE, 0.75)
         if self.values.is_another_task and not self._has_moved_role():
-            return Lost(f"there is no {called(replace(self.target, name=self.name))} on the page")
+            return self._naming()
         scored = sorted(((self._score(place), place) for place in self._unclaimed()), reverse=True)
         if not scored or scored[0][0] < GOOD:
             return Lost(self._nothing(scored))
@@ -204,6 +210,33 @@ class Search:
             return Lost(f"{both} fit {called(self.target)} equally")
         node = self.now.nodes[place]
         return Found(node, TEXT if plain(node.name) == plain(self.name) else LIKENESS, best)
+
+    def _only_field(self) -> Node | None:
+        """The one field there is, for a field without a name: text that stands beside it may have
+        become its name."""
+        kind = self.target.role, self.target.kind
+        then, now = (
+            [node for node in page.nodes if node.mark and (node.role, node.kind) == kind]
+            for page in (self.recorded, self.now)
+        )
+        is_field = self.target.role in _FIELDS and not self.target.name
+        return now[0] if is_field and len(then) == len(now) == 1 else None
+
+    def _naming(self) -> Found | Lost:
+        """The one that holds what the goal says in place of what its name held, as a row does."""
+        lost = Lost(f"there is no {called(replace(self.target, name=self.name))} on the page")
+        wanted = [
+            _worded(change.new)
+            for change in self.values.alignment.changes
+            if _worded(change.old) in _worded(self.target.name)
+        ]
+        holding = [
+            node
+            for node in self.now.nodes
+            if node.mark and (node.role, node.kind) == (self.target.role, self.target.kind)
+            if all(word in _worded(node.name) for word in wanted)
+        ]
+        return Found(holding[0], TEXT, 0.8, is_named=True) if wanted and len(holding) == 1 else lost
 
     def _has_moved_role(self) -> bool:
         return bool(self.name) and any(
@@ -286,6 +319,13 @@ def _is_related(one: str, other: str) -> bool:
     return one == other or any(one in group and other in group for group in _RELATED)
 
 
-def _spaced(text: str) -> str:
-    """A text with everything but its words taken out."""
-    return " ".join("".join(c if c.isalnum() else " " for c in text).split())
+def _words_near(page: Observation, place: int, alike: list[int], is_before: bool) -> str:
+    """The words before or behind an element, up to the next one that is called the same."""
+    lines = lines_near(page, place, alike)
+    return _worded(" | ".join(line.text for line in lines if line.is_before == is_before))
+
+
+def _worded(text: str) -> str:
+    """A text with everything but its words taken out, a space on either side."""
+    words = "".join(c if c.isalnum() else " " for c in text.casefold()).split()
+    return f" {' '.join(words)} "

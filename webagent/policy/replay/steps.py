@@ -113,7 +113,7 @@ def _sure(recorded: Observation, target: Node, now: Observation, place: Place) -
             f"{called(target)} was found by {found.rule} with a confidence of"
             f" {found.confidence:.2f}, and {place.least} is asked"
         )
-    if _is_arbitrary(search):
+    if not found.is_named and _is_arbitrary(search):
         raise PolicyError(
             f"{called(target)} was chosen among others; the goal does not name it, and the page"
             " says other things now"

@@ -69,7 +69,7 @@ class Values:
         return [
             f"{change.old!r} is {change.new!r} now"
             for change in self.alignment.changes
-            if not any(_touches(words, Words.of(change.old)) for words in known)
+            if not _is_said(Words.of(change.old), known)
         ]
 
     def _by_goal(self, text: str) -> Carried | None:
@@ -113,8 +113,14 @@ def _apart(found: Sequence[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
     return sorted(kept)
 
 
-def _touches(text: Words, change: Words) -> bool:
-    """Whether a text says what has changed, or is said within it."""
-    return any(True for _ in text.finds(change.plain)) or (
-        len(text.plain) > 0 and any(True for _ in change.finds(text.plain))
-    )
+def _is_said(change: Words, texts: Sequence[Words]) -> bool:
+    """Whether every word of what has changed is in one of the texts, in its own surroundings."""
+    if any(True for text in texts for _ in text.finds(change.plain)):
+        return True
+    said = {
+        at + offset
+        for text in texts
+        for at in change.finds(text.plain)
+        for offset in range(len(text.plain))
+    }
+    return all(i in said or not word.isalnum() for i, word in enumerate(change.plain))
