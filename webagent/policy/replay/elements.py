@@ -2,10 +2,10 @@
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
 from urllib.parse import urlsplit
 
 from webagent.policy.replay.context import called, likeness, lines_near, looks, plain, skeleton
+from webagent.policy.replay.resemblance import is_as_large, resemblance, unclaimed
 from webagent.policy.replay.values import Values
 from webagent.records import Node, Observation
 
@@ -17,15 +17,7 @@ STRICT = 0.9
 """The same where one is to be strict."""
 MARGIN = 0.1
 """So much better than the next one the best has to be."""
-_RELATED = (
-    {"button", "link", "menuitem", "tab", "generic"},
-    {"textbox", "searchbox", "combobox", "spinbutton"},
-    {"checkbox", "switch", "menuitemcheckbox"},
-    {"radio", "menuitemradio"},
-    {"combobox", "listbox"},
-)
 _FIELDS = ("textbox", "searchbox", "combobox", "spinbutton")
-_OTHER_ROLE = 0.85
 _LEAST_LIKE = 0.5
 _LEAST_KIN = 0.3
 
@@ -108,9 +100,9 @@ class Search:
 
     def _among(self, before: list[int], after: list[int]) -> Found | Lost:
         """One of several that are called the same."""
-        marked = self.now.node(self.target.mark)
-        if marked is not None and not self.is_renamed and looks(self.recorded) == looks(self.now):
-            return Found(marked, MARK, 1.0)
+        if not self.is_renamed and looks(self.recorded) == looks(self.now):
+            node = self.now.nodes[self._place_of_target()]
+            return self._only(node) if node.mark == self.target.mark else Found(node, PLACE, 0.95)
         told = self._by_value(before, after)
         if told is not None:
             return told
@@ -184,14 +176,27 @@ class Search:
             reverse=True,
         )
         best, where = scores[0]
-        second = scores[1][0] if len(scores) > 1 else 0.0
-        if best < _LEAST_LIKE or best - second < MARGIN:
+        near = [-i for score, i in scores if best - score < MARGIN]
+        if len(near) > 1 and (sized := self._of_size(before, near)) and best >= _LEAST_LIKE:
+            return Found(self.now.nodes[sized], NEAR, 0.7)
+        if best < _LEAST_LIKE or len(near) > 1:
             wanted = called(replace(self.target, name=self.name))
             return Lost(
                 f"of {len(before)} elements that were {called(self.target)} one was taken; what"
                 f" stands near does not tell which of the {len(after)} that are {wanted} it is"
             )
         return Found(self.now.nodes[-where], NEAR, 0.6 + 0.35 * best)
+
+    def _of_size(self, before: list[int], near: list[int]) -> int | None:
+        """The one as large as the element was, where none of its like was that large, as a picture
+        and a title that lead to the same page."""
+        if self.values.is_another_task:
+            return None
+        others = [self.recorded.nodes[i] for i in before if i != self._place_of_target()]
+        if any(is_as_large(self.target, other) for other in others):
+            return None
+        found = [i for i in near if is_as_large(self.target, self.now.nodes[i])]
+        return found[0] if len(found) == 1 else None
 
     def _alike(self) -> Found | Lost:
         """One that is called nearly so, or does the same by another role; only where the task is
@@ -244,36 +249,12 @@ class Search:
         )
 
     def _unclaimed(self) -> list[int]:
-        """Places of related elements that are not plainly others of the recorded page."""
-        known = Counter(
-            _key(node) for node in self.recorded.nodes if node.mark and node is not self.target
-        )
-        here = Counter(_key(node) for node in self.now.nodes if node.mark)
-        return [
-            place
-            for place, node in enumerate(self.now.nodes)
-            if node.mark
-            and here[_key(node)] > known[_key(node)]
-            and _is_related(node.role, self.target.role)
-        ]
+        return unclaimed(self.recorded, self.target, self.now)
 
     def _score(self, place: int) -> float:
-        node = self.now.nodes[place]
-        near = likeness(
-            lines_near(self.recorded, self._place_of_target()), lines_near(self.now, place), ()
-        )
-        words = alike(self.name, node.name)
-        if self.values.is_another_task and words < 1.0:
+        if self.values.is_another_task and plain(self.now.nodes[place].name) != plain(self.name):
             return 0.0
-        total = 0.55 * words + 0.3 * near + 0.15 * self._structure(node, place)
-        return total * (1.0 if node.role == self.target.role else _OTHER_ROLE)
-
-    def _structure(self, node: Node, place: int) -> float:
-        """How alike kind, depth and place among all lines are."""
-        then = self._place_of_target() / max(1, len(self.recorded.nodes))
-        now = place / max(1, len(self.now.nodes))
-        same_kind, same_depth = node.kind == self.target.kind, node.depth == self.target.depth
-        return (same_kind + same_depth + max(0.0, 1 - 3 * abs(then - now))) / 3
+        return resemblance(self.recorded, self.target, self.name, (self.now, place))
 
     def _place_of_target(self) -> int:
         return next(i for i, node in enumerate(self.recorded.nodes) if node is self.target)
@@ -293,30 +274,6 @@ class Search:
             f"of {before} elements that were {called(self.target)} {after} are left, and it seems"
             " to be one of those that are gone"
         )
-
-
-def alike(one: str, other: str) -> float:
-    """How alike two names are, from 0 to 1: by shared words, else by letters."""
-    first, second = plain(one), plain(other)
-    if first == second:
-        return 1.0
-    if not first or not second:
-        return 0.0
-    mine, its = set(first.split()), set(second.split())
-    shared = len(mine & its)
-    by_words = 2 * shared / (len(mine) + len(its))
-    if shared and (mine <= its or its <= mine):
-        by_words = max(by_words, 0.8)
-    by_letters = SequenceMatcher(None, first, second, autojunk=False).ratio()
-    return max(by_words, by_letters if by_letters >= 0.75 else 0.4 * by_letters)
-
-
-def _key(node: Node) -> tuple[str, str]:
-    return node.role, plain(node.name)
-
-
-def _is_related(one: str, other: str) -> bool:
-    return one == other or any(one in group and other in group for group in _RELATED)
 
 
 def _words_near(page: Observation, place: int, alike: list[int], is_before: bool) -> str:

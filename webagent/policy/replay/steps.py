@@ -129,17 +129,21 @@ def _is_arbitrary(search: Search) -> bool:
     goal = set(Words.of(search.values.alignment.new.text).plain)
     if set(Words.of(target.name).plain) <= goal or target.name in search.values.given.values():
         return False
-    others = [n for n in search.recorded.nodes if n.mark and n.role == target.role]
+    place = next(i for i, node in enumerate(search.recorded.nodes) if node is target)
+    beside = search.recorded.nodes[max(0, place - 1) : place + 2]
+    others = [n for n in beside if n.mark and (n.role, n.kind) == (target.role, target.kind)]
     return len(others) > 1 and looks(search.recorded) != looks(search.now)
 
 
 def _at_points(action: Action, recorded: Observation, now: Observation, place: Place) -> Action:
     """The action with its points where the same elements are now."""
-    if looks(recorded) == looks(now) and recorded.viewport == now.viewport:
+    if _places(recorded) == _places(now) and recorded.viewport == now.viewport:
         return action
     for names in _AT_POINTS:
         if not hasattr(action, names[0]):
             continue
+        if place.values.is_another_task:
+            raise PolicyError("a point was acted on, and the page has other things in other places")
         x, y = (getattr(action, name) for name in names)
         target = _under(recorded, x, y)
         if target is None:
@@ -150,6 +154,10 @@ def _at_points(action: Action, recorded: Observation, now: Observation, place: P
         changes: dict[str, Any] = {names[0]: to_x, names[1]: to_y}
         action = replace(action, **changes)
     return action
+
+
+def _places(page: Observation) -> list[tuple[str, str, tuple[int, int, int, int]]]:
+    return [(node.role, node.name, node.box) for node in page.nodes]
 
 
 def _under(page: Observation, x: int, y: int) -> Node | None:
