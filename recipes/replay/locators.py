@@ -57,7 +57,7 @@ def _ways(node: Node, name: str) -> list[str]:
         role = f"get_by_role({source(node.role)}, name={source(name)}, exact=True)"
         ways.insert(0, role)
     tag = "textarea" if node.kind == "textarea" else _TAGS.get(node.role, "input")
-    beside = f"xpath=//*[normalize-space(text())={_quoted(name)}]/following::{tag}[1]"
+    beside = f"xpath=//text()[normalize-space()={_quoted(name)}]/following::{tag}[1]"
     return [*ways, f"locator({source(beside)})"]
 
 

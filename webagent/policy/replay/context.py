@@ -55,6 +55,7 @@ def likeness(recorded: Sequence[Line], now: Sequence[Line], others: Sequence[set
 
 def _match(line: Line, other: Line) -> float:
     side = 1.0 if line.is_before == other.is_before else 0.5
+    side *= min(1.0, other.weight / line.weight)
     if line.text == other.text:
         return side
     mine, its = set(line.text.split()), set(other.text.split())

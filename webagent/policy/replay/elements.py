@@ -15,6 +15,8 @@ GOOD = 0.6
 """Confidence under which nothing is taken."""
 STRICT = 0.9
 """The same where one is to be strict."""
+SIZED = 0.7
+"""Confidence in what was told apart from its like by its size only."""
 MARGIN = 0.1
 """So much better than the next one the best has to be."""
 _FIELDS = ("textbox", "searchbox", "combobox", "spinbutton")
@@ -85,13 +87,15 @@ class Search:
         return (then & now).total() < _LEAST_KIN * min(then.total(), now.total())
 
     def _same(self, page: Observation, name: str) -> list[int]:
-        """Places of the elements that have the role and the name."""
+        """Places of the elements that have the role and the name; where some have it to the letter,
+        those."""
         wanted = self.target.role, plain(name), self.target.kind
-        return [
+        found = [
             place
             for place, node in enumerate(page.nodes)
             if node.mark and (node.role, plain(node.name), node.kind) == wanted
         ]
+        return [place for place in found if page.nodes[place].name == name] or found
 
     def _only(self, node: Node) -> Found:
         if node.mark == self.target.mark and not self.is_renamed:
@@ -107,7 +111,9 @@ class Search:
         if told is not None:
             return told
         near = self._by_surroundings(before, after)
-        if isinstance(near, Found) or (self.values.is_another_task and self.target.name):
+        if isinstance(near, Found):
+            return self._unless_another(near, before, after)
+        if self.target.name:
             return near
         if skeleton(self.recorded) == skeleton(self.now) and len(before) == len(after):
             place = before.index(self._place_of_target())
@@ -117,7 +123,11 @@ class Search:
     def _left(self, before: list[int], after: list[int]) -> Found | Lost:
         """One of fewer than there were: it may be the one that is gone."""
         near = self._by_surroundings(before, after)
-        if isinstance(near, Lost):
+        return near if isinstance(near, Lost) else self._unless_another(near, before, after)
+
+    def _unless_another(self, near: Found, before: list[int], after: list[int]) -> Found | Lost:
+        """What was found, unless another of the recorded page fits it as well or better."""
+        if len(before) == 1 or near.rule != NEAR or self.is_renamed:
             return near
         place = next(i for i in after if self.now.nodes[i] is near.node)
         mine = lines_near(self.now, place, after)
@@ -125,7 +135,9 @@ class Search:
             other: likeness(lines_near(self.recorded, other, before), mine, ()) for other in before
         }
         target = self._place_of_target()
-        if any(score >= scores[target] for other, score in scores.items() if other != target):
+        best = max(score for other, score in scores.items() if other != target)
+        is_sized = near.confidence == SIZED
+        if best > scores[target] if is_sized else best >= scores[target]:
             return Lost(self._gone(len(before), len(after)))
         return near
 
@@ -165,20 +177,22 @@ class Search:
     def _by_surroundings(self, before: list[int], after: list[int]) -> Found | Lost:
         """By the lines around it, each weighed by how few of its like have them, too."""
         place = self._place_of_target()
-        mine = lines_near(self.recorded, place, before)
+        is_more = len(after) > len(before)
+        within, among = ([], []) if is_more else (before, after)
+        mine = lines_near(self.recorded, place, within)
         others = [
             {line.text for line in lines_near(self.recorded, other, before)}
             for other in before
             if other != place
         ]
         scores = sorted(
-            ((likeness(mine, lines_near(self.now, i, after), others), -i) for i in after),
+            ((likeness(mine, lines_near(self.now, i, among), others), -i) for i in after),
             reverse=True,
         )
         best, where = scores[0]
         near = [-i for score, i in scores if best - score < MARGIN]
         if len(near) > 1 and (sized := self._of_size(before, near)) and best >= _LEAST_LIKE:
-            return Found(self.now.nodes[sized], NEAR, 0.7)
+            return Found(self.now.nodes[sized], NEAR, SIZED)
         if best < _LEAST_LIKE or len(near) > 1:
             wanted = called(replace(self.target, name=self.name))
             return Lost(
@@ -271,8 +285,8 @@ class Search:
 
     def _gone(self, before: int, after: int) -> str:
         return (
-            f"of {before} elements that were {called(self.target)} {after} are left, and it seems"
-            " to be one of those that are gone"
+            f"of {before} elements that were {called(self.target)} there are {after} now, and what"
+            " stands near the best of them stood near another one"
         )
 
 

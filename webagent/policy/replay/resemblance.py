@@ -14,6 +14,8 @@ _RELATED = (
     {"combobox", "listbox"},
 )
 _OTHER_ROLE = 0.85
+_UNKNOWN = 0.5
+"""How alike surroundings count where nothing stood near."""
 _BESIDE = 2
 _SAME_SIZE = 0.1
 """By what part a side may be longer or shorter."""
@@ -41,7 +43,8 @@ def resemblance(
     now, place = here
     node, then = now.nodes[place], _place_of(recorded, target)
     words = alike(name, node.name) if node.name else _beside(now, place, name)
-    near = likeness(lines_near(recorded, then), lines_near(now, place), ())
+    mine, its = lines_near(recorded, then), lines_near(now, place)
+    near = likeness(mine, its, ()) if mine else _UNKNOWN if its else 1.0
     away = abs(then / max(1, len(recorded.nodes)) - place / max(1, len(now.nodes)))
     structure = (node.kind == target.kind) + (node.depth == target.depth) + max(0.0, 1 - 3 * away)
     total = _NAME * words + _NEAR * near + _STRUCTURE * structure / 3
