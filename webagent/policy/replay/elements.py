@@ -95,7 +95,16 @@ class Search:
             for place, node in enumerate(page.nodes)
             if node.mark and (node.role, plain(node.name), node.kind) == wanted
         ]
-        return [place for place in found if page.nodes[place].name == name] or found
+        exact = [place for place in found if page.nodes[place].name == name]
+        return found if not exact and self._is_plainly_alone() else exact
+
+    def _is_plainly_alone(self) -> bool:
+        """Whether no other of the recorded page is called the same but for case and the like."""
+        key = self.target.role, plain(self.target.name), self.target.kind
+        alike = [
+            n for n in self.recorded.nodes if n.mark and (n.role, plain(n.name), n.kind) == key
+        ]
+        return all(node.name == self.target.name for node in alike)
 
     def _only(self, node: Node) -> Found:
         if node.mark == self.target.mark and not self.is_renamed:

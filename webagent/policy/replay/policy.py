@@ -1,5 +1,6 @@
 """A stored episode as a policy: it does again what was done, without a model."""
 
+import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,7 +17,8 @@ SOURCE, WAITING = "replay", "replay waits"
 PATIENCE = 3
 """Times that a page on the real clock is given another moment before an element counts as gone."""
 WAIT_MS = 700
-_QUIET = ("", "no effect")
+_NOT_DONE = re.compile(r"no element|element \d+|there is nothing|the point")
+"""How an outcome begins where an action could not be done; others are notes."""
 
 
 @dataclass(slots=True)
@@ -107,7 +109,7 @@ class ReplayPolicy:
         after = steps[done].observation if done < len(steps) else self.recording.last
         if not done or after is None or is_final(steps[done - 1].decision.action):
             return
-        if page.outcome not in _QUIET and after.outcome in _QUIET:
+        if _NOT_DONE.match(page.outcome) and not _NOT_DONE.match(after.outcome):
             raise PolicyError(f"step {done} did not go as recorded: {page.outcome}")
         if self.strict and page.outcome == "no effect" and not after.outcome:
             raise PolicyError(f"step {done} had no effect, and it had one when it was recorded")

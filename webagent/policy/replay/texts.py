@@ -48,9 +48,17 @@ class Writing:
         if carried.how == "unsure":
             raise PolicyError(f"it cannot be told what stands for {text!r} in the new goal; say so"
                               f" with --values {text!r}=…")  # fmt: skip
+        if isinstance(action, Answer) and carried.how == "goal" and self._is_one_of_several():
+            raise PolicyError(
+                f"the answer {text!r} was one of several things that the goal names, and nothing"
+                f" recorded says which it is now; say so with --values {text!r}=…"
+            )
         if carried.is_told or isinstance(action, act.Goto):
             return carried.text
         return self._elsewhere(action, text)
+
+    def _is_one_of_several(self) -> bool:
+        return self.values.is_another_task and len(self.values.alignment.changes) > 1
 
     def _secret(self, names: tuple[str, ...], text: str) -> str:
         for name in names:

@@ -118,3 +118,18 @@ def test_what_looks_the_same_is_found_by_its_place_where_marks_were_given_otherw
     now = page(*(replace(node, mark=node.mark and 5 - node.mark) for node in then.nodes))
     found = search(then, now, 2)
     assert isinstance(found, Found) and found.node is now.nodes[3]
+
+
+def test_one_that_differs_in_case_only_is_not_taken_where_both_were_there() -> None:
+    then = page(Node(1, "link", "Eget"), Node(2, "link", "eget"))
+    assert isinstance(search(then, page(then.nodes[1]), 1), Lost)
+    found = search(page(Node(1, "link", "Help")), page(Node(1, "link", "HELP")), 1)
+    assert isinstance(found, Found)
+
+
+def test_a_copy_put_before_it_is_not_taken_for_it() -> None:
+    then = page(text("Colours"), Node(1, "checkbox", "red"), text("Sizes"))
+    now = page(
+        text("Colours"), Node(2, "checkbox", "red"), Node(1, "checkbox", "red"), text("Sizes")
+    )
+    assert isinstance(search(then, now, 1), Lost)
