@@ -1,7 +1,9 @@
 """The playing of recordings in a real browser, and the scoring of what came of them."""
 
+import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from recipes.replay.recordings import Recording
 from recipes.replay.result import Replayed
 from recipes.replay.settings import ReplayConfig, values_of
 from tasks.task import Task
+from webagent.action.actions import AnswerDialog
 from webagent.browser import Browser
 from webagent.browser.sessions.logins import Logins
 from webagent.browser.sessions.profile import Profile, read_profile
@@ -41,13 +44,13 @@ async def replayed(
         for each in chosen
     ]
     last: dict[int, Trajectory] = {}
-    async with worlds(config, [each.task for each in chosen], guard) as open_world:
+    async with worlds(config, chosen, guard) as open_world:
         stage = Stage(
             open_world,
             store,
             Provenance(run=store.folder.name, arm=ARM),
             config.concurrency,
-            on_episode=lambda played: last.update({played.provenance.index: played}),
+            on_episode=partial(_note, last, len(chosen)),
         )
         playing = [Playing(e.task, p) for e, p in zip(chosen, policies, strict=True)]
         await stage.play(playing, PHASE)
@@ -55,6 +58,13 @@ async def replayed(
     for index, (each, policy) in enumerate(zip(chosen, policies, strict=True)):
         found.append(await _scored(each, last[index], policy, store))
     return found
+
+
+def _note(last: dict[int, Trajectory], total: int, played: Trajectory) -> None:
+    """Keep an episode that has ended and, where there are several, say so."""
+    last[played.provenance.index] = played
+    if total > 1:
+        print(f"{len(last)}/{total}  {played.task.name}: {played.ending}", file=sys.stderr)
 
 
 async def _scored(
@@ -72,15 +82,22 @@ async def _scored(
 
 @asynccontextmanager
 async def worlds(
-    config: ReplayConfig, tasks: Sequence[Task], guard: Guard | None
+    config: ReplayConfig, chosen: Sequence[Recording], guard: Guard | None
 ) -> AsyncIterator[OpenWorld]:
-    """Opens worlds, each with sites of its own where tasks need them. Raises `SetupError`."""
+    """Opens worlds, each with sites of its own where tasks need them; dialogs wait where some were
+    answered. Raises `SetupError`."""
     profile = read_profile(Path(config.profiles), config.site) if config.profiles else Profile()
+    if any(_answers_dialogs(each.episode) for each in chosen):
+        profile = replace(profile, dialogs="ask")
     hosted = Hosting(config.concurrency, config.sites, Logins(config.logins))
     headless = not config.headed
     async with hosted as hosting, Browser(headless=headless, guard=guard) as browser:
-        await hosting.prepare(tasks)
+        await hosting.prepare([each.task for each in chosen])
         yield hosting.worlds(partial(browser.world, profile=profile, logins=hosting.logins))
+
+
+def _answers_dialogs(episode: Trajectory) -> bool:
+    return any(isinstance(step.decision.action, AnswerDialog) for step in episode.steps)
 
 
 def guard_of(config: ReplayConfig, tasks: Sequence[Task]) -> Guard | None:

@@ -13,11 +13,12 @@ from shutil import copytree
 import pytest
 
 from recipes import cli
-from tasks.task import Task
+from tasks.task import Check, Task
 from webagent.action import Action, Answer
 from webagent.action import actions as act
 from webagent.browser import Browser
 from webagent.browser.chromium import find_chromium
+from webagent.browser.sessions.profile import Profile
 from webagent.policy.scripted import ScriptedPolicy, listed
 from webagent.records import Provenance
 from webagent.rollout import run_episode
@@ -139,7 +140,7 @@ def test_a_script_of_plain_playwright_does_the_same(
     page.write_text(PAGE, encoding="utf-8")
     with Store.open(tmp_path / "run", create=True) as store:
         task = Task("own/join@1", page.as_uri(), "Join as a guest.")
-        asyncio.run(_play(store, task))
+        asyncio.run(_play(store, task, ACTIONS))
     assert replay(tmp_path / "run", "--to-script", script) == 0
     assert f"wrote {script}" in capsys.readouterr().out
     source = script.read_text(encoding="utf-8")
@@ -149,10 +150,12 @@ def test_a_script_of_plain_playwright_does_the_same(
     assert _run(script, source) == 'joined\nAda "the first" hidden guest true | seen\n'
 
 
-async def _play(store: Store, task: Task) -> None:
+async def _play(
+    store: Store, task: Task, actions: Sequence[Action], profile: Profile | None = None
+) -> None:
     async with Browser() as browser:
-        world = await browser.world()
-        await run_episode(task, ScriptedPolicy(listed(ACTIONS)), world, recorder=store)
+        world = await browser.world(profile=profile)
+        await run_episode(task, ScriptedPolicy(listed(actions)), world, recorder=store)
 
 
 def _run(script: Path, source: str) -> str:
@@ -170,3 +173,22 @@ def _run(script: Path, source: str) -> str:
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+@pytest.mark.browser
+def test_dialogs_that_were_answered_wait_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "ask.html"
+    page.write_text(
+        "<button onclick=\"document.title = confirm('Sure?')\">Ask</button>", encoding="utf-8"
+    )
+    actions = (act.Click(1), act.AnswerDialog("accept"), Answer(""))
+    checks = (Check("title", "equals", "true"),)
+    task = Task(
+        "own/ask@1", page.as_uri(), "Ask.", evidence={"title": "document.title"}, checks=checks
+    )
+    with Store.open(tmp_path / "run", create=True) as store:
+        asyncio.run(_play(store, task, actions, Profile(dialogs="ask")))
+    assert replay(tmp_path / "run", "--runs", tmp_path, "--name", "again") == 0
+    assert "1 replayed: 1 good" in capsys.readouterr().out
