@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from webagent.action import actions as act
 from webagent.action import is_final
-from webagent.errors import SetupError, unknown_name
+from webagent.errors import UsageError, unknown_name
 from webagent.guard.secret import names_in
 from webagent.records import Trajectory
 
@@ -29,7 +29,7 @@ def parameters(recording: Trajectory) -> dict[str, str]:
 
 
 def given(recording: Trajectory, values: Mapping[str, str]) -> dict[str, str]:
-    """Recorded texts to new ones. Raises `SetupError` for a name that nothing goes by."""
+    """Recorded texts to new ones. Raises `UsageError` for a name that nothing goes by."""
     known, found = parameters(recording), dict[str, str]()
     words = {recording.goal, *known.values()}
     for name, value in values.items():
@@ -49,10 +49,10 @@ def told(recording: Trajectory) -> str:
 
 
 def need_one(recordings: list[Trajectory], values: Mapping[str, str]) -> None:
-    """Values are of one recording. Raises `SetupError` where there are several, and for a name that
+    """Values are of one recording. Raises `UsageError` where there are several, and for a name that
     nothing goes by."""
     if values and len(recordings) > 1:
-        raise SetupError(
+        raise UsageError(
             f"--values are for one episode and {len(recordings)} are chosen; name one, as"
             f" {recordings[0].id}, with {told(recordings[0]) or 'no values'}"
         )

@@ -7,7 +7,7 @@ from pathlib import Path
 from tyro.conf import Positional
 
 from recipes.config import resolve as resolved
-from webagent.errors import SetupError
+from webagent.errors import UsageError
 
 
 @dataclass(frozen=True)
@@ -48,27 +48,25 @@ class ReplayConfig:
     """Name of the run's folder under `runs`; made from the date when empty."""
     runs: Path = Path("runs")
     """Where run folders are made."""
-    json: bool = False
-    """Print what came of every step as JSON."""
 
 
 def read(argv: Sequence[str]) -> ReplayConfig:
-    """The settings of a command line. Raises `SetupError` for what does not go together."""
+    """The settings of a command line. Raises `UsageError` for what does not go together."""
     config = resolved(ReplayConfig, "replay", argv)
     if config.run == Path():
-        raise SetupError("expected a run: webagent replay RUN [EPISODE …]")
+        raise UsageError("expected a run: webagent replay RUN [EPISODE …]")
     if config.url and not config.url.startswith(("http://", "https://", "file://")):
-        raise SetupError(f"--url {config.url!r} is no address; it begins with http:// or https://")
+        raise UsageError(f"--url {config.url!r} is no address; it begins with http:// or https://")
     if bool(config.profiles) != bool(config.site):
-        raise SetupError("--profiles and --site go together: the file, and which of its tables")
+        raise UsageError("--profiles and --site go together: the file, and which of its tables")
     if config.concurrency < 1:
-        raise SetupError(f"--concurrency {config.concurrency}: it must be at least 1")
+        raise UsageError(f"--concurrency {config.concurrency}: it must be at least 1")
     return config
 
 
 def values_of(config: ReplayConfig) -> dict[str, str]:
-    """What was given with --values, name to value. Raises `SetupError`."""
+    """What was given with --values, name to value. Raises `UsageError`."""
     pairs = [each.partition("=") for each in config.values]
     if wrong := [name for name, equals, _ in pairs if not equals or not name]:
-        raise SetupError(f"--values {wrong[0]!r}: expected NAME=VALUE")
+        raise UsageError(f"--values {wrong[0]!r}: expected NAME=VALUE")
     return {name.strip("'\""): value for name, _, value in pairs}

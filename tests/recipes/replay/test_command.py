@@ -80,7 +80,7 @@ def test_what_is_given_is_typed_and_the_task_s_rules_are_asked(
 @pytest.mark.browser
 def test_bad_input_is_said(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def refused(*arguments: str | Path) -> str:
-        assert replay(*arguments, "--runs", tmp_path) == 1
+        assert replay(*arguments, "--runs", tmp_path) in (2, 3)
         return capsys.readouterr().err
 
     assert "expected a run" in refused()
