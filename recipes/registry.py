@@ -196,6 +196,18 @@ RECIPES = {
         summary="keep what a person does in a browser",
         examples=("webagent record https://example.org --goal 'Find the contact page'",),
     ),
+    "replay": Recipe(
+        entry="recipes.replay:main",
+        settings="recipes.replay.settings:ReplayConfig",
+        facts="recipes.replay.command:Replays",
+        group="tasks",
+        summary="play stored episodes again without a model, healing as pages move",
+        examples=(
+            "webagent replay runs/NAME",
+            "webagent replay runs/NAME 3f2a --seed 77 --headed",
+            "webagent replay runs/NAME 3f2a --to-script again.py",
+        ),
+    ),
     "import": Recipe(
         entry="recipes.imports.command:main",
         settings="recipes.imports.command:ImportConfig",
