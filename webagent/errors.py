@@ -10,6 +10,7 @@
     ├── WorldError      the world failed under the episode (infrastructure, never a reward)
     │   └── CaptchaError    a site shows a captcha in place of its content
     ├── StoreError      a run folder cannot be read or written
+    ├── CallError       an assistant's call names what is not there or not allowed
     └── SetupError      something the user must install, name or configure
         └── UsageError      the command line, or a setting, asks for what cannot be
 
@@ -61,6 +62,10 @@ class CaptchaError(WorldError):
 
 class StoreError(WebAgentError):
     """A run folder is of another version, cut short, full or not ours."""
+
+
+class CallError(WebAgentError):
+    """An assistant's call cannot be done as it stands; the message says how it could."""
 
 
 class SetupError(WebAgentError):
