@@ -3,14 +3,13 @@
 import asyncio
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
-from tyro.conf import Positional
+from tyro.conf import OmitArgPrefixes, Positional
 
 from evaluators.attribution import (
     Attribution,
@@ -19,14 +18,14 @@ from evaluators.attribution import (
     ask_cause,
     summarize,
 )
+from recipes.asked import AskedModel
 from recipes.config import resolve
-from recipes.contestant import Contestant
 from recipes.failures import COLUMNS, FILE, TRUSTED, by_rules, cells
+from recipes.outcome import Outcome
+from recipes.output import people
 from webagent.errors import StoreError
-from webagent.models import Model, load_endpoint
+from webagent.models import Model
 from webagent.store import Store
-
-_WIDTH = 120
 
 
 @dataclass(frozen=True)
@@ -40,18 +39,22 @@ class AttributeConfig:
     trust: str = TRUSTED
     """Evaluators whose ids begin so have the last word; where others contradict each other, the
     judge is at fault."""
-    policy: str = "endpoint"
-    """The model that is asked where the rules cannot tell: `local:FOLDER`, or `endpoint`."""
-    model: str = ""
-    """Name of the model behind the endpoint. Without one, and without `local:FOLDER`, nobody is
-    asked."""
-    endpoint: Path | None = None
-    """File whose table [endpoint] says where the server is and what it can do."""
-    json: bool = False
-    """Print the result as JSON in place of the table."""
+    asked: OmitArgPrefixes[AskedModel] = field(default_factory=AskedModel)
+    """The model that is asked where the rules cannot tell. Without any of these nobody is asked."""
 
 
-def main(argv: Sequence[str]) -> int:
+class Attributed(TypedDict):
+    """What `attribution.json` holds."""
+
+    episodes: int
+    """Of which there is a verdict."""
+    summary: dict[str, Any]
+    """Causes with their counts, `unknown`, and what to fix `first`."""
+    failures: list[dict[str, Any]]
+    """Every failed episode with its cause and the evidence for it."""
+
+
+def main(argv: Sequence[str]) -> Outcome:
     """Attribute, write attribution.json into the run folder, and print the table."""
     config = resolve(AttributeConfig, "attribute", argv)
     found, scored = asyncio.run(_attributions(config))
@@ -61,11 +64,8 @@ def main(argv: Sequence[str]) -> int:
         path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     except OSError as error:
         raise StoreError(f"{path} cannot be written: {error}") from error
-    if config.json:
-        print(json.dumps(result, indent=1))
-    else:
-        _print(summarize(found), scored, path)
-    return 0
+    _print(summarize(found), scored, path)
+    return Outcome(result)
 
 
 async def _attributions(config: AttributeConfig) -> tuple[list[Attribution], int]:
@@ -94,13 +94,10 @@ async def _asked(model: Model, run: Path, episode: str) -> Attribution:
 
 def _model(config: AttributeConfig) -> Model | None:
     """The model that was named, if any."""
-    if not config.model and config.policy == "endpoint" and config.endpoint is None:
-        return None
-    served = load_endpoint(config.endpoint) if config.endpoint else None
-    return Contestant(config.policy, config.model, served).language_model()
+    return config.asked.contestant().language_model() if config.asked.is_named else None
 
 
-def _result(found: Sequence[Attribution], scored: int) -> dict[str, Any]:
+def _result(found: Sequence[Attribution], scored: int) -> Attributed:
     return {
         "episodes": scored,
         "summary": asdict(summarize(found)),
@@ -109,8 +106,7 @@ def _result(found: Sequence[Attribution], scored: int) -> dict[str, Any]:
 
 
 def _print(summary: FailureSummary, scored: int, path: Path) -> None:
-    console = Console()
-    console = console if console.is_terminal else Console(width=_WIDTH)
+    console = people()
     if not summary.failures:
         console.print(f"none of {scored} episodes with a verdict failed", highlight=False)
         return

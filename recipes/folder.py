@@ -5,10 +5,11 @@ import os
 import shutil
 import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from recipes.flat import flat, nested
 from recipes.summary.origin import Origin, origin
 from webagent.errors import StoreError
 from webagent.store import Store
@@ -47,7 +48,7 @@ class RunFolder:
         settings = {
             "version": VERSION,
             "command": list(command),
-            "config": asdict(config),
+            "config": flat(config),
             "origins": [origin()],
         }
         folder.write_json("run.json", settings)
@@ -90,8 +91,10 @@ class RunFolder:
         """The settings the run was begun with. Raises `StoreError` when they do not fit."""
         from pydantic import TypeAdapter, ValidationError
 
+        found = self.settings().get("config")
         try:
-            return TypeAdapter(cls).validate_python(self.settings().get("config"))
+            given = nested(cls, found) if isinstance(found, dict) else found
+            return TypeAdapter(cls).validate_python(given)
         except ValidationError as error:
             first = error.errors()[0]
             place = ".".join(map(str, first["loc"]))

@@ -2,17 +2,17 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from tyro.conf import Positional
+from tyro.conf import OmitArgPrefixes, Positional
 
 from evaluators.rules import checks_hold
+from recipes.asked import AskedModel
 from recipes.config import resolve
-from recipes.contestant import Contestant
+from recipes.outcome import Outcome
 from tasks.suite import split_of
 from webagent.errors import SetupError
-from webagent.models import load_endpoint
 from webagent.policy.knowledge import Induced, learn
 from webagent.records import Trajectory
 from webagent.store import Store
@@ -26,32 +26,41 @@ class LearnConfig:
     """The run folder; this one when none is named. Episodes on seeds for measuring are left out."""
     hints: Path = Path("hints")
     """Folder of the hints, a Markdown file for each site; what is there is added to."""
-    policy: str = "endpoint"
-    """The model that writes: `local:FOLDER`, or `endpoint`."""
-    model: str = ""
-    """Name of the model behind the endpoint."""
-    endpoint: Path | None = None
-    """File whose table [endpoint] says where the server is and what it can do."""
+    asked: OmitArgPrefixes[AskedModel] = field(default_factory=AskedModel)
+    """The model that writes."""
 
 
-def main(argv: Sequence[str]) -> int:
+@dataclass(frozen=True, slots=True)
+class Learnt:
+    """What was learnt."""
+
+    episodes: int
+    """With a verdict, on seeds that are not for measuring."""
+    compared: int
+    """Failures that stood beside a success, so that a model was asked about them."""
+    refused: list[str]
+    """Hints that were not taken, with the reason."""
+    books: list[str]
+    """The files of hints, one for each site."""
+
+
+def main(argv: Sequence[str]) -> Outcome:
     """Learn, and say what changed."""
     config = resolve(LearnConfig, "learn", argv)
     judged = _judged(config.run)
     learnt = asyncio.run(_learn(config, judged))
-    for induced in learnt:
-        for reason in induced.refused:
-            print(f"not taken: {reason}")
+    refused = [reason for induced in learnt for reason in induced.refused]
+    for reason in refused:
+        print(f"not taken: {reason}")
     books = sorted(config.hints.glob("*.md")) if config.hints.is_dir() else []
     print(f"{len(judged)} episodes, {len(learnt)} failures beside a success; {config.hints}:")
     for book in books:
         print(f"  {book.name}")
-    return 0
+    return Outcome(Learnt(len(judged), len(learnt), refused, [str(book) for book in books]))
 
 
 async def _learn(config: LearnConfig, judged: Sequence[tuple[Trajectory, bool]]) -> list[Induced]:
-    served = load_endpoint(config.endpoint) if config.endpoint else None
-    model = Contestant(config.policy, config.model, served).language_model()
+    model = config.asked.contestant().language_model()
     try:
         return await learn(model, config.hints, judged)
     finally:

@@ -2,18 +2,20 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from tyro.conf import OmitArgPrefixes
+
+from recipes.asked import AskedModel
 from recipes.contestant import Contestant
 from recipes.folder import RunFolder
 from recipes.judging.specification import read_spec
 from recipes.proposing.sources import ASKING
 from recipes.spending import Caps, check_money, prices_in
 from tasks.proposal import SOURCES
-from webagent.errors import SetupError, StoreError, unknown_name
-from webagent.models import load_endpoint
+from webagent.errors import StoreError, UsageError, unknown_name
 
 WAYS = ("examples", "screens")
 WRITERS = ("grammar", "model")
@@ -42,12 +44,8 @@ class ProposeConfig:
     the pages alone (PAE)."""
     login: str = ""
     """As whom pages are visited and explored, of the site's accounts."""
-    policy: str = "endpoint"
-    """The model that proposes: `local:FOLDER`, or `endpoint` (OPENAI_BASE_URL)."""
-    model: str = ""
-    """Name of the model behind the endpoint."""
-    endpoint: Path | None = None
-    """File whose table [endpoint] says where the server is and what it can do (docs/models.md)."""
+    asked: OmitArgPrefixes[AskedModel] = field(default_factory=AskedModel)
+    """The model that proposes."""
     images: bool = False
     """Show the model screenshots of the pages, beside their text."""
     temperature: float = 0.7
@@ -86,22 +84,14 @@ class ProposeConfig:
     """Browser contexts at once."""
     seed: int = 0
     """Of every choice: the same settings make the same requests."""
-    max_cost: float | None = None
-    """Money that may be spent on models, all sessions together; it stops then."""
-    max_tokens_total: int | None = None
-    """The same in tokens, read and written."""
-    max_minutes: float | None = None
-    """Minutes that this session may take."""
-    prices: Path | None = None
-    """File with what models cost (docs/cost.md); ./prices.toml where there is one."""
+    caps: OmitArgPrefixes[Caps] = field(default_factory=Caps)
+    """Where it is to stop. Minutes are those of this session."""
     name: str = ""
     """Name of the run's folder under `runs`; made from the date when empty."""
     runs: Path = Path("runs")
     """Where run folders are made."""
     resume: Path | None = None
     """Folder of a run that proposed, to go on with; its own settings are used."""
-    json: bool = False
-    """Print the summary as JSON instead of tables."""
     preview: bool = False
     """Say what would be asked, and ask nothing."""
 
@@ -111,39 +101,33 @@ class ProposeConfig:
         return self.writer == "model" or any(source in ASKING for source in self.source)
 
     @property
-    def caps(self) -> Caps:
-        """Where it is to stop."""
-        return Caps(self.max_cost, self.max_tokens_total, self.max_minutes)
-
-    @property
     def contestant(self) -> Contestant:
         """The model that proposes, as benchmarks name one."""
-        served = load_endpoint(self.endpoint) if self.endpoint else None
-        return Contestant(self.policy, self.model, served, images=self.images)
+        return self.asked.contestant(images=self.images)
 
     @property
     def solving(self) -> Contestant:
         """Who solves proposals."""
-        served = load_endpoint(self.endpoint) if self.endpoint else None
-        return Contestant(self.solver, self.solver_model or self.model, served)
+        model = self.solver_model or self.asked.model
+        return AskedModel(self.solver, model, self.asked.endpoint).contestant()
 
     def check(self) -> None:
         """Find what is wrong before anything is spent. Raises `SetupError`."""
         if not self.site:
-            raise SetupError("for which site? name it with --site: fossil, oscar, a URL or a TOML")
+            raise UsageError("for which site? name it with --site: fossil, oscar, a URL or a TOML")
         for source in self.source:
             if source not in SOURCES:
                 raise unknown_name("source", source, SOURCES)
         if self.way not in WAYS:
             raise unknown_name("way of showing demonstrations", self.way, WAYS)
         if min(self.count, self.tries, self.concurrency, self.max_steps) < 1 or self.pages < 0:
-            raise SetupError("--count, --tries, --concurrency and --max-steps must be 1 or more")
+            raise UsageError("--count, --tries, --concurrency and --max-steps must be 1 or more")
         if not 0 < self.alike <= 1:
-            raise SetupError(f"--alike {self.alike:g}: a likeness is above 0 and at most 1")
+            raise UsageError(f"--alike {self.alike:g}: a likeness is above 0 and at most 1")
         if {"demonstrations", "failures"} & set(self.source) and not self.run:
-            raise SetupError("--source demonstrations and failures are made from runs; name --run")
+            raise UsageError("--source demonstrations and failures are made from runs; name --run")
         if "manual" in self.source and not self.manual:
-            raise SetupError("--source manual needs a file or an address; name --manual")
+            raise UsageError("--source manual needs a file or an address; name --manual")
         self._check_models()
 
     def _check_models(self) -> None:
@@ -154,8 +138,7 @@ class ProposeConfig:
             self.contestant.check()
         if self.solver != NOBODY:
             self.solving.check()
-        paid = self.contestant.served if self.policy == "endpoint" else ""
-        check_money(self.caps, paid, prices_in(self.prices))
+        check_money(self.caps, self.asked.paid, prices_in(self.caps.prices))
 
     def plan(self) -> dict[str, Any]:
         """What would be done, in words."""
@@ -188,6 +171,5 @@ def resumed(asked: ProposeConfig) -> ProposeConfig:
     if list(folder.settings().get("command", ()))[1:2] != ["propose"]:
         raise StoreError(f"{asked.resume} holds another kind of run; resume it with its own recipe")
     begun = folder.config(ProposeConfig)
-    named = ("max_cost", "max_tokens_total", "max_minutes", "prices")
-    given = {name: value for name in named if (value := getattr(asked, name)) is not None}
-    return replace(begun, resume=asked.resume, json=asked.json, preview=asked.preview, **given)
+    caps = begun.caps.raised(asked.caps)
+    return replace(begun, resume=asked.resume, preview=asked.preview, caps=caps)

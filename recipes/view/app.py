@@ -12,11 +12,10 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from recipes.view import compare, episode, episodes, live, overview, tasks
+from recipes.view.command import LOCAL
 from recipes.view.pages import HERE, Pages, Traffic
 from webagent.errors import SetupError, StoreError
 
-LOCAL = ("127.0.0.1", "localhost", "::1")
-"""Hosts a browser may name; any other is a page that has its name point here."""
 _HEADERS = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'"
     "; style-src-attr 'unsafe-inline'; img-src 'self' data:; connect-src 'self'"

@@ -1,38 +1,28 @@
-"""The server: a port of its own, an address that is told, and an end at Ctrl-C."""
+"""The server: a port of its own, and an end at Ctrl-C."""
 
 import errno
-import json
 import socket
-import webbrowser
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import uvicorn
 
-from recipes.view.app import LOCAL, make_app
+from recipes.view.app import make_app
 from recipes.view.archive import Archive
+from recipes.view.command import LOCAL
 from recipes.view.pages import Pages
-from webagent.errors import SetupError
-
-if TYPE_CHECKING:
-    from recipes.view.command import ViewConfig
+from webagent.errors import SetupError, UsageError
 
 FIRST_PORT = 7777
 _TRIED = 50
 """Ports that are tried when none was named."""
 
 
-def serve(archive: Archive, config: "ViewConfig") -> int:
-    """Serve the runs until Ctrl-C. Raises `SetupError` where the port cannot be had."""
-    with listen(config.host, config.port) as listening:
-        port = listening.getsockname()[1]
-        address = f"http://{_written(config.host)}:{port}/"
-        _tell(address, config)
-        try:
-            server_of(archive, config.host).run(sockets=[listening])
-        except KeyboardInterrupt:  # the way to end it
-            return 0
-    return 0
+def serve(archive: Archive, host: str, listening: socket.socket) -> None:
+    """Serve the runs until Ctrl-C."""
+    try:
+        server_of(archive, host).run(sockets=[listening])
+    except KeyboardInterrupt:  # the way to end it
+        return
 
 
 def server_of(archive: Archive, host: str = LOCAL[0], cache: Path | None = None) -> uvicorn.Server:
@@ -64,7 +54,7 @@ def names_of(host: str) -> set[str]:
 def listen(host: str, port: int) -> socket.socket:
     """A listening socket at this port, or with port 0 at the first free one from 7777 on.
 
-    Raises `SetupError` where the port is taken, or may not or cannot be listened at.
+    Raises `UsageError` for what is no port, `SetupError` where it is taken or cannot be had.
     """
     wanted = [port] if port else list(range(FIRST_PORT, FIRST_PORT + _TRIED))
     for number in wanted:
@@ -75,7 +65,7 @@ def listen(host: str, port: int) -> socket.socket:
                 continue
             raise SetupError(_sentence(host, number, error)) from error
         except OverflowError as error:
-            raise SetupError(f"--port {port} is no port; expected 1 to 65535") from error
+            raise UsageError(f"--port {port} is no port; expected 1 to 65535") from error
     last = wanted[-1]
     raise SetupError(f"ports {FIRST_PORT} to {last} are all in use; name a free one with --port")
 
@@ -100,18 +90,3 @@ def _sentence(host: str, port: int, error: OSError) -> str:
             " name another with --port, or none to get the next free one"
         )
     return f"port {port} of {host} cannot be listened at: {error.strerror or error}"
-
-
-def _written(host: str) -> str:
-    return f"[{host}]" if ":" in host else host
-
-
-def _tell(address: str, config: "ViewConfig") -> None:
-    if config.json:
-        print(json.dumps({"address": address}), flush=True)
-    else:
-        print(f"{address}  (Ctrl-C ends it)", flush=True)
-    if config.host not in LOCAL:
-        print("whoever reaches this machine can see the runs: there is no password", flush=True)
-    if config.open:
-        webbrowser.open(address)

@@ -2,7 +2,10 @@
 
 import json
 import shutil
+import signal
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -12,6 +15,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from recipes import cli
+from recipes.outcome import Status
 from recipes.view.archive import Archive
 from recipes.view.server import listen, names_of
 from webagent.errors import SetupError, StoreError
@@ -170,9 +174,9 @@ def test_a_port_in_use_is_told_or_passed_by() -> None:
 def test_where_there_is_nothing_to_show_one_sentence_says_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.main(["view", str(tmp_path)]) == 1
+    assert cli.main(["view", str(tmp_path)]) == Status.SETUP
     assert "holds no run" in capsys.readouterr().err
-    assert cli.main(["view", str(tmp_path / "none")]) == 1
+    assert cli.main(["view", str(tmp_path / "none")]) == Status.SETUP
     assert "is no folder" in capsys.readouterr().err
 
 
@@ -180,7 +184,7 @@ def test_a_missing_extra_is_one_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    assert cli.main(["view", str(tmp_path)]) == 1
+    assert cli.main(["view", str(tmp_path)]) == Status.SETUP
     assert "pip install 'webagent-loop[view]'" in capsys.readouterr().err
 
 
@@ -197,3 +201,17 @@ def test_runs_are_found_some_folders_down_and_one_run_stands_alone(run: Path) ->
 def test_the_state_is_told_as_json(run: Path, view: View) -> None:
     state = json.loads(get(f"{view(run.parent)}/run/one/state")[1])
     assert state["kind"] in ("running", "rest") and state["version"]
+
+
+def test_the_command_serves_until_ctrl_c_though_a_page_follows(run: Path) -> None:
+    command = [sys.executable, "-m", "recipes.cli", "view", str(run), "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as viewer:
+        assert viewer.stdout is not None and viewer.stderr is not None
+        told = json.loads(viewer.stdout.readline())
+        assert told["runs"] == ["one"]
+        with urlopen(told["address"] + "run/one/events") as following:
+            assert following.readline() == b"event: state\n"
+            viewer.send_signal(signal.SIGINT)
+            assert viewer.wait(timeout=60) == Status.DONE
+        assert json.loads(viewer.stdout.read())["address"] == told["address"]
+        assert b"Traceback" not in viewer.stderr.read()
