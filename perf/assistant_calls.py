@@ -98,9 +98,8 @@ async def measure(rounds: int) -> None:
         policy = GuardPolicy(open_folders=(PAGES,))
         async with Client(started) as client, Browser(guard=Guard.of(policy)) as browser:
             listed = await client.list_tools()
-            print(
-                f"{len(listed.tools)} tools, {len(listed.model_dump_json(by_alias=True, exclude_none=True)) / 3.5:.0f} tokens"
-            )
+            size = len(listed.model_dump_json(by_alias=True, exclude_none=True)) / 3.5
+            print(f"{len(listed.tools)} tools, {size:.0f} tokens")
             opened = await timed(client.call_tool("open_session", {}), table.row("mcp open"))
             session = next(b.text for b in opened.content if b.type == "text").split()[1]
             world = await browser.world()
