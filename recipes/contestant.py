@@ -43,6 +43,8 @@ class Contestant:
     knowledge: tuple[Knowledge, ...] = ()
     temperature: float = 0.0
     max_tokens: int = 1024
+    random_share: float = 0.0
+    """Share of random actions of built-in weights."""
 
     @property
     def kind(self) -> str:
@@ -103,7 +105,7 @@ class Contestant:
         if self.kind == "oracle":
             yield Oracles()
         elif self.kind == "model":
-            yield builtin_policy(Path(self.place))
+            yield builtin_policy(Path(self.place), self.temperature, self.random_share)
         else:
             model = metered(self.language_model())
             try:

@@ -8,7 +8,6 @@ from typing import Any
 
 from recipes.export.card import write_card
 from recipes.export.consumer import Consumer
-from recipes.export.cost import Till
 from recipes.export.draft import whole_folder
 from recipes.export.examples import (
     Example,
@@ -26,6 +25,7 @@ from recipes.export.table import Table, schema_of
 from recipes.export.tally import Tally
 from recipes.export.tools import tools_text
 from recipes.export.turns import Asker, pictures
+from recipes.till import Till
 from webagent.agent.asking import Asking
 from webagent.errors import SetupError
 from webagent.store import Store

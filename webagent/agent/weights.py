@@ -28,13 +28,15 @@ def language_model(place: str) -> Model:
     return model
 
 
-def builtin_policy(folder: Path) -> Policy:
+def builtin_policy(folder: Path, temperature: float = 0.0, random_share: float = 0.0) -> Policy:
     """The policy of the built-in weights in a folder; concurrent turns are answered together.
 
-    Raises `SetupError` where no such weights lie, and `ModelError` where they cannot be read.
+    It strays from its best guess only where one of the two is above zero. Raises `SetupError`
+    where no such weights lie, and `ModelError` where they cannot be read.
     """
     from webagent.models.builtin.model import BuiltinModel
     from webagent.policy.builtin import BuiltinPolicy
+    from webagent.policy.exploration import Exploration
     from webagent.rollout import Batcher
 
     if not (folder / "config.json").is_file():
@@ -42,4 +44,6 @@ def builtin_policy(folder: Path) -> Policy:
             f"model:{folder}: no saved model in {str(folder)!r}; name the folder that"
             " `webagent improve` saved weights to, as model:runs/…/policy"
         )
-    return BuiltinPolicy(BuiltinModel.load(folder), batched=Batcher)
+    strays = temperature > 0 or random_share > 0
+    exploration = Exploration(temperature or 1.0, random_share) if strays else None
+    return BuiltinPolicy(BuiltinModel.load(folder), exploration=exploration, batched=Batcher)

@@ -37,9 +37,10 @@ class EpisodeGate:
         self._unsaid: Counter[str] = Counter()
         self._final = ""
 
-    def begin(self, start_url: str) -> Verdict:
-        """Open what the policy and the task name; whether the task's own page is part of it."""
-        self.policy = self.reach = for_task(self._guard.policy, start_url)
+    def begin(self, start_url: str, site: str = "") -> Verdict:
+        """Open what the policy and the task name; whether the task's own page is part of it.
+        Rules on the `site` hold for the server of that page."""
+        self.policy = self.reach = for_task(self._guard.policy, start_url, site)
         return decide_request(self.policy, start_url)
 
     def open_also(self, url: str) -> Verdict:
