@@ -58,6 +58,18 @@ GROUPS = {
 }
 
 RECIPES = {
+    "run": Recipe(
+        entry="recipes.run:main",
+        settings="recipes.run.settings:RunConfig",
+        facts="recipes.run.outcome:Ran",
+        group="agents",
+        summary="do one task live: watch, pause, take over, keep it",
+        examples=(
+            "webagent run 'What does it cost?' --url https://shop.example --model NAME",
+            "webagent run 'Buy it' --url https://shop.example --model NAME --headed"
+            " --guard guard.toml",
+        ),
+    ),
     "benchmark": Recipe(
         entry="recipes.benchmark:main",
         settings="recipes.benchmark.settings:BenchmarkConfig",
@@ -149,6 +161,14 @@ RECIPES = {
         summary="say why episodes failed, and what to fix first",
         examples=("webagent attribute runs/NAME --phase evaluate",),
     ),
+    "view": Recipe(
+        entry="recipes.view:main",
+        settings="recipes.view.command:ViewConfig",
+        facts="recipes.view.command:Served",
+        group="judging",
+        summary="look at runs in a browser, live while they go on",
+        examples=("webagent view runs", "webagent view runs/NAME --port 8000 --open"),
+    ),
     "report": Recipe(
         entry="recipes.report:main",
         settings="recipes.report.command:ReportConfig",
@@ -175,6 +195,18 @@ RECIPES = {
         group="tasks",
         summary="keep what a person does in a browser",
         examples=("webagent record https://example.org --goal 'Find the contact page'",),
+    ),
+    "replay": Recipe(
+        entry="recipes.replay:main",
+        settings="recipes.replay.settings:ReplayConfig",
+        facts="recipes.replay.command:Replays",
+        group="tasks",
+        summary="play stored episodes again without a model, healing as pages move",
+        examples=(
+            "webagent replay runs/NAME",
+            "webagent replay runs/NAME 3f2a --seed 77 --headed",
+            "webagent replay runs/NAME 3f2a --to-script again.py",
+        ),
     ),
     "import": Recipe(
         entry="recipes.imports.command:main",
@@ -220,6 +252,18 @@ RECIPES = {
         examples=(
             "webagent login https://example.org/login --site example",
             "webagent login --list",
+        ),
+    ),
+    "mcp": Recipe(
+        entry="recipes.mcp:main",
+        settings="recipes.mcp.settings:McpConfig",
+        facts="recipes.mcp.command:Served",
+        group="agents",
+        summary="give assistants a browser, by the Model Context Protocol",
+        examples=(
+            "webagent mcp --allow http://localhost:3000 --store runs/assistant",
+            "webagent mcp --http 8931 --guard guard.toml",
+            "webagent mcp --describe",
         ),
     ),
     "completion": Recipe(

@@ -10,11 +10,11 @@ from recipes.benchmark.clock import Clock
 from recipes.benchmark.measurement import BASELINES, NOTES, Measurement
 from recipes.benchmark.preview import preview, told
 from recipes.benchmark.settings import BenchmarkConfig, arm_of, check, contestant
-from recipes.benchmark.verdicts import judge_in
 from recipes.benchmark.worlds import check_surroundings
 from recipes.config import resolve
 from recipes.failures import summary_of
 from recipes.folder import RunFolder
+from recipes.noted import judge_in
 from recipes.outcome import Outcome, Status
 from recipes.report import write_report
 from recipes.spending import open_ledger, prices_in, within

@@ -5,11 +5,11 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from recipes.asking import Images
 from recipes.benchmark.chosen import Chosen, own_folders
 from recipes.benchmark.settings import BenchmarkConfig, contestant, judge_of
 from recipes.hosting import Hosting
 from tasks.task import Json, Task
+from webagent.agent.asking import Images
 from webagent.browser import Browser, BrowserWorld
 from webagent.browser.goal_pictures import GoalPictures
 from webagent.browser.sessions.har import read_traffic

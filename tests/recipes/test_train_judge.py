@@ -12,6 +12,7 @@ from evaluators.reward.builtin import RewardModel
 from evaluators.statistics import wilson
 from recipes import cli
 from recipes.train_judge.episodes import Labelled, family, part, read
+from tasks.task import Task
 from tests.fakes.lessons import episode, lesson
 from webagent.action.actions import Click
 from webagent.errors import SetupError
@@ -147,8 +148,16 @@ def test_no_seed_of_a_task_is_in_two_parts_and_families_are_held_out_whole(run: 
         for found in (parts.taught, parts.calibrated, parts.seeds, parts.tasks)
     ]
     assert sum(map(len, keys)) == len(set().union(*keys)) == 160
-    assert family("click-tab-2-hard") == family("click-tab") == "click-tab"
     assert len({e.task for e in parts.tasks}) == 1
+
+
+def test_variants_are_of_one_family_by_their_names_or_by_their_template() -> None:
+    tabs = [Task(f"miniwob/{name}@1", "") for name in ("click-tab-2-hard", "click-tab")]
+    assert {family(task) for task in tabs} == {"click-tab"}
+    close = Task("fossil/ticket-close@1", "", site="fossil@1", template="ticket-close")
+    assert family(close) == family(replace(close, id="fossil/other@1"))
+    assert family(close) != family(replace(close, template="ticket-open"))
+    assert family(close) != family(replace(close, site="oscar@1"))
 
 
 def test_splits_are_kept_where_the_seeds_have_them(run: Path) -> None:
