@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from webagent.errors import UsageError
+from webagent.errors import SetupError, UsageError
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class TrainJudgeSettings:
             raise UsageError("train-judge needs the folder of at least one run: runs/NAME")
         missing = [str(run) for run in self.runs if not run.is_dir()]
         if missing:
-            raise UsageError(f"no run folder {', '.join(missing)}; give folders that hold a run")
+            raise SetupError(f"no run folder {', '.join(missing)}; give folders that hold a run")
         if not 0 <= self.hold_out < 1 or not 0 < self.target < 1:
             raise UsageError(
                 f"--hold-out {self.hold_out} and --target {self.target} are shares below 1"
