@@ -11,11 +11,12 @@ from pathlib import Path
 from recipes.arms import ARMS, Arm, arms_of
 from recipes.belief import learn_judge
 from recipes.config import resolve
-from recipes.drawing import propose, warnings_of, watch
+from recipes.drawing import propose, watch
 from recipes.dreams import imagine
 from recipes.folder import RunFolder
 from recipes.hosting import Hosting
 from recipes.learner import Learner
+from recipes.noted import warnings_of
 from recipes.outcome import Outcome, Stopped
 from recipes.progress import Board
 from recipes.report import write_report

@@ -35,6 +35,10 @@ def test_making_an_endpoint_model_loads_nothing_heavy_and_calls_nobody():
     assert loaded(statement) == set()
 
 
+def test_making_an_agent_loads_nothing_heavy():
+    assert loaded("from webagent import Agent, Result\nAgent('m')") == set()
+
+
 def test_a_heavy_library_would_be_noticed():
     assert loaded("import openai") == {"openai"}
 
@@ -50,3 +54,7 @@ def scripts_that_borrow() -> list[Path]:
 def test_a_measurement_finds_the_tests_it_borrows_from(path):
     text = path.read_text(encoding="utf-8")
     assert 0 < text.find("\nsys.path.insert(0, str(ROOT))\n") < text.index("\nfrom tests.")
+
+
+def test_a_task_is_run_without_waiting_for_torch():
+    assert loaded("import recipes.run") == {"playwright"}

@@ -94,7 +94,7 @@ def test_started_again_it_goes_on_with_the_members_that_lack_and_gives_the_same(
         return original(settings, episodes, number, say)
 
     monkeypatch.setattr(course, "_member", once)
-    assert cli.main([*line, str(tmp_path / "cut")]) == 1
+    assert cli.main([*line, str(tmp_path / "cut")]) == 3
     monkeypatch.setattr(course, "_member", original)
     assert taught == [0, "killed"]
     assert cli.main([*line, str(tmp_path / "cut")]) == 0
@@ -107,7 +107,7 @@ def test_other_settings_do_not_go_on_in_the_same_folder(
 ) -> None:
     line = ["train-judge", str(run), "--out", str(tmp_path / "judge"), *FEW]
     assert cli.main(line) == 0
-    assert cli.main([*line, "--seed", "1"]) == 1
+    assert cli.main([*line, "--seed", "1"]) == 3
     assert "other settings" in capsys.readouterr().err
 
 
@@ -119,7 +119,7 @@ def test_a_frozen_judge_is_not_trained(
     assert cli.main(line) == 0
     frozen = FrozenJudge("reward_model@x", content_hash(out / "judge"))
     write_frozen(run / "frozen.json", [frozen])
-    assert cli.main(line) == 1
+    assert cli.main(line) == 3
     assert "never trained" in capsys.readouterr().err
 
 
@@ -190,7 +190,7 @@ def test_settings_that_cannot_be_used_are_named(
     run: Path, wrong: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     line = [str(run) if word == "RUN" else word for word in wrong]
-    assert cli.main(["train-judge", *line]) == 1
+    assert cli.main(["train-judge", *line]) == 2
     assert said in capsys.readouterr().err
 
 

@@ -79,12 +79,12 @@ class EpisodeGate:
         """Whether a connection may be made of which only host and port can be read."""
         return decide_server(self.reach, host, port, schemes)
 
-    def ip(self, host: str, ip: str) -> Verdict:
-        """Whether the host may be reached at this address."""
+    def ip(self, host: str, port: int, ip: str) -> Verdict:
+        """Whether the host may be reached at this address and port."""
         address = read_ip(ip)
         if address is None:
             return refused(f"{host} has no IP address", "addresses")
-        return decide_ip(self.reach, host, address)
+        return decide_ip(self.reach, host, port, address)
 
     async def resolve(self, host: str, port: int) -> list[str]:
         """IP addresses of a host, the policy's own first. Raises `OSError`."""
