@@ -167,6 +167,14 @@ RUNNING: dict[tuple[str, str], Snippet] = {
         lay=(scenes.page_block("toml", "guard.toml", "docs/guard.md"),)
     ),
     ("docs/guard.md", 'evidence["guard"]'): Snippet(refused),
+    ("docs/howto/own-benchmark.md", "def suite("): Snippet(says="Buy "),
+    ("docs/howto/own-model.md", "class FirstButton"): Snippet(says="task over 1"),
+    ("docs/howto/own-judge.md", "was_short"): Snippet(
+        lay=(scenes.run("runs/NAME"),), says="click-test 1.0 1 steps"
+    ),
+    ("docs/howto/cluster.md", "read_summary"): Snippet(
+        lay=(scenes.run("runs/repeat-0", "runs/repeat-1"),), says="repeat-1 small-1 0.5"
+    ),
     ("docs/judging/adversarial.md", "pass_rates"): Snippet(careful),
     ("docs/judging/agreement.md", "add_label("): Snippet(stored, RUN),
     ("docs/judging/agreement.md", "paired("): Snippet(stored, RUN),

@@ -11,7 +11,7 @@ GENERATED = "docs/reference/"
 """Pages that the code writes; their examples are taken from other pages."""
 SHELL = ("", "sh", "bash", "console")
 OURS = ("webagent", "scripts/", "python", ".venv/bin/")
-AROUND = ("cd", "export", "git", "pip", "source", "sbatch")
+AROUND = ("cd", "cp", "export", "git", "pip", "source", "sbatch")
 """What stands around our commands; how to set up a shell is not ours to test."""
 
 _FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^ *```", re.S | re.M)

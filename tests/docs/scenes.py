@@ -35,12 +35,29 @@ Lay = Callable[[Place], None]
 
 
 def click(handler: ChatHandler, body: dict[str, Any]) -> None:
-    """A model that clicks the first button of the page, and knows nothing else."""
-    text = str(body["messages"][-1]["content"])
-    found = re.search(r"\[(\d+)\] button", text)
-    action = f"click({found[1]})" if found else 'answer("done")'
-    reply = f"Thought: this is the first button.\nAction: {action}"
-    handler.send(completion([reply], prompt_tokens=counted(body)))
+    """A model that writes what the task quotes into the first empty field, presses the button that
+    is named after it, else the first, and then says that it is done."""
+    text = "\n".join(str(message["content"]) for message in body["messages"])
+    said = HINT if "ADD: " in text else f"Thought: this comes next.\nAction: {_next(text)}"
+    handler.send(completion([said], prompt_tokens=counted(body)))
+
+
+HINT = "ADD: A button says in its name what it is for."
+
+
+def _next(text: str) -> str:
+    _, _, asked = text.rpartition("The task:")
+    goal, _, shown = asked.partition("The page now")
+    quoted = (re.findall(r'note "([^"]+)"', goal) or [""])[0]
+    if "click(" in goal.partition("What you have done so far")[2]:
+        return 'answer("")'
+    field = re.search(r'\[(\d+)\] textbox "New note"$', shown, re.M)
+    buttons = re.findall(r'\[(\d+)\] button "([^"]*)"', shown)
+    named = [mark for mark, name in buttons if quoted and quoted in name]
+    if quoted and field and not named:
+        return f"fill({field[1]}, {json.dumps(quoted)})"
+    chosen = named or [mark for mark, _ in buttons]
+    return f"click({chosen[0]})" if chosen else 'answer("")'
 
 
 def run(*names: str) -> Lay:
@@ -95,6 +112,11 @@ def labels(place: Place) -> None:
         for name in names:
             rows.writerow((name, "It pressed the wrong button."))
             rows.writerow((name, "It did not fill in the name and the password."))
+
+
+def example(name: str) -> Lay:
+    """The small site of docs/example, as a reader has copied it."""
+    return lambda place: void(shutil.copytree(ROOT / "docs/example", place.folder / name))
 
 
 def weights(name: str) -> Lay:

@@ -37,6 +37,9 @@ class Scene:
     """Programs without which the page's commands are not run."""
 
 
+OWN = "webagent benchmark proposed --files mysite/tasks.jsonl --sites mysite/sites.toml"
+SERVED = "--policy endpoint --model NAME"
+
 SCENES: dict[str, Scene] = {
     "README.md": Scene((scenes.weights("FOLDER"), scenes.run("RUN"))),
     "docs/benchmarking.md": Scene((scenes.prices, scenes.run("runs/FOLDER"))),
@@ -49,6 +52,17 @@ SCENES: dict[str, Scene] = {
     "docs/judging/agreement.md": Scene((scenes.run("runs/NAME"), scenes.labels)),
     "docs/judging/attribution.md": Scene((scenes.run("runs/NAME"), scenes.endpoint_file)),
     "docs/oscar.md": Scene(benchmark={}),
+    "docs/tutorial.md": Scene((scenes.example("mysite"),), benchmark={}),
+    "docs/howto/own-site.md": Scene((scenes.example("mysite"),)),
+    "docs/howto/own-benchmark.md": Scene((scenes.example("mysite"),), benchmark={}),
+    "docs/howto/own-model.md": Scene(
+        (
+            scenes.weights("FOLDER"),
+            scenes.page_block("toml", "server.toml", "docs/howto/own-model.md"),
+        ),
+        {"BASELINES": "false"},
+    ),
+    "docs/howto/own-judge.md": Scene((scenes.run("runs/NAME"), scenes.labels)),
     "docs/local-sites.md": Scene(needs=("fossil",)),
 }
 
@@ -82,6 +96,33 @@ PLAYED: dict[str, Play] = {
     "webagent site reset fossil": Play(says=("is reset",)),
     "webagent site snapshot fossil --state N": Play(),
     "webagent site stop fossil": Play(),
+    "webagent doctor": Play(says=("chromium",)),
+    "webagent benchmark --tasks click-test login-user --seeds 2 --name first": Play(
+        says=("oracle succeeds in 100.0 % of 4", "blind replay", "runs/first/report.html")
+    ),
+    "webagent report runs/first": Play(says=("click-test",)),
+    "webagent attribute runs/first": Play(says=("none of 4 episodes with a verdict failed",)),
+    "webagent site check notes --files mysite/sites.toml": Play(says=("healthy            True",)),
+    "webagent site list --files mysite/sites.toml": Play(says=("notes@1",)),
+    f"{OWN} --preview": Play(says=("steps at most   18",)),
+    f"{OWN} {SERVED} --name own": Play(says=("NAME succeeds in 66.7 % of 3",)),
+    "webagent attribute runs/own": Play(says=("count 1",)),
+    f"{OWN} {SERVED} --split train --seeds 4 --temperature 1 --name practice": Play(
+        says=("66.7 % of 12",)
+    ),
+    "webagent learn runs/practice --model NAME": Play(says=("12 episodes, 0 failures beside",)),
+    f"{OWN} {SERVED} --hints hints --name again": Play(says=("66.7 % of 3",)),
+    f"{OWN} {SERVED} --seeds 3 --name measured": Play(says=("do nothing", "66.7 % of 9")),
+    "webagent benchmark --tasks click-test --seeds 1 --policy endpoint --model NAME": Play(
+        says=("100.0 % of 1",)
+    ),
+    "webagent benchmark --tasks click-test --seeds 1 --policy endpoint --endpoint server.toml": Play(
+        says=("100.0 % of 1",)
+    ),
+    "webagent benchmark --tasks click-test --seeds 1 --policy local:FOLDER --max-tokens 64": Play(
+        says=("of 1 held-out",)
+    ),
+    "webagent judge runs/NAME --with rules --against labels.csv": Play(says=("precision",)),
     "webagent benchmark oscar --preview": Play(says=("oscar@1",)),
 }
 
@@ -103,10 +144,15 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent train --runs runs/NAME --steps witness",
         "webagent train --runs runs/NAME --steps witness --objective grpo",
         "webagent train --runs runs/demos --model Qwen/Qwen3-0.6B --lora 16 --out trained",
+        "webagent train --runs runs/practice --model FOLDER --lora 16 --out trained",
+        "webagent improve --arms none control self --seed $SLURM_ARRAY_TASK_ID --workers 1"
+        " --runs runs --name repeat-$SLURM_ARRAY_TASK_ID",
     ),
     "goes on with a run of minutes": (
         "webagent improve --resume runs/NAME",
+        "webagent improve --resume runs/repeat-3",
         "webagent benchmark --policy local:trained/model",
+        f"{OWN} --policy local:trained/model",
     ),
     "hundreds of episodes": (
         "webagent benchmark --policy oracle --split train --seeds 60 --name demos",
@@ -114,8 +160,15 @@ READ: dict[str, tuple[str, ...]] = {
         " --tasks $(twenty names)",
         "python perf/judge_episodes.py runs/careless --train 20 --development 6 --test 6",
         "webagent benchmark fossil --concurrency 8",
+        "webagent benchmark --policy endpoint --model NAME --concurrency 16",
     ),
-    "the tests themselves": ("scripts/test",),
+    "the tests themselves": (
+        "scripts/test",
+        "scripts/check",
+        "scripts/test tests/recipes -k export",
+    ),
+    "tests/test_setup_script.py runs it": ("scripts/setup",),
+    "tests/docs/test_reference.py holds what it writes": ("python -m recipes.reference",),
     "published task files, live sites or sites that the reader hosts": (
         "webagent benchmark webarena --addresses sites.toml --logins logins --judge consulted"
         " --judge-model big-1",
