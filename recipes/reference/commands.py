@@ -17,6 +17,8 @@ from recipes.reference.source import (
 from webagent.errors import SetupError
 
 HEADS = ("setting", "value", "default", "what it is for")
+_FLAT = "OmitArgPrefixes["
+"""How a dataclass is marked whose fields are flags beside the others."""
 _WORDS = {"int": "whole number", "float": "number", "str": "text", "Path": "path"}
 
 
@@ -79,15 +81,16 @@ def _presets(module: str, call: ast.Call) -> tuple[str, ...]:
 def _rows(settings: Found, prefix: str = "") -> Iterator[tuple[str, str, str, str]]:
     for field in fields_of(settings):
         nested = _nested(settings.module, field)
-        if nested is not None:
-            yield from _rows(nested, f"{prefix}{_dashed(field.name)}.")
-        elif "init=False" not in (field.default or ""):
+        if nested is None:
             yield _flag(field, prefix), _value(field), _default(field), field.doc
+        elif field.default != "None":  # a command line cannot make one where there is none
+            inner = "" if field.annotation.startswith(_FLAT) else f"{_dashed(field.name)}."
+            yield from _rows(nested, f"{prefix}{inner}")
 
 
 def _nested(module: str, field: Field) -> Found | None:
     """The dataclass whose fields are flags of their own, where the field is one."""
-    name = field.annotation
+    name = field.annotation.removeprefix(_FLAT).rstrip("]").removesuffix(" | None")
     if not re.fullmatch(r"[A-Z]\w+", name) or name == "Path":
         return None
     found = find(module, name)
@@ -140,5 +143,3 @@ def _dashed(name: str) -> str:
 
 def _shown(cell: str) -> str:
     return cell.strip("`")
-
-

@@ -35,8 +35,8 @@ def _records() -> str:
     module = "webagent.records"
     names = ("Trajectory", "Step", "Observation", "Node", "Decision", "Candidate")
     said = (
-        "What an episode leaves, in `webagent/records.py`: plain frozen values. `Store` keeps them, "
-        "`webagent.serialize.to_json` writes them, and every evaluator and trainer reads them."
+        "What an episode leaves, in `webagent/records.py`: plain frozen values. `Store` keeps "
+        "them, `webagent.serialize.to_json` writes them, and every evaluator and trainer reads them."
     )
     parts = [_class(module, name) for name in (*names, "Provenance", "Score")]
     return page("Records", said, *parts, _endings())
@@ -46,7 +46,9 @@ def _endings() -> str:
     from webagent.records import Ending
 
     rows = [(each.value, "never scored" if each.is_infrastructure else "") for each in Ending]
-    return f"## Ending\n\n{find('webagent.records', 'Ending').doc}\n\n" + table(("ending", ""), rows)
+    return f"## Ending\n\n{find('webagent.records', 'Ending').doc}\n\n" + table(
+        ("ending", ""), rows
+    )
 
 
 def _actions() -> str:

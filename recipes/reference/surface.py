@@ -14,7 +14,11 @@ def surface_pages() -> dict[str, str]:
     """Name of the file to its text; `README.md` lists the modules."""
     pages = {f"{package}.md": _page(package) for package in PACKAGES}
     rows = [
-        (f"[`{module}`]({package}.md)", _said(module), ", ".join(f"`{n}`" for n in exported(module)))
+        (
+            f"[`{module}`]({package}.md)",
+            _said(module),
+            ", ".join(f"`{n}`" for n in exported(module)),
+        )
         for package in PACKAGES
         for module in _modules(package)
     ]
@@ -86,7 +90,9 @@ def _members(found: Found) -> str:
 def _signature(node: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
     kind = "async def" if isinstance(node, ast.AsyncFunctionDef) else "def"
     marks = [f"@{ast.unparse(each)}\n" for each in node.decorator_list]
-    shown = [mark for mark in marks if mark.strip() in ("@property", "@classmethod", "@staticmethod")]
+    shown = [
+        mark for mark in marks if mark.strip() in ("@property", "@classmethod", "@staticmethod")
+    ]
     back = f" -> {ast.unparse(node.returns)}" if node.returns else ""
     return "".join(shown) + _folded(f"{kind} {node.name}", _arguments(node.args), back)
 
@@ -123,5 +129,3 @@ def _folded(start: str, given: list[str], back: str) -> str:
     if len(line) <= 100:
         return line
     return f"{start}(\n" + "".join(f"    {each},\n" for each in given) + f"){back}"
-
-

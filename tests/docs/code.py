@@ -202,7 +202,7 @@ RUNNING: dict[tuple[str, str], Snippet] = {
         lay=(demonstration("runs/record-20261122-101500"),), says="task over"
     ),
     ("docs/sites.md", "read_profile("): Snippet(
-        lay=(PLAIN_SITE,), swap={"https://shop.example/orders": LOCAL_PAGE}, says="step limit"
+        lay=(PLAIN_SITE,), swap={"https://shop.example/orders": LOCAL_PAGE}, says="answered"
     ),
 }
 

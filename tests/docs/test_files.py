@@ -98,7 +98,10 @@ def test_the_architecture_page_draws_the_floors_that_the_linter_holds() -> None:
     tool = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
     drawn = [drawing(block) for block in blocks(ROOT / "docs/architecture.md")][1:3]
     held = [
-        [sorted(part.strip().rpartition(".")[2] for part in layer.split("|")) for layer in each["layers"]]
+        [
+            sorted(part.strip().rpartition(".")[2] for part in layer.split("|"))
+            for layer in each["layers"]
+        ]
         for each in tool["importlinter"]["contracts"][1:3]
     ]
     assert drawn == held

@@ -46,8 +46,9 @@ def test_a_setting_is_written_with_its_type_its_default_and_its_help() -> None:
     assert "| `--rounds` | whole number | `3` | Passes around the loop. |" in page
     assert "| `--curriculum` | `on` or `uniform` | `on` |" in page
     assert "Presets, by `--preset`: `demo`." in page
-    assert "`--prompting.plan`, `--prompting.no-plan`" in (
-        reference.pages()[Path("docs/reference/commands/benchmark.md")]
+    assert (
+        "`--prompting.plan`, `--prompting.no-plan`"
+        in (reference.pages()[Path("docs/reference/commands/benchmark.md")])
     )
 
 

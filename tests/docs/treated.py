@@ -38,6 +38,7 @@ class Scene:
 
 
 OWN = "webagent benchmark proposed --files mysite/tasks.jsonl --sites mysite/sites.toml"
+ONE = "webagent benchmark --tasks click-test --seeds 1"
 SERVED = "--policy endpoint --model NAME"
 
 SCENES: dict[str, Scene] = {
@@ -56,11 +57,7 @@ SCENES: dict[str, Scene] = {
     "docs/howto/own-site.md": Scene((scenes.example("mysite"),)),
     "docs/howto/own-benchmark.md": Scene((scenes.example("mysite"),), benchmark={}),
     "docs/howto/own-model.md": Scene(
-        (
-            scenes.weights("FOLDER"),
-            scenes.page_block("toml", "server.toml", "docs/howto/own-model.md"),
-        ),
-        {"BASELINES": "false"},
+        (scenes.weights("FOLDER"), scenes.endpoint_file), {"BASELINES": "false"}
     ),
     "docs/howto/own-judge.md": Scene((scenes.run("runs/NAME"), scenes.labels)),
     "docs/local-sites.md": Scene(needs=("fossil",)),
@@ -110,18 +107,18 @@ PLAYED: dict[str, Play] = {
     f"{OWN} {SERVED} --split train --seeds 4 --temperature 1 --name practice": Play(
         says=("66.7 % of 12",)
     ),
-    "webagent learn runs/practice --model NAME": Play(says=("12 episodes, 0 failures beside",)),
+    "webagent learn runs/practice --model NAME": Play(
+        says=(
+            "12 episodes",
+            "failures beside a success",
+            "notes.test.md",
+        )
+    ),
     f"{OWN} {SERVED} --hints hints --name again": Play(says=("66.7 % of 3",)),
     f"{OWN} {SERVED} --seeds 3 --name measured": Play(says=("do nothing", "66.7 % of 9")),
-    "webagent benchmark --tasks click-test --seeds 1 --policy endpoint --model NAME": Play(
-        says=("100.0 % of 1",)
-    ),
-    "webagent benchmark --tasks click-test --seeds 1 --policy endpoint --endpoint server.toml": Play(
-        says=("100.0 % of 1",)
-    ),
-    "webagent benchmark --tasks click-test --seeds 1 --policy local:FOLDER --max-tokens 64": Play(
-        says=("of 1 held-out",)
-    ),
+    f"{ONE} --policy endpoint --model NAME": Play(says=("100.0 % of 1",)),
+    f"{ONE} --policy endpoint --endpoint server.toml": Play(says=("100.0 % of 1",)),
+    f"{ONE} --policy local:FOLDER --max-tokens 64": Play(says=("of 1 held-out",)),
     "webagent judge runs/NAME --with rules --against labels.csv": Play(says=("precision",)),
     "webagent benchmark oscar --preview": Play(says=("oscar@1",)),
 }
