@@ -3,14 +3,14 @@
 import asyncio
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
-from tyro.conf import Positional
+from tyro.conf import OmitArgPrefixes, Positional
 
 from evaluators.attribution import (
     Attribution,
@@ -19,11 +19,11 @@ from evaluators.attribution import (
     ask_cause,
     summarize,
 )
+from recipes.asked import AskedModel
 from recipes.config import resolve
-from recipes.contestant import Contestant
 from recipes.failures import COLUMNS, FILE, TRUSTED, by_rules, cells
 from webagent.errors import StoreError
-from webagent.models import Model, load_endpoint
+from webagent.models import Model
 from webagent.store import Store
 
 _WIDTH = 120
@@ -40,13 +40,8 @@ class AttributeConfig:
     trust: str = TRUSTED
     """Evaluators whose ids begin so have the last word; where others contradict each other, the
     judge is at fault."""
-    policy: str = "endpoint"
-    """The model that is asked where the rules cannot tell: `local:FOLDER`, or `endpoint`."""
-    model: str = ""
-    """Name of the model behind the endpoint. Without one, and without `local:FOLDER`, nobody is
-    asked."""
-    endpoint: Path | None = None
-    """File whose table [endpoint] says where the server is and what it can do."""
+    asked: OmitArgPrefixes[AskedModel] = field(default_factory=AskedModel)
+    """The model that is asked where the rules cannot tell. Without any of these nobody is asked."""
     json: bool = False
     """Print the result as JSON in place of the table."""
 
@@ -94,10 +89,7 @@ async def _asked(model: Model, run: Path, episode: str) -> Attribution:
 
 def _model(config: AttributeConfig) -> Model | None:
     """The model that was named, if any."""
-    if not config.model and config.policy == "endpoint" and config.endpoint is None:
-        return None
-    served = load_endpoint(config.endpoint) if config.endpoint else None
-    return Contestant(config.policy, config.model, served).language_model()
+    return config.asked.contestant().language_model() if config.asked.is_named else None
 
 
 def _result(found: Sequence[Attribution], scored: int) -> dict[str, Any]:

@@ -5,10 +5,10 @@ import os
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeVar, get_origin
 
+from recipes.flat import hints_of, laid_upon
 from webagent.errors import SetupError, unknown_name
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def resolve(
         prog=f"webagent {recipe}",
         description=f"{(config.__doc__ or '').strip()}\n\n{_sources(recipe)}",
         args=flags,
-        default=replace(base, **layers),
+        default=laid_upon(base, layers),
         config=(tyro.conf.AvoidSubcommands,),
     )
 
@@ -107,7 +107,7 @@ def _read_environment(config: type[Config], recipe: str) -> dict[str, Any]:
         for name, text in os.environ.items()
         if name.startswith(prefix)
     }
-    hints = get_type_hints(config)
+    hints = hints_of(config)
     values = {
         name: re.findall(r"[^\s,]+", text) if _is_list(hints.get(name)) else text
         for name, text in found.items()
@@ -127,12 +127,11 @@ def _checked(config: type[Config], values: Mapping[str, object], source: str) ->
     """The values as the types of their fields. Raises `SetupError` naming the source."""
     from pydantic import TypeAdapter, ValidationError
 
-    hints = get_type_hints(config)
-    known = [field.name for field in fields(config) if field.init]
+    hints = hints_of(config)
     checked: dict[str, Any] = {}
     for name, value in values.items():
-        if name not in known:
-            raise unknown_name(f"setting in {source}", name, known)
+        if name not in hints:
+            raise unknown_name(f"setting in {source}", name, hints)
         try:
             checked[name] = TypeAdapter(hints[name]).validate_python(value)
         except ValidationError as error:

@@ -5,10 +5,11 @@ import os
 import shutil
 import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+from recipes.flat import flat, nested
 from recipes.summary.origin import Origin, origin
 from webagent.errors import StoreError
 from webagent.models.builtin.model import BuiltinModel
@@ -45,7 +46,7 @@ class RunFolder:
         settings = {
             "version": VERSION,
             "command": list(command),
-            "config": asdict(config),
+            "config": flat(config),
             "origins": [origin()],
         }
         folder.write_json("run.json", settings)
@@ -88,8 +89,10 @@ class RunFolder:
         """The settings the run was begun with. Raises `StoreError` when they do not fit."""
         from pydantic import TypeAdapter, ValidationError
 
+        found = self.settings().get("config")
         try:
-            return TypeAdapter(cls).validate_python(self.settings().get("config"))
+            given = nested(cls, found) if isinstance(found, dict) else found
+            return TypeAdapter(cls).validate_python(given)
         except ValidationError as error:
             first = error.errors()[0]
             place = ".".join(map(str, first["loc"]))

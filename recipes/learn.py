@@ -2,17 +2,16 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from tyro.conf import Positional
+from tyro.conf import OmitArgPrefixes, Positional
 
 from evaluators.rules import checks_hold
+from recipes.asked import AskedModel
 from recipes.config import resolve
-from recipes.contestant import Contestant
 from tasks.suite import split_of
 from webagent.errors import SetupError
-from webagent.models import load_endpoint
 from webagent.policy.knowledge import Induced, learn
 from webagent.records import Trajectory
 from webagent.store import Store
@@ -26,12 +25,8 @@ class LearnConfig:
     """The run folder; this one when none is named. Episodes on seeds for measuring are left out."""
     hints: Path = Path("hints")
     """Folder of the hints, a Markdown file for each site; what is there is added to."""
-    policy: str = "endpoint"
-    """The model that writes: `local:FOLDER`, or `endpoint`."""
-    model: str = ""
-    """Name of the model behind the endpoint."""
-    endpoint: Path | None = None
-    """File whose table [endpoint] says where the server is and what it can do."""
+    asked: OmitArgPrefixes[AskedModel] = field(default_factory=AskedModel)
+    """The model that writes."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -50,8 +45,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 async def _learn(config: LearnConfig, judged: Sequence[tuple[Trajectory, bool]]) -> list[Induced]:
-    served = load_endpoint(config.endpoint) if config.endpoint else None
-    model = Contestant(config.policy, config.model, served).language_model()
+    model = config.asked.contestant().language_model()
     try:
         return await learn(model, config.hints, judged)
     finally:

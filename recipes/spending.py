@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,20 +17,39 @@ PRICES = Path("prices.toml")
 _SPENT, _PRICES, _STOPPED = "spent", "prices", "stopped"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Caps:
-    """Where a run is to stop, over all its sessions."""
+    """Where a run is to stop."""
 
-    money: float | None = None
-    tokens: int | None = None
-    minutes: float | None = None
+    max_cost: float | None = None
+    """Money that may be spent on models, all sessions together; it stops then."""
+    max_tokens_total: int | None = None
+    """The same in tokens, read and written."""
+    max_minutes: float | None = None
+    """The same in minutes."""
+    prices: Path | None = None
+    """File with what models cost (docs/cost.md); ./prices.toml where there is one."""
+
+    def __str__(self) -> str:
+        told = {
+            "money": self.max_cost,
+            "tokens": self.max_tokens_total,
+            "minutes": self.max_minutes,
+        }
+        given = [f"{value:g} {name}" for name, value in told.items() if value is not None]
+        return ", ".join(given) or "no cap"
+
+    def raised(self, given: "Caps") -> "Caps":
+        """These, with what is given anew in place of them."""
+        anew = {name: value for name, value in vars(given).items() if value is not None}
+        return replace(self, **anew)
 
     def check(self) -> None:
         """Raises `SetupError` for a cap under which nothing could be done."""
         named = {
-            "--max-cost": self.money,
-            "--max-tokens-total": self.tokens,
-            "--max-minutes": self.minutes,
+            "--max-cost": self.max_cost,
+            "--max-tokens-total": self.max_tokens_total,
+            "--max-minutes": self.max_minutes,
         }
         for flag, value in named.items():
             if value is not None and not value > 0:
@@ -49,9 +68,9 @@ def check_money(caps: Caps, model: str, prices: Prices) -> None:
 
     `model` is the one that is paid for; empty where none is asked.
     """
-    if caps.money is None:
+    if caps.max_cost is None:
         return
-    flag = f"--max-cost {caps.money:g}"
+    flag = f"--max-cost {caps.max_cost:g}"
     others = "cap it with --max-tokens-total or --max-minutes"
     if not model:
         raise SetupError(f"{flag} is for --policy endpoint: no other is paid for; {others}")
@@ -72,7 +91,7 @@ def check_money(caps: Caps, model: str, prices: Prices) -> None:
 def open_ledger(store: Store, caps: Caps, prices: Prices) -> Ledger:
     """The run's ledger as it was left, with these limits; it keeps itself in the store."""
     entries = {(entry.role, entry.model): entry for entry in kept_entries(store)}
-    ledger = Ledger(Limits(caps.money, caps.tokens), prices, entries)
+    ledger = Ledger(Limits(caps.max_cost, caps.max_tokens_total), prices, entries)
 
     def keep(changed: Spent) -> None:
         store.put_state(_SPENT, [to_json(entry) for entry in ledger.entries.values()])

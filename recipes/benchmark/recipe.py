@@ -10,7 +10,7 @@ from recipes.benchmark.chosen import Chosen
 from recipes.benchmark.clock import Clock
 from recipes.benchmark.measurement import BASELINES, NOTES, Measurement
 from recipes.benchmark.preview import preview
-from recipes.benchmark.settings import BenchmarkConfig, arm_of, caps, check, contestant
+from recipes.benchmark.settings import BenchmarkConfig, arm_of, check, contestant
 from recipes.benchmark.verdicts import judge_in
 from recipes.benchmark.worlds import guard_of, missing_logins, missing_sites
 from recipes.config import resolve
@@ -64,10 +64,10 @@ def _named(argv: Sequence[str]) -> list[str]:
 
 async def _within_caps(config: BenchmarkConfig, chosen: Chosen, store: Store) -> None:
     """Measure, as far as what may be spent allows."""
-    limits = caps(config)
-    ledger = open_ledger(store, limits, prices_in(config.prices))
+    ledger = open_ledger(store, config.caps, prices_in(config.caps.prices))
     spent = Clock.spent(store, arm_of(config), BASELINES)
-    left = None if limits.minutes is None else 60 * limits.minutes - spent
+    minutes = config.caps.max_minutes
+    left = None if minutes is None else 60 * minutes - spent
     await within(Measurement(config, chosen, store, ledger).play(), ledger, store, left)
 
 
@@ -94,9 +94,8 @@ def _resumed(asked: BenchmarkConfig) -> BenchmarkConfig:
     if list(folder.settings().get("command", ()))[1:2] != ["benchmark"]:
         raise StoreError(f"{asked.resume} holds another kind of run; resume it with its own recipe")
     begun = folder.config(BenchmarkConfig)
-    named = ("max_cost", "max_tokens_total", "max_minutes", "prices")
-    given = {name: value for name in named if (value := getattr(asked, name)) is not None}
-    return replace(begun, resume=asked.resume, json=asked.json, preview=asked.preview, **given)
+    caps = begun.caps.raised(asked.caps)
+    return replace(begun, resume=asked.resume, json=asked.json, preview=asked.preview, caps=caps)
 
 
 def _folder(config: BenchmarkConfig, argv: Sequence[str]) -> RunFolder:

@@ -1,8 +1,12 @@
 """Settings of `webagent benchmark`."""
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
+from tyro.conf import OmitArgPrefixes
+
+from recipes.asked import AskedModel
 from recipes.asking import Asking
 from recipes.benchmark.verdicts import HEADLINE
 from recipes.contestant import PLAIN, Contestant
@@ -13,7 +17,6 @@ from tasks.benchmarks.catalogue import BENCHMARKS
 from tasks.suite import SEEDS_PER_SPLIT, SPLITS
 from webagent.errors import SetupError, unknown_name
 from webagent.guard import Guard
-from webagent.models import load_endpoint
 from webagent.policy.knowledge import Knowledge
 from webagent.policy.prompting import Prompting
 
@@ -49,13 +52,9 @@ class BenchmarkConfig:
     state. Those of `webagent login` are found without it."""
     har: Path | None = None
     """Recording of a site's traffic (HAR) that answers in place of the network."""
-    policy: str = "oracle"
-    """`oracle`, `model:FOLDER` for saved built-in weights, `local:FOLDER` (or a hub name) for a
-    language model in this process, or `endpoint` (OPENAI_BASE_URL)."""
-    model: str = ""
-    """Name of the model behind the endpoint."""
-    endpoint: Path | None = None
-    """File whose table [endpoint] says where the server is and what it can do (docs/models.md)."""
+    asked: OmitArgPrefixes[AskedModel] = field(default_factory=partial(AskedModel, "oracle"))
+    """Who plays. Beside language models, --policy may name `oracle`, or `model:FOLDER` for saved
+    built-in weights."""
     observation: str = "text"
     """What a language model is shown: `text`, `screenshot`, `set-of-marks`, `pruned`,
     `accessibility`, `html` or `markdown`."""
@@ -99,14 +98,8 @@ class BenchmarkConfig:
     """File with the limits that every episode is held to (docs/guard.md); none without it."""
     concurrency: int = 4
     """Browser contexts at once."""
-    max_cost: float | None = None
-    """Money that may be spent on models, all sessions of the run together; it stops then."""
-    max_tokens_total: int | None = None
-    """The same in tokens, read and written."""
-    max_minutes: float | None = None
-    """The same in minutes."""
-    prices: Path | None = None
-    """File with what models cost (docs/cost.md); ./prices.toml where there is one."""
+    caps: OmitArgPrefixes[Caps] = field(default_factory=Caps)
+    """Where the run is to stop, all its sessions together."""
     name: str = ""
     """Name of the run's folder under `runs`; made from the date when empty."""
     runs: Path = Path("runs")
@@ -133,9 +126,8 @@ def check(config: BenchmarkConfig) -> None:
             f" --baseline-seeds {config.baseline_seeds}: all must be at least 1"
         )
     contestant(config).check()
-    caps(config).check()
-    paid = contestant(config).served if config.policy == "endpoint" else ""
-    check_money(caps(config), paid, prices_in(config.prices))
+    config.caps.check()
+    check_money(config.caps, config.asked.paid, prices_in(config.caps.prices))
     if judge_of(config).asks_a_model:
         judging(config).check()
     if config.guard is not None:
@@ -149,19 +141,14 @@ def judge_of(config: BenchmarkConfig) -> Spec:
 
 def judging(config: BenchmarkConfig) -> Contestant:
     """The judge's model, where a judge asks one."""
-    served = load_endpoint(config.judge_endpoint) if config.judge_endpoint else None
-    found = Contestant(config.judge_policy, config.judge_model, served, images=config.judge_images)
+    asked = AskedModel(config.judge_policy, config.judge_model, config.judge_endpoint)
+    found = asked.contestant(images=config.judge_images)
     if found.kind == "endpoint" and not found.served:
         raise SetupError(
             f"--judge {config.judge!r} asks a model; name it with --judge-model, or give"
             " --judge-policy local:FOLDER"
         )
     return found
-
-
-def caps(config: BenchmarkConfig) -> Caps:
-    """Where the run is to stop."""
-    return Caps(config.max_cost, config.max_tokens_total, config.max_minutes)
 
 
 def arm_of(config: BenchmarkConfig) -> str:
@@ -173,8 +160,7 @@ def arm_of(config: BenchmarkConfig) -> str:
 
 def contestant(config: BenchmarkConfig, *, knows: bool = True) -> Contestant:
     """The policy that is measured, asked as it was trained where nothing else is said."""
-    served = load_endpoint(config.endpoint) if config.endpoint else None
-    found = Contestant(config.policy, config.model, served)
+    found = config.asked.contestant()
     trained = Asking.load(Path(found.place)) if found.kind == "local" else None
     asking = trained or Asking()
     asking = replace(

@@ -17,7 +17,7 @@ def open_ledger(store: Store, caps: Caps, prices: Prices) -> Ledger:
     kept = store.get_state(_SPENT)
     spent = [from_json(Spent, row) for row in kept] if isinstance(kept, list) else []
     entries = {(entry.role, entry.model): entry for entry in spent}
-    ledger = Ledger(Limits(caps.money, caps.tokens), prices, entries)
+    ledger = Ledger(Limits(caps.max_cost, caps.max_tokens_total), prices, entries)
 
     def keep(changed: Spent) -> None:
         store.put_state(_SPENT, [to_json(entry) for entry in ledger.entries.values()])

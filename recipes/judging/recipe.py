@@ -46,7 +46,7 @@ def main(argv: Sequence[str]) -> int:
     config = resolve(JudgeConfig, "judge", argv)
     config.check()
     with Store.open(config.run) as store:
-        session = Session(config, store, prices_in(config.prices))
+        session = Session(config, store, prices_in(config.caps.prices))
         try:
             run_until_stopped(session.judge())
         except Stopped as stopped:
@@ -92,7 +92,7 @@ class Session:
                 for text in texts:
                     freeze_into(self.config.run, making, text)
             work = self._work(specs, making, ledger)
-            await within(work, ledger, self.config.max_minutes)
+            await within(work, ledger, self.config.caps.max_minutes)
             self.left_undone = ledger.reason or "it was interrupted" if self.left_undone else ""
 
     async def _work(self, specs: Sequence[Spec], making: Making, ledger: Ledger) -> None:
@@ -239,8 +239,7 @@ class Session:
 
     def _model(self, ledger: Ledger) -> Model:
         contestant = self.config.contestant
-        served = contestant.served if contestant.kind == "endpoint" else ""
-        check_money(self.config.caps, served, self.prices)
+        check_money(self.config.caps, self.config.asked.paid, self.prices)
         return CountedModel(MeteredModel(contestant.language_model(), ledger, "judge"))
 
 

@@ -1,16 +1,16 @@
 """Settings of `webagent judge`."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
-from tyro.conf import Positional, arg
+from tyro.conf import OmitArgPrefixes, Positional, arg
 
 from evaluators.agreement.pairs import RULES
+from recipes.asked import AskedModel
 from recipes.contestant import Contestant
 from recipes.spending import Caps
 from webagent.errors import SetupError, unknown_name
-from webagent.models import load_endpoint
 
 
 @dataclass(frozen=True)
@@ -41,26 +41,16 @@ class JudgeConfig:
     """Imagined episodes, too."""
     retry: bool = False
     """Ask again where an evaluator abstained; where its model failed it is asked again anyway."""
-    policy: str = "endpoint"
-    """The judge's model: `local:FOLDER`, or `endpoint` (OPENAI_BASE_URL)."""
-    model: str = ""
-    """Name of the model behind the endpoint."""
-    endpoint: Path | None = None
-    """File whose table [endpoint] says where the server is and what it can do."""
+    asked: OmitArgPrefixes[AskedModel] = field(default_factory=AskedModel)
+    """The judges' model."""
     images: bool = True
     """Show the judge screenshots, where the run has them."""
     concurrency: int = 4
     """Judgements at once."""
     seconds: float = 600.0
     """After which an evaluator, or a member of a vote or cascade, abstains."""
-    max_cost: float | None = None
-    """Money that judging this run may cost, all sessions together; it stops then."""
-    max_tokens_total: int | None = None
-    """The same in tokens, read and written."""
-    max_minutes: float | None = None
-    """Minutes that this session may take."""
-    prices: Path | None = None
-    """File with what models cost (docs/cost.md); ./prices.toml where there is one."""
+    caps: OmitArgPrefixes[Caps] = field(default_factory=Caps)
+    """Where judging this run is to stop. Minutes are those of this session."""
     adversarial: bool = False
     """Try the evaluators on the lies and honest controls that come with this program, in place of
     the run's episodes (docs/judging/adversarial.md)."""
@@ -104,15 +94,9 @@ class JudgeConfig:
     @property
     def asks_to_induce(self) -> bool:
         """Whether a model makes the metrics."""
-        return self.induce is not None and bool(self.model or self.policy != "endpoint")
-
-    @property
-    def caps(self) -> Caps:
-        """Where judging is to stop."""
-        return Caps(self.max_cost, self.max_tokens_total, self.max_minutes)
+        return self.induce is not None and self.asked.is_named
 
     @property
     def contestant(self) -> Contestant:
         """The judges' model, as benchmarks name one."""
-        served = load_endpoint(self.endpoint) if self.endpoint else None
-        return Contestant(self.policy, self.model, served, images=self.images)
+        return self.asked.contestant(images=self.images)

@@ -43,7 +43,7 @@ class Session:
 
     def __post_init__(self) -> None:
         config = self.config
-        self.ledger = open_ledger(self.store, config.caps, prices_in(config.prices))
+        self.ledger = open_ledger(self.store, config.caps, prices_in(config.caps.prices))
         self.lines = read_lines(self.path)
 
     @property
@@ -58,7 +58,7 @@ class Session:
 
     async def propose(self) -> None:
         """All of it, as far as the caps allow."""
-        minutes = self.config.max_minutes
+        minutes = self.config.caps.max_minutes
         seconds = None if minutes is None else 60 * minutes
         await within(self._work(), self.ledger, self.store, seconds)
 

@@ -2,10 +2,13 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from tyro.conf import OmitArgPrefixes
+
+from recipes.asked import AskedModel
 from recipes.contestant import Contestant
 from recipes.folder import RunFolder
 from recipes.judging.specification import read_spec
@@ -13,7 +16,6 @@ from recipes.proposing.sources import ASKING
 from recipes.spending import Caps, check_money, prices_in
 from tasks.proposal import SOURCES
 from webagent.errors import SetupError, StoreError, unknown_name
-from webagent.models import load_endpoint
 
 WAYS = ("examples", "screens")
 WRITERS = ("grammar", "model")
@@ -42,12 +44,8 @@ class ProposeConfig:
     the pages alone (PAE)."""
     login: str = ""
     """As whom pages are visited and explored, of the site's accounts."""
-    policy: str = "endpoint"
-    """The model that proposes: `local:FOLDER`, or `endpoint` (OPENAI_BASE_URL)."""
-    model: str = ""
-    """Name of the model behind the endpoint."""
-    endpoint: Path | None = None
-    """File whose table [endpoint] says where the server is and what it can do (docs/models.md)."""
+    asked: OmitArgPrefixes[AskedModel] = field(default_factory=AskedModel)
+    """The model that proposes."""
     images: bool = False
     """Show the model screenshots of the pages, beside their text."""
     temperature: float = 0.7
@@ -86,14 +84,8 @@ class ProposeConfig:
     """Browser contexts at once."""
     seed: int = 0
     """Of every choice: the same settings make the same requests."""
-    max_cost: float | None = None
-    """Money that may be spent on models, all sessions together; it stops then."""
-    max_tokens_total: int | None = None
-    """The same in tokens, read and written."""
-    max_minutes: float | None = None
-    """Minutes that this session may take."""
-    prices: Path | None = None
-    """File with what models cost (docs/cost.md); ./prices.toml where there is one."""
+    caps: OmitArgPrefixes[Caps] = field(default_factory=Caps)
+    """Where it is to stop. Minutes are those of this session."""
     name: str = ""
     """Name of the run's folder under `runs`; made from the date when empty."""
     runs: Path = Path("runs")
@@ -111,21 +103,15 @@ class ProposeConfig:
         return self.writer == "model" or any(source in ASKING for source in self.source)
 
     @property
-    def caps(self) -> Caps:
-        """Where it is to stop."""
-        return Caps(self.max_cost, self.max_tokens_total, self.max_minutes)
-
-    @property
     def contestant(self) -> Contestant:
         """The model that proposes, as benchmarks name one."""
-        served = load_endpoint(self.endpoint) if self.endpoint else None
-        return Contestant(self.policy, self.model, served, images=self.images)
+        return self.asked.contestant(images=self.images)
 
     @property
     def solving(self) -> Contestant:
         """Who solves proposals."""
-        served = load_endpoint(self.endpoint) if self.endpoint else None
-        return Contestant(self.solver, self.solver_model or self.model, served)
+        model = self.solver_model or self.asked.model
+        return AskedModel(self.solver, model, self.asked.endpoint).contestant()
 
     def check(self) -> None:
         """Find what is wrong before anything is spent. Raises `SetupError`."""
@@ -154,8 +140,7 @@ class ProposeConfig:
             self.contestant.check()
         if self.solver != NOBODY:
             self.solving.check()
-        paid = self.contestant.served if self.policy == "endpoint" else ""
-        check_money(self.caps, paid, prices_in(self.prices))
+        check_money(self.caps, self.asked.paid, prices_in(self.caps.prices))
 
     def plan(self) -> dict[str, Any]:
         """What would be done, in words."""
@@ -188,6 +173,5 @@ def resumed(asked: ProposeConfig) -> ProposeConfig:
     if list(folder.settings().get("command", ()))[1:2] != ["propose"]:
         raise StoreError(f"{asked.resume} holds another kind of run; resume it with its own recipe")
     begun = folder.config(ProposeConfig)
-    named = ("max_cost", "max_tokens_total", "max_minutes", "prices")
-    given = {name: value for name in named if (value := getattr(asked, name)) is not None}
-    return replace(begun, resume=asked.resume, json=asked.json, preview=asked.preview, **given)
+    caps = begun.caps.raised(asked.caps)
+    return replace(begun, resume=asked.resume, json=asked.json, preview=asked.preview, caps=caps)

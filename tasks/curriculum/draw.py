@@ -44,7 +44,7 @@ class Curriculum:
     even_share: float = EVEN_SHARE
     focus: float = FOCUS
     """Steps go by this power of the value."""
-    unsolved_share: float = 0.15
+    unsolved_share: float = 0.1
     """Share of the steps for tasks that nobody has solved, at most."""
     proposed_share: float = 0.25
     """Share of the draws for tasks a proposer made, at most."""

@@ -96,10 +96,11 @@ class Record:
     def evidence(self, now: int, keep: float) -> tuple[float, float]:
         """Successes and failures as they count before round `now`: those of the round before it
         in full, and with each round further back `keep` times as much, since the policy changed.
-        Demonstrations, which the first policy was trained on, count as successes of a round 0.
+
+        Demonstrations are no evidence: they say that a task can be done, not that this policy can.
         """
         weights = [keep ** (now - 1 - played.round) for played in self.rounds]
         pairs = list(zip(weights, self.rounds, strict=True))
         successes = sum(weight * played.successes for weight, played in pairs)
         failures = sum(weight * played.tries for weight, played in pairs) - successes
-        return successes + keep ** (now - 1) * self.demonstrations, failures
+        return successes, failures

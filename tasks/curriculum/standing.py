@@ -34,7 +34,7 @@ class Rules:
     """Probability that a task is mastered from which it is retired."""
     revisit: int = 3
     """Rounds after its last try that a retired task is tried again."""
-    patience: int = 5
+    patience: int = 3
     """Tries without a success after which a task is one that nobody has solved."""
     oracle_patience: int = 5
     """Failed tries of a demonstrator after which a task that nobody solved is invalid."""

@@ -8,6 +8,9 @@ from tasks.curriculum.kinds import Kind, alike
 from tasks.curriculum.record import Record
 from tasks.curriculum.standing import Rules, Standing, standing_of, validity_of
 
+TAUGHT, UNTAUGHT = 0.6, 0.2
+"""What a success rate is taken to be where nothing was tried: of tasks whose demonstrations the
+policy was trained on, and of others."""
 PRIOR_TRIES = 2.0
 """How many tries what is known of similar tasks counts for."""
 _MOST_CERTAIN = 0.95
@@ -47,9 +50,8 @@ def worths_of(
     found = {}
     for name in kinds:
         record = records.get(name, empty)
-        prior = _prior(
-            [[records.get(n, empty) for n in group] for group in peers[name]], now, rules
-        )
+        groups = [[records.get(n, empty) for n in group] for group in peers[name]]
+        prior = _prior(TAUGHT if kinds[name].is_demonstrated else UNTAUGHT, groups, now, rules)
         validity, doubt = validity_of(record, rules)
         found[name] = Worth(
             name=name,
@@ -63,17 +65,18 @@ def worths_of(
     return found
 
 
-def _prior(groups: Sequence[Sequence[Record]], now: int, rules: Rules) -> Belief:
+def _prior(start: float, groups: Sequence[Sequence[Record]], now: int, rules: Rules) -> Belief:
     """What similar tasks say: their success rate, each group as much, counted as two tries.
 
-    With nothing known of them it is Beta(1, 1).
+    Where they were not tried either, the mean is `start`.
     """
+    untried = Belief(PRIOR_TRIES * start, PRIOR_TRIES * (1 - start))
     means = []
     for group in groups:
         evidence = [record.evidence(now, rules.keep) for record in group]
-        known = Belief().and_seen(sum(s for s, _ in evidence), sum(f for _, f in evidence))
+        known = untried.and_seen(sum(s for s, _ in evidence), sum(f for _, f in evidence))
         means.append(known.mean)
-    mean = sum(means) / len(means) if means else 0.5
+    mean = sum(means) / len(means) if means else start
     mean = min(max(mean, 1 - _MOST_CERTAIN), _MOST_CERTAIN)
     return Belief(PRIOR_TRIES * mean, PRIOR_TRIES * (1 - mean))
 

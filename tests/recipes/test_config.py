@@ -1,9 +1,11 @@
 """Settings come from the first place that has them, and a wrong one is named with its place."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 import pytest
+from tyro.conf import OmitArgPrefixes
 
 from recipes.config import resolve
 from webagent.errors import SetupError
@@ -143,3 +145,44 @@ def test_help_shows_the_field_docs_and_the_other_places(
     assert "How often to go round" in text
     assert "WEBAGENT_LOOP_" in text
     assert "--config" in text
+
+
+@dataclass(frozen=True)
+class Speed:
+    """Settings that several recipes share, made up for these tests."""
+
+    gear: int = 1
+    """Which gear."""
+    limit: Path | None = None
+    """File with limits."""
+
+
+@dataclass(frozen=True)
+class Driving:
+    """Settings of a recipe that shares some."""
+
+    speed: OmitArgPrefixes[Speed] = field(default_factory=partial(Speed, 4))
+    """How fast."""
+    place: str = "here"
+    """Where."""
+
+
+def drive(*argv: str) -> Driving:
+    return resolve(Driving, "drive", argv)
+
+
+def test_shared_settings_are_named_as_a_recipe_s_own_in_every_place(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert drive() == Driving(Speed(4))
+    (folder / "webagent.toml").write_text('[drive]\ngear = 2\nlimit = "l.toml"\n')
+    assert drive() == Driving(Speed(2, Path("l.toml")))
+    monkeypatch.setenv("WEBAGENT_DRIVE_GEAR", "3")
+    assert drive("--place", "there") == Driving(Speed(3, Path("l.toml")), "there")
+    assert drive("--gear", "5").speed == Speed(5, Path("l.toml"))
+
+
+def test_the_field_that_holds_shared_settings_is_no_name_of_a_setting(folder: Path) -> None:
+    (folder / "webagent.toml").write_text("[drive]\nspeed = 2\n")
+    with pytest.raises(SetupError, match="speed"):
+        drive()

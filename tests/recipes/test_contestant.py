@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from recipes import cli
+from recipes.asked import AskedModel
 from recipes.asking import Asking
 from recipes.benchmark.settings import BenchmarkConfig, arm_of
 from recipes.benchmark.verdicts import HEADLINE
@@ -82,7 +83,7 @@ def test_every_switch_has_its_own_name_in_tables() -> None:
     assert Contestant("endpoint", "m").label() == "m"
     assert Contestant("model:runs/x").label() == "model"
     assert Contestant("local:runs/x/small").label("hints") == "small +hints"
-    config = BenchmarkConfig(policy="endpoint", model="m", hints=Path("h"), exemplars=Path("e"))
+    config = BenchmarkConfig(asked=AskedModel(model="m"), hints=Path("h"), exemplars=Path("e"))
     assert arm_of(config) == "m +exemplars=2 +hints"
 
 
@@ -157,7 +158,7 @@ def test_a_benchmark_measures_a_switch(
 
 def test_a_server_is_declared_in_a_file(folder: Path) -> None:
     (folder / "served.toml").write_text('[endpoint]\nmodel = "big"\nserver = "vllm"\n')
-    config = BenchmarkConfig(policy="endpoint", endpoint=folder / "served.toml")
+    config = BenchmarkConfig(asked=AskedModel(endpoint=folder / "served.toml"))
     assert arm_of(config) == "big"
     (folder / "served.toml").write_text('[endpoint]\nmodel = "big"\nserver = "vlm"\n')
     with pytest.raises(SetupError, match="vllm"):

@@ -5,8 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from recipes.asked import AskedModel
+from recipes.benchmark.settings import BenchmarkConfig
 from recipes.folder import RunFolder
 from recipes.settings import ImproveConfig
+from recipes.spending import Caps
 from tests.fakes.lessons import untrained
 from webagent.errors import ModelError, StoreError
 
@@ -82,3 +85,11 @@ def test_weights_are_saved_once_and_whole(tmp_path: Path) -> None:
 def test_weights_that_are_not_there_are_missed_in_words(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="no built-in model"):
         begun(tmp_path).load("self", 0, 9, "policy")
+
+
+def test_shared_settings_stand_among_a_run_s_own_and_are_found_again(tmp_path: Path) -> None:
+    config = BenchmarkConfig(asked=AskedModel(model="m"), caps=Caps(max_cost=2.0), seeds=3)
+    folder = RunFolder.create(tmp_path / "run", config, ["webagent", "benchmark"])
+    kept = folder.settings()["config"]
+    assert (kept["policy"], kept["model"], kept["max_cost"]) == ("endpoint", "m", 2.0)
+    assert folder.config(BenchmarkConfig) == config

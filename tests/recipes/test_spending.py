@@ -98,7 +98,7 @@ def told(store: Store) -> SpentRow:
 
 
 async def test_a_cap_on_tokens_ends_the_run_and_a_higher_one_goes_on_with_it(store: Store) -> None:
-    first = await session(store, Caps(tokens=100))
+    first = await session(store, Caps(max_tokens_total=100))
     row = told(store)
     assert row["stopped"].endswith("tokens of 100 are spent")
     assert 100 <= first.asked * TOKENS < 100 + 3 * TOKENS
@@ -106,11 +106,11 @@ async def test_a_cap_on_tokens_ends_the_run_and_a_higher_one_goes_on_with_it(sto
     assert row["steps"] == first.asked
     assert len(store.ids()) < 6
 
-    nothing = await session(store, Caps(tokens=100))
+    nothing = await session(store, Caps(max_tokens_total=100))
     assert nothing.asked == 0
     assert told(store)["stopped"]
 
-    last = await session(store, Caps(tokens=100_000))
+    last = await session(store, Caps(max_tokens_total=100_000))
     row = told(store)
     assert row["stopped"] == ""
     assert len(store.ids()) == 6
@@ -119,7 +119,7 @@ async def test_a_cap_on_tokens_ends_the_run_and_a_higher_one_goes_on_with_it(sto
 
 
 async def test_a_cap_on_money_ends_the_run(store: Store) -> None:
-    player = await session(store, Caps(money=100e-6))
+    player = await session(store, Caps(max_cost=100e-6))
     money = player.asked * 20e-6
     assert 100e-6 <= money < (100 + 3 * 20) * 1e-6
     assert told(store)["run"]["money"] == pytest.approx(money)
@@ -127,7 +127,7 @@ async def test_a_cap_on_money_ends_the_run(store: Store) -> None:
 
 
 async def test_time_that_is_up_ends_the_run(store: Store) -> None:
-    player = await session(store, Caps(minutes=1.0), seconds=0.0)
+    player = await session(store, Caps(max_minutes=1.0), seconds=0.0)
     assert told(store)["stopped"] == "its time is up"
     assert player.asked < 18
 

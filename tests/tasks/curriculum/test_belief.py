@@ -62,9 +62,9 @@ def test_evidence_of_earlier_rounds_counts_less(rounds: list[tuple[int, int]]) -
     assert failures == pytest.approx(sum(w * f for w, (_, f) in zip(weights, rounds, strict=True)))
 
 
-def test_demonstrations_count_as_successes_before_the_first_round() -> None:
+def test_demonstrations_are_no_tries_of_the_policy() -> None:
     taught = Record(shown=5, shown_successes=5, demonstrations=3)
-    assert [taught.evidence(now, 0.5) for now in (1, 2, 3)] == [(3, 0), (1.5, 0), (0.75, 0)]
+    assert taught.evidence(1, 0.5) == (0, 0)
 
 
 def test_what_was_not_tried_lately_becomes_uncertain_again() -> None:
@@ -91,15 +91,25 @@ def test_own_evidence_outweighs_what_similar_tasks_say() -> None:
 def test_demonstrated_tasks_say_nothing_of_those_that_are_not() -> None:
     kinds = {"a": Kind(is_demonstrated=True), "b": Kind(), "c": Kind(is_demonstrated=True)}
     worths = worths_of(kinds, {"a": course((20, 20))}, dict.fromkeys(kinds, 10.0), 2, Rules())
-    assert worths["b"].belief == Belief()
+    alone = worths_of({"b": Kind()}, {}, {"b": 10.0}, 2, Rules())
+    assert worths["b"].belief == alone["b"].belief
     assert worths["c"].belief.mean > 0.9
 
 
-def test_without_anything_known_a_task_is_as_likely_to_succeed_as_to_fail() -> None:
-    [worth] = worths_of({"a": Kind()}, {}, {"a": 7.0}, 1, Rules()).values()
-    assert (worth.belief, worth.standing) == (Belief(), Standing.LEARNING)
-    assert worth.value == pytest.approx(2 / 3)
-    assert worth.cost == 7
+def test_before_any_try_what_was_demonstrated_is_the_likelier_to_succeed_and_worth_more() -> None:
+    kinds = {"taught": Kind(is_demonstrated=True), "new": Kind()}
+    worths = worths_of(kinds, {}, {"taught": 7.0, "new": 7.0}, 1, Rules())
+    assert worths["taught"].belief.mean > 0.5 > worths["new"].belief.mean
+    assert worths["taught"].value > worths["new"].value > 0.3
+    assert {worth.standing for worth in worths.values()} == {Standing.LEARNING}
+    assert worths["new"].cost == 7
+
+
+def test_a_first_success_of_what_was_never_shown_makes_it_worth_more_than_failures_do() -> None:
+    kinds = {name: Kind() for name in ("solved", "failed")}
+    records = {"solved": course((1, 2)), "failed": course((0, 2))}
+    worths = worths_of(kinds, records, dict.fromkeys(kinds, 10.0), 2, Rules())
+    assert worths["solved"].value > 1.2 * worths["failed"].value
 
 
 def test_a_try_of_an_earlier_round_cannot_be_added() -> None:
