@@ -82,7 +82,8 @@ def _rows(settings: Found, prefix: str = "") -> Iterator[tuple[str, str, str, st
     for field in fields_of(settings):
         nested = _nested(settings.module, field)
         if nested is None:
-            yield _flag(field, prefix), _value(field), _default(field), field.doc
+            default = _default(_written(settings.module, field.default or ""))
+            yield _flag(field, prefix), _value(field), default, field.doc
         elif field.default != "None":  # a command line cannot make one where there is none
             inner = "" if field.annotation.startswith(_FLAT) else f"{_dashed(field.name)}."
             yield from _rows(nested, f"{prefix}{inner}")
@@ -126,8 +127,14 @@ def _bare(annotation: str) -> str:
     return inner.removesuffix(" | None")
 
 
-def _default(field: Field) -> str:
-    text = field.default or ""
+def _written(module: str, text: str) -> str:
+    """A default as it is written, also where a name stands for it."""
+    node = find(module, text).node if re.fullmatch(r"_?[A-Z][A-Z_]+", text) else None
+    value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
+    return ast.unparse(value) if value is not None else text
+
+
+def _default(text: str) -> str:
     if text in ("None", "''", "()", "Path()", "") or text.startswith("field("):
         return ""
     text = re.sub(r"^Path\('(.*)'\)$", r"\1", text)

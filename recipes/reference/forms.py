@@ -36,7 +36,7 @@ def _records() -> str:
     names = ("Trajectory", "Step", "Observation", "Node", "Decision", "Candidate")
     said = (
         "What an episode leaves, in `webagent/records.py`: plain frozen values. `Store` keeps "
-        "them, `webagent.serialize.to_json` writes them, and every evaluator and trainer reads them."
+        "them, `webagent.serialize.to_json` writes them, evaluators and trainers read them."
     )
     parts = [_class(module, name) for name in (*names, "Provenance", "Score")]
     return page("Records", said, *parts, _endings())
