@@ -5,9 +5,8 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 from tyro.conf import OmitArgPrefixes, Positional
@@ -22,11 +21,11 @@ from evaluators.attribution import (
 from recipes.asked import AskedModel
 from recipes.config import resolve
 from recipes.failures import COLUMNS, FILE, TRUSTED, by_rules, cells
+from recipes.outcome import Outcome
+from recipes.output import people
 from webagent.errors import StoreError
 from webagent.models import Model
 from webagent.store import Store
-
-_WIDTH = 120
 
 
 @dataclass(frozen=True)
@@ -42,11 +41,20 @@ class AttributeConfig:
     judge is at fault."""
     asked: OmitArgPrefixes[AskedModel] = field(default_factory=AskedModel)
     """The model that is asked where the rules cannot tell. Without any of these nobody is asked."""
-    json: bool = False
-    """Print the result as JSON in place of the table."""
 
 
-def main(argv: Sequence[str]) -> int:
+class Attributed(TypedDict):
+    """What `attribution.json` holds."""
+
+    episodes: int
+    """Of which there is a verdict."""
+    summary: dict[str, Any]
+    """Causes with their counts, `unknown`, and what to fix `first`."""
+    failures: list[dict[str, Any]]
+    """Every failed episode with its cause and the evidence for it."""
+
+
+def main(argv: Sequence[str]) -> Outcome:
     """Attribute, write attribution.json into the run folder, and print the table."""
     config = resolve(AttributeConfig, "attribute", argv)
     found, scored = asyncio.run(_attributions(config))
@@ -56,11 +64,8 @@ def main(argv: Sequence[str]) -> int:
         path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     except OSError as error:
         raise StoreError(f"{path} cannot be written: {error}") from error
-    if config.json:
-        print(json.dumps(result, indent=1))
-    else:
-        _print(summarize(found), scored, path)
-    return 0
+    _print(summarize(found), scored, path)
+    return Outcome(result)
 
 
 async def _attributions(config: AttributeConfig) -> tuple[list[Attribution], int]:
@@ -92,7 +97,7 @@ def _model(config: AttributeConfig) -> Model | None:
     return config.asked.contestant().language_model() if config.asked.is_named else None
 
 
-def _result(found: Sequence[Attribution], scored: int) -> dict[str, Any]:
+def _result(found: Sequence[Attribution], scored: int) -> Attributed:
     return {
         "episodes": scored,
         "summary": asdict(summarize(found)),
@@ -101,8 +106,7 @@ def _result(found: Sequence[Attribution], scored: int) -> dict[str, Any]:
 
 
 def _print(summary: FailureSummary, scored: int, path: Path) -> None:
-    console = Console()
-    console = console if console.is_terminal else Console(width=_WIDTH)
+    console = people()
     if not summary.failures:
         console.print(f"none of {scored} episodes with a verdict failed", highlight=False)
         return

@@ -1,112 +1,123 @@
-"""The command `webagent`: finds the recipe that was asked for and hands it the rest of the line."""
+"""The command `webagent`: finds the recipe that was asked for and tells what came of it."""
 
 import os
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from importlib import import_module
-from typing import cast
+from collections.abc import Sequence
+from contextlib import nullcontext
+from signal import SIGINT
+from typing import TYPE_CHECKING
 
-from webagent.errors import WebAgentError, unknown_name
+from recipes.outcome import Outcome, Status, Stopped, facts_of
+from recipes.output import conclude, json_only
+from recipes.registry import GROUPS, RECIPES, Recipe
 
-Main = Callable[[Sequence[str]], int]
+if TYPE_CHECKING:
+    from webagent.errors import WebAgentError
 
+__all__ = ["RECIPES", "Recipe", "main", "usage"]
 
-@dataclass(frozen=True, slots=True)
-class Recipe:
-    """A subcommand: where its `main(argv) -> int` is, and what it is for."""
-
-    entry: str
-    """As `module:function`, imported only when the recipe is asked for."""
-    summary: str
-
-    def load(self) -> Main:
-        """The function, with everything it needs imported."""
-        module, function = self.entry.split(":")
-        return cast(Main, getattr(import_module(module), function))
-
-
-RECIPES = {
-    "improve": Recipe(
-        "recipes.improve:main", "collect, judge, train, imagine and measure, round after round"
-    ),
-    "benchmark": Recipe("recipes.benchmark:main", "measure one policy on a suite of tasks"),
-    "train": Recipe("recipes.train:main", "teach a language model what runs have stored"),
-    "train-judge": Recipe(
-        "recipes.train_judge:main", "teach a reward model on labelled episodes and measure it"
-    ),
-    "learn": Recipe("recipes.learn:main", "write hints on sites from failures and successes"),
-    "attribute": Recipe("recipes.attribute:main", "say why episodes failed, and what to fix first"),
-    "judge": Recipe(
-        "recipes.judging.recipe:main", "score a run's episodes, and measure whoever scores them"
-    ),
-    "report": Recipe("recipes.report:main", "write a run's page again and print its tables"),
-    "propose": Recipe(
-        "recipes.propose:main", "find new tasks for a site, filter them and have them proven"
-    ),
-    "publish": Recipe("recipes.publish:main", "put a run's figures among the published ones"),
-    "export": Recipe("recipes.export:main", "write a run's episodes for other people's trainers"),
-    "import": Recipe("recipes.imports.command:main", "read episodes that others have recorded"),
-    "site": Recipe("recipes.sites:main", "start, reset and look at the sites that tasks are on"),
-    "record": Recipe("recipes.recording:main", "keep what a person does in a browser"),
-    "login": Recipe("recipes.login:main", "log in at a site once, for agents to stay logged in"),
-    "doctor": Recipe("recipes.doctor:main", "say what is present, what is missing, how to get it"),
-}
-
-INTERRUPTED = 130
-"""Exit status after Ctrl-C, 128 + SIGINT."""
+JSON = "--json"
+_BROKEN_PIPE = 141
+"""Exit status where whoever reads the output has gone, 128 + SIGPIPE."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run `webagent <recipe> ...` and return the exit status.
-
-    0: done; 1: failed, with one sentence on stderr; 2: the command line is wrong.
-    """
+    """Run `webagent <recipe> ...` and return the exit status, one of `recipes.outcome.Status`."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    if not arguments or arguments[0] in ("-h", "--help", "help"):
+    as_json = JSON in arguments
+    rest = [word for word in arguments if word != JSON]
+    if not rest or rest[0] in ("-h", "--help", "help"):
         print(usage())
-        return 0 if arguments else 2
-    if arguments[0] == "--version":
+        return Status.DONE if rest else Status.USAGE
+    if rest[0] == "--version":
         print(_version())
-        return 0
-    name, *rest = arguments
-    if name not in RECIPES:
-        return _report(unknown_name("recipe", name, RECIPES), status=2)
-    return _run(RECIPES[name], rest)
+        return Status.DONE
+    with json_only() if as_json and not _asks_for_help(rest) else nullcontext():
+        return _answer(rest[0], rest[1:])
 
 
 def usage() -> str:
-    """The help text: one line for each recipe."""
+    """The help text: one line for each recipe, under the headings of their groups."""
     width = max(map(len, RECIPES))
-    lines = [f"  {name:<{width}}  {recipe.summary}" for name, recipe in RECIPES.items()]
-    return "\n".join(
-        [
-            "usage: webagent <recipe> [settings]",
-            "",
-            "Web agents that improve themselves.",
-            "",
-            *lines,
-            "",
-            "`webagent <recipe> --help` lists its settings. WEBAGENT_DEBUG=1 shows tracebacks.",
+    lines = ["usage: webagent <recipe> [settings]", "", "Web agents that improve themselves."]
+    for group, heading in GROUPS.items():
+        lines += ["", f"{heading}:"]
+        lines += [
+            f"  {name:<{width}}  {recipe.summary}"
+            for name, recipe in RECIPES.items()
+            if recipe.group == group
         ]
-    )
+    lines += [
+        "",
+        "`webagent <recipe> --help` lists its settings, with examples. `--json` prints one",
+        "document of JSON, for programs. WEBAGENT_DEBUG=1 shows tracebacks. Exit status: 0 done,",
+        "1 failed, 2 wrong command line, 3 something is missing, 4 a cap came before the end,",
+        "130 interrupted.",
+    ]
+    return "\n".join(lines)
 
 
-def _run(recipe: Recipe, arguments: Sequence[str]) -> int:
-    """The recipe's own status, or the one that stands for how it failed."""
+def _asks_for_help(words: Sequence[str]) -> bool:
+    return any(word in ("-h", "--help") for word in words)
+
+
+def _answer(name: str, arguments: Sequence[str]) -> int:
+    """The status of a recipe that is named; what came of it is told."""
     try:
-        return recipe.load()(arguments)
-    except WebAgentError as error:
+        outcome = _outcome(name, arguments)
+    except _ours() as error:
+        from recipes.faults import status_of
+
         if os.environ.get("WEBAGENT_DEBUG") == "1":
             raise
-        return _report(error, status=1)
+        return _told_error(error, name, status_of(error))
+    except Stopped as stopped:
+        return _told_error(stopped, name, stopped.status)
     except KeyboardInterrupt:
-        print("webagent: interrupted", file=sys.stderr)
-        return INTERRUPTED
+        return _told_error(Stopped(SIGINT), name, Status.INTERRUPTED)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return _BROKEN_PIPE
+    if outcome is not None:
+        conclude(facts_of(outcome))
+    return outcome.status if outcome else Status.DONE
 
 
-def _report(error: WebAgentError, status: int) -> int:
-    print(f"webagent: {error}", file=sys.stderr)
+def _outcome(name: str, arguments: Sequence[str]) -> Outcome | None:
+    """What the recipe hands back; None when it was asked for its help, which has examples then."""
+    if name not in RECIPES:
+        raise _unknown(name)
+    recipe = RECIPES[name]
+    try:
+        return recipe.load()(arguments)
+    except SystemExit:
+        if not _asks_for_help(arguments):
+            raise
+    print("\n".join(["examples:", *(f"  {line}" for line in recipe.examples)]))
+    return None
+
+
+def _ours() -> "type[WebAgentError]":
+    """The root of our errors; imported when something was raised, as it takes its time."""
+    from webagent.errors import WebAgentError
+
+    return WebAgentError
+
+
+def _unknown(name: str) -> "WebAgentError":
+    from webagent.errors import unknown_name
+
+    return unknown_name("recipe", name, RECIPES)
+
+
+def _told_error(error: Exception, recipe: str, status: int) -> int:
+    """Say what went wrong, to people in a sentence and to programs as a document."""
+    from recipes.faults import facts_of_error
+
+    facts = facts_of_error(error, recipe if recipe in RECIPES else "")
+    go_on = f"\nGo on with:\n  {error.next}" if isinstance(error, Stopped) and error.next else ""
+    print(f"webagent: {error}{go_on}", file=sys.stderr)
+    conclude(facts)
     return status
 
 

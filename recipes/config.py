@@ -1,15 +1,18 @@
 """Where the settings of a recipe come from: flag, environment, TOML, preset, default."""
 
 import argparse
+import io
 import os
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
+from contextlib import redirect_stderr
+from dataclasses import is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, get_origin
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 from recipes.flat import hints_of, laid_upon
-from webagent.errors import SetupError, unknown_name
+from webagent.errors import SetupError, UsageError, unknown_name
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -32,28 +35,75 @@ def resolve(
     `./webagent.toml`; the preset, where the recipe has presets and a field `preset` to name one
     (by any of the three ways above); the field's default.
 
-    Raises `SetupError` for an unknown name, an unreadable file or a value of the wrong type;
-    exits with status 2 for a wrong flag and 0 after `--help`, as command lines do.
+    Raises `UsageError` for a wrong flag, an unknown name or a value of the wrong type, and
+    `SetupError` for an unreadable file; exits with status 0 after `--help`, as command lines do.
     """
     import tyro
 
     file, flags = _take_option(argv, "--config")
     layers = _read_file(config, recipe, file) | _read_environment(config, recipe)
     base = _base(config, flags, layers, presets or {})
-    return tyro.cli(
-        config,
-        prog=f"webagent {recipe}",
-        description=f"{(config.__doc__ or '').strip()}\n\n{_sources(recipe)}",
-        args=flags,
-        default=laid_upon(base, layers),
-        config=(tyro.conf.AvoidSubcommands,),
-    )
+    said = io.StringIO()
+    try:
+        with redirect_stderr(said):
+            return tyro.cli(
+                config,
+                prog=f"webagent {recipe}",
+                description=f"{(config.__doc__ or '').strip()}\n\n{_sources(recipe)}",
+                args=flags,
+                default=laid_upon(base, layers),
+                config=(tyro.conf.AvoidSubcommands,),
+            )
+    except SystemExit as ended:
+        if not ended.code:
+            raise
+        raise _wrong(config, recipe, flags, said.getvalue()) from None
+
+
+def _wrong(config: type[Config], recipe: str, flags: Sequence[str], said: str) -> UsageError:
+    """The error for a line that could not be read: the flag that is none, else what tyro said."""
+    inside = [line.strip("│ ") for line in said.splitlines() if line.startswith("│")]
+    first = next((line for line in inside if line), "the command line cannot be read")
+    given = [word.partition("=")[0] for word in flags]
+    if first.startswith("Unrecognized") and (unknown := _unknown(config, given)):
+        found = str(unknown_name(f"flag of webagent {recipe}", unknown, flags_of(config)))
+        return UsageError(f"{found}; webagent {recipe} --help lists all")
+    return UsageError(f"{first}; see webagent {recipe} --help")
+
+
+def _unknown(config: type[Config], given: Sequence[str]) -> str:
+    """The first flag among the words that no setting has; empty where all are known."""
+    known = {flag.replace("_", "-") for flag in flags_of(config)}
+    flags = [word for word in given if word.startswith("-") and not _is_number(word)]
+    return next((word for word in flags if word.replace("_", "-") not in known), "")
+
+
+def _is_number(word: str) -> bool:
+    return bool(re.fullmatch(r"-[\d.]+(e[-+]?\d+)?", word))
+
+
+def flags_of(config: type[Any], prefix: str = "") -> list[str]:
+    """Every flag of a recipe with these settings, those of settings inside settings included."""
+    from tyro.conf import OmitArgPrefixes
+
+    flags: list[str] = []
+    for name, hint in get_type_hints(config, include_extras=True).items():
+        kind, *extras = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+        named = next((found for each in extras if (found := getattr(each, "name", None))), name)
+        path = f"{prefix}{named}".replace("_", "-")
+        if is_dataclass(kind) and isinstance(kind, type):
+            flags += flags_of(kind, prefix if OmitArgPrefixes in extras else f"{path}.")
+        else:
+            flags.append(f"--{path}")
+            flags += [f"--{prefix}no-{named}".replace("_", "-")] * (kind is bool)
+    return flags
 
 
 def _sources(recipe: str) -> str:
     return (
         f"Settings may also come from the environment ({_variable(recipe, '')}<FIELD>) or from a "
-        f"table [{recipe}] in webagent.toml or in the file given with --config FILE."
+        f"table [{recipe}] in webagent.toml or in the file given with --config FILE. With --json "
+        "one document of JSON is printed, for programs."
     )
 
 
@@ -136,5 +186,5 @@ def _checked(config: type[Config], values: Mapping[str, object], source: str) ->
             checked[name] = TypeAdapter(hints[name]).validate_python(value)
         except ValidationError as error:
             expected = error.errors()[0]["msg"]
-            raise SetupError(f"{source}: {name} is {value!r}; {expected}") from error
+            raise UsageError(f"{source}: {name} is {value!r}; {expected}") from error
     return checked

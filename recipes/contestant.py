@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from recipes.asking import Asking, Images
-from webagent.errors import PolicyError, SetupError, unknown_name
+from webagent.errors import PolicyError, SetupError, UsageError, unknown_name
 from webagent.models import CannedModel, Capabilities, Endpoint, EndpointModel, Model
 from webagent.policy.knowledge import Knowledge
 from webagent.policy.oracles import ORACLES, OraclePolicy
@@ -74,14 +74,14 @@ class Contestant:
         if self.kind not in {name.partition(":")[0] for name in KINDS}:
             raise unknown_name("policy", self.policy, KINDS)
         if self.kind == "model" and not Path(self.place, "config.json").is_file():
-            raise SetupError(
+            raise UsageError(
                 f"--policy {self.policy}: no saved model in {self.place or 'that folder'!r}; "
                 "name the folder that `webagent improve` saved weights to, as model:runs/…/policy"
             )
         if self.kind == "local" and not self.place:
-            raise SetupError("--policy local: names no weights; give local:FOLDER or a hub name")
+            raise UsageError("--policy local: names no weights; give local:FOLDER or a hub name")
         if self.kind == "endpoint" and not self.served:
-            raise SetupError(
+            raise UsageError(
                 "--policy endpoint asks a server for a model by name; give it as --model"
             )
         if self.kind in ("endpoint", "local"):
@@ -119,7 +119,7 @@ class Contestant:
         if self.kind == "local":
             return _local(self.place)
         if self.kind != "endpoint" or not self.served:
-            raise SetupError(
+            raise UsageError(
                 f"--policy {self.policy} is no language model; give local:FOLDER, or endpoint with"
                 " the --model that the server knows"
             )
@@ -138,12 +138,12 @@ class Contestant:
     def _check_unasked(self) -> None:
         for_models = "--policy endpoint and --policy local"
         if self.asking.observation != "text":
-            raise SetupError(
+            raise UsageError(
                 f"--observation {self.asking.observation} is for {for_models}:"
                 f" {self.policy} reads the lines alone"
             )
         if self.asking.prompting != PLAIN or self.knowledge:
-            raise SetupError(
+            raise UsageError(
                 f"--policy {self.policy} is not prompted; --prompting, --exemplars and --hints are"
                 f" for {for_models}"
             )

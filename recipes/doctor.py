@@ -1,7 +1,6 @@
 """`webagent doctor`: what is present, what is missing, and how to get it."""
 
 import asyncio
-import json
 import os
 import platform
 import re
@@ -10,13 +9,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from recipes.config import resolve
+from recipes.outcome import Outcome, Status
 from webagent.errors import SetupError
 
 SETUP = "run scripts/setup"
@@ -28,8 +28,6 @@ GIB = 2**30
 class DoctorConfig:
     """Say what is present, what is missing and how to get it; exit 0 when the demo can run."""
 
-    json: bool = False
-    """Print one JSON object instead of the table."""
     runs: Path = Path("runs")
     """Folder the runs are to be written to."""
 
@@ -48,16 +46,23 @@ class Finding:
     """Whether the demo cannot run without it."""
 
 
-def main(argv: Sequence[str]) -> int:
-    """Print the findings; 0 when everything the demo needs is there, else 1."""
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """What was looked for."""
+
+    ready: bool
+    """Whether everything the demo needs is there."""
+    findings: list[Finding]
+    """Each with `name`, `ok`, `found`, `remedy` and `needed`."""
+
+
+def main(argv: Sequence[str]) -> Outcome:
+    """Print the findings; the status says whether anything is missing that the demo needs."""
     config = resolve(DoctorConfig, "doctor", argv)
     findings = list(examine(config.runs))
     ready = all(finding.ok for finding in findings if finding.needed)
-    if config.json:
-        print(json.dumps({"ready": ready, "findings": [asdict(f) for f in findings]}, indent=2))
-    else:
-        _print_table(findings, ready)
-    return 0 if ready else 1
+    _print_table(findings, ready)
+    return Outcome(Examined(ready, findings), Status.DONE if ready else Status.SETUP)
 
 
 def examine(runs: Path) -> Iterator[Finding]:

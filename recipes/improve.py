@@ -16,6 +16,7 @@ from recipes.dreams import imagine
 from recipes.folder import RunFolder
 from recipes.hosting import Hosting
 from recipes.learner import Learner
+from recipes.outcome import Outcome, Stopped
 from recipes.progress import Board
 from recipes.report import write_report
 from recipes.session import HEADLINE, Session, suite_of
@@ -34,7 +35,7 @@ from recipes.summary.efficiency import COMPARED, same_success, sentences
 from recipes.workers import Job, JobError, Say, run_jobs
 from tasks.suite import UnknownTask
 from webagent.browser import Browser, find_chromium
-from webagent.errors import SetupError, StoreError
+from webagent.errors import StoreError, UsageError
 
 
 async def improve(session: Session) -> None:
@@ -72,7 +73,7 @@ async def measure(session: Session) -> None:
         await evaluate(session, learner, number)
 
 
-def main(argv: Sequence[str]) -> int:
+def main(argv: Sequence[str]) -> Outcome:
     """Run the arms, then print the table and write summary.json and report.html."""
     config = resolve(ImproveConfig, "improve", argv, PRESETS)
     find_chromium(headless=True)
@@ -82,8 +83,8 @@ def main(argv: Sequence[str]) -> int:
         with Board(folder.path) as board:
             run_jobs(_unfinished(_jobs(config, folder), folder), work, config.workers, board.show)
     except KeyboardInterrupt:
-        print(f"\nstopped; finished steps are safe. Go on with:\n  {_resume_command(folder)}")
-        return 130
+        command = _resume_command(folder)
+        raise Stopped(signal.SIGINT, "finished steps are safe", command) from None
     except JobError as error:
         raise JobError(
             f"{error}\nfinished steps are safe; go on with: {_resume_command(folder)}"
@@ -96,7 +97,7 @@ def main(argv: Sequence[str]) -> int:
     for sentence in [*warnings, *sentences(same_success(summary, *COMPARED))]:
         print(f"• {sentence}")
     print(f"\nreport: {page}\nnumbers: {numbers}")
-    return 0
+    return Outcome({**summary, "run": str(folder.path), "report": str(page)})
 
 
 def work(say: Say, config: ImproveConfig, path: Path, arm: str, repeat: int) -> None:
@@ -162,7 +163,7 @@ def _open(config: ImproveConfig, argv: Sequence[str]) -> tuple[RunFolder, Improv
     try:
         tasks = [suite.task(name, 0) for name in suite.select(config.tasks)]
     except UnknownTask as error:
-        raise SetupError(str(error)) from error
+        raise UsageError(str(error)) from error
     arms_of(config.arms)
     asyncio.run(Hosting().prepare(tasks))
     name = config.name or time.strftime("improve-%Y%m%d-%H%M%S")

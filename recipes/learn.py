@@ -10,6 +10,7 @@ from tyro.conf import OmitArgPrefixes, Positional
 from evaluators.rules import checks_hold
 from recipes.asked import AskedModel
 from recipes.config import resolve
+from recipes.outcome import Outcome
 from tasks.suite import split_of
 from webagent.errors import SetupError
 from webagent.policy.knowledge import Induced, learn
@@ -29,19 +30,33 @@ class LearnConfig:
     """The model that writes."""
 
 
-def main(argv: Sequence[str]) -> int:
+@dataclass(frozen=True, slots=True)
+class Learnt:
+    """What was learnt."""
+
+    episodes: int
+    """With a verdict, on seeds that are not for measuring."""
+    compared: int
+    """Failures that stood beside a success, so that a model was asked about them."""
+    refused: list[str]
+    """Hints that were not taken, with the reason."""
+    books: list[str]
+    """The files of hints, one for each site."""
+
+
+def main(argv: Sequence[str]) -> Outcome:
     """Learn, and say what changed."""
     config = resolve(LearnConfig, "learn", argv)
     judged = _judged(config.run)
     learnt = asyncio.run(_learn(config, judged))
-    for induced in learnt:
-        for reason in induced.refused:
-            print(f"not taken: {reason}")
+    refused = [reason for induced in learnt for reason in induced.refused]
+    for reason in refused:
+        print(f"not taken: {reason}")
     books = sorted(config.hints.glob("*.md")) if config.hints.is_dir() else []
     print(f"{len(judged)} episodes, {len(learnt)} failures beside a success; {config.hints}:")
     for book in books:
         print(f"  {book.name}")
-    return 0
+    return Outcome(Learnt(len(judged), len(learnt), refused, [str(book) for book in books]))
 
 
 async def _learn(config: LearnConfig, judged: Sequence[tuple[Trajectory, bool]]) -> list[Induced]:

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -10,10 +10,11 @@ from typing import Annotated
 import tyro
 
 from recipes.config import resolve
+from recipes.outcome import Outcome
 from recipes.person import until_enter
 from webagent.browser.sessions.login import PASSPHRASE_VARIABLE, Login, LoginStore, StorageState
 from webagent.browser.sessions.profile import Profile, read_profile
-from webagent.errors import SetupError
+from webagent.errors import SetupError, UsageError
 
 
 @dataclass(frozen=True)
@@ -32,20 +33,34 @@ class LoginConfig:
     """Say which logins are saved, and whether they have expired."""
 
 
-def main(argv: Sequence[str]) -> int:
-    """Save a login, or list them; 0 when that worked."""
+@dataclass(frozen=True, slots=True)
+class LoggedIn:
+    """What is saved."""
+
+    folder: str
+    """Where logins lie."""
+    logins: list[dict[str, str]]
+    """Those that are listed, or the one that was saved: `site`, `url`, and `expiry`, empty while it
+    is good by its dates; of one that cannot be read `error`."""
+    saved: str = ""
+    """The file that was written; empty when logins were only listed."""
+
+
+def main(argv: Sequence[str]) -> Outcome:
+    """Save a login, or list them."""
     config = resolve(LoginConfig, "login", argv)
     store = LoginStore.default()
     if config.list:
-        _print_all(store)
-        return 0
+        logins = [_facts(store, site) for site in store.sites()]
+        _print_all(store, logins)
+        return Outcome(LoggedIn(str(store.folder), logins))
     if not config.url or not config.site:
-        raise SetupError("expected an address and a name: webagent login URL --site NAME")
+        raise UsageError("expected an address and a name: webagent login URL --site NAME")
     profile = read_profile(Path(config.profiles), config.site) if config.profiles else Profile()
     storage = asyncio.run(_log_in(config, profile))
     path = store.save(Login(config.site, config.url, storage, time.time()))
     print(f"saved {_counted(storage)} in {path}, encrypted with {_key(store)}")
-    return 0
+    return Outcome(LoggedIn(str(store.folder), [_facts(store, config.site)], str(path)))
 
 
 async def _log_in(config: LoginConfig, profile: Profile) -> StorageState:
@@ -59,15 +74,19 @@ async def _log_in(config: LoginConfig, profile: Profile) -> StorageState:
     return state
 
 
-def _print_all(store: LoginStore) -> None:
-    for site in store.sites():
-        try:
-            login = store.load(site)
-        except SetupError as error:
-            print(f"{site}  {error}")
-        else:
-            print(f"{site}  {login.url}  {login.expiry(time.time()) or 'good by its dates'}")
-    if not store.sites():
+def _facts(store: LoginStore, site: str) -> dict[str, str]:
+    try:
+        login = store.load(site)
+    except SetupError as error:
+        return {"site": site, "error": str(error)}
+    return {"site": site, "url": login.url, "expiry": login.expiry(time.time())}
+
+
+def _print_all(store: LoginStore, logins: Sequence[Mapping[str, str]]) -> None:
+    for login in logins:
+        told = login.get("error") or f"{login['url']}  {login['expiry'] or 'good by its dates'}"
+        print(f"{login['site']}  {told}")
+    if not logins:
         print(f"no logins in {store.folder}")
 
 

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from recipes.output import progress
 from webagent.records import Trajectory
 from webagent.rollout import INTERRUPTED
 
@@ -27,7 +28,7 @@ class Meter:
         cost: Callable[[], str] = lambda: "",
     ) -> None:
         self._cost = cost
-        self._console = console or Console(stderr=True)
+        self._console = console or progress()
         self._total = total
         self._started = self._said = time.monotonic()
         self._settled = self._steps = self._failures = 0

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
+from recipes.output import progress
 from recipes.workers import News
 
 _LINE_SECONDS = 5.0
@@ -19,7 +20,7 @@ class Board:
 
     def __init__(self, folder: Path, console: Console | None = None):
         self._folder = folder
-        self._console = console or Console()
+        self._console = console or progress()
         self._news: dict[str, News] = {}
         self._started = time.monotonic()
         self._said: dict[str, tuple[str, float]] = {}

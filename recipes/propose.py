@@ -1,6 +1,5 @@
 """`webagent propose`: new tasks for a site, from whatever is known of it, sifted and proven."""
 
-import json
 import shlex
 import sys
 from collections.abc import Sequence
@@ -9,7 +8,9 @@ from pathlib import Path
 
 from recipes.config import resolve
 from recipes.folder import RunFolder
+from recipes.outcome import Outcome, Status
 from recipes.proposing.report import (
+    Proposed,
     Share,
     as_json,
     errors_by_solving,
@@ -20,34 +21,32 @@ from recipes.proposing.report import (
 from recipes.proposing.session import Session
 from recipes.proposing.settings import ProposeConfig, resumed
 from recipes.spending import told, why_stopped
-from recipes.stopping import Stopped, run_until_stopped
+from recipes.stopping import run_until_stopped
 
 
-def main(argv: Sequence[str]) -> int:
-    """0: done; 1: a cap came before the end, or nothing was made, which is said."""
+def main(argv: Sequence[str]) -> Outcome:
+    """Failed where nothing was made; stopped where a cap came before the end, which is said."""
     config = resumed(resolve(ProposeConfig, "propose", argv))
     config.check()
     if config.preview:
-        print(json.dumps(config.plan(), indent=1) if config.json else _listed(config.plan()))
-        return 0
+        print(_listed(config.plan()))
+        return Outcome({"preview": config.plan()})
     folder = config.folder(["webagent", "propose", *argv])
     with folder.store() as store:
         session = Session(config, folder, store)
-        try:
-            run_until_stopped(session.propose())
-        except Stopped as stopped:
-            print(f"\n{stopped}; what was made is kept. Go on with:\n  {_resume(folder)}")
-            return stopped.status
+        run_until_stopped(session.propose(), "what was made is kept", _resume(folder))
         reason = why_stopped(store)
-    _tell(session, folder, reason)
-    return 1 if reason or not session.lines else 0
+    made = Status.DONE if session.lines else Status.FAILED
+    return Outcome(_told(session, folder, reason), Status.STOPPED if reason else made)
 
 
-def _tell(session: Session, folder: RunFolder, reason: str) -> None:
+def _told(session: Session, folder: RunFolder, reason: str) -> Proposed:
+    """The summary, written into the run's folder and shown."""
     rows = rows_of(session.lines, session.requests, session.unreadable)
     problems = [f"{source}: {why}" for source, why in session.problems]
     solving = errors_by_solving(session.lines)
-    summary = {
+    summary: Proposed = {
+        "run": str(folder.path),
         "site": session.config.site,
         "sources": as_json(rows),
         "refused_for": dict(reasons_of(session.lines)),
@@ -57,22 +56,20 @@ def _tell(session: Session, folder: RunFolder, reason: str) -> None:
         "stopped": reason,
     }
     folder.write_json("summary.json", summary)
-    if session.config.json:
-        print(json.dumps(summary, indent=1))
-    else:
-        print(table_of(rows))
-        for said, count in reasons_of(session.lines):
-            print(f"  {count} x {said}")
-        if solving["passed"].of:
-            print(_by_solving(solving))
-        for problem in problems[:5]:
-            print(f"  not read: {problem}")
-        print(f"cost: {told(session.ledger) or 'no model was asked'}")
-        print(f"proposals: {session.path}\n{_use(session.path)}")
+    print(table_of(rows))
+    for said, count in reasons_of(session.lines):
+        print(f"  {count} x {said}")
+    if solving["passed"].of:
+        print(_by_solving(solving))
+    for problem in problems[:5]:
+        print(f"  not read: {problem}")
+    print(f"cost: {told(session.ledger) or 'no model was asked'}")
+    print(f"proposals: {session.path}\n{_use(session.path)}")
     if reason:
         print(
             f"stopped before its end: {reason}. Go on with:\n  {_resume(folder)}", file=sys.stderr
         )
+    return summary
 
 
 def _by_solving(solving: dict[str, Share]) -> str:

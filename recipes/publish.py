@@ -7,6 +7,7 @@ from pathlib import Path
 from tyro.conf import Positional
 
 from recipes.config import resolve
+from recipes.outcome import Outcome
 from recipes.summary import as_markdown, read_summary, read_summary_file
 from webagent.errors import StoreError
 
@@ -31,11 +32,22 @@ class PublishConfig:
     """Where the published figures are."""
 
 
-def main(argv: Sequence[str]) -> int:
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What was written."""
+
+    page: str
+    """The page of all published figures."""
+    published: str = ""
+    """The summary's copy; empty where only the page was written."""
+
+
+def main(argv: Sequence[str]) -> Outcome:
     """Copy, then write the page."""
     config = resolve(PublishConfig, "publish", argv)
     if not config.folder.is_dir():
         raise StoreError(f"{config.folder} is no folder; name one with --folder")
+    target: Path | None = None
     if config.run is not None:
         read_summary(config.run)
         target = config.folder / f"{config.name or config.run.name}.json"
@@ -44,7 +56,7 @@ def main(argv: Sequence[str]) -> int:
     page = config.folder / PAGE
     page.write_text(page_of(config.folder), encoding="utf-8")
     print(f"page: {page}")
-    return 0
+    return Outcome(Published(str(page), str(target or "")))
 
 
 def page_of(folder: Path) -> str:

@@ -25,7 +25,7 @@ from tasks.benchmarks.catalogue import (
 from tasks.suite import Suite
 from tasks.task import Json
 from webagent.browser import Browser
-from webagent.errors import SetupError
+from webagent.errors import SetupError, UsageError
 from webagent.policy.policy import Policy
 from webagent.records import Provenance, Trajectory
 from webagent.rollout import OpenWorld, Planned, collect
@@ -51,7 +51,7 @@ def suite_of(benchmark: str, files: Path | None = None) -> Suite:
     except (UnknownBenchmark, TasksMissing) as error:
         raise SetupError(str(error)) from error
     if not suite.is_seeded:
-        raise SetupError(
+        raise UsageError(
             f"tasks of {suite.id} are the same on every seed, so that what was learnt would be"
             " measured on itself; take a benchmark that makes other tasks from other seeds"
         )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from webagent.errors import SetupError
+from webagent.errors import UsageError
 from webagent.models.metered import Ledger, Limits, Spent
 from webagent.models.price import Price, Prices, read_prices
 from webagent.serialize import from_json, to_json
@@ -53,7 +53,7 @@ class Caps:
         }
         for flag, value in named.items():
             if value is not None and not value > 0:
-                raise SetupError(f"{flag} {value:g} leaves nothing to spend; give more, or no cap")
+                raise UsageError(f"{flag} {value:g} leaves nothing to spend; give more, or no cap")
 
 
 def prices_in(path: Path | None) -> Prices:
@@ -73,16 +73,16 @@ def check_money(caps: Caps, model: str, prices: Prices) -> None:
     flag = f"--max-cost {caps.max_cost:g}"
     others = "cap it with --max-tokens-total or --max-minutes"
     if not model:
-        raise SetupError(f"{flag} is for --policy endpoint: no other is paid for; {others}")
+        raise UsageError(f"{flag} is for --policy endpoint: no other is paid for; {others}")
     price = prices.of(model)
     if price is None:
         where = f"{prices.path} has none" if prices.path else "there is no prices.toml"
-        raise SetupError(
+        raise UsageError(
             f"{flag} cannot be kept: the price of {model!r} is not known, {where}; add"
             f' [models."{model}"] with input and output for a million tokens, or {others}'
         )
     if price.own:
-        raise SetupError(
+        raise UsageError(
             f"{flag} cannot be kept: {prices.path} says that {model!r} runs on own weights, which"
             f" cost no money; {others}"
         )

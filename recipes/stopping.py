@@ -5,26 +5,22 @@ import signal
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
+from recipes.outcome import Stopped
+
 Result = TypeVar("Result")
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-class Stopped(Exception):
-    """The work was stopped by a signal, and has cleaned up after itself."""
+def run_until_stopped(work: Coroutine[Any, Any, Result], kept: str = "", next: str = "") -> Result:
+    """Run it in an event loop of its own; a signal cancels it. Raises `Stopped` after its end.
 
-    def __init__(self, number: int) -> None:
-        super().__init__(f"stopped by {signal.Signals(number).name}")
-        self.status = 128 + number
-        """The exit status that says so."""
-
-
-def run_until_stopped(work: Coroutine[Any, Any, Result]) -> Result:
-    """Run it in an event loop of its own; a signal cancels it. Raises `Stopped` after its end."""
-    return asyncio.run(_watched(work))
+    `kept` and `next` go into what is said then: what is safe, and the command that goes on.
+    """
+    return asyncio.run(_watched(work, kept, next))
 
 
-async def _watched(work: Coroutine[Any, Any, Result]) -> Result:
+async def _watched(work: Coroutine[Any, Any, Result], kept: str, next: str) -> Result:
     loop, task = asyncio.get_running_loop(), asyncio.ensure_future(work)
     seen: list[int] = []
 
@@ -39,7 +35,7 @@ async def _watched(work: Coroutine[Any, Any, Result]) -> Result:
     except asyncio.CancelledError:
         if not seen:
             raise
-        raise Stopped(seen[0]) from None
+        raise Stopped(seen[0], kept, next) from None
     finally:
         for number in SIGNALS:
             loop.remove_signal_handler(number)

@@ -9,6 +9,7 @@
     │   └── CaptchaError    a site shows a captcha in place of its content
     ├── StoreError      a run folder cannot be read or written
     └── SetupError      something the user must install, name or configure
+        └── UsageError      the command line, or a setting, asks for what cannot be
 
 A message says what was found, what was expected and what to do next.
 """
@@ -19,6 +20,9 @@ from difflib import get_close_matches
 
 class WebAgentError(Exception):
     """The root, so that one clause catches everything that is ours."""
+
+    next: str = ""
+    """What to do next, where the message does not end with it."""
 
 
 class ActionError(WebAgentError):
@@ -53,9 +57,14 @@ class SetupError(WebAgentError):
     """Something is missing or misnamed; the message carries the next step."""
 
 
-def unknown_name(kind: str, name: str, known: Iterable[str]) -> SetupError:
+class UsageError(SetupError):
+    """A flag, a name or settings that do not go together; nothing is missing, but something is
+    asked for that cannot be."""
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str]) -> UsageError:
     """The error for a name that is not in `known`, with the close matches in its message."""
     options = sorted(known)
     close = get_close_matches(name, options, n=3, cutoff=0.5)
     hint = f"did you mean {', '.join(close)}?" if close else f"known: {', '.join(options[:20])}"
-    return SetupError(f"unknown {kind} {name!r}; {hint}")
+    return UsageError(f"unknown {kind} {name!r}; {hint}")

@@ -11,7 +11,7 @@ from tasks.benchmarks import miniwob
 from tasks.benchmarks.catalogue import AddressError, Options, TasksMissing, benchmark_named
 from tasks.suite import Suite, UnknownTask
 from tasks.task import Task
-from webagent.errors import SetupError
+from webagent.errors import SetupError, UsageError
 from webagent.records import Provenance
 from webagent.rollout import Planned, planned
 
@@ -41,7 +41,7 @@ class Chosen:
         try:
             names = suite.select(config.tasks or usual)
         except UnknownTask as error:
-            raise SetupError(str(error)) from error
+            raise UsageError(str(error)) from error
         seeds = config.seeds or (SEEDS if suite.is_seeded else 1)
         lacking = _lacking(suite, names, config.split)
         there = tuple(name for name in names if name not in lacking)

@@ -1,8 +1,7 @@
 """What a measurement would play, need and take, told without spending anything."""
 
-import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evaluators.rules import CONSULTING_RULES
@@ -19,19 +18,17 @@ from tasks.task import Task
 _SHOWN = 5
 
 
-def preview(config: BenchmarkConfig, chosen: Chosen) -> str:
-    """Text or, with `json`, an object."""
-    facts = _facts(config, chosen)
-    if config.json:
-        return json.dumps(facts, indent=1)
+def told(facts: Mapping[str, Any]) -> str:
+    """A preview as text."""
     lines = []
     for name, value in facts.items():
-        told = value if isinstance(value, list) else [value]
-        lines += [f"{name if not place else '':<15} {said}" for place, said in enumerate(told)]
+        parts = value if isinstance(value, list) else [value]
+        lines += [f"{name if not place else '':<15} {said}" for place, said in enumerate(parts)]
     return "\n".join(lines)
 
 
-def _facts(config: BenchmarkConfig, chosen: Chosen) -> dict[str, Any]:
+def preview(config: BenchmarkConfig, chosen: Chosen) -> dict[str, Any]:
+    """What would be played and what it would take, each with its name."""
     plan = chosen.plan(arm_of(config))
     tasks = chosen.tasks(1)
     steps = sum(entry.task.max_steps for entry in plan)

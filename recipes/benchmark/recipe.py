@@ -1,6 +1,5 @@
 """The recipe `webagent benchmark`: check, play what is left, then say what came of it."""
 
-import json
 import shlex
 import time
 from collections.abc import Mapping, Sequence
@@ -9,51 +8,54 @@ from dataclasses import replace
 from recipes.benchmark.chosen import Chosen
 from recipes.benchmark.clock import Clock
 from recipes.benchmark.measurement import BASELINES, NOTES, Measurement
-from recipes.benchmark.preview import preview
+from recipes.benchmark.preview import preview, told
 from recipes.benchmark.settings import BenchmarkConfig, arm_of, check, contestant
 from recipes.benchmark.verdicts import judge_in
 from recipes.benchmark.worlds import guard_of, missing_logins, missing_sites
 from recipes.config import resolve
 from recipes.failures import summary_of
 from recipes.folder import RunFolder
+from recipes.outcome import Outcome, Status
 from recipes.report import write_report
 from recipes.spending import open_ledger, prices_in, within
-from recipes.stopping import Stopped, run_until_stopped
+from recipes.stopping import run_until_stopped
 from recipes.summary import RunMeta, Summary, print_summary, summarize, write_summary
 from webagent.browser.sessions.har import read_traffic
 from webagent.errors import SetupError, StoreError
 from webagent.store import Store
 
 
-def main(argv: Sequence[str]) -> int:
+def main(argv: Sequence[str]) -> Outcome:
     """Measure, then print the table and write summary.json and report.html."""
     config = _resumed(resolve(BenchmarkConfig, "benchmark", _named(argv)))
     check(config)
     chosen = Chosen.of(config)
     if config.preview:
-        print(preview(config, chosen))
-        return 0
+        facts = preview(config, chosen)
+        print(told(facts))
+        return Outcome({"preview": facts})
     _check_surroundings(config, chosen)
     folder = _folder(config, argv)
     with folder.store() as store:
-        try:
-            run_until_stopped(_within_caps(config, chosen, store))
-        except Stopped as stopped:
-            print(f"\n{stopped}; finished steps are safe. Go on with:\n  {_resume(folder)}")
-            return stopped.status
+        work = _within_caps(config, chosen, store)
+        run_until_stopped(work, "finished steps are safe", _resume(folder))
         summary = summarize(store, _meta(config, chosen, folder, store))
         write_summary(summary, folder.path)
         page = write_report(summary, store, folder.path)
-    if config.json:
-        print(json.dumps(summary, indent=1))
-    else:
-        print_summary(summary)
-        if to_fix := summary_of(folder.path, "evaluate").first:
-            print(to_fix)
-        print(f"{_speed(summary)}\nreport: {page}\nnumbers: {folder.path / 'summary.json'}")
-        if summary["spent"]["stopped"]:
-            print(f"finished steps are safe. With a higher cap, go on with:\n  {_resume(folder)}")
-    return 0 if summary["arms"] else 1
+    print_summary(summary)
+    if to_fix := summary_of(folder.path, "evaluate").first:
+        print(to_fix)
+    print(f"{_speed(summary)}\nreport: {page}\nnumbers: {folder.path / 'summary.json'}")
+    if summary["spent"]["stopped"]:
+        print(f"finished steps are safe. With a higher cap, go on with:\n  {_resume(folder)}")
+    return Outcome({**summary, "run": str(folder.path), "report": str(page)}, _status(summary))
+
+
+def _status(summary: Summary) -> Status:
+    """Stopped by a cap; failed where not one episode could be measured; else done."""
+    if summary["spent"]["stopped"]:
+        return Status.STOPPED
+    return Status.DONE if summary["arms"] else Status.FAILED
 
 
 def _named(argv: Sequence[str]) -> list[str]:
@@ -95,7 +97,7 @@ def _resumed(asked: BenchmarkConfig) -> BenchmarkConfig:
         raise StoreError(f"{asked.resume} holds another kind of run; resume it with its own recipe")
     begun = folder.config(BenchmarkConfig)
     caps = begun.caps.raised(asked.caps)
-    return replace(begun, resume=asked.resume, json=asked.json, preview=asked.preview, caps=caps)
+    return replace(begun, resume=asked.resume, preview=asked.preview, caps=caps)
 
 
 def _folder(config: BenchmarkConfig, argv: Sequence[str]) -> RunFolder:
@@ -110,9 +112,9 @@ def _folder(config: BenchmarkConfig, argv: Sequence[str]) -> RunFolder:
 def _meta(config: BenchmarkConfig, chosen: Chosen, folder: RunFolder, store: Store) -> RunMeta:
     command = shlex.join(folder.settings()["command"])
     notes = store.get_state(NOTES)
-    told = [str(note) for note in notes] if isinstance(notes, list) else []
+    said = [str(note) for note in notes] if isinstance(notes, list) else []
     if not config.baselines:
-        told = ["baselines: left out, as --no-baselines asked"]
+        said = ["baselines: left out, as --no-baselines asked"]
     return RunMeta(
         chosen.suite.id,
         chosen.names,
@@ -122,7 +124,7 @@ def _meta(config: BenchmarkConfig, chosen: Chosen, folder: RunFolder, store: Sto
         config.split,
         templates={task.name: task.template or task.name for task in chosen.tasks(1)},
         setup=_setup(config, chosen),
-        notes=tuple(told),
+        notes=tuple(said),
     )
 
 

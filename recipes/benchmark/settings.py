@@ -15,7 +15,7 @@ from recipes.memory import knowledge_of
 from recipes.spending import Caps, check_money, prices_in
 from tasks.benchmarks.catalogue import BENCHMARKS
 from tasks.suite import SEEDS_PER_SPLIT, SPLITS
-from webagent.errors import SetupError, unknown_name
+from webagent.errors import UsageError, unknown_name
 from webagent.guard import Guard
 from webagent.policy.knowledge import Knowledge
 from webagent.policy.prompting import Prompting
@@ -106,8 +106,6 @@ class BenchmarkConfig:
     """Where run folders are made."""
     resume: Path | None = None
     """Folder of a measurement to go on with; its own settings are used."""
-    json: bool = False
-    """Print the summary as JSON instead of tables; progress goes to standard error either way."""
     preview: bool = False
     """Say what would be played, and play nothing."""
 
@@ -121,7 +119,7 @@ def check(config: BenchmarkConfig) -> None:
     seeds = 1 if config.seeds is None else config.seeds
     least = min(config.concurrency, config.samples, config.baseline_seeds)
     if not 1 <= seeds <= SEEDS_PER_SPLIT or least < 1:
-        raise SetupError(
+        raise UsageError(
             f"--seeds {seeds} --samples {config.samples} --concurrency {config.concurrency}"
             f" --baseline-seeds {config.baseline_seeds}: all must be at least 1"
         )
@@ -144,7 +142,7 @@ def judging(config: BenchmarkConfig) -> Contestant:
     asked = AskedModel(config.judge_policy, config.judge_model, config.judge_endpoint)
     found = asked.contestant(images=config.judge_images)
     if found.kind == "endpoint" and not found.served:
-        raise SetupError(
+        raise UsageError(
             f"--judge {config.judge!r} asks a model; name it with --judge-model, or give"
             " --judge-policy local:FOLDER"
         )

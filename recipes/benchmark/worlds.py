@@ -14,7 +14,7 @@ from webagent.browser import Browser, BrowserWorld
 from webagent.browser.goal_pictures import GoalPictures
 from webagent.browser.sessions.logins import Logins
 from webagent.browser.sessions.profile import Profile
-from webagent.errors import SetupError
+from webagent.errors import SetupError, UsageError
 from webagent.guard import Guard
 from webagent.guard.decide import decide_request
 from webagent.observation.variants import Variant
@@ -108,7 +108,7 @@ def guard_of(config: BenchmarkConfig, chosen: Chosen) -> Guard | None:
     if config.guard is None:
         return None
     if config.har is not None:
-        raise SetupError("--har answers in place of the network; leave --guard out")
+        raise UsageError("--har answers in place of the network; leave --guard out")
     return Guard.read(config.guard).opening(*own_folders(chosen.tasks(1)))
 
 

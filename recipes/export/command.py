@@ -2,16 +2,36 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from recipes.config import resolve
 from recipes.export.draft import refuse_existing
 from recipes.export.files import told, write
 from recipes.export.request import ExportConfig, complete
 from recipes.export.selection import select
+from recipes.outcome import Outcome
 from webagent.store import Store, Where
 
 
-def main(argv: Sequence[str]) -> int:
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What was written."""
+
+    folder: str
+    to: str
+    """Who reads it."""
+    what: str
+    """The kind of example."""
+    rows: int
+    imagined: int
+    """How many of the rows are imagined."""
+    counts: dict[str, int]
+    """What was left out row by row, or done to rows, by reason."""
+    left_out: dict[str, int]
+    """Whole episodes that were left out, by reason."""
+
+
+def main(argv: Sequence[str]) -> Outcome:
     """Write the export and say what is in it."""
     request = complete(resolve(ExportConfig, "export", argv))
     config = request.config
@@ -22,4 +42,5 @@ def main(argv: Sequence[str]) -> int:
         tally, counts = asyncio.run(write(request, store, selection))
     print("\n".join(told(tally, counts, selection.left_out)))
     print(f"written for {request.to}, as {request.what}: {request.out}")
-    return 0
+    written = (str(request.out), request.to, request.what, tally.rows, tally.imagined)
+    return Outcome(Exported(*written, dict(counts), dict(selection.left_out)))

@@ -13,7 +13,7 @@ from recipes.export.llamafactory import LLAMAFACTORY
 from recipes.export.trl import TRL
 from recipes.export.verl import VERL
 from recipes.folder import RunFolder
-from webagent.errors import SetupError, unknown_name
+from webagent.errors import UsageError, unknown_name
 from webagent.observation.variants import variant_named
 
 PLAIN_FORM = "datasets"
@@ -77,11 +77,11 @@ class Request:
 def complete(asked: ExportConfig) -> Request:
     """What was asked for with everything filled in. Raises `SetupError` where it cannot be done."""
     if asked.run is None or asked.out is None:
-        raise SetupError("name the run and the folder to write: webagent export RUN --out FOLDER")
+        raise UsageError("name the run and the folder to write: webagent export RUN --out FOLDER")
     if asked.to != PLAIN_FORM and asked.to not in CONSUMERS:
         raise unknown_name("reader", asked.to, [PLAIN_FORM, *CONSUMERS])
     if not 0 <= asked.imagined_share < 1:
-        raise SetupError(f"--imagined-share {asked.imagined_share:g} is no share below 1")
+        raise UsageError(f"--imagined-share {asked.imagined_share:g} is no share below 1")
     what = _what(asked)
     settings = _settings(asked.run)
     played = settings.get("config", {})
@@ -109,9 +109,9 @@ def _what(asked: ExportConfig) -> str:
         others = [each.name for each in CONSUMERS.values() if what in each.forms]
         others += [PLAIN_FORM] * (what == "episodes")
         hint = f"; {what} can be had for {', '.join(others)}" if others else ""
-        raise SetupError(f"{asked.to} is written {', '.join(known)}, not {what!r}{hint}")
+        raise UsageError(f"{asked.to} is written {', '.join(known)}, not {what!r}{hint}")
     if asked.imagined and what in _TO_BE_JUDGED:
-        raise SetupError(
+        raise UsageError(
             f"--imagined is for episodes and sft: no judge saw an imagined episode, so {what} has"
             " nothing to tell of it"
         )

@@ -10,7 +10,8 @@ from tyro.conf import Positional
 from recipes.config import resolve
 from recipes.folder import RunFolder
 from recipes.imports import agentrewardbench, webvoyager
-from webagent.errors import SetupError, StoreError, unknown_name
+from recipes.outcome import Outcome, Status
+from webagent.errors import SetupError, StoreError, UsageError, unknown_name
 from webagent.records import Trajectory
 from webagent.store import Store
 
@@ -51,10 +52,7 @@ LAYOUTS = {
 
 @dataclass(frozen=True)
 class ImportConfig:
-    """Read recorded episodes into a run, as trajectories of the phase `imported`.
-
-    `webagent import webvoyager results/examples --run runs/recorded`
-    """
+    """Read recorded episodes into a run, as trajectories of the phase `imported`."""
 
     layout: Positional[str] = ""
     """`webvoyager` or `agentrewardbench`."""
@@ -64,13 +62,25 @@ class ImportConfig:
     """The run to put them in; made when it is not there."""
 
 
-def main(argv: Sequence[str]) -> int:
-    """Import what can be read, name what cannot; 1 when anything was left out."""
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What was read."""
+
+    run: str
+    """The run the episodes are in now."""
+    imported: int
+    """Episodes that were read."""
+    left_out: list[str]
+    """Why each of the others was not."""
+
+
+def main(argv: Sequence[str]) -> Outcome:
+    """Import what can be read, name what cannot; failed when anything was left out."""
     config = resolve(ImportConfig, "import", argv)
     if config.layout not in LAYOUTS:
         raise unknown_name("layout", config.layout, LAYOUTS)
     if config.run is None or not config.sources:
-        raise SetupError(f"expected webagent import {config.layout} SOURCE... --run RUN")
+        raise UsageError(f"expected webagent import {config.layout} SOURCE... --run RUN")
     paths = found(config.layout, config.sources)
     if not (config.run / "run.json").exists():
         RunFolder.create(config.run, config, ["webagent", "import", *argv])
@@ -78,8 +88,10 @@ def main(argv: Sequence[str]) -> int:
         failed = import_into(store, LAYOUTS[config.layout], paths)
     for line in failed:
         print(f"left out: {line}", file=sys.stderr)
-    print(f"imported: {len(paths) - len(failed)} of {len(paths)} episodes into {config.run}")
-    return 1 if failed else 0
+    imported = len(paths) - len(failed)
+    print(f"imported: {imported} of {len(paths)} episodes into {config.run}")
+    status = Status.FAILED if failed else Status.DONE
+    return Outcome(Imported(str(config.run), imported, failed), status)
 
 
 def found(layout: str, sources: Iterable[Path]) -> list[Path]:

@@ -17,7 +17,7 @@ from evaluators.behaviours import (
 from evaluators.behaviours.induce import SIZES
 from recipes.judging.settings import JudgeConfig
 from recipes.judging.words import share
-from webagent.errors import ModelError, SetupError
+from webagent.errors import ModelError, SetupError, UsageError
 from webagent.models.model import Model
 from webagent.records import Trajectory
 from webagent.store import Store
@@ -68,7 +68,7 @@ def behaviours_told(found: Induced) -> str:
 
 def _known(config: JudgeConfig, episodes: set[str]) -> list[Feedback]:
     if config.induce is None:
-        raise SetupError("no feedback is named; give it with --induce")
+        raise UsageError("no feedback is named; give it with --induce")
     feedback = read_feedback(config.induce)
     unknown = [one.episode for one in feedback if one.episode not in episodes]
     if unknown and not config.ignore_unknown:

@@ -1,13 +1,14 @@
 """The recipe `webagent judge`: verify, freeze, score, and hold against labels."""
 
 import json
+import shlex
 import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 from rich.console import Console
 
@@ -28,8 +29,10 @@ from recipes.judging.settings import JudgeConfig
 from recipes.judging.specification import Making, Spec, read_spec, title
 from recipes.judging.words import lettered, plain
 from recipes.meter import Meter
+from recipes.outcome import Outcome, Status
+from recipes.output import people
 from recipes.spending import check_money, prices_in, told
-from recipes.stopping import Stopped, run_until_stopped
+from recipes.stopping import run_until_stopped
 from webagent.errors import SetupError, StoreError
 from webagent.models.metered import Ledger, MeteredModel
 from webagent.models.model import Model
@@ -41,26 +44,52 @@ from webagent.store.entry import Entry
 _WIDTH = 170
 
 
-def main(argv: Sequence[str]) -> int:
-    """0: all done; 1: failed, or a cap came before the end, which is said."""
+class Judgements(TypedDict):
+    """What came of judging; `agreement.json` holds it where there were labels."""
+
+    run: str
+    costs: dict[str, Any]
+    """Of each evaluator asked for, over all sessions: what it judged, asked and spent."""
+    stopped: str
+    """Why it stopped before its end; empty where it did not."""
+    adversarial: NotRequired[list[dict[str, Any]]]
+    """With `--adversarial`: how each evaluator stood the lies."""
+    behaviours: NotRequired[dict[str, Any]]
+    """With `--induce`: the metrics that were made of feedback."""
+    evaluators: NotRequired[dict[str, Any]]
+    """With `--against`, as all that follow: how far each evaluator agrees with the labels."""
+    compared: NotRequired[list[dict[str, Any]]]
+    """Evaluators beside each other."""
+    people: NotRequired[dict[str, Any] | None]
+    """How far those who labelled agree among themselves."""
+    labels: NotRequired[str]
+    """Where the labels are from."""
+    labelled: NotRequired[int]
+    """Labelled episodes that count."""
+    successes: NotRequired[int]
+    disputed: NotRequired[list[str]]
+    unsure: NotRequired[list[str]]
+    several_annotators: NotRequired[str]
+    """What counted where several people labelled an episode."""
+    ignored_labels: NotRequired[int]
+
+
+def main(argv: Sequence[str]) -> Outcome:
+    """Stopped where a cap came before the end, which is said."""
     config = resolve(JudgeConfig, "judge", argv)
     config.check()
     with Store.open(config.run) as store:
         session = Session(config, store, prices_in(config.caps.prices))
-        try:
-            run_until_stopped(session.judge())
-        except Stopped as stopped:
-            text = f"\n{stopped}; what was judged is kept. The same command goes on."
-            print(text, file=sys.stderr)
-            return stopped.status
-        session.tell()
+        again = shlex.join(["webagent", "judge", *argv])
+        run_until_stopped(session.judge(), "what was judged is kept", again)
+        report = session.tell()
     if session.left_undone:
         print(
             f"webagent: stopped before its end: {session.left_undone}; what was judged is kept, and"
             " the same command with a higher cap goes on",
             file=sys.stderr,
         )
-    return 1 if session.left_undone else 0
+    return Outcome(report, Status.STOPPED if session.left_undone else Status.DONE)
 
 
 @dataclass(slots=True)
@@ -143,30 +172,27 @@ class Session:
             and entry.phase in (self.config.phases or (entry.phase,))
         ]
 
-    def tell(self) -> None:
-        """What was spent, and with labels how far the evaluators agree with people."""
-        found = Console()
-        console = found if found.is_terminal else Console(width=_WIDTH)
+    def tell(self) -> dict[str, Any]:
+        """What was spent, and with labels how far the evaluators agree with people, as it is
+        shown; `Judgements`."""
+        console = people(_WIDTH)
         report: dict[str, Any] = {"run": str(self.config.run), "costs": self._costs()}
+        report["stopped"] = self.left_undone
         called = self._called()
-        if not self.config.json:
-            print_names(called, console)
-            print_costs(self.tallies, self.prices, console, called)
+        print_names(called, console)
+        print_costs(self.tallies, self.prices, console, called)
         if self.standings:
             report["adversarial"] = [asdict(standing) for standing in self.standings]
             self._write("adversarial.json", json.dumps(report["adversarial"], indent=1) + "\n")
-            if not self.config.json:
-                print("\n\n".join(map(str, self.standings)))
+            print("\n\n".join(map(str, self.standings)))
         if self.config.against is not None:
             report |= self._hold(self.config.against, console, called)
             target = self._write("agreement.json", json.dumps(report, indent=1) + "\n")
-            if not self.config.json:
-                print(f"numbers: {target}")
+            print(f"numbers: {target}")
         if self.induced is not None:
             report["behaviours"] = behaviours_json(self.induced)
             self._tell_behaviours(self.induced)
-        if self.config.json:
-            print(json.dumps(report, indent=1))
+        return report
 
     def _hold(self, labels: Path, console: Console, called: Mapping[str, str]) -> dict[str, Any]:
         score = self.config.score
@@ -180,8 +206,7 @@ class Session:
         names = [each.id for each in self.asked if each.score == score] or list(values)
         asked = {name: values.get(name, {}) for name in names}
         held = hold(placed_labels, asked, self.config.annotators)
-        if not self.config.json:
-            print_held(held, console, called)
+        print_held(held, console, called)
         return as_json(held, labels, ignored)
 
     def _called(self) -> dict[str, str]:
@@ -210,9 +235,8 @@ class Session:
     def _tell_behaviours(self, found: Induced) -> None:
         self._write("behaviours.json", json.dumps(behaviours_json(found), indent=1) + "\n")
         page = self._write("behaviours.md", as_markdown(found))
-        if not self.config.json:
-            print(behaviours_told(found))
-            print(f"metrics: {page}")
+        print(behaviours_told(found))
+        print(f"metrics: {page}")
 
     def _write(self, name: str, content: str) -> Path:
         folder = self.config.out or self.config.run

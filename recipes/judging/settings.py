@@ -10,7 +10,7 @@ from evaluators.agreement.pairs import RULES
 from recipes.asked import AskedModel
 from recipes.contestant import Contestant
 from recipes.spending import Caps
-from webagent.errors import SetupError, unknown_name
+from webagent.errors import UsageError, unknown_name
 
 
 @dataclass(frozen=True)
@@ -66,26 +66,24 @@ class JudgeConfig:
     out: Path | None = None
     """Folder for agreement.json, adversarial.json, behaviours.json; the run folder when none is
     named."""
-    json: bool = False
-    """Print figures as JSON instead of tables; progress goes to standard error either way."""
 
     def check(self) -> None:
         """Raises `SetupError` for settings that do not go together."""
         if not (self.evaluators or self.against or self.verify or self.induce):
-            raise SetupError(
+            raise UsageError(
                 "nothing to do: name evaluators with --with, labels with --against, feedback with"
                 " --induce, or --verify"
             )
         if any(size < 1 for size in self.metrics):
-            raise SetupError(f"--metrics {' '.join(map(str, self.metrics))}: at least 1 is needed")
+            raise UsageError(f"--metrics {' '.join(map(str, self.metrics))}: at least 1 is needed")
         if self.adversarial and not self.evaluators:
-            raise SetupError("--adversarial tries what --with names; there are none")
+            raise UsageError("--adversarial tries what --with names; there are none")
         if self.freeze and not self.evaluators:
-            raise SetupError("--freeze fixes the evaluators that --with names; there are none")
+            raise UsageError("--freeze fixes the evaluators that --with names; there are none")
         if self.annotators not in RULES:
             raise unknown_name("rule for several annotators", self.annotators, RULES)
         if self.concurrency < 1 or not self.seconds > 0:
-            raise SetupError(
+            raise UsageError(
                 f"--concurrency {self.concurrency} --seconds {self.seconds:g}: both have to be"
                 " above zero"
             )

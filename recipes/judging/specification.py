@@ -10,7 +10,7 @@ from evaluators.combine import Tally, cascade, unsure_abstains, vote
 from evaluators.evaluator import Judged, Verdict
 from evaluators.judge import judge_variant
 from evaluators.rules import Means, checks_hold
-from webagent.errors import SetupError
+from webagent.errors import UsageError
 from webagent.models.model import Model
 from webagent.records import Trajectory
 
@@ -105,7 +105,7 @@ class Making:
 
     def _asked(self, who: str) -> Model:
         if self.model is None:
-            raise SetupError(
+            raise UsageError(
                 f"{who} a model; name it with --model for an endpoint, or with --policy"
                 " local:FOLDER"
             )
@@ -126,7 +126,7 @@ def read_spec(text: str) -> Spec:
     """The evaluator that a text asks for. Raises `SetupError` saying what is wrong with it."""
     spec, rest = _read(text, text)
     if rest.strip():
-        raise SetupError(f"in the evaluator {text!r} nothing may follow before {rest.strip()!r}")
+        raise UsageError(f"in the evaluator {text!r} nothing may follow before {rest.strip()!r}")
     return spec
 
 
@@ -139,11 +139,11 @@ def _read(text: str, whole: str) -> tuple[Spec, str]:
     said = atom[0].strip() if atom else ""
     kind, _, argument = said.partition(":")
     if kind not in _ATOMS:
-        raise SetupError(
+        raise UsageError(
             f"in {whole!r}: {said!r} is no evaluator; expected one of {', '.join(FORMS)}"
         )
     if kind in _LEARNED and not argument:
-        raise SetupError(f"in {whole!r}: {kind} names no folder; give it as {kind}:FOLDER")
+        raise UsageError(f"in {whole!r}: {kind} names no folder; give it as {kind}:FOLDER")
     return Spec(kind, argument), text[len(atom[0]) if atom else 0 :]
 
 
@@ -154,7 +154,7 @@ def _read_combined(kind: str, bracket: str | None, text: str, whole: str) -> tup
         parts.append(part)
         text = text.lstrip()
         if text[:1] not in (",", ")"):
-            raise SetupError(f"in the evaluator {whole!r} a bracket is not closed")
+            raise UsageError(f"in the evaluator {whole!r} a bracket is not closed")
         is_end, text = text[0] == ")", text[1:]
         if is_end:
             break
@@ -167,7 +167,7 @@ def _numbers(bracket: str | None, whole: str) -> tuple[float, ...]:
     try:
         return tuple(float(part) for part in (bracket or "").split(",") if part.strip())
     except ValueError:
-        raise SetupError(f"in the evaluator {whole!r}: [{bracket}] does not hold numbers") from None
+        raise UsageError(f"in the evaluator {whole!r}: [{bracket}] does not hold numbers") from None
 
 
 def _check(spec: Spec, whole: str) -> None:
@@ -184,13 +184,13 @@ def _check(spec: Spec, whole: str) -> None:
             "cascade": "how many have to agree, no more than there are, as cascade[2](A, B, C)",
             "unsure": "the range of values that say nothing, as unsure[0.2,0.8](A)",
         }[spec.kind]
-        raise SetupError(f"in the evaluator {whole!r}: expected {expected}")
+        raise UsageError(f"in the evaluator {whole!r}: expected {expected}")
 
 
 def _reward(folder: Path) -> "RewardModel":
     """The learned reward model in a folder."""
     if not folder.is_dir():
-        raise SetupError(f"{folder} is no folder; name one that reward weights were saved to")
+        raise UsageError(f"{folder} is no folder; name one that reward weights were saved to")
     from evaluators.reward.builtin import RewardModel
 
     return RewardModel.load(folder)

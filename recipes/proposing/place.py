@@ -21,7 +21,7 @@ from tasks.sites.remote import RemoteSite
 from tasks.sites.site import Site, SiteError
 from tasks.sites.toml import read_sites
 from tasks.task import Task
-from webagent.errors import SetupError
+from webagent.errors import SetupError, UsageError
 from webagent.guard import Guard
 
 KeepImage = Callable[[bytes], str]
@@ -112,7 +112,7 @@ def local_scope(config: ProposeConfig) -> Scope:
         raise SetupError(str(error)) from error
     if config.login and config.login not in site.accounts:
         known = ", ".join(site.accounts) or "none"
-        raise SetupError(f"--login {config.login}: {site.id} has the accounts {known}")
+        raise UsageError(f"--login {config.login}: {site.id} has the accounts {known}")
     return Scope(
         site.id.partition("@")[0],
         f"{site.address.rstrip('/')}/",

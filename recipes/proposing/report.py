@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 from evaluators.statistics import wilson
 from recipes.proposing.line import Line
@@ -43,6 +43,28 @@ class Row:
     """Of those that passed the other filters and were tried."""
     untried: int
     taken: int
+
+
+class Proposed(TypedDict, total=False):
+    """What `summary.json` holds; with `--preview` only `preview` is there."""
+
+    preview: dict[str, object]
+    """What would be done."""
+    run: str
+    """The run folder; proposals.jsonl in it holds what was made."""
+    site: str
+    sources: list[dict[str, Any]]
+    """A row for each source: what was made, and the shares that each filter let pass."""
+    refused_for: dict[str, int]
+    """Reasons for refusals with their counts."""
+    by_solving: dict[str, dict[str, Any]]
+    """How many tried proposals were solved, and which filter refused what can be solved."""
+    unreadable: list[str]
+    """What could not be read, with its source."""
+    spent: str
+    """What models have cost, in words."""
+    stopped: str
+    """Why it stopped before its end; empty where it did not."""
 
 
 def rows_of(

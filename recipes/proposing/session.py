@@ -22,7 +22,7 @@ from recipes.spending import open_ledger, prices_in, within
 from tasks.proposal import Proposal
 from tasks.proposers.filters import Alike, Solving
 from tasks.task import Task
-from webagent.errors import SetupError
+from webagent.errors import UsageError
 from webagent.models.metered import Ledger, MeteredModel
 from webagent.records import Provenance
 from webagent.store import Store
@@ -96,7 +96,7 @@ class Session:
             model = at.asker.model if at.asker and config.writer == "model" else None
             return await propose_by_exploring(source, at.place, at.stage, config, model)
         if at.asker is None:
-            raise SetupError(f"--source {source} asks a model; name it with --model")
+            raise UsageError(f"--source {source} asks a model; name it with --model")
         material = Material(
             at.place.scope,
             at.place.start,

@@ -15,7 +15,7 @@ from recipes.judging.specification import read_spec
 from recipes.proposing.sources import ASKING
 from recipes.spending import Caps, check_money, prices_in
 from tasks.proposal import SOURCES
-from webagent.errors import SetupError, StoreError, unknown_name
+from webagent.errors import StoreError, UsageError, unknown_name
 
 WAYS = ("examples", "screens")
 WRITERS = ("grammar", "model")
@@ -92,8 +92,6 @@ class ProposeConfig:
     """Where run folders are made."""
     resume: Path | None = None
     """Folder of a run that proposed, to go on with; its own settings are used."""
-    json: bool = False
-    """Print the summary as JSON instead of tables."""
     preview: bool = False
     """Say what would be asked, and ask nothing."""
 
@@ -116,20 +114,20 @@ class ProposeConfig:
     def check(self) -> None:
         """Find what is wrong before anything is spent. Raises `SetupError`."""
         if not self.site:
-            raise SetupError("for which site? name it with --site: fossil, oscar, a URL or a TOML")
+            raise UsageError("for which site? name it with --site: fossil, oscar, a URL or a TOML")
         for source in self.source:
             if source not in SOURCES:
                 raise unknown_name("source", source, SOURCES)
         if self.way not in WAYS:
             raise unknown_name("way of showing demonstrations", self.way, WAYS)
         if min(self.count, self.tries, self.concurrency, self.max_steps) < 1 or self.pages < 0:
-            raise SetupError("--count, --tries, --concurrency and --max-steps must be 1 or more")
+            raise UsageError("--count, --tries, --concurrency and --max-steps must be 1 or more")
         if not 0 < self.alike <= 1:
-            raise SetupError(f"--alike {self.alike:g}: a likeness is above 0 and at most 1")
+            raise UsageError(f"--alike {self.alike:g}: a likeness is above 0 and at most 1")
         if {"demonstrations", "failures"} & set(self.source) and not self.run:
-            raise SetupError("--source demonstrations and failures are made from runs; name --run")
+            raise UsageError("--source demonstrations and failures are made from runs; name --run")
         if "manual" in self.source and not self.manual:
-            raise SetupError("--source manual needs a file or an address; name --manual")
+            raise UsageError("--source manual needs a file or an address; name --manual")
         self._check_models()
 
     def _check_models(self) -> None:
@@ -174,4 +172,4 @@ def resumed(asked: ProposeConfig) -> ProposeConfig:
         raise StoreError(f"{asked.resume} holds another kind of run; resume it with its own recipe")
     begun = folder.config(ProposeConfig)
     caps = begun.caps.raised(asked.caps)
-    return replace(begun, resume=asked.resume, json=asked.json, preview=asked.preview, caps=caps)
+    return replace(begun, resume=asked.resume, preview=asked.preview, caps=caps)

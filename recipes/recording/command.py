@@ -13,12 +13,13 @@ import tyro
 
 from recipes.config import resolve
 from recipes.folder import RunFolder
+from recipes.outcome import Outcome
 from recipes.recording.demonstration import WHO, Demonstration
 from recipes.recording.session import Session, answer_typed
 from recipes.stopping import SIGNALS
 from tasks.task import Task
 from webagent.browser.sessions.profile import Profile, read_profile
-from webagent.errors import SetupError
+from webagent.errors import UsageError
 from webagent.records import Provenance, Trajectory
 from webagent.store import Store
 
@@ -53,27 +54,43 @@ class RecordConfig:
     """Folder of an earlier recording, to put this one beside it."""
 
 
-def main(argv: Sequence[str]) -> int:
-    """Record one demonstration; 0 when it is kept."""
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What was kept."""
+
+    run: str
+    """The run folder."""
+    episode: str
+    """Its id in the run."""
+    steps: int
+    goal: str
+    """Empty where nobody said it; it can be replayed then, but not be learnt from."""
+    left_out: int
+    """Things the person did that could not be kept."""
+
+
+def main(argv: Sequence[str]) -> Outcome:
+    """Record one demonstration."""
     config = resolve(RecordConfig, "record", argv)
     _check(config)
     folder = _folder(config, argv)
     with folder.store() as store:
         made = asyncio.run(_record(config, folder.path.name, store))
-    count, left = len(made.steps), made.evidence.get("left_out")
+    count, found = len(made.steps), made.evidence.get("left_out")
+    left = len(found) if isinstance(found, list) else int(bool(found))
     print(f"kept {count} steps as {made.id} in {folder.path}")
     if left:
-        print(f"left out: {len(left) if isinstance(left, list) else left}, as said above")
+        print(f"left out: {left}, as said above")
     if not made.goal:
         print("without a goal it can be replayed, but not be learnt from")
-    return 0
+    return Outcome(Recorded(str(folder.path), made.id, count, made.goal, left))
 
 
 def _check(config: RecordConfig) -> None:
     if not config.url.startswith(("http://", "https://", "file://")):
-        raise SetupError(f"expected an address: webagent record http://…; found {config.url!r}")
+        raise UsageError(f"expected an address: webagent record http://…; found {config.url!r}")
     if bool(config.profiles) != bool(config.site):
-        raise SetupError("--profiles and --site go together: the file, and which of its tables")
+        raise UsageError("--profiles and --site go together: the file, and which of its tables")
 
 
 def _folder(config: RecordConfig, argv: Sequence[str]) -> RunFolder:

@@ -4,7 +4,6 @@ import ast
 import re
 from collections.abc import Iterator
 
-from recipes.cli import RECIPES
 from recipes.reference.markdown import code, page, quoted, table
 from recipes.reference.source import (
     Field,
@@ -14,7 +13,7 @@ from recipes.reference.source import (
     is_dataclass,
     tree_of,
 )
-from webagent.errors import SetupError
+from recipes.registry import GROUPS, RECIPES, Recipe
 
 HEADS = ("setting", "value", "default", "what it is for")
 _FLAT = "OmitArgPrefixes["
@@ -24,58 +23,74 @@ _WORDS = {"int": "whole number", "float": "number", "str": "text", "Path": "path
 
 def command_pages() -> dict[str, str]:
     """Name of the file to its text; `README.md` lists the others."""
-    pages = {f"{name}.md": _page(name) for name in RECIPES}
-    rows = [(f"[`webagent {n}`]({n}.md)", each.summary) for n, each in RECIPES.items()]
-    listed = table(("command", "what it does"), rows)
-    return {"README.md": page("Commands", listed, _PLACES), **pages}
+    pages = {f"{name}.md": _page(name, recipe) for name, recipe in RECIPES.items()}
+    groups = [f"## {heading}\n\n{_listed(group)}" for group, heading in GROUPS.items()]
+    return {"README.md": page("Commands", *groups, _PLACES), **pages}
 
 
 _PLACES = (
-    "A setting comes from its flag; else from the environment, as `WEBAGENT_BENCHMARK_SEEDS=5`; "
-    "else from the command's table in `webagent.toml`, or in the file given with `--config`; else "
-    "from a preset where there are presets; else from its default. A list is written with spaces, "
-    "in the environment with spaces or commas.\n\n"
-    "Every command returns 0 when it did what was asked, 1 with a sentence when not, 2 for a wrong "
-    "command line and 130 after Ctrl-C. `WEBAGENT_DEBUG=1` shows tracebacks."
+    "## Settings\n\nA setting comes from its flag; else from the environment, as "
+    "`WEBAGENT_BENCHMARK_SEEDS=5`; else from the command's table in `webagent.toml`, or in the "
+    "file given with `--config`; else from a preset where there are presets; else from its "
+    "default. A list is written with spaces, in the environment with spaces or commas. "
+    "`--json`, exit statuses and errors: [the command line](../../command-line.md)."
 )
 
 
-def _page(name: str) -> str:
-    settings, presets = settings_of(name)
+def _listed(group: str) -> str:
+    chosen = [(name, each) for name, each in RECIPES.items() if each.group == group]
+    rows = [(f"[`webagent {name}`]({name}.md)", each.summary) for name, each in chosen]
+    return table(("command", "what it does"), rows)
+
+
+def _page(name: str, recipe: Recipe) -> str:
+    settings, facts = settings_of(name), _at(recipe.facts)
     rows = list(_rows(settings))
-    placed = "".join(f" [{_shown(row[0])}]" for row in rows if not row[0].startswith("`--"))
+    placed = "".join(f" [{row[0].strip('`')}]" for row in rows if not row[0].startswith("`--"))
     usage = code(f"webagent {name}{placed} [settings]", "text")
+    presets = _presets(recipe)
     chosen = f"Presets, by `--preset`: {', '.join(map(quoted, presets))}." if presets else ""
     from_environment = quoted(f"WEBAGENT_{name}_SETTING".upper().replace("-", "_"))
     places = (
         f"Each setting may stand in the environment as {from_environment} or in the table "
         f"`[{name}]` of `webagent.toml`."
     )
+    told = table(
+        ("fact", "type", "meaning"),
+        [(quoted(f.name), quoted(f.annotation), f.doc) for f in fields_of(facts)],
+    )
     return page(
-        f"webagent {name}", settings.doc, usage, table(HEADS, rows), chosen, places if rows else ""
+        f"webagent {name}",
+        settings.doc,
+        usage,
+        code("\n".join(recipe.examples), "text"),
+        table(HEADS, rows),
+        chosen,
+        places if rows else "",
+        f"## What `--json` prints\n\n{facts.doc}\n\n{told}" if told else "",
     )
 
 
-def settings_of(name: str) -> tuple[Found, tuple[str, ...]]:
-    """The dataclass that a recipe hands to `resolve`, and the names of its presets.
-
-    Raises `SetupError` where its module hands over none.
-    """
-    module, function = RECIPES[name].entry.split(":")
-    place = find(module, function).module
-    for node in ast.walk(tree_of(place)):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "resolve" and node.args:
-            found = find(place, ast.unparse(node.args[0]))
-            return found, _presets(place, node)
-    raise SetupError(f"{place} does not hand its settings to `resolve`, so none can be told")
+def settings_of(name: str) -> Found:
+    """The dataclass of a command's settings."""
+    return _at(RECIPES[name].settings)
 
 
-def _presets(module: str, call: ast.Call) -> tuple[str, ...]:
-    if len(call.args) < 4:
-        return ()
-    value = find(module, ast.unparse(call.args[3])).node
-    keys = value.value.keys if isinstance(getattr(value, "value", None), ast.Dict) else []  # type: ignore[union-attr]
-    return tuple(ast.literal_eval(key) for key in keys if key is not None)
+def _at(place: str) -> Found:
+    module, name = place.split(":")
+    return find(module, name)
+
+
+def _presets(recipe: Recipe) -> tuple[str, ...]:
+    """The names of the presets that the command hands to `resolve`, where it hands over any."""
+    module = _at(recipe.entry).module
+    for node in ast.walk(tree_of(module)):
+        is_resolving = isinstance(node, ast.Call) and ast.unparse(node.func) == "resolve"
+        if is_resolving and isinstance(node, ast.Call) and len(node.args) == 4:
+            found = find(module, ast.unparse(node.args[3])).node
+            if isinstance(found, ast.Assign) and isinstance(found.value, ast.Dict):
+                return tuple(ast.literal_eval(key) for key in found.value.keys if key is not None)
+    return ()
 
 
 def _rows(settings: Found, prefix: str = "") -> Iterator[tuple[str, str, str, str]]:

@@ -9,11 +9,13 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypedDict
 
 import tyro
 
 from recipes.config import resolve
+from recipes.outcome import Outcome, Status
+from recipes.output import emit
 from recipes.sites.control import Control, Note, tell
 from tasks.sites import SITES, Instance, RemoteSite, SiteError, site_named
 from tasks.sites.building import Build, built, cache_folder, digest
@@ -21,7 +23,7 @@ from tasks.sites.changes import changes
 from tasks.sites.instance import first_state
 from tasks.sites.registry import AnySite, described_sites
 from tasks.sites.state import FIRST
-from webagent.errors import SetupError, unknown_name
+from webagent.errors import SetupError, UsageError, unknown_name
 
 _RESETS = 20
 
@@ -42,34 +44,57 @@ class SiteConfig:
     """Start it and come back; `stop` ends it."""
     files: tuple[Path, ...] = ()
     """TOML files that describe more sites, besides those in WEBAGENT_SITE_FILES."""
-    json: bool = False
-    """Print JSON instead of lines."""
 
 
-def main(argv: Sequence[str]) -> int:
-    """Do it; 0 when it worked, 1 when a check found something."""
+class SiteFacts(TypedDict, total=False):
+    """What `list` says of every site under `sites`, and the other actions of one."""
+
+    sites: list[dict[str, Any]]
+    """Of `list`: every site as below."""
+    site: str
+    """Its id."""
+    address: str
+    """What tasks call it."""
+    accounts: dict[str, dict[str, str]]
+    """Name, password and rights, by role; of `check` only the roles."""
+    base: str
+    """Where it runs, as `start` says in a line of its own before it serves."""
+    state: str
+    """The folder of the running instance."""
+    folder: str
+    """Of `snapshot`: where the state was kept."""
+    build_seconds: float
+    start_seconds: float
+    reset_seconds: float
+    healthy: bool
+    """Of `check`, as all that follow: whether it answers."""
+    files: int
+    bytes: int
+    left_by_reset: list[str]
+    """What a reset did not put back."""
+
+
+def main(argv: Sequence[str]) -> Outcome:
+    """Do it; failed when a check found something."""
     config = resolve(SiteConfig, "site", argv)
     if config.action not in ACTIONS:
         raise unknown_name("action", config.action, ACTIONS)
     if config.action != "list" and not config.name:
-        raise SetupError(f"expected a site: webagent site {config.action} NAME")
+        raise UsageError(f"expected a site: webagent site {config.action} NAME")
     try:
         return ACTIONS[config.action](config)
     except SiteError as error:
         raise SetupError(str(error)) from error
 
 
-def _list(config: SiteConfig) -> int:
+def _list(config: SiteConfig) -> Outcome:
     sites = [site_named(name, config.files) for name in [*SITES, *described_sites(config.files)]]
     facts = [_facts(site) for site in sites]
-    if config.json:
-        print(json.dumps(facts, indent=1))
-        return 0
     for each in facts:
         print(f"{each['site']:<12} {each['address']:<24} {each['is']}")
         for role, account in each["accounts"].items():
             print(f"{'':<12} {role}: {account['name']} / {account['password']}  {account['can']}")
-    return 0
+    return Outcome({"sites": facts})
 
 
 def _facts(site: AnySite) -> dict[str, Any]:
@@ -90,7 +115,7 @@ def _facts(site: AnySite) -> dict[str, Any]:
     return {"site": site.id, "address": site.address, "is": condition, "accounts": accounts}
 
 
-def _start(config: SiteConfig) -> int:
+def _start(config: SiteConfig) -> Outcome:
     site = site_named(config.name, config.files)
     if isinstance(site, RemoteSite):
         raise SiteError(f"{site.id} is hosted at {site.hosted}; it is started there")
@@ -111,17 +136,15 @@ def _start(config: SiteConfig) -> int:
             "reset_seconds": round(reset, 4),
         }
         with Control(running) as control:
-            _tell_started(facts, config.json)
+            emit(facts)
+            _tell_started(facts)
             signal.signal(signal.SIGTERM, lambda *_: control.stopped.set())
             while not control.stopped.wait(1.0):
                 running.check()
-    return 0
+    return Outcome({"site": site.id})
 
 
-def _tell_started(facts: dict[str, Any], as_json: bool) -> None:
-    if as_json:
-        print(json.dumps(facts), flush=True)
-        return
+def _tell_started(facts: dict[str, Any]) -> None:
     print(f"{facts['site']} is at {facts['base']}, in tasks {facts['address']}")
     for role, account in facts["accounts"].items():
         print(f"  {role}: {account['name']} / {account['password']}  {account['can']}")
@@ -134,33 +157,40 @@ def _tell_started(facts: dict[str, Any], as_json: bool) -> None:
     )
 
 
-def _detached(config: SiteConfig, site: str) -> int:
+def _detached(config: SiteConfig, site: str) -> Outcome:
     """The same command in a process of its own; it tells when it is there."""
-    log = Note.path(site).with_suffix(".log")
+    log, errors = (Note.path(site).with_suffix(end) for end in (".started", ".log"))
     log.parent.mkdir(parents=True, exist_ok=True)
     argv = [sys.executable, "-m", "recipes.cli", "site", "start", site]
     argv += ["--port", str(config.port), "--state", config.state]
     argv += ["--files", *map(str, config.files)] * bool(config.files)
-    argv += ["--json"] * config.json
-    with log.open("wb") as output:
+    argv += ["--json"]
+    with log.open("wb") as output, errors.open("wb") as said:
         process = subprocess.Popen(
             argv,
             stdin=subprocess.DEVNULL,
             stdout=output,
-            stderr=subprocess.STDOUT,
+            stderr=said,
             start_new_session=True,
         )
-    while Note.find(site) is None:
+    while not (Note.find(site) and log.read_text(encoding="utf-8").endswith("\n")):
         if process.poll() is not None:
-            said = log.read_text(encoding="utf-8", errors="replace").strip()
-            raise SiteError(said.removeprefix("webagent: ") or f"{site} did not start")
+            raise SiteError(_error_in(log) or f"{site} did not start; {errors} may say why")
         time.sleep(0.05)
-    time.sleep(0.05)
-    print(log.read_text(encoding="utf-8").strip())
-    return 0
+    facts = json.loads(log.read_text(encoding="utf-8"))
+    _tell_started(facts)
+    return Outcome(facts)
 
 
-def _reset(config: SiteConfig) -> int:
+def _error_in(log: Path) -> str:
+    """What a process that was asked for JSON gave as the reason of its end; empty for none."""
+    try:
+        return str(json.loads(log.read_text(encoding="utf-8"))["error"])
+    except (ValueError, KeyError, TypeError):
+        return ""
+
+
+def _reset(config: SiteConfig) -> Outcome:
     site = site_named(config.name, config.files)
     if isinstance(site, RemoteSite):
         if not site.is_reset:
@@ -168,29 +198,26 @@ def _reset(config: SiteConfig) -> int:
         seconds = site.start().reset()
     else:
         seconds = tell(_running(site), "reset", config.state or FIRST)
-    said = f"{site.id} is reset, in {1000 * seconds:.0f} ms"
-    print(json.dumps({"site": site.id, "reset_seconds": seconds}) if config.json else said)
-    return 0
+    print(f"{site.id} is reset, in {1000 * seconds:.0f} ms")
+    return Outcome({"site": site.id, "reset_seconds": seconds})
 
 
-def _snapshot(config: SiteConfig) -> int:
+def _snapshot(config: SiteConfig) -> Outcome:
     if not config.state:
-        raise SetupError("expected a name for the state: webagent site snapshot NAME --state STATE")
+        raise UsageError("expected a name for the state: webagent site snapshot NAME --state STATE")
     note = _running(site_named(config.name, config.files))
     path = tell(note, "snapshot", config.state)
-    said = f"kept as {config.state!r} in {path}; webagent site reset {note.site} --state NAME"
-    print(json.dumps({"site": note.site, "folder": path}) if config.json else said)
-    return 0
+    print(f"kept as {config.state!r} in {path}; webagent site reset {note.site} --state NAME")
+    return Outcome({"site": note.site, "folder": path})
 
 
-def _stop(config: SiteConfig) -> int:
+def _stop(config: SiteConfig) -> Outcome:
     note = _running(site_named(config.name, config.files))
     tell(note, "stop")
     while Note.path(note.site).exists():
         time.sleep(0.05)
-    said = f"{note.site} is stopped"
-    print(json.dumps({"site": note.site}) if config.json else said)
-    return 0
+    print(f"{note.site} is stopped")
+    return Outcome({"site": note.site})
 
 
 def _running(site: AnySite) -> Note:
@@ -200,7 +227,7 @@ def _running(site: AnySite) -> Note:
     return note
 
 
-def _check(config: SiteConfig) -> int:
+def _check(config: SiteConfig) -> Outcome:
     """Start another instance, look at it, and end it."""
     site = site_named(config.name, config.files)
     if missing := site.missing():
@@ -209,12 +236,10 @@ def _check(config: SiteConfig) -> int:
         facts: dict[str, Any] = {"site": site.id, "healthy": True}
     else:
         facts = _examined(built(site, first_state))
-    if config.json:
-        print(json.dumps(facts, indent=1))
-    else:
-        for name, value in facts.items():
-            print(f"{name.replace('_', ' '):<18} {value}")
-    return 0 if facts["healthy"] and not facts.get("left_by_reset") else 1
+    for name, value in facts.items():
+        print(f"{name.replace('_', ' '):<18} {value}")
+    is_good = facts["healthy"] and not facts.get("left_by_reset")
+    return Outcome(facts, Status.DONE if is_good else Status.FAILED)
 
 
 def _examined(build: Build) -> dict[str, Any]:
@@ -238,7 +263,7 @@ def _examined(build: Build) -> dict[str, Any]:
         }
 
 
-ACTIONS: dict[str, Callable[[SiteConfig], int]] = {
+ACTIONS: dict[str, Callable[[SiteConfig], Outcome]] = {
     "list": _list,
     "start": _start,
     "reset": _reset,

@@ -145,6 +145,15 @@ class Summary(TypedDict):
     """Sentences that belong beside the figures; of benchmarks."""
 
 
+class RunSummary(Summary):
+    """A summary, and where it and what it is made from lie; what programs are told of a run."""
+
+    run: str
+    """The run folder; `summary.json` in it holds the same figures."""
+    report: str
+    """The page that shows them."""
+
+
 def write_summary(summary: Summary, folder: Path) -> Path:
     """Write `summary.json` whole or not at all. Raises `StoreError`."""
     path = folder / FILE

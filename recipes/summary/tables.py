@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from recipes.output import people
 from recipes.summary.drift import DriftRow
 from recipes.summary.shape import ArmRow, Rate, RoundRow, Summary
 from recipes.summary.spent import SpentRow
@@ -29,12 +30,10 @@ from recipes.summary.words import (
     spent_cells,
 )
 
-_WIDTH = 120
-
 
 def print_summary(summary: Summary, console: Console | None = None) -> None:
     """Success by arm and round, by task, and each arm beside what it must beat."""
-    console = console or _console()
+    console = console or people()
     if summary["arms"]:
         console.print(_rounds(summary), _tasks(summary), sep="\n")
     for comparison in summary["comparisons"]:
@@ -48,12 +47,6 @@ def print_summary(summary: Summary, console: Console | None = None) -> None:
     if "spent" in summary:
         _print_spent(summary["spent"], console)
     console.print(f"[bold]{escape(headline(summary))}[/bold]", highlight=False)
-
-
-def _console() -> Console:
-    """The terminal; where there is none, wide enough for all arms side by side."""
-    found = Console()
-    return found if found.is_terminal else Console(width=_WIDTH)
 
 
 def _drift(rows: Sequence[DriftRow]) -> Table:

@@ -3,12 +3,13 @@
 import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from recipes.asking import Asking
 from recipes.config import resolve
+from recipes.outcome import Outcome
 from recipes.train.experience import Experience, experience
 from recipes.train.images import Images
 from recipes.train.lessons import lessons
@@ -30,7 +31,29 @@ _SHOWN = ("loss", "gradient_norm", "learning_rate", "tokens_per_second", "accura
 _LINE_SECONDS = 5.0
 
 
-def main(argv: Sequence[str]) -> int:
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """What a training did."""
+
+    weights: str
+    """Folder of the trained weights."""
+    updates: int
+    tokens: int
+    seconds: float
+    """Of this process; what an earlier one spent before it was stopped is not in it."""
+    loss: float
+    """Of the last update, in the objective's own measure."""
+    skipped: int
+    """Updates left out because their loss or gradient was no number."""
+    dropped: dict[str, int]
+    """Units left out, by reason."""
+    imagined: float
+    """Share of imagined tokens."""
+    resumed: int
+    """The update after which it went on; 0 for a run from the start."""
+
+
+def main(argv: Sequence[str]) -> Outcome:
     """Train, save the weights beside how they are to be asked, and print what was done."""
     settings = resolve(TrainSettings, "train", argv)
     settings.check()
@@ -43,7 +66,7 @@ def main(argv: Sequence[str]) -> int:
     if settings.role == "policy":
         asking.save(folder)
     print(_done(report, folder))
-    return 0
+    return Outcome(Trained(**asdict(report), weights=str(folder)))
 
 
 def _weights(settings: TrainSettings, episodes: Sequence[Trajectory]) -> "Weights":

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from webagent.action import ESSENTIAL
-from webagent.errors import SetupError
+from webagent.errors import SetupError, UsageError
 from webagent.models.fresh import Shape
 from webagent.policy.prompting import Prompting
 from webagent.training.language.config import LoraSettings, TrainConfig
@@ -81,23 +81,23 @@ class TrainSettings:
     def check(self) -> None:
         """Raises `SetupError` for settings that do not go together."""
         if not self.runs:
-            raise SetupError("train needs the folder of at least one run: --runs runs/NAME")
+            raise UsageError("train needs the folder of at least one run: --runs runs/NAME")
         missing = [str(run) for run in (*self.runs, *self.replay) if not run.is_dir()]
         if missing:
             raise SetupError(f"there is no run folder {', '.join(missing)}")
         if self.role != "policy" and self.objective != "sft":
-            raise SetupError(
+            raise UsageError(
                 f"a {self.role} model is trained with --objective sft, not {self.objective}"
             )
         if self.replay and (self.role, self.objective) not in REPLAYED:
-            raise SetupError(
+            raise UsageError(
                 "--replay is for a policy that is trained with --objective sft or webrl: the others"
                 " compare episodes of one time with each other"
             )
         if self.steps and (self.role, self.objective) not in JUDGED:
-            raise SetupError(
+            raise UsageError(
                 "--steps is for a policy that is trained with --objective sft, grpo or gspo: the"
                 " others weigh whole episodes"
             )
         if self.adapter and not self.model:
-            raise SetupError("--adapter goes on with an adapter of a model; name it with --model")
+            raise UsageError("--adapter goes on with an adapter of a model; name it with --model")

@@ -8,15 +8,17 @@ from dataclasses import asdict
 
 from evaluators.frozen import refuse_frozen
 from recipes.config import resolve
+from recipes.outcome import Outcome
+from recipes.output import for_program
 from recipes.summary.origin import origin
 from recipes.train_judge.course import teach
 from recipes.train_judge.episodes import Labelled, frozen_of, part, read
-from recipes.train_judge.report import measured, table
+from recipes.train_judge.report import Report, measured, table
 from recipes.train_judge.settings import TrainJudgeSettings
 from webagent.errors import SetupError
 
 
-def main(argv: Sequence[str]) -> int:
+def main(argv: Sequence[str]) -> Outcome:
     """Train, then print how good the judge is; it lies in OUT/judge, the figures in OUT."""
     import torch
 
@@ -27,7 +29,7 @@ def main(argv: Sequence[str]) -> int:
     _same(settings)
     parts = part(read(settings.runs, settings.labels, settings.score), settings.hold_out)
     course = teach(settings, parts, _Teller())
-    report = {
+    report: Report = {
         "command": ["webagent", "train-judge", *argv],
         "settings": asdict(settings),
         "origin": origin(),
@@ -39,8 +41,8 @@ def main(argv: Sequence[str]) -> int:
     }
     text = json.dumps(report, indent=1, default=str)
     (settings.out / "report.json").write_text(text + "\n", encoding="utf-8")
-    print(text if settings.json else f"{table(report)}\n\njudge: {settings.out / 'judge'}")
-    return 0
+    print(f"{table(report)}\n\njudge: {settings.out / 'judge'}")
+    return Outcome(report)
 
 
 def _settings(argv: Sequence[str]) -> TrainJudgeSettings:
@@ -56,7 +58,7 @@ def _same(settings: TrainJudgeSettings) -> None:
     """Note the settings in the folder. Raises `SetupError` where others began it."""
     settings.out.mkdir(parents=True, exist_ok=True)
     noted = settings.out / "settings.json"
-    text = json.dumps({**asdict(settings), "json": False}, indent=1, default=str) + "\n"
+    text = json.dumps(asdict(settings), indent=1, default=str) + "\n"
     if noted.exists() and noted.read_text(encoding="utf-8") != text:
         raise SetupError(
             f"{settings.out} holds a judge trained with other settings; choose another --out, or"
@@ -81,7 +83,7 @@ class _Teller:
 
     def __call__(self, stage: str, done: float, loss: float) -> None:
         now = time.monotonic()
-        if now < self._next:
+        if now < self._next or for_program():
             return
         self._next = now + 5
         print(f"{stage} {min(done, 1):4.0%}  loss {loss:.3f}", file=sys.stderr)

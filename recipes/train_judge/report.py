@@ -3,14 +3,33 @@
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, TypedDict
 
 from evaluators.reward.builtin import RewardModel
 from evaluators.reward.calibration import Quality, Rate, quality
+from recipes.summary.origin import Origin
 from recipes.train_judge.episodes import Labelled, Parts
 from webagent.records import Ending
 
 PARTS = ("calibration", "held-out seeds", "held-out tasks")
+
+
+class Report(TypedDict):
+    """What `report.json` holds."""
+
+    command: list[str]
+    settings: dict[str, Any]
+    origin: Origin
+    """The commit and versions it was made with."""
+    judge: str
+    """Id of the reward model; its weights lie in the folder `judge` of OUT."""
+    episodes: dict[str, dict[str, int]]
+    """Of each part: how many episodes, successes and tasks."""
+    cost: dict[str, float]
+    """Tokens, seconds and processor seconds."""
+    calibration: dict[str, Any]
+    parts: dict[str, Any]
+    """How good it is on each part that was not taught: over all, and by task."""
 
 
 def measured(judge: RewardModel, parts: Parts) -> dict[str, Any]:
@@ -39,7 +58,7 @@ def _quality(told: Sequence[tuple[Labelled, float]], line: float) -> Quality:
     return quality([chance for _, chance in told], [e.success for e, _ in told], line)
 
 
-def table(report: dict[str, Any]) -> str:
+def table(report: Report) -> str:
     """The report as text: a line for each part, then one for each task."""
     head = f"{'':<32}{'episodes':>9}  {'precision':<20}{'recall':<20}{'false positives':<20}"
     lines = [f"{head}{'Brier':>6}{'ECE':>7}"]

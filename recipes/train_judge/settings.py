@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from webagent.errors import SetupError
+from webagent.errors import UsageError
 
 
 @dataclass(frozen=True)
@@ -37,24 +37,22 @@ class TrainJudgeSettings:
     """Peak rate of every member's training."""
     seed: int = 0
     """For weights, made failures and the order of episodes; each member has its own from it."""
-    json: bool = False
-    """Print the report as JSON instead of a table."""
 
     def check(self) -> None:
         """Raises `SetupError` for settings that cannot be used."""
         if not self.runs:
-            raise SetupError("train-judge needs the folder of at least one run: runs/NAME")
+            raise UsageError("train-judge needs the folder of at least one run: runs/NAME")
         missing = [str(run) for run in self.runs if not run.is_dir()]
         if missing:
-            raise SetupError(f"no run folder {', '.join(missing)}; give folders that hold a run")
+            raise UsageError(f"no run folder {', '.join(missing)}; give folders that hold a run")
         if not 0 <= self.hold_out < 1 or not 0 < self.target < 1:
-            raise SetupError(
+            raise UsageError(
                 f"--hold-out {self.hold_out} and --target {self.target} are shares below 1"
             )
         if (
             min(self.tokens, self.members, self.rounds) < 1
             or min(self.negatives, self.acting_tokens) < 0
         ):
-            raise SetupError(
+            raise UsageError(
                 "--tokens, --rounds and --members must be at least 1, the others not negative"
             )

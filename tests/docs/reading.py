@@ -88,7 +88,8 @@ def spoken(page: Path) -> Iterator[Command]:
 def _commands(block: Block) -> Iterator[Command]:
     """Those of one block, unless it shows no commands at all, as a drawing does not."""
     lines = block.text.replace("\\\n", " ").splitlines()
-    begun = [line for line in lines if line.strip() and not line.startswith("#")]
+    prompted = [line for line in lines if line.startswith("$ ")]  # the others are what came back
+    begun = prompted or [line for line in lines if line.strip() and not line.startswith("#")]
     if not block.language and not any(_begins(line, (*OURS, *AROUND)) for line in begun):
         return
     for line in begun:

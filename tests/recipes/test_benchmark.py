@@ -23,7 +23,8 @@ from recipes.benchmark.settings import BenchmarkConfig
 from recipes.contestant import Oracles
 from recipes.folder import RunFolder
 from recipes.meter import Meter
-from recipes.stopping import Stopped, run_until_stopped
+from recipes.outcome import Stopped
+from recipes.stopping import run_until_stopped
 from recipes.summary import read_summary
 from tasks.benchmarks import miniwob
 from tests.fakes.run import episode, page

@@ -1,5 +1,7 @@
 """The command line finds recipes, says what went wrong in a sentence, and starts fast."""
 
+import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -7,33 +9,62 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from recipes import cli
-from webagent.errors import StoreError
+from recipes.outcome import Outcome, Status, Stopped
+from recipes.output import emit, for_program
+from recipes.registry import Recipe
+from webagent.errors import SetupError, StoreError, unknown_name
 
 HEAVY = ("torch", "playwright", "transformers", "tyro", "pydantic", "numpy")
 
 
-def broken(argv: Sequence[str]) -> int:
+def broken(argv: Sequence[str]) -> Outcome:
     """Fails the way a recipe does."""
     raise StoreError(f"cannot read {argv[0]}")
 
 
-def interrupted(argv: Sequence[str]) -> int:
+def interrupted(argv: Sequence[str]) -> Outcome:
     """Stops the way Ctrl-C stops a recipe."""
     raise KeyboardInterrupt
 
 
-def echo(argv: Sequence[str]) -> int:
-    """Returns how many arguments it was given."""
-    return len(argv)
+def misnamed(argv: Sequence[str]) -> Outcome:
+    """Is asked for what is not there."""
+    raise unknown_name("word", argv[0], ["known"])
+
+
+def lacking(argv: Sequence[str]) -> Outcome:
+    """Misses something that has to be set up."""
+    raise SetupError("no browser was found; run scripts/setup")
+
+
+def stopped(argv: Sequence[str]) -> Outcome:
+    """Stops the way SIGTERM stops a recipe that can go on."""
+    raise Stopped(15, "finished steps are safe", "webagent stopped --resume runs/a")
+
+
+def echo(argv: Sequence[str]) -> Outcome:
+    """Hands back its arguments, and prints one through each way out there is."""
+    sys.stdout.write("for people\n")
+    os.system("echo from another program")
+    return Outcome({"argv": list(argv)}, Status.FAILED)
+
+
+def streaming(argv: Sequence[str]) -> Outcome:
+    """Tells of two events before it ends."""
+    emit({"event": 1})
+    emit({"event": 2})
+    sys.stdout.write(f"for a program: {for_program()}\n")
+    return Outcome({"events": 2})
 
 
 @pytest.fixture
-def register(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[..., int]], None]:
+def register(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[..., Outcome]], None]:
     """Puts a function of this file into the table of recipes."""
 
     def add(function: Callable[..., int]) -> None:
         entry = f"{__name__}:{function.__name__}"
-        monkeypatch.setitem(cli.RECIPES, function.__name__, cli.Recipe(entry, "for a test"))
+        made = Recipe(entry, "", "", "around", "for a test", ())
+        monkeypatch.setitem(cli.RECIPES, function.__name__, made)
 
     return add
 
@@ -61,9 +92,12 @@ def test_an_unknown_recipe_is_answered_with_the_close_matches(
     assert "did you mean doctor" in capsys.readouterr().err
 
 
-def test_a_recipe_is_given_the_rest_of_the_line(register: Callable[..., None]) -> None:
+def test_a_recipe_is_given_the_rest_of_the_line_and_json_is_all_that_stdout_gets(
+    register: Callable[..., None], capfd: pytest.CaptureFixture[str]
+) -> None:
     register(echo)
-    assert cli.main(["echo", "a", "--b"]) == 2
+    assert cli.main(["echo", "a", "--b", "--json"]) == Status.FAILED
+    assert json.loads(capfd.readouterr().out) == {"argv": ["a", "--b"]}
 
 
 def test_our_errors_are_one_sentence_without_a_traceback(
@@ -73,7 +107,7 @@ def test_our_errors_are_one_sentence_without_a_traceback(
 ) -> None:
     register(broken)
     monkeypatch.delenv("WEBAGENT_DEBUG", raising=False)
-    assert cli.main(["broken", "runs/a"]) == 1
+    assert cli.main(["broken", "runs/a"]) == Status.SETUP
     assert capsys.readouterr().err == "webagent: cannot read runs/a\n"
 
 
@@ -84,6 +118,77 @@ def test_our_errors_keep_their_traceback_for_debugging(
     monkeypatch.setenv("WEBAGENT_DEBUG", "1")
     with pytest.raises(StoreError):
         cli.main(["broken", "runs/a"])
+
+
+@pytest.mark.parametrize(
+    ("function", "status", "facts"),
+    [
+        (
+            broken,
+            Status.SETUP,
+            ("cannot read a", "StoreError", "webagent broken --help"),
+        ),
+        (
+            misnamed,
+            Status.USAGE,
+            ("unknown word 'a'; known: known", "UsageError", "known: known"),
+        ),
+        (
+            lacking,
+            Status.SETUP,
+            ("no browser was found; run scripts/setup", "SetupError", "run scripts/setup"),
+        ),
+        (
+            stopped,
+            143,
+            (
+                "stopped by SIGTERM; finished steps are safe",
+                "Stopped",
+                "webagent stopped --resume runs/a",
+            ),
+        ),
+        (
+            interrupted,
+            Status.INTERRUPTED,
+            ("stopped by SIGINT", "Stopped", "webagent interrupted --help"),
+        ),
+    ],
+)
+def test_errors_are_json_too_with_a_status_by_their_kind_and_what_to_do_next(
+    register: Callable[..., None],
+    capsys: pytest.CaptureFixture[str],
+    function: Callable[..., Outcome],
+    status: int,
+    facts: tuple[str, str, str],
+) -> None:
+    register(function)
+    assert cli.main([function.__name__, "a", "--json"]) == status
+    out, err = capsys.readouterr()
+    assert json.loads(out) == dict(zip(("error", "kind", "next"), facts, strict=True))
+    assert err.startswith(f"webagent: {facts[0]}\n")
+
+
+def test_a_stream_is_json_lines_the_last_of_which_is_the_outcome(
+    register: Callable[..., None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    register(streaming)
+    assert cli.main(["streaming", "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert [json.loads(line) for line in out.splitlines()] == [
+        {"event": 1},
+        {"event": 2},
+        {"events": 2},
+    ]
+    assert err == "for a program: True\n"
+
+    assert cli.main(["streaming"]) == 0
+    assert capsys.readouterr().out == "for a program: False\n"
+
+
+def test_an_unknown_recipe_is_json_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["--json", "docter"]) == Status.USAGE
+    found = json.loads(capsys.readouterr().out)
+    assert found["kind"] == "UsageError" and found["next"].startswith("did you mean doctor")
 
 
 def test_control_c_ends_with_its_own_status(register: Callable[..., None]) -> None:

@@ -8,7 +8,7 @@ import pytest
 from tyro.conf import OmitArgPrefixes
 
 from recipes.config import resolve
-from webagent.errors import SetupError
+from webagent.errors import SetupError, UsageError
 
 
 @dataclass(frozen=True)
@@ -128,11 +128,18 @@ def test_an_unknown_preset_is_answered_with_the_close_names() -> None:
         read("--preset", "dmo")
 
 
-def test_a_wrong_flag_ends_with_status_2(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as exit_info:
-        read("--rounds", "many")
-    assert exit_info.value.code == 2
-    assert "rounds" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("argv", "expected"),
+    [
+        (("--rounds", "many"), r"--rounds: invalid literal.*see webagent loop --help"),
+        (("--rouns", "3"), "unknown flag of webagent loop '--rouns'; did you mean --rounds"),
+        (("--no-quik",), "did you mean --no-quick"),
+        (("-1", "--rate", "-1e-3"), "see webagent loop --help"),
+    ],
+)
+def test_a_wrong_flag_is_a_wrong_command_line_and_named(argv: tuple[str], expected: str) -> None:
+    with pytest.raises(UsageError, match=expected):
+        read(*argv)
 
 
 def test_help_shows_the_field_docs_and_the_other_places(

@@ -35,7 +35,7 @@ def test_a_ready_machine_is_found_ready(
 def test_the_table_says_that_the_demo_can_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert doctor.main(["--runs", str(tmp_path)]) == 0
+    assert cli.main(["doctor", "--runs", str(tmp_path)]) == 0
     assert capsys.readouterr().out.endswith("The demo can run.\n")
 
 
@@ -43,7 +43,7 @@ def test_a_chromium_that_is_not_there_is_missing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("WEBAGENT_CHROMIUM", str(tmp_path / "no-such-chromium"))
-    assert doctor.main(["--runs", str(tmp_path)]) == 1
+    assert cli.main(["doctor", "--runs", str(tmp_path)]) == 3
     text = capsys.readouterr().out
     assert "MISSING  Chromium" in text
     assert "no-such-chromium" in text

@@ -47,7 +47,7 @@ async def test_a_login_is_saved_listed_and_refused_when_there_is_none(
     assert await login("--list") == 0
     assert "shop  the login 'shop' does not open" in capsys.readouterr().out
     monkeypatch.setenv("WEBAGENT_LOGINS_PASSPHRASE", "a passphrase")
-    assert await login(f"{site.address}/none", "--site", "other", "--headless") == 1
+    assert await login(f"{site.address}/none", "--site", "other", "--headless") == 3
     assert "nobody is logged in" in capsys.readouterr().err
     assert await login(f"{site.address}/", "--site", "x", "--headless", pressed="") == 1
     assert "needs a person at a terminal" in capsys.readouterr().err

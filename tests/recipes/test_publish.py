@@ -32,7 +32,7 @@ def test_a_run_is_published_under_a_name(
 ) -> None:
     run, results = made_run(tmp_path / "run"), tmp_path / "results"
     results.mkdir()
-    assert main([str(run), "--name", "three", "--folder", str(results)]) == 0
+    main([str(run), "--name", "three", "--folder", str(results)])
     assert (results / "three.json").read_bytes() == (run / "summary.json").read_bytes()
     page = (results / "README.md").read_text(encoding="utf-8")
     assert "## three" in page and "`webagent improve` at commit" in page

@@ -1,0 +1,1 @@
+"""`webagent completion`: what shells need to complete recipes, flags, names and run folders."""

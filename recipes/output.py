@@ -1,0 +1,97 @@
+"""Who reads standard output: people, or with `--json` a program that gets JSON and nothing else."""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, redirect_stdout
+from contextvars import ContextVar
+from io import UnsupportedOperation
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_WIDTH = 120
+"""Of tables that go into a file or a pipe, in characters."""
+_STDOUT, _STDERR = 1, 2
+_program: ContextVar[Callable[[str], None] | None] = ContextVar("program", default=None)
+_lines: ContextVar[int] = ContextVar("lines", default=0)
+
+
+def for_program() -> bool:
+    """Whether a program reads what is printed."""
+    return _program.get() is not None
+
+
+def emit(event: Mapping[str, Any]) -> None:
+    """Tell a program of something at once, as one line of JSON; people are told by `print`.
+
+    A recipe that emits prints JSON lines, the last of which is its outcome.
+    """
+    tell = _program.get()
+    if tell is not None:
+        _lines.set(_lines.get() + 1)
+        tell(json.dumps(event, default=str) + "\n")
+
+
+def conclude(facts: Mapping[str, Any]) -> None:
+    """Print the one document; on one line where lines were emitted before it."""
+    tell = _program.get()
+    if tell is not None:
+        indent = None if _lines.get() else 1
+        tell(json.dumps(facts, indent=indent, default=str) + "\n")
+
+
+def people(width: int = _WIDTH) -> "Console":
+    """Where results are shown to people: the terminal, or a pipe as wide as `width`."""
+    from rich.console import Console
+
+    console = Console()
+    return console if console.is_terminal else Console(width=width)
+
+
+def progress() -> "Console":
+    """Where it is shown how far something is: standard error, and nowhere with `--json`."""
+    from rich.console import Console
+
+    return Console(stderr=True, quiet=for_program())
+
+
+@contextmanager
+def json_only() -> Iterator[None]:
+    """Keep standard output for `emit` and `conclude`; all else that is printed goes to stderr.
+
+    Also what other programs print that are started meanwhile, as they inherit the file.
+    """
+    with _apart() as output, redirect_stdout(sys.stderr):
+
+        def tell(text: str) -> None:
+            output.write(text)
+            output.flush()
+
+        asked, counted = _program.set(tell), _lines.set(0)
+        try:
+            yield
+        finally:
+            _program.reset(asked)
+            _lines.reset(counted)
+
+
+@contextmanager
+def _apart() -> Iterator[TextIO]:
+    """Standard output as a file of its own, while its number leads to standard error."""
+    try:
+        here = os.dup(sys.stdout.fileno())
+    except UnsupportedOperation:
+        yield sys.stdout
+        return
+    sys.stdout.flush()
+    kept = os.dup(_STDOUT)
+    os.dup2(_STDERR, _STDOUT)
+    try:
+        with os.fdopen(here, "w", encoding="utf-8") as output:
+            yield output
+    finally:
+        os.dup2(kept, _STDOUT)
+        os.close(kept)

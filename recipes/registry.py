@@ -1,0 +1,211 @@
+"""Every recipe there is: where it is, how it is set and what it says, by group, with examples."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+if TYPE_CHECKING:
+    from recipes.outcome import Outcome
+
+Main: TypeAlias = "Callable[[Sequence[str]], Outcome]"
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """A subcommand: where its `main(argv) -> Outcome` is, and what it is for.
+
+    Places are written `module:name` and imported only when they are asked for.
+    """
+
+    entry: str
+    """The function that does it."""
+    settings: str
+    """The dataclass of its settings; the docstrings of the fields are the help."""
+    facts: str
+    """The dataclass or TypedDict that `--json` prints; the docstrings of the fields say what it
+    holds."""
+    group: str
+    """Under which heading of GROUPS it is listed."""
+    summary: str
+    examples: tuple[str, ...]
+    """Command lines as one would type them; they stand at the end of its help."""
+
+    def load(self) -> Main:
+        """The function, with everything it needs imported."""
+        return cast(Main, imported(self.entry))
+
+
+def imported(place: str) -> object:
+    """What is at `module:name`."""
+    module, name = place.split(":")
+    return getattr(import_module(module), name)
+
+
+GROUPS = {
+    "agents": "Run and measure agents",
+    "learning": "Have them learn",
+    "judging": "Judge what they did",
+    "tasks": "Make tasks and data",
+    "around": "Around it",
+}
+
+RECIPES = {
+    "benchmark": Recipe(
+        entry="recipes.benchmark:main",
+        settings="recipes.benchmark.settings:BenchmarkConfig",
+        facts="recipes.benchmark.told:Measured",
+        group="agents",
+        summary="measure one policy on a suite of tasks",
+        examples=(
+            "webagent benchmark miniwob --tasks click-test login-user --seeds 2",
+            "webagent benchmark webarena --policy endpoint --model NAME --preview",
+        ),
+    ),
+    "improve": Recipe(
+        entry="recipes.improve:main",
+        settings="recipes.settings:ImproveConfig",
+        facts="recipes.summary.shape:RunSummary",
+        group="learning",
+        summary="collect, judge, train, imagine and measure, round after round",
+        examples=(
+            "webagent improve --preset demo",
+            "webagent improve --resume runs/NAME",
+        ),
+    ),
+    "train": Recipe(
+        entry="recipes.train:main",
+        settings="recipes.train.settings:TrainSettings",
+        facts="recipes.train.recipe:Trained",
+        group="learning",
+        summary="teach a language model what runs have stored",
+        examples=(
+            "webagent train --runs runs/NAME --model FOLDER --lora 16 --out trained",
+            "webagent train --runs runs/NAME --role world --out world",
+        ),
+    ),
+    "learn": Recipe(
+        entry="recipes.learn:main",
+        settings="recipes.learn:LearnConfig",
+        facts="recipes.learn:Learnt",
+        group="learning",
+        summary="write hints on sites from failures and successes",
+        examples=("webagent learn runs/NAME --hints hints --model NAME",),
+    ),
+    "judge": Recipe(
+        entry="recipes.judging.recipe:main",
+        settings="recipes.judging.settings:JudgeConfig",
+        facts="recipes.judging.recipe:Judgements",
+        group="judging",
+        summary="score a run's episodes, and measure whoever scores them",
+        examples=(
+            "webagent judge runs/NAME --with rules",
+            "webagent judge runs/NAME --with judge:webvoyager --model NAME --against labels.csv",
+        ),
+    ),
+    "train-judge": Recipe(
+        entry="recipes.train_judge:main",
+        settings="recipes.train_judge.settings:TrainJudgeSettings",
+        facts="recipes.train_judge.report:Report",
+        group="judging",
+        summary="teach a reward model on labelled episodes and measure it",
+        examples=("webagent train-judge runs/NAME --out judge",),
+    ),
+    "attribute": Recipe(
+        entry="recipes.attribute:main",
+        settings="recipes.attribute:AttributeConfig",
+        facts="recipes.attribute:Attributed",
+        group="judging",
+        summary="say why episodes failed, and what to fix first",
+        examples=("webagent attribute runs/NAME --phase evaluate",),
+    ),
+    "report": Recipe(
+        entry="recipes.report:main",
+        settings="recipes.report.command:ReportConfig",
+        facts="recipes.summary.shape:RunSummary",
+        group="judging",
+        summary="write a run's page again and print its tables",
+        examples=("webagent report runs/NAME",),
+    ),
+    "propose": Recipe(
+        entry="recipes.propose:main",
+        settings="recipes.proposing.settings:ProposeConfig",
+        facts="recipes.proposing.report:Proposed",
+        group="tasks",
+        summary="find new tasks for a site, filter them and have them proven",
+        examples=(
+            "webagent propose --site fossil --policy endpoint --model NAME",
+            "webagent propose --site fossil --model NAME --preview",
+        ),
+    ),
+    "record": Recipe(
+        entry="recipes.recording:main",
+        settings="recipes.recording.command:RecordConfig",
+        facts="recipes.recording.command:Recorded",
+        group="tasks",
+        summary="keep what a person does in a browser",
+        examples=("webagent record https://example.org --goal 'Find the contact page'",),
+    ),
+    "import": Recipe(
+        entry="recipes.imports.command:main",
+        settings="recipes.imports.command:ImportConfig",
+        facts="recipes.imports.command:Imported",
+        group="tasks",
+        summary="read episodes that others have recorded",
+        examples=("webagent import webvoyager results/examples --run runs/recorded",),
+    ),
+    "export": Recipe(
+        entry="recipes.export:main",
+        settings="recipes.export.request:ExportConfig",
+        facts="recipes.export.command:Exported",
+        group="tasks",
+        summary="write a run's episodes for other people's trainers",
+        examples=(
+            "webagent export runs/NAME --out episodes",
+            "webagent export runs/NAME --to trl --what preference --out pairs",
+        ),
+    ),
+    "publish": Recipe(
+        entry="recipes.publish:main",
+        settings="recipes.publish:PublishConfig",
+        facts="recipes.publish:Published",
+        group="around",
+        summary="put a run's figures among the published ones",
+        examples=("webagent publish runs/NAME --name miniwob-twenty",),
+    ),
+    "site": Recipe(
+        entry="recipes.sites:main",
+        settings="recipes.sites.command:SiteConfig",
+        facts="recipes.sites.command:SiteFacts",
+        group="around",
+        summary="start, reset and look at the sites that tasks are on",
+        examples=("webagent site list", "webagent site start fossil --detach"),
+    ),
+    "login": Recipe(
+        entry="recipes.login:main",
+        settings="recipes.login:LoginConfig",
+        facts="recipes.login:LoggedIn",
+        group="around",
+        summary="log in at a site once, for agents to stay logged in",
+        examples=(
+            "webagent login https://example.org/login --site example",
+            "webagent login --list",
+        ),
+    ),
+    "completion": Recipe(
+        entry="recipes.completion.command:main",
+        settings="recipes.completion.settings:CompletionConfig",
+        facts="recipes.completion.command:Script",
+        group="around",
+        summary="print the script that completes lines in a shell",
+        examples=("webagent completion bash",),
+    ),
+    "doctor": Recipe(
+        entry="recipes.doctor:main",
+        settings="recipes.doctor:DoctorConfig",
+        facts="recipes.doctor:Examined",
+        group="around",
+        summary="say what is present, what is missing, how to get it",
+        examples=("webagent doctor", "webagent doctor --json"),
+    ),
+}
