@@ -98,11 +98,14 @@ def _expect(call: Callable[[], object], is_help: bool = False) -> None:
         except SystemExit as left:
             status = left.code
     if not (is_help and status == 0):
-        raise ValueError(f"status {status}: {said.getvalue().strip()[-600:]}")
+        raise ValueError(f"status {status}: {said.getvalue().decode().strip()[-600:]}")
 
 
 @contextlib.contextmanager
-def _heard() -> Iterator[io.StringIO]:
-    said = io.StringIO()
+def _heard() -> Iterator[io.BytesIO]:
+    """What is printed, as a terminal that knows UTF-8 would have it."""
+    kept = io.BytesIO()
+    said = io.TextIOWrapper(kept, encoding="utf-8", write_through=True)
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-        yield said
+        yield kept
+    said.detach()
