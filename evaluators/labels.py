@@ -18,6 +18,10 @@ FILE = "labels.jsonl"
 
 SCORES = ("success", "side_effect", "optimality", "looping")
 """What AgentRewardBench has its annotators say; the columns are named `trajectory_…`."""
+_COLUMNS = (
+    *("episode", "success", "annotator", "note", "time", "benchmark", "agent", "task"),
+    "first_error",
+)
 _ARB = ("benchmark", "task_id", "model_name", "trajectory_success")
 _WORDS = {
     **dict.fromkeys(("1", "true", "yes", "y", "success", "successful", "pass", "passed"), 1.0),
@@ -42,15 +46,17 @@ class Label:
     benchmark: str = ""
     agent: str = ""
     task: str = ""
+    first_error: int | None = None
+    """Index of the step where the person says that it first went wrong, counted from 0."""
 
 
 def read_labels(path: Path) -> tuple[Label, ...]:
     """The labels in a file, or those that were given in a run folder.
 
-    A CSV with the columns `episode` and `success` (and, where wanted, `annotator`, `note`,
-    `benchmark`, `agent`, `task`), AgentRewardBench's CSV or a JSON array of such rows, or `.jsonl`
-    as a run keeps it. Raises `SetupError` naming the line for a missing column, an unreadable value
-    and an episode that an annotator labelled twice.
+    A CSV with the columns `episode` and `success` (and, where wanted, `annotator`, `note`, `time`,
+    `benchmark`, `agent`, `task`, `first_error`), AgentRewardBench's CSV or a JSON array of such
+    rows, or `.jsonl` as a run keeps it. Raises `SetupError` naming the line for a missing column,
+    an unreadable value and an episode that an annotator labelled twice.
     """
     if path.is_dir():
         path = path / FILE
@@ -92,6 +98,19 @@ def add_label(run_folder: Path, label: Label) -> Label:
     except OSError as error:
         raise StoreError(f"the label cannot be kept in {run_folder}: {error}") from error
     return kept
+
+
+def as_csv(labels: Iterable[Label]) -> str:
+    """The labels as the CSV that `read_labels` takes; one that was not sure says `unsure`."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text)
+    writer.writerow(_COLUMNS)
+    for label in labels:
+        said = "unsure" if label.value is None else f"{label.value:g}"
+        error = "" if label.first_error is None else str(label.first_error)
+        more = [getattr(label, name) for name in _COLUMNS[2:-1]]
+        writer.writerow([label.episode, said, *more, error])
+    return text.getvalue()
 
 
 def for_score(labels: Iterable[Label], score: str = "success") -> tuple[Label, ...]:
@@ -196,9 +215,22 @@ def _require(path: Path, names: Mapping[str, str], wanted: Sequence[str]) -> Non
 def _plain_labels(place: str, row: Mapping[str, str]) -> list[Label]:
     if not row["episode"]:
         raise SetupError(f"{place}: no episode is named")
-    more = {name: row.get(name, "") for name in ("note", "benchmark", "agent", "task")}
+    more = {name: row.get(name, "") for name in ("note", "time", "benchmark", "agent", "task")}
     value = _value(place, "success", row["success"])
-    return [Label(row["episode"], value, annotator=row.get("annotator", ""), **more)]
+    error = _index(place, row.get("first_error", ""))
+    annotator = row.get("annotator", "")
+    return [Label(row["episode"], value, annotator=annotator, first_error=error, **more)]
+
+
+def _index(place: str, text: str) -> int | None:
+    """The step that a cell names."""
+    if not text:
+        return None
+    if not text.isdecimal():
+        raise SetupError(
+            f"{place}: first_error is {text!r}; expected the index of a step, counted from 0"
+        )
+    return int(text)
 
 
 def _arb_labels(place: str, row: Mapping[str, str]) -> list[Label]:

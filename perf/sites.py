@@ -11,13 +11,18 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from urllib.request import Request, urlopen
 
-from tasks.sites import Instance, RemoteSite, Site, site_named
-from tasks.sites.building import Build, built
-from tasks.sites.changes import changes
-from tasks.sites.instance import first_state
-from tests.fakes.diary import Diary
+ROOT = Path(__file__).parent.parent
+# The diary is the tests', which are installed nowhere: this checkout must be found first.
+sys.path.insert(0, str(ROOT))
+
+from tasks.sites import Instance, RemoteSite, Site, site_named  # noqa: E402
+from tasks.sites.building import Build, built  # noqa: E402
+from tasks.sites.changes import changes  # noqa: E402
+from tasks.sites.instance import first_state  # noqa: E402
+from tests.fakes.diary import Diary  # noqa: E402
 
 RESETS, AT_ONCE = 50, 8
 Work = Callable[[Instance], None]

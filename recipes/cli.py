@@ -89,7 +89,7 @@ def _outcome(name: str, arguments: Sequence[str]) -> Outcome | None:
         raise _unknown(name)
     recipe = RECIPES[name]
     try:
-        return recipe.load()(arguments)
+        return recipe.load()(recipe.line(arguments))
     except SystemExit:
         if not _asks_for_help(arguments):
             raise

@@ -62,10 +62,9 @@ def resolve(
 
 def _wrong(config: type[Config], recipe: str, flags: Sequence[str], said: str) -> UsageError:
     """The error for a line that could not be read: the flag that is none, else what tyro said."""
-    inside = [line.strip("│ ") for line in said.splitlines() if line.startswith("│")]
+    inside = [line.strip("│| ") for line in said.splitlines() if line[:1] in ("│", "|")]
     first = next((line for line in inside if line), "the command line cannot be read")
-    given = [word.partition("=")[0] for word in flags]
-    if first.startswith("Unrecognized") and (unknown := _unknown(config, given)):
+    if unknown := _unknown(config, [word.partition("=")[0] for word in flags]):
         found = str(unknown_name(f"flag of webagent {recipe}", unknown, flags_of(config)))
         return UsageError(f"{found}; webagent {recipe} --help lists all")
     return UsageError(f"{first}; see webagent {recipe} --help")

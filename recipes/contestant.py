@@ -1,13 +1,13 @@
 """The policies a benchmark can measure, by the names they are asked for with."""
 
-import json
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from recipes.asking import Asking, Images
-from webagent.errors import PolicyError, SetupError, UsageError, unknown_name
+from webagent.agent.asking import Asking, Images
+from webagent.agent.weights import builtin_policy, language_model
+from webagent.errors import PolicyError, UsageError, unknown_name
 from webagent.models import CannedModel, Capabilities, Endpoint, EndpointModel, Model
 from webagent.policy.knowledge import Knowledge
 from webagent.policy.oracles import ORACLES, OraclePolicy
@@ -43,6 +43,8 @@ class Contestant:
     knowledge: tuple[Knowledge, ...] = ()
     temperature: float = 0.0
     max_tokens: int = 1024
+    random_share: float = 0.0
+    """Share of random actions of built-in weights."""
 
     @property
     def kind(self) -> str:
@@ -103,7 +105,7 @@ class Contestant:
         if self.kind == "oracle":
             yield Oracles()
         elif self.kind == "model":
-            yield _builtin(Path(self.place))
+            yield builtin_policy(Path(self.place), self.temperature, self.random_share)
         else:
             model = metered(self.language_model())
             try:
@@ -117,7 +119,7 @@ class Contestant:
         Raises `SetupError` for a policy that is neither.
         """
         if self.kind == "local":
-            return _local(self.place)
+            return language_model(self.place)
         if self.kind != "endpoint" or not self.served:
             raise UsageError(
                 f"--policy {self.policy} is no language model; give local:FOLDER, or endpoint with"
@@ -147,31 +149,6 @@ class Contestant:
                 f"--policy {self.policy} is not prompted; --prompting, --exemplars and --hints are"
                 f" for {for_models}"
             )
-
-
-def _local(place: str) -> Model:
-    """The weights in a folder or of a hub name, or the base of an adapter with the adapter on."""
-    from webagent.models.local import LocalModel
-
-    noted = Path(place, "adapter_config.json")
-    if not noted.is_file():
-        return LocalModel.load(place)
-    try:
-        base = json.loads(noted.read_text(encoding="utf-8"))["base_model_name_or_path"]
-    except (OSError, ValueError, KeyError) as error:
-        raise SetupError(f"{noted} does not say what it is an adapter of ({error!r})") from error
-    model = LocalModel.load(str(base))
-    model.add_adapter("trained", Path(place))
-    model.use_adapter("trained")
-    return model
-
-
-def _builtin(folder: Path) -> Policy:
-    from webagent.models.builtin.model import BuiltinModel
-    from webagent.policy.builtin import BuiltinPolicy
-    from webagent.rollout import Batcher
-
-    return BuiltinPolicy(BuiltinModel.load(folder), batched=Batcher)
 
 
 class Oracles:

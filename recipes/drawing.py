@@ -4,11 +4,11 @@ import json
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from typing import Any
 
 import numpy as np
 
 from recipes.learner import Learner
+from recipes.noted import CURRICULUM, monitors_of
 from recipes.session import Session
 from tasks.curriculum import (
     Curriculum,
@@ -22,8 +22,8 @@ from tasks.curriculum import (
     monitor,
     plateau_warning,
 )
-from tasks.proposer import Attempt, Retry, Variation
 from tasks.task import Json
+from tasks.variants import Attempt, Retry, Variation
 from webagent.models.builtin.tokens import op_of
 from webagent.records import Ending, Observation, Trajectory
 from webagent.rollout import INTERRUPTED
@@ -32,9 +32,6 @@ from worldmodel.simulate import start_key
 
 FIRST_FRESH = 100_000
 """Training seeds below this one are kept for demonstrations."""
-FILE = "curriculum"
-"""Folder in the run folder; `ARM-REPEAT/ROUND.jsonl` has a line for each episode played."""
-_STATE = "curriculum"
 
 
 def propose(session: Session, learner: Learner, round: int) -> list[Drawn]:
@@ -81,7 +78,7 @@ def watch(
     warning = plateau_warning([*(m for m in known if m.round < round), now])
     state: dict[str, Json] = {**asdict(now), "warning": warning}
     state["unsolved"] = list(now.unsolved)
-    session.store.put_state(f"{_STATE}:{session.arm.name}:{session.repeat}:{round}", state)
+    session.store.put_state(f"{CURRICULUM}:{session.arm.name}:{session.repeat}:{round}", state)
     if warning:
         session.say("plateau ahead", 1.0, warning)
 
@@ -104,39 +101,20 @@ def write_accounts(
             **asdict(account),
         }
         lines.append(json.dumps(line, ensure_ascii=False))
-    folder = session.folder.path / FILE / f"{session.arm.name}-{session.repeat}"
+    folder = session.folder.path / CURRICULUM / f"{session.arm.name}-{session.repeat}"
     folder.mkdir(parents=True, exist_ok=True)
     draft = folder / f".{round}.jsonl"
     draft.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     draft.replace(folder / f"{round}.jsonl")
 
 
-def warnings_of(store: Store) -> list[str]:
-    """What the monitors warned of, a sentence for each arm and repeat, its last warning alone."""
-    found = {}
-    for place, state in _states(store):
-        if state.get("warning"):
-            found[place] = f"{place[0]}, repeat {place[1]}: {state['warning']}"
-    return list(found.values())
-
-
 def _stored(store: Store) -> list[tuple[tuple[str, int], Monitor]]:
     """The monitors of all rounds so far, in order."""
     found = []
-    for place, state in _states(store):
+    for place, state in monitors_of(store):
         given = {key: value for key, value in state.items() if key != "warning"}
         found.append((place, Monitor(**{**given, "unsolved": tuple(given["unsolved"])})))
     return found
-
-
-def _states(store: Store) -> list[tuple[tuple[str, int], dict[str, Any]]]:
-    """What was noted of each round, by arm and repeat, in order of the rounds."""
-    found = []
-    for key, state in store.states(f"{_STATE}:").items():
-        _, arm, repeat, _ = key.split(":")
-        if isinstance(state, dict):
-            found.append(((arm, int(repeat)), dict(state)))
-    return sorted(found, key=lambda one: (one[0], one[1]["round"]))
 
 
 def _curriculum(session: Session, learner: Learner) -> Curriculum:

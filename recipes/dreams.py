@@ -43,7 +43,10 @@ async def imagine(session: Session, learner: Learner, round: int) -> None:
         return ImaginedWorld(predict, starts, horizon)
 
     plan = _dream_plan(session, list(starts.values()), round)
-    episodes = await collect(plan, policy, open_dream, concurrency=32, recorder=session.store)
+    tell = session.progress_of("imagine", len(plan))
+    episodes = await collect(
+        plan, policy, open_dream, concurrency=32, recorder=session.store, on_episode=tell
+    )
     believed = [t for t in episodes if _is_believed(t, session.config.belief)]
     chances = reward.probabilities(believed)
     learner.dreams = [t for t, chance in zip(believed, chances, strict=True) if chance >= 0.5]

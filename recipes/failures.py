@@ -23,8 +23,18 @@ def summary_of(run: Path, phase: str = "") -> FailureSummary:
 
     Of one phase, or of all. Raises `StoreError`.
     """
-    written = {one.episode: one for one in _read(run / FILE)} if (run / FILE).is_file() else {}
+    written = written_in(run)
     return summarize([written.get(one.episode, one) for one in by_rules(run, phase)[0]])
+
+
+def written_in(run: Path) -> dict[str, Attribution]:
+    """What attribution.json says, by episode; nothing where it was not written.
+
+    Raises `StoreError` where it cannot be read.
+    """
+    if not (run / FILE).is_file():
+        return {}
+    return {one.episode: one for one in read_attributions(run / FILE)}
 
 
 def by_rules(run: Path, phase: str = "", trusted: str = TRUSTED) -> tuple[list[Attribution], int]:
@@ -47,7 +57,7 @@ def by_rules(run: Path, phase: str = "", trusted: str = TRUSTED) -> tuple[list[A
     return found, scored
 
 
-def _read(path: Path) -> list[Attribution]:
+def read_attributions(path: Path) -> list[Attribution]:
     """What was written. Raises `StoreError`."""
     from pydantic import TypeAdapter, ValidationError
 

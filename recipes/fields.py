@@ -70,7 +70,8 @@ def _fields(place: _Place, prefix: str) -> Iterator[Field]:
     found = _found(place)
     if found is None or not isinstance(found[1], ast.ClassDef):
         return
-    home, node = found
+    home, node = found[0], found[1]
+    assert isinstance(node, ast.ClassDef)
     for base in node.bases:
         if isinstance(base, ast.Name):
             yield from _fields(_Place(home, base.id), prefix)

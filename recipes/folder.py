@@ -7,13 +7,15 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from recipes.flat import flat, nested
 from recipes.summary.origin import Origin, origin
 from webagent.errors import StoreError
-from webagent.models.builtin.model import BuiltinModel
 from webagent.store import Store
+
+if TYPE_CHECKING:
+    from webagent.models.builtin.model import BuiltinModel
 
 Config = TypeVar("Config")
 
@@ -138,6 +140,8 @@ class RunFolder:
         finally:
             shutil.rmtree(draft, ignore_errors=True)
 
-    def load(self, arm: str, repeat: int, round: int, part: str) -> BuiltinModel:
+    def load(self, arm: str, repeat: int, round: int, part: str) -> "BuiltinModel":
         """The weights after a round. Raises `ModelError`."""
+        from webagent.models.builtin.model import BuiltinModel
+
         return BuiltinModel.load(self.weights(arm, repeat, round, part))

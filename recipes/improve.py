@@ -11,11 +11,12 @@ from pathlib import Path
 from recipes.arms import ARMS, Arm, arms_of
 from recipes.belief import learn_judge
 from recipes.config import resolve
-from recipes.drawing import propose, warnings_of, watch
+from recipes.drawing import propose, watch
 from recipes.dreams import imagine
 from recipes.folder import RunFolder
 from recipes.hosting import Hosting
 from recipes.learner import Learner
+from recipes.noted import warnings_of
 from recipes.outcome import Outcome, Stopped
 from recipes.progress import Board
 from recipes.report import write_report
@@ -31,7 +32,6 @@ from recipes.stages import (
     recall,
 )
 from recipes.summary import RunMeta, print_summary, summarize, write_summary
-from recipes.summary.efficiency import COMPARED, same_success, sentences
 from recipes.workers import Job, JobError, Say, run_jobs
 from tasks.suite import UnknownTask
 from webagent.browser import Browser, find_chromium
@@ -90,12 +90,10 @@ def main(argv: Sequence[str]) -> Outcome:
             f"{error}\nfinished steps are safe; go on with: {_resume_command(folder)}"
         ) from error
     with folder.store() as store:
-        summary, warnings = summarize(store, _meta(config, folder)), warnings_of(store)
+        summary = summarize(store, _meta(config, folder, warnings_of(store)))
         numbers = write_summary(summary, folder.path)
         page = write_report(summary, store, folder.path)
     print_summary(summary)
-    for sentence in [*warnings, *sentences(same_success(summary, *COMPARED))]:
-        print(f"• {sentence}")
     print(f"\nreport: {page}\nnumbers: {numbers}")
     return Outcome({**summary, "run": str(folder.path), "report": str(page)})
 
@@ -185,13 +183,14 @@ def _reopen(path: Path) -> tuple[RunFolder, ImproveConfig]:
     return folder, folder.config(ImproveConfig)
 
 
-def _meta(config: ImproveConfig, folder: RunFolder) -> RunMeta:
+def _meta(config: ImproveConfig, folder: RunFolder, notes: Sequence[str]) -> RunMeta:
     """What the store does not know of the run."""
     command = shlex.join(folder.settings()["command"])
     suite = suite_of(config.benchmark, config.files)
     names = suite.select(config.tasks)
     origins = folder.note_origin()
-    return RunMeta(suite.id, names, command, origins, HEADLINE.id, config.split)
+    told = tuple(notes)
+    return RunMeta(suite.id, names, command, origins, HEADLINE.id, config.split, notes=told)
 
 
 def _resume_command(folder: RunFolder) -> str:

@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from contextvars import ContextVar
@@ -16,7 +17,8 @@ _WIDTH = 120
 """Of tables that go into a file or a pipe, in characters."""
 _STDOUT, _STDERR = 1, 2
 _program: ContextVar[Callable[[str], None] | None] = ContextVar("program", default=None)
-_lines: ContextVar[int] = ContextVar("lines", default=0)
+_lines: ContextVar[Counter[str]] = ContextVar("lines")
+"""How many were emitted; one for the tasks of an event loop, too, which copy the context."""
 
 
 def for_program() -> bool:
@@ -31,7 +33,7 @@ def emit(event: Mapping[str, Any]) -> None:
     """
     tell = _program.get()
     if tell is not None:
-        _lines.set(_lines.get() + 1)
+        _lines.get()["emitted"] += 1
         tell(json.dumps(event, default=str) + "\n")
 
 
@@ -70,7 +72,7 @@ def json_only() -> Iterator[None]:
             output.write(text)
             output.flush()
 
-        asked, counted = _program.set(tell), _lines.set(0)
+        asked, counted = _program.set(tell), _lines.set(Counter())
         try:
             yield
         finally:

@@ -30,6 +30,13 @@ class Recipe:
     summary: str
     examples: tuple[str, ...]
     """Command lines as one would type them; they stand at the end of its help."""
+    leads: str = ""
+    """The setting that words which stand first are for, so that they need no flag."""
+
+    def line(self, words: Sequence[str]) -> list[str]:
+        """What was typed behind the recipe's name, with the flag for words that stand first."""
+        leads = bool(self.leads and words and not words[0].startswith("-"))
+        return [*[f"--{self.leads}"] * leads, *words]
 
     def load(self) -> Main:
         """The function, with everything it needs imported."""
@@ -51,6 +58,18 @@ GROUPS = {
 }
 
 RECIPES = {
+    "run": Recipe(
+        entry="recipes.run:main",
+        settings="recipes.run.settings:RunConfig",
+        facts="recipes.run.outcome:Ran",
+        group="agents",
+        summary="do one task live: watch, pause, take over, keep it",
+        examples=(
+            "webagent run 'What does it cost?' --url https://shop.example --model NAME",
+            "webagent run 'Buy it' --url https://shop.example --model NAME --headed"
+            " --guard guard.toml",
+        ),
+    ),
     "benchmark": Recipe(
         entry="recipes.benchmark:main",
         settings="recipes.benchmark.settings:BenchmarkConfig",
@@ -61,6 +80,19 @@ RECIPES = {
             "webagent benchmark miniwob --tasks click-test login-user --seeds 2",
             "webagent benchmark webarena --policy endpoint --model NAME --preview",
         ),
+        leads="benchmark",
+    ),
+    "collect": Recipe(
+        entry="recipes.collect:main",
+        settings="recipes.collect.settings:CollectConfig",
+        facts="recipes.collect.recipe:Collected",
+        group="agents",
+        summary="play a policy on tasks and keep the episodes as data",
+        examples=(
+            "webagent collect miniwob --tasks click-test login-user --seeds 20",
+            "webagent collect own --files tasks.toml --policy endpoint --model NAME --count 50",
+        ),
+        leads="benchmark",
     ),
     "improve": Recipe(
         entry="recipes.improve:main",
@@ -73,6 +105,14 @@ RECIPES = {
             "webagent improve --resume runs/NAME",
         ),
     ),
+    "dream": Recipe(
+        entry="recipes.dream:main",
+        settings="recipes.dream:DreamConfig",
+        facts="recipes.dream:Dreamt",
+        group="learning",
+        summary="imagine episodes from real pages of a run, by its world model",
+        examples=("webagent dream runs/NAME --count 200", "webagent dream runs/NAME --count 0"),
+    ),
     "train": Recipe(
         entry="recipes.train:main",
         settings="recipes.train.settings:TrainSettings",
@@ -80,9 +120,10 @@ RECIPES = {
         group="learning",
         summary="teach a language model what runs have stored",
         examples=(
-            "webagent train --runs runs/NAME --model FOLDER --lora 16 --out trained",
-            "webagent train --runs runs/NAME --role world --out world",
+            "webagent train runs/NAME --model FOLDER --lora 16 --out trained",
+            "webagent train runs/NAME --role world --out world",
         ),
+        leads="runs",
     ),
     "learn": Recipe(
         entry="recipes.learn:main",
@@ -110,6 +151,7 @@ RECIPES = {
         group="judging",
         summary="teach a reward model on labelled episodes and measure it",
         examples=("webagent train-judge runs/NAME --out judge",),
+        leads="runs",
     ),
     "attribute": Recipe(
         entry="recipes.attribute:main",
@@ -119,13 +161,21 @@ RECIPES = {
         summary="say why episodes failed, and what to fix first",
         examples=("webagent attribute runs/NAME --phase evaluate",),
     ),
+    "view": Recipe(
+        entry="recipes.view:main",
+        settings="recipes.view.command:ViewConfig",
+        facts="recipes.view.command:Served",
+        group="judging",
+        summary="look at runs in a browser, live while they go on",
+        examples=("webagent view runs", "webagent view runs/NAME --port 8000 --open"),
+    ),
     "report": Recipe(
         entry="recipes.report:main",
         settings="recipes.report.command:ReportConfig",
-        facts="recipes.summary.shape:RunSummary",
+        facts="recipes.report.command:Reported",
         group="judging",
-        summary="write a run's page again and print its tables",
-        examples=("webagent report runs/NAME",),
+        summary="write a run's page or pictures again and print its tables",
+        examples=("webagent report runs/NAME --html report.html", "webagent report --png plots"),
     ),
     "propose": Recipe(
         entry="recipes.propose:main",
@@ -145,6 +195,18 @@ RECIPES = {
         group="tasks",
         summary="keep what a person does in a browser",
         examples=("webagent record https://example.org --goal 'Find the contact page'",),
+    ),
+    "replay": Recipe(
+        entry="recipes.replay:main",
+        settings="recipes.replay.settings:ReplayConfig",
+        facts="recipes.replay.command:Replays",
+        group="tasks",
+        summary="play stored episodes again without a model, healing as pages move",
+        examples=(
+            "webagent replay runs/NAME",
+            "webagent replay runs/NAME 3f2a --seed 77 --headed",
+            "webagent replay runs/NAME 3f2a --to-script again.py",
+        ),
     ),
     "import": Recipe(
         entry="recipes.imports.command:main",
@@ -190,6 +252,18 @@ RECIPES = {
         examples=(
             "webagent login https://example.org/login --site example",
             "webagent login --list",
+        ),
+    ),
+    "mcp": Recipe(
+        entry="recipes.mcp:main",
+        settings="recipes.mcp.settings:McpConfig",
+        facts="recipes.mcp.command:Served",
+        group="agents",
+        summary="give assistants a browser, by the Model Context Protocol",
+        examples=(
+            "webagent mcp --allow http://localhost:3000 --store runs/assistant",
+            "webagent mcp --http 8931 --guard guard.toml",
+            "webagent mcp --describe",
         ),
     ),
     "completion": Recipe(

@@ -1,7 +1,7 @@
 """A session: one arm of one repeat at work, with what it holds and what it has cost."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
@@ -117,6 +117,16 @@ class Session:
     def progress(self, stage: str) -> Progress:
         """Tells how far a training is."""
         return lambda done, loss: self.say(stage, min(done, 1.0), f"loss {loss:.3f}")
+
+    def progress_of(self, stage: str, total: int) -> Callable[[Trajectory], None]:
+        """Tells how many episodes of a stage there are, each time one has ended."""
+        seen: list[str] = []
+
+        def tell(trajectory: Trajectory) -> None:
+            seen.append(trajectory.id)
+            self.say(stage, min(len(seen) / total, 1.0), f"{len(seen)} episodes")
+
+        return tell
 
     def fit_config(self, tokens: int, round: int) -> FitConfig:
         """Seeds differ by repeat and round; rounds after the first go on at half the rate."""

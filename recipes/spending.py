@@ -74,18 +74,8 @@ def check_money(caps: Caps, model: str, prices: Prices) -> None:
     others = "cap it with --max-tokens-total or --max-minutes"
     if not model:
         raise UsageError(f"{flag} is for --policy endpoint: no other is paid for; {others}")
-    price = prices.of(model)
-    if price is None:
-        where = f"{prices.path} has none" if prices.path else "there is no prices.toml"
-        raise UsageError(
-            f"{flag} cannot be kept: the price of {model!r} is not known, {where}; add"
-            f' [models."{model}"] with input and output for a million tokens, or {others}'
-        )
-    if price.own:
-        raise UsageError(
-            f"{flag} cannot be kept: {prices.path} says that {model!r} runs on own weights, which"
-            f" cost no money; {others}"
-        )
+    if reason := prices.why_untold(model):
+        raise UsageError(f"{flag} cannot be kept: {reason}, or {others}")
 
 
 def open_ledger(store: Store, caps: Caps, prices: Prices) -> Ledger:

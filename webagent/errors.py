@@ -3,11 +3,14 @@
     WebAgentError
     ├── ActionError     an action could not be read from text
     ├── PolicyError     the policy gave no usable reply
+    │   └── AnswerError     there is no answer, or not one in the form that was asked for
+    ├── StoppedError    a task was ended before its end: by a limit, or by somebody
     ├── GuardError      an action was refused by a limit set in code
     ├── ModelError      a model or its endpoint failed (infrastructure, never a reward)
     ├── WorldError      the world failed under the episode (infrastructure, never a reward)
     │   └── CaptchaError    a site shows a captcha in place of its content
     ├── StoreError      a run folder cannot be read or written
+    ├── CallError       an assistant's call names what is not there or not allowed
     └── SetupError      something the user must install, name or configure
         └── UsageError      the command line, or a setting, asks for what cannot be
 
@@ -33,6 +36,14 @@ class PolicyError(WebAgentError):
     """The policy gave no usable action, repair attempt included."""
 
 
+class AnswerError(PolicyError):
+    """The agent gave no answer, or none in the form that was asked for."""
+
+
+class StoppedError(WebAgentError):
+    """A limit on steps, money, tokens or time, or somebody, ended the task before its end."""
+
+
 class GuardError(WebAgentError):
     """A limit enforced in code refused the action."""
 
@@ -51,6 +62,10 @@ class CaptchaError(WorldError):
 
 class StoreError(WebAgentError):
     """A run folder is of another version, cut short, full or not ours."""
+
+
+class CallError(WebAgentError):
+    """An assistant's call cannot be done as it stands; the message says how it could."""
 
 
 class SetupError(WebAgentError):

@@ -22,11 +22,18 @@ class Ending(StrEnum):
     MODEL_FAILED = "model failed"
     CAPTCHA = "captcha"
     """The site wanted a person."""
+    STOPPED = "stopped"
+    """Somebody, or a cap on money, tokens or time, ended it before its end."""
 
     @property
     def is_infrastructure(self) -> bool:
         """Whether the failure says nothing about the agent: retried, counted, never scored."""
-        return self in (Ending.WORLD_FAILED, Ending.MODEL_FAILED, Ending.CAPTCHA)
+        return self in (
+            Ending.WORLD_FAILED,
+            Ending.MODEL_FAILED,
+            Ending.CAPTCHA,
+            Ending.STOPPED,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +140,10 @@ class Step:
     seconds: float = 0.0
     """Wall time the world took for the action."""
 
+
+PERSON = "person"
+"""The `Decision.weights` of what a person did. In an episode of an agent's it takes none of the
+steps that the agent may take."""
 
 SET_APART = ("baseline", "record")
 """Phases that say nothing of a policy: baselines, and what was played to be replayed in one. They

@@ -15,7 +15,7 @@ from worldmodel.transitions import Transition
 _BATCH = 32
 _WHOLE = 10_000
 _LineKey: TypeAlias = tuple[str, str, tuple[str, ...], tuple[str, ...], tuple[str, ...]]
-_Changes: TypeAlias = Counter[tuple[str, _LineKey]]
+Changes: TypeAlias = Counter[tuple[str, _LineKey]]
 
 
 class Predictor(Protocol):
@@ -73,7 +73,7 @@ class CopyPage:
     def most_frequent(cls, transitions: Sequence[Transition]) -> "CopyPage":
         """The one whose outcome has the frequencies of these (training) transitions."""
         ends = [float(t.after.over) for t in transitions]
-        same = [float(not t.after.over and not _changes(t.before, t.after)) for t in transitions]
+        same = [float(not t.after.over and not changes(t.before, t.after)) for t in transitions]
         succeeds = [float(t.succeeded) for t in transitions]
         return cls(Outcome(*(_mean(values) or 0.0 for values in (ends, same, succeeds))))
 
@@ -102,12 +102,12 @@ class _Told:
         return not self.truth.after.over
 
     @property
-    def happened(self) -> _Changes:
-        return _changes(self.truth.before, self.truth.after)
+    def happened(self) -> Changes:
+        return changes(self.truth.before, self.truth.after)
 
     @property
-    def predicted(self) -> _Changes:
-        return _changes(self.truth.before, self.page)
+    def predicted(self) -> Changes:
+        return changes(self.truth.before, self.page)
 
     @property
     def is_exact(self) -> bool:
@@ -150,7 +150,7 @@ def _tell(world: Predictor, transitions: Sequence[Transition]) -> Iterator[_Told
             yield _Told(truth, page, outcome)
 
 
-def _changes(before: Observation, after: Observation) -> _Changes:
+def changes(before: Observation, after: Observation) -> Changes:
     """The lines that went and the lines that came, however often each."""
     old, new = Counter(_lines(before)), Counter(_lines(after))
     gone = Counter({("gone", line): count for line, count in (old - new).items()})

@@ -25,7 +25,7 @@ _HALF = 0.5
 def has_failed(trajectory: Trajectory, scores: Sequence[Score]) -> bool:
     """Whether there is a failure to explain: the world's or the model's, or a headline score that
     says so, contradicts another, or could not be made. Not so where nothing was scored."""
-    if trajectory.ending is None:
+    if trajectory.ending is None or trajectory.ending is Ending.STOPPED:
         return False
     if trajectory.ending.is_infrastructure:
         return True

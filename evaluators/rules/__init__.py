@@ -12,7 +12,7 @@ from evaluators.rules import verified as verified
 from evaluators.rules import visualwebarena as visualwebarena
 from evaluators.rules import webarena as webarena
 from evaluators.rules import webchorearena as webchorearena
-from evaluators.rules.checks import checks_hold
+from evaluators.rules.checks import checks_hold, each_check
 from evaluators.rules.differences import Difference, differences
 from evaluators.rules.pictures import with_folder
 from evaluators.rules.rule import (
@@ -37,6 +37,7 @@ __all__ = [
     "checks_hold",
     "consulting_rule",
     "differences",
+    "each_check",
     "rule",
     "with_folder",
 ]

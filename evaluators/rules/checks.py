@@ -1,6 +1,6 @@
 """A task's checks as an evaluator: each rule on its piece of the captured evidence."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from math import prod
 
 from evaluators.evaluator import Judged, Verdict, evaluator
@@ -37,24 +37,60 @@ def checks_hold(score: str = "success", means: Means | None = None) -> Judged:
     return judge
 
 
+def each_check(trajectory: Trajectory) -> tuple[tuple[Check, Verdict], ...]:
+    """What each check of the task, of whatever score, says of the episode, one by one.
+
+    A rule that has to ask a model abstains here. Raises `SetupError` for an unknown rule.
+    """
+    evidence = {**trajectory.evidence, **_of_episode(trajectory)}
+    return tuple((check, _apart(check, evidence)) for check in trajectory.task.checks)
+
+
+def _apart(check: Check, evidence: Mapping[str, Json]) -> Verdict:
+    if check.rule in CONSULTING_RULES:
+        return Verdict(None, f"{check.rule} asks a model or looks at pictures")
+    if check.rule not in RULES:
+        raise unknown_name("rule", check.rule, [*RULES, *CONSULTING_RULES])
+    if check.evidence not in evidence:
+        return Verdict(None, _not_captured(check.evidence, evidence))
+    found = evidence[check.evidence]
+    return _told(check, found, lambda: RULES[check.rule](found, check.expected))
+
+
 async def _check(check: Check, evidence: Mapping[str, Json], goal: str, means: Means) -> Verdict:
     if check.rule not in RULES and check.rule not in CONSULTING_RULES:
         raise unknown_name("rule", check.rule, [*RULES, *CONSULTING_RULES])
     if check.evidence not in evidence:
         return Verdict(None, _not_captured(check.evidence, evidence))
     found = evidence[check.evidence]
-    what = f"{check.evidence} is {_shown(found)}, {check.rule} {_shown(check.expected)}"
+    if check.rule in RULES and check.rule not in CONSULTING_RULES:
+        return _told(check, found, lambda: RULES[check.rule](found, check.expected))
+    question = Question(found, check.expected, goal, means, evidence)
     try:
-        if check.rule in CONSULTING_RULES:
-            question = Question(found, check.expected, goal, means, evidence)
-            holds: bool | Verdict = await CONSULTING_RULES[check.rule](question)
-        else:
-            holds = RULES[check.rule](found, check.expected)
+        said = await CONSULTING_RULES[check.rule](question)
     except TypeError as error:
-        return Verdict(None, f"{what}: cannot be compared ({error})")
+        return _incomparable(check, found, error)
+    return _told(check, found, lambda: said)
+
+
+def _told(check: Check, found: Json, compare: Callable[[], bool | Verdict]) -> Verdict:
+    """What comparing comes to, with what was compared."""
+    what = _compared(check, found)
+    try:
+        holds = compare()
+    except TypeError as error:
+        return _incomparable(check, found, error)
     if isinstance(holds, Verdict):
         return Verdict(holds.value, f"{what}: {holds.reason}")
     return Verdict(float(holds), f"{what}: {'holds' if holds else 'fails'}")
+
+
+def _incomparable(check: Check, found: Json, error: TypeError) -> Verdict:
+    return Verdict(None, f"{_compared(check, found)}: cannot be compared ({error})")
+
+
+def _compared(check: Check, found: Json) -> str:
+    return f"{check.evidence} is {_shown(found)}, {check.rule} {_shown(check.expected)}"
 
 
 def _not_captured(name: str, evidence: Mapping[str, Json]) -> str:

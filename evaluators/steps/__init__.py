@@ -1,7 +1,7 @@
 """What each step of an episode was worth: progress, mistakes and repetitions, for trainers."""
 
 from evaluators.steps.judgement import JudgedStep, Label, StepJudgement
-from evaluators.steps.keeping import keep, kept
+from evaluators.steps.keeping import keep, kept, kept_of
 from evaluators.steps.lessons import step_labels, step_rewards, step_weights
 from evaluators.steps.rules import by_rules
 from evaluators.steps.value import Value, by_value, value_of
@@ -19,6 +19,7 @@ __all__ = [
     "by_value",
     "keep",
     "kept",
+    "kept_of",
     "step_labels",
     "step_rewards",
     "step_weights",

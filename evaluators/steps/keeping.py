@@ -35,6 +35,12 @@ def kept(store: Store, source: str = "") -> dict[str, StepJudgement]:
     return {one.episode: one for one in found if one.source.startswith(source)}
 
 
+def kept_of(store: Store, episode: str) -> tuple[StepJudgement, ...]:
+    """What the run holds of one episode, by the names of the sources. Raises `StoreError`."""
+    found = store.states(f"{_PREFIX}{episode}:")
+    return tuple(_read(store, key, value) for key, value in found.items())
+
+
 def _written(judgement: StepJudgement) -> Json:
     """The judgement as plain data, the fields of a step that say nothing left out."""
     steps: list[Json] = [

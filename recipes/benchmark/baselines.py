@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recipes.benchmark.chosen import Chosen
-from recipes.benchmark.verdicts import HEADLINE, judge_in
+from recipes.benchmark.verdicts import HEADLINE
+from recipes.noted import judge_in
 from recipes.summary.baselines import GIVE_UP, NOTHING, PHASE, RECORDING, REPLAY
 from tasks.task import Task
 from webagent.action import Action, Answer, GiveUp

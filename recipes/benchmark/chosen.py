@@ -32,6 +32,8 @@ class Chosen:
     split: str
     lacking: Mapping[str, str] = field(default_factory=dict)
     """Tasks that were asked for and cannot be made, as nobody said where their sites are."""
+    phase: str = "evaluate"
+    """What the episodes are played for."""
 
     @classmethod
     def of(cls, config: BenchmarkConfig) -> "Chosen":
@@ -66,9 +68,9 @@ class Chosen:
         ]
 
     def plan(self, arm: str) -> list[Planned]:
-        """The episodes of the policy that is measured."""
+        """The policy's episodes."""
         tasks = [task for task in self.tasks() for _ in range(self.samples)]
-        return planned(tasks, Provenance(arm=arm, phase="evaluate"))
+        return planned(tasks, Provenance(arm=arm, phase=self.phase))
 
     def seeds_told(self) -> str:
         """The seeds, or the repeats, in words."""

@@ -1,10 +1,12 @@
 """The playing of a measurement: the policy first, then the baselines beside it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
+
+from rich.console import Console
 
 from recipes.benchmark import baselines
 from recipes.benchmark.baselines import Recordings
@@ -34,11 +36,22 @@ class Measurement:
     chosen: Chosen
     store: Store
     ledger: Ledger
+    budget: int | None = None
+    """Real steps of the policy, at most, those of earlier sessions included."""
+    worker: str = ""
+    """Told apart from others that play parts of the same run beside it."""
+    seen: Callable[[Trajectory], None] | None = None
+    """Called with every episode that ends, in place of showing how far it is."""
+
+    async def play_plan(self, plan: Sequence[Planned]) -> None:
+        """Play the policy alone on a plan of one's own; every episode is scored as it ends."""
+        async with self._judge() as verdicts, stage_of(self.config, self.chosen, self.store) as on:
+            await self._play_policy(on, verdicts, plan)
 
     async def play(self) -> None:
         """Play what has not been played yet, and score every episode as it ends."""
         async with self._judge() as verdicts, stage_of(self.config, self.chosen, self.store) as on:
-            await self._play_policy(on, verdicts)
+            await self._play_policy(on, verdicts, self.chosen.plan(arm_of(self.config)))
             if self.config.baselines:
                 await self._play_baselines(on, verdicts)
 
@@ -49,14 +62,13 @@ class Measurement:
         async with judging_in(self.store, spec, asked, self.ledger) as verdicts:
             yield verdicts
 
-    async def _play_policy(self, stage: Stage, verdicts: Verdicts) -> None:
-        arm = arm_of(self.config)
+    async def _play_policy(self, stage: Stage, verdicts: Verdicts, plan: Sequence[Planned]) -> None:
         played = contestant(self.config)
         played.asking.note(self.store)
         metered = partial(MeteredModel, ledger=self.ledger)
-        with Clock(self.store, arm) as clock:
+        with Clock(self.store, arm_of(self.config) + self.worker) as clock:
             async with played.ready(stage.images, metered) as policy:
-                await self._collect(self.chosen.plan(arm), policy, stage, verdicts, clock)
+                await self._collect(plan, policy, stage, verdicts, clock, self.budget)
 
     async def _play_baselines(self, stage: Stage, verdicts: Verdicts) -> None:
         plain = stage.plain()
@@ -90,17 +102,21 @@ class Measurement:
         stage: Stage,
         verdicts: Verdicts,
         recorder: Recorder,
+        budget: int | None = None,
     ) -> list[Trajectory]:
         """Play a plan; scores come as episodes end, and all are there when this returns."""
         if not plan:
             return []
         known = set(self.store.ids("any"))
         scoring: list[asyncio.Future[None]] = []
-        with Meter(len(plan), cost=partial(told, self.ledger)) as meter:
+        shown = Console(quiet=True) if self.seen else None
+        with Meter(len(plan), shown, partial(told, self.ledger)) as meter:
 
             async def score(trajectory: Trajectory) -> None:
                 value = await verdicts.give(trajectory)
                 meter.count(trajectory, value, is_new=trajectory.id not in known)
+                if self.seen:
+                    self.seen(trajectory)
 
             try:
                 return await collect(
@@ -109,6 +125,7 @@ class Measurement:
                     stage.open_world,
                     concurrency=self.config.concurrency,
                     recorder=recorder,
+                    budget_steps=budget,
                     on_episode=lambda t: scoring.append(asyncio.ensure_future(score(t))),
                 )
             except asyncio.CancelledError:

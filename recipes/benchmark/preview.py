@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evaluators.rules import CONSULTING_RULES
-from recipes.asking import MAX_TOKENS
 from recipes.benchmark import baselines
 from recipes.benchmark.baselines import is_infeasible
 from recipes.benchmark.chosen import Chosen
@@ -14,6 +13,7 @@ from recipes.benchmark.verdicts import has_checks
 from recipes.benchmark.worlds import missing_logins, missing_sites
 from recipes.folder import RunFolder
 from tasks.task import Task
+from webagent.agent.asking import MAX_TOKENS
 
 _SHOWN = 5
 

@@ -10,31 +10,30 @@ from recipes.benchmark.clock import Clock
 from recipes.benchmark.measurement import BASELINES, NOTES, Measurement
 from recipes.benchmark.preview import preview, told
 from recipes.benchmark.settings import BenchmarkConfig, arm_of, check, contestant
-from recipes.benchmark.verdicts import judge_in
-from recipes.benchmark.worlds import guard_of, missing_logins, missing_sites
+from recipes.benchmark.worlds import check_surroundings
 from recipes.config import resolve
 from recipes.failures import summary_of
 from recipes.folder import RunFolder
+from recipes.noted import judge_in
 from recipes.outcome import Outcome, Status
 from recipes.report import write_report
 from recipes.spending import open_ledger, prices_in, within
 from recipes.stopping import run_until_stopped
 from recipes.summary import RunMeta, Summary, print_summary, summarize, write_summary
-from webagent.browser.sessions.har import read_traffic
-from webagent.errors import SetupError, StoreError
+from webagent.errors import StoreError
 from webagent.store import Store
 
 
 def main(argv: Sequence[str]) -> Outcome:
     """Measure, then print the table and write summary.json and report.html."""
-    config = _resumed(resolve(BenchmarkConfig, "benchmark", _named(argv)))
+    config = _resumed(resolve(BenchmarkConfig, "benchmark", argv))
     check(config)
     chosen = Chosen.of(config)
     if config.preview:
         facts = preview(config, chosen)
         print(told(facts))
         return Outcome({"preview": facts})
-    _check_surroundings(config, chosen)
+    check_surroundings(config, chosen)
     folder = _folder(config, argv)
     with folder.store() as store:
         work = _within_caps(config, chosen, store)
@@ -58,12 +57,6 @@ def _status(summary: Summary) -> Status:
     return Status.DONE if summary["arms"] else Status.FAILED
 
 
-def _named(argv: Sequence[str]) -> list[str]:
-    """The command line with a benchmark that stands first put behind its flag."""
-    is_named = bool(argv) and not argv[0].startswith("-")
-    return ["--benchmark", *argv] if is_named else list(argv)
-
-
 async def _within_caps(config: BenchmarkConfig, chosen: Chosen, store: Store) -> None:
     """Measure, as far as what may be spent allows."""
     ledger = open_ledger(store, config.caps, prices_in(config.caps.prices))
@@ -71,20 +64,6 @@ async def _within_caps(config: BenchmarkConfig, chosen: Chosen, store: Store) ->
     minutes = config.caps.max_minutes
     left = None if minutes is None else 60 * minutes - spent
     await within(Measurement(config, chosen, store, ledger).play(), ledger, store, left)
-
-
-def _check_surroundings(config: BenchmarkConfig, chosen: Chosen) -> None:
-    """What the tasks need is there, or `SetupError` or `StoreError` before anything is spent."""
-    chosen.check()
-    guard_of(config, chosen)
-    if sites := missing_sites(config, chosen):
-        raise SetupError(sites)
-    if missing := missing_logins(config, chosen):
-        raise SetupError(f"logins are missing: {'; '.join(missing.values())}")
-    if config.replay is not None:
-        Store.open(config.replay).close()
-    if config.har is not None:
-        read_traffic(config.har)
 
 
 def _resumed(asked: BenchmarkConfig) -> BenchmarkConfig:

@@ -7,7 +7,6 @@ from pathlib import Path
 from tyro.conf import OmitArgPrefixes
 
 from recipes.asked import AskedModel
-from recipes.asking import Asking
 from recipes.benchmark.verdicts import HEADLINE
 from recipes.contestant import PLAIN, Contestant
 from recipes.judging.specification import Spec, read_spec
@@ -15,6 +14,7 @@ from recipes.memory import knowledge_of
 from recipes.spending import Caps, check_money, prices_in
 from tasks.benchmarks.catalogue import BENCHMARKS
 from tasks.suite import SEEDS_PER_SPLIT, SPLITS
+from webagent.agent.asking import Asking
 from webagent.errors import UsageError, unknown_name
 from webagent.guard import Guard
 from webagent.policy.knowledge import Knowledge

@@ -10,6 +10,7 @@ from evaluators.evaluator import Judged
 from evaluators.rules import checks_hold
 from recipes.contestant import Contestant
 from recipes.judging.specification import Making, Spec
+from recipes.noted import JUDGE
 from tasks.task import Task
 from webagent.models.metered import Ledger, MeteredModel
 from webagent.records import Trajectory
@@ -21,7 +22,6 @@ AT_ONCE = 8
 """Judgements that are under way at the same time."""
 SECONDS = 600.0
 """After which a judge abstains."""
-_JUDGE = "benchmark:judge"
 
 
 @dataclass(slots=True)
@@ -37,7 +37,7 @@ class Verdicts:
     _places: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
 
     def __post_init__(self) -> None:
-        self.store.put_state(_JUDGE, self.headline.id)
+        self.store.put_state(JUDGE, self.headline.id)
         if self.is_paid:
             self._spoken = {
                 episode: score.value
@@ -84,8 +84,3 @@ async def judging_in(
 def has_checks(task: Task, score: str = "success") -> bool:
     """Whether rules can say anything of this score."""
     return any(check.score == score for check in task.checks)
-
-
-def judge_in(store: Store) -> str:
-    """The id of whoever scored this run."""
-    return str(store.get_state(_JUDGE) or HEADLINE.id)

@@ -5,13 +5,14 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from recipes.asking import Images
 from recipes.benchmark.chosen import Chosen, own_folders
 from recipes.benchmark.settings import BenchmarkConfig, contestant, judge_of
 from recipes.hosting import Hosting
 from tasks.task import Json, Task
+from webagent.agent.asking import Images
 from webagent.browser import Browser, BrowserWorld
 from webagent.browser.goal_pictures import GoalPictures
+from webagent.browser.sessions.har import read_traffic
 from webagent.browser.sessions.logins import Logins
 from webagent.browser.sessions.profile import Profile
 from webagent.errors import SetupError, UsageError
@@ -101,6 +102,20 @@ async def stage_of(config: BenchmarkConfig, chosen: Chosen, store: Store) -> Asy
             pictures,
             pictures,
         )
+
+
+def check_surroundings(config: BenchmarkConfig, chosen: Chosen) -> None:
+    """What the tasks need is there, or `SetupError` or `StoreError` before anything is spent."""
+    chosen.check()
+    guard_of(config, chosen)
+    if sites := missing_sites(config, chosen):
+        raise SetupError(sites)
+    if missing := missing_logins(config, chosen):
+        raise SetupError(f"logins are missing: {'; '.join(missing.values())}")
+    if config.replay is not None:
+        Store.open(config.replay).close()
+    if config.har is not None:
+        read_traffic(config.har)
 
 
 def guard_of(config: BenchmarkConfig, chosen: Chosen) -> Guard | None:

@@ -26,9 +26,7 @@ def recipes() -> Iterator[Completed]:
     """All of them, in the order of the registry."""
     for name, recipe in RECIPES.items():
         fields = fields_of(recipe.settings)
-        standing = [field for field in fields if field.is_positional]
-        if name == "benchmark":
-            standing = [field for field in fields if field.name == "benchmark"]
+        standing = [each for each in fields if each.is_positional or each.name == recipe.leads]
         words = tuple(word for field in standing for word in values(name, field))
         flags = tuple(field for field in fields if not field.is_positional)
         yield Completed(name, recipe.summary, flags, words)

@@ -6,10 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from recipes.asking import Asking
 from recipes.export.card import write_card
 from recipes.export.consumer import Consumer
-from recipes.export.cost import Till
 from recipes.export.draft import whole_folder
 from recipes.export.examples import (
     Example,
@@ -27,6 +25,8 @@ from recipes.export.table import Table, schema_of
 from recipes.export.tally import Tally
 from recipes.export.tools import tools_text
 from recipes.export.turns import Asker, pictures
+from recipes.till import Till
+from webagent.agent.asking import Asking
 from webagent.errors import SetupError
 from webagent.store import Store
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from recipes.export.cost import Till
 from recipes.export.selection import Chosen
 from recipes.export.table import BLOCKS, COUNT, FLAG, IMAGES, REAL, TEXT, Row, blocks, clean
 from recipes.export.turns import Turn, pictures
+from recipes.till import Till
 from tasks.task import Json
 from webagent.action import format_action
 from webagent.models.model import Message

@@ -4,8 +4,8 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from recipes.asking import Asking
 from webagent.action import format_action
+from webagent.agent.asking import Asking
 from webagent.errors import ActionError, StoreError
 from webagent.models import CannedModel, Message
 from webagent.policy.reply import read_reply

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from evaluators.replies import json_objects
+from tasks.proposers.answer import Drafted, proposals_of
 from tasks.proposers.draft import Drafts, UnreadableDraft, read_drafts
-from tasks.proposers.proposals import Drafted, proposals_of
 from tasks.proposers.request import PROPOSE, Request, system_slots
 from tasks.proposers.scope import Scope
 from webagent.errors import StoreError

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from evaluators.rules import checks_hold
 from recipes.proposing.visit import page_seen
-from tasks.proposer import Attempt
 from tasks.proposers.demonstrations import Demonstration
 from tasks.proposers.scope import Scope
 from tasks.suite import split_of
 from tasks.task import Task
+from tasks.variants import Attempt
 from webagent.action import format_action
 from webagent.errors import SetupError
 from webagent.records import Step, Trajectory

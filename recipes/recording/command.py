@@ -111,12 +111,12 @@ async def _record(config: RecordConfig, run: str, store: Store) -> Trajectory:
         answers.append(line)
         session.done.set()
 
-    if config.answer:
-        _say("Type the answer here and press Enter when you are done.")
-        answer_typed(answered)
-    else:
-        _say("Close the window, or press Ctrl-C here, when you are done.")
     with _signals_to(session.done):
+        if config.answer:
+            _say("Type the answer here and press Enter when you are done.")
+            answer_typed(answered)
+        else:
+            _say("Close the window, or press Ctrl-C here, when you are done.")
         last = await session.run(_task(config, index), _profile(config))
     answer = answers[0] if answers else ""
     return demonstration.finish(last, _goal(config), answer)

@@ -11,11 +11,20 @@ from recipes.recording.translator import Translator
 from tasks.task import Task
 from webagent.action import Answer, format_action
 from webagent.browser.watching import Told
-from webagent.records import Decision, Ending, Observation, Provenance, Score, Step, Trajectory
+from webagent.records import (
+    PERSON,
+    Decision,
+    Ending,
+    Observation,
+    Provenance,
+    Score,
+    Step,
+    Trajectory,
+)
 from webagent.rollout.plan import episode_id
 from webagent.store import Store
 
-SOURCE, WHO = "demonstration", "person"
+SOURCE, WHO = "demonstration", PERSON
 SPARE = 2
 """An agent may take so many times the person's steps."""
 LEAST_STEPS = 10

@@ -6,8 +6,20 @@ an action only where what it brought forth was used. What cannot be put into an 
 """
 
 from collections.abc import Callable
-from typing import Any
 
+from recipes.recording.deeds import (
+    choice_of,
+    click_of,
+    drag_of,
+    is_choice,
+    is_drag,
+    is_unchanged,
+    mark_of,
+    not_understood,
+    press_of,
+    reply_of,
+    upload_of,
+)
 from recipes.recording.draft import Draft, Scrolling, Typing
 from webagent.action import Action
 from webagent.action import actions as act
@@ -15,13 +27,9 @@ from webagent.browser.watching import Told
 from webagent.guard.secret import placeholder
 from webagent.records import Observation
 
-FAR = 6
-"""Pixels; whoever moves the pressed mouse further means to drag."""
 MOST_CLICKS = 2
-_BUTTONS: dict[int, act.Button] = {0: "left", 1: "middle", 2: "right"}
 _CHOSEN_FROM = ("select", "option")
 _SET_BY_HAND = ("input:range",)
-_PICTURES = ("canvas",)
 
 Keep = Callable[[Draft], None]
 Say = Callable[[str], None]
@@ -69,7 +77,7 @@ class Translator:
     def _hear_dropped(self, told: Told) -> None:
         down, self._down = self._down, None
         if down is not None:
-            self._hold(down, self._drag(down, told))
+            self._hold(down, drag_of(down, told))
 
     def _hear_double(self, told: Told) -> None:
         clicks = [each for each in self._held if isinstance(each.action, act.Click)]
@@ -85,8 +93,7 @@ class Translator:
         if len(key) == 1 and not (key.isascii() and key.isprintable()):
             self._say(f"the key {key!r} was left out: it has no name here")
             return
-        held = [each for each in told.said.get("held", ()) if each != "Shift" or len(key) > 1]
-        self._put(told, act.Press(told.mark, "+".join([*held, key])))
+        self._put(told, press_of(told, key))
 
     def _hear_typing(self, told: Told) -> None:
         if self._typing is not None and self._typing.mark == told.mark:
@@ -107,7 +114,7 @@ class Translator:
         click = self._take_click()
         made = act.Check if told.said["isTicked"] else act.Uncheck
         if click is not None:
-            mark = told.mark if click.seen.node(told.mark) else _mark_of(click)
+            mark = told.mark if click.seen.node(told.mark) else mark_of(click)
             self._held.append(Draft(click.seen, made(mark), click.called))
         else:
             self._put(told, made(told.mark))
@@ -115,17 +122,13 @@ class Translator:
     def _hear_chosen(self, told: Told) -> None:
         self._end_typing(told.seen)
         self._down = None
-        labels = tuple(told.said["labels"])
-        one = act.SelectOption(told.mark, labels[0]) if len(labels) == 1 else None
-        action = one or act.SelectOptions(told.mark, labels)
-        if self._held and _is_choice_of(self._held[-1].action, told.mark):
+        choice = choice_of(told)
+        if self._held and is_choice(self._held[-1].action, told.mark):
             before = self._held.pop()
-            several = act.SelectOptions(told.mark, labels) if told.said["isSeveral"] else action
-            self._held.append(Draft(before.seen, several, before.called))
-            return
-        self._hand_on(told.seen)
-        several = act.SelectOptions(told.mark, labels) if told.said["isSeveral"] else action
-        self._put(told, several, is_held=True)
+            self._held.append(Draft(before.seen, choice, before.called))
+        else:
+            self._hand_on(told.seen)
+            self._put(told, choice, is_held=True)
 
     def _hear_files(self, told: Told) -> None:
         paths = told.said["paths"]
@@ -136,10 +139,8 @@ class Translator:
             )
             return
         click = self._take_click()
-        seen, mark = (click.seen, _mark_of(click)) if click else (told.seen, told.mark)
-        one = act.UploadFile(mark, paths[0])
-        action = one if len(paths) == 1 else act.UploadFiles(mark, tuple(paths))
-        self._held.append(Draft(seen, action, told.said["called"]))
+        seen, mark = (click.seen, mark_of(click)) if click else (told.seen, told.mark)
+        self._held.append(Draft(seen, upload_of(mark, paths), told.said["called"]))
 
     def _hear_scrolled(self, told: Told) -> None:
         self._hand_on(told.seen)
@@ -152,9 +153,7 @@ class Translator:
             down, self._down = self._down, None
             self._release(down, down)
         self._hand_on(told.seen)
-        reply: act.Reply = "accept" if told.said["accepted"] else "dismiss"
-        text = told.said["text"] if told.said["accepted"] else ""
-        self._keep(Draft(told.seen, act.AnswerDialog(reply, text)))
+        self._keep(Draft(told.seen, reply_of(told)))
 
     def _hear_went(self, told: Told) -> None:
         self._move(told, act.Goto(told.said["url"]))
@@ -186,35 +185,11 @@ class Translator:
         is_typed = self._typing is not None and self._typing.mark == down.mark
         if kind in _CHOSEN_FROM or kind in _SET_BY_HAND or is_typed:
             return
-        if _distance(down, up) > FAR and (down.mark != up.mark or not down.mark):
-            self._hold(down, self._drag(down, up))
-        else:
-            self._hold(down, self._click(down))
-
-    def _click(self, down: Told) -> Action | None:
-        button, keys = _BUTTONS.get(down.said["button"]), down.said.get("keys", [])
-        if button is None:
-            return None
-        is_known = down.seen.node(down.mark) is not None and down.said["kind"] not in _PICTURES
-        if is_known and keys:
-            return act.ClickWith(down.mark, "+".join(keys), 1, button)
-        if is_known:
-            return act.Click(down.mark, button)
-        if down.said["isTop"] and down.is_fresh and not keys:
-            return act.MouseClick(down.said["x"], down.said["y"], button)
-        return None
-
-    def _drag(self, down: Told, up: Told) -> Action | None:
-        source, target = (down.seen.node(each.mark) for each in (down, up))
-        if source is not None and target is not None and source is not target:
-            return act.DragAndDrop(down.mark, up.mark)
-        if down.said["isTop"] and up.said["isTop"]:
-            return act.MouseDrag(*(each.said[axis] for each in (down, up) for axis in ("x", "y")))
-        return None
+        self._hold(down, drag_of(down, up) if is_drag(down, up) else click_of(down))
 
     def _hold(self, told: Told, action: Action | None) -> None:
         if action is None:
-            self._say(_not_understood(told))
+            self._say(not_understood(told))
         else:
             self._put(told, action, is_held=True)
 
@@ -223,7 +198,7 @@ class Translator:
         called = told.said.get("called", "")
         mark = getattr(action, "mark", getattr(action, "source", 0))
         if mark and told.seen.node(mark) is None:
-            self._say(_not_understood(told))
+            self._say(not_understood(told))
             return
         self._lead_up(told, mark)
         is_blind = isinstance(action, act.MouseClick | act.MouseDrag)
@@ -254,7 +229,7 @@ class Translator:
             seen = self._held.pop().seen
         self._hand_on(told.seen)
         if seen.node(told.mark) is None:
-            self._say(_not_understood(told))
+            self._say(not_understood(told))
             return
         self._lead_up(told, told.mark)
         node = seen.node(told.mark)
@@ -289,41 +264,15 @@ class Translator:
         return None
 
     def _is_again(self, told: Told) -> bool:
-        return bool(told.mark) and all(_mark_of(each) == told.mark for each in self._held)
+        return bool(told.mark) and all(mark_of(each) == told.mark for each in self._held)
 
     def _hand_on(self, after: Observation) -> None:
         held, self._held = self._held, []
         for place, draft in enumerate(held):
             is_last = place == len(held) - 1
-            if draft.is_blind and is_last and _is_unchanged(draft.seen, after):
+            if draft.is_blind and is_last and is_unchanged(draft.seen, after):
                 self._say(
                     f"a click on {draft.called or 'nothing'} was left out: nothing came of it"
                 )
             else:
                 self._keep(draft)
-
-
-def _mark_of(draft: Draft) -> int:
-    mark: Any = getattr(draft.action, "mark", 0)
-    return int(mark)
-
-
-def _is_choice_of(action: Action, mark: int) -> bool:
-    return isinstance(action, act.SelectOption | act.SelectOptions) and action.mark == mark
-
-
-def _distance(down: Told, up: Told) -> float:
-    return float(max(abs(down.said[axis] - up.said[axis]) for axis in ("x", "y")))
-
-
-def _is_unchanged(before: Observation, after: Observation) -> bool:
-    return (before.nodes, before.url, before.scroll) == (after.nodes, after.url, after.scroll)
-
-
-def _not_understood(told: Told) -> str:
-    called = told.said.get("called") or "something"
-    what = {"down": "a click on", "up": "a drag to", "key": "a key on"}.get(
-        told.what, "what was done to"
-    )
-    why = "it is nothing that was seen before" if told.is_fresh else "it came too soon to be seen"
-    return f"{what} {called} was left out: {why}"

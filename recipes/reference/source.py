@@ -55,7 +55,7 @@ def tree_of(module: str) -> ast.Module:
 
 def find(module: str, name: str) -> Found:
     """Where a name of a module is defined, followed through imports. Raises `SetupError`."""
-    body = tree_of(module).body
+    body = list(_opened(tree_of(module).body))
     for place, node in enumerate(body):
         if isinstance(node, ast.ImportFrom) and node.module:
             for alias in node.names:
@@ -101,6 +101,15 @@ def exported(module: str) -> tuple[str, ...]:
 def first_sentence(doc: str) -> str:
     """The first paragraph, on one line."""
     return " ".join(doc.split("\n\n", 1)[0].split())
+
+
+def _opened(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """The statements of a module, those under `if TYPE_CHECKING` included."""
+    for node in body:
+        if isinstance(node, ast.If):
+            yield from node.body
+        else:
+            yield node
 
 
 def _known(module: str, name: str) -> Found | None:

@@ -142,7 +142,7 @@ def _start(summary: Summary, frame: Frame) -> list[Markup]:
 
 
 def _curve(summary: Summary, arm: ArmRow, frame: Frame, shift: float) -> Markup:
-    points = [_Point(frame.x(_steps_shown(summary, row)) + shift, row) for row in arm["rounds"]]
+    points = [_Point(frame.x(steps_shown(summary, row)) + shift, row) for row in arm["rounds"]]
     line = " ".join(f"{p.x:.1f},{frame.y(p.row['success']):.1f}" for p in points)
     is_dashed = arm["rounds"][-1]["real_steps"] == 0
     whiskers = [
@@ -161,7 +161,7 @@ def _curve(summary: Summary, arm: ArmRow, frame: Frame, shift: float) -> Markup:
     return tag("g", whiskers, curve, marks, class_=colour_class(summary, arm["name"]))
 
 
-def _steps_shown(summary: Summary, row: RoundRow) -> float:
+def steps_shown(summary: Summary, row: RoundRow) -> float:
     """Where a round stands: an arm that takes no real steps stands beside those that do."""
     if row["real_steps"] or not row["round"]:
         return row["real_steps"]

@@ -14,6 +14,10 @@ class Markup(str):
 
     __slots__ = ()
 
+    def __html__(self) -> str:
+        """The text as it is, for templates that escape whatever has not this method."""
+        return str(self)
+
 
 def tag(name: str, *children: Child, **attributes: str | float | bool) -> Markup:
     """An element. `class_` is `class`, other underscores are hyphens; False leaves it out."""

@@ -20,12 +20,15 @@ NON_BREAKING_HYPHEN = "\u2011"
 _SKELETON = Path(__file__).with_name("page.html")
 
 
-def write_report(summary: Summary, store: Store | None, folder: Path) -> Path:
-    """Write `report.html` whole or not at all; with the store it shows episodes, too.
+def write_report(
+    summary: Summary, store: Store | None, folder: Path, to: Path | None = None
+) -> Path:
+    """Write `report.html` whole or not at all, or another file; with the store it shows episodes.
 
     Raises `StoreError` when it cannot be written.
     """
-    path, draft = folder / FILE, folder / f".{FILE}.{os.getpid()}"
+    path = to or folder / FILE
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         draft.write_text(page(summary, store), encoding="utf-8")
         draft.replace(path)

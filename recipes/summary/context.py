@@ -28,7 +28,7 @@ def add_context(
     summary["setup"] = _setup(summary, meta, store)
     unfinished = [name for name in BASELINES if _is_unscored(name, entries, values)]
     summary["notes"] = [
-        *meta.notes,
+        *summary.get("notes", ()),
         *(f"{name}: played, and not scored" for name in unfinished),
         *(f"{count} unscored: {reason}" for reason, count in unscored.most_common(_MOST_REASONS)),
     ]

@@ -10,6 +10,7 @@ from evaluators.statistics import Outcomes, difference, mean_interval, wilson
 from recipes.arms import ARMS
 from recipes.summary.context import add_context
 from recipes.summary.drift import drift
+from recipes.summary.efficiency import COMPARED, same_success, sentences
 from recipes.summary.shape import (
     ArmRow,
     Comparison,
@@ -31,6 +32,7 @@ BEFORE = "none"
 PAIRS = (
     ("self", BEFORE),
     ("self", "control"),
+    ("self", "uniform"),
     ("judged", BEFORE),
     ("judged", "self"),
     ("checked", "judged"),
@@ -82,6 +84,8 @@ def summarize(store: Store, meta: RunMeta) -> Summary:
         summary["drift"] = drifted
     if (cost := spent(store)) is not None:
         summary["spent"] = cost
+    if told := [*meta.notes, *sentences(same_success(summary, *COMPARED))]:
+        summary["notes"] = told
     if meta.setup:
         add_context(summary, store, meta, {arm["name"]: _last(measured, arm) for arm in arms})
     return summary

@@ -41,8 +41,7 @@ def print_summary(summary: Summary, console: Console | None = None) -> None:
         console.print(escape(f"• {sentence}"), highlight=False)
     if "drift" in summary:
         console.print(_drift(summary["drift"]))
-    if "setup" in summary:
-        _print_context(summary, console)
+    _print_context(summary, console)
     console.print(_failures(summary), highlight=False)
     if "spent" in summary:
         _print_spent(summary["spent"], console)
@@ -70,8 +69,8 @@ def _print_context(summary: Summary, console: Console) -> None:
     said = [*map(macro_told, summary.get("macro", ())), *summary.get("notes", ())]
     for sentence in said:
         console.print(escape(f"• {sentence}"), highlight=False)
-    facts = [f"{name}: {value}" for name, value in summary["setup"].items()]
-    console.print(escape("; ".join(facts)), highlight=False)
+    if facts := [f"{name}: {value}" for name, value in summary.get("setup", {}).items()]:
+        console.print(escape("; ".join(facts)), highlight=False)
 
 
 def _print_spent(row: SpentRow, console: Console) -> None:

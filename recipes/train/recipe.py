@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recipes.asking import Asking
 from recipes.config import resolve
 from recipes.outcome import Outcome
 from recipes.train.experience import Experience, experience
@@ -15,6 +14,7 @@ from recipes.train.images import Images
 from recipes.train.lessons import lessons
 from recipes.train.settings import TrainSettings
 from webagent.action import format_action
+from webagent.agent.asking import Asking
 from webagent.errors import SetupError
 from webagent.observation import render
 from webagent.records import Trajectory

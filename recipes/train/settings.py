@@ -81,7 +81,7 @@ class TrainSettings:
     def check(self) -> None:
         """Raises `SetupError` for settings that do not go together."""
         if not self.runs:
-            raise UsageError("train needs the folder of at least one run: --runs runs/NAME")
+            raise UsageError("train needs the folder of at least one run: webagent train runs/NAME")
         missing = [str(run) for run in (*self.runs, *self.replay) if not run.is_dir()]
         if missing:
             raise SetupError(f"there is no run folder {', '.join(missing)}")

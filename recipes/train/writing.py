@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from recipes.asking import Asking
 from recipes.train.images import Images
+from webagent.agent.asking import Asking
 from webagent.models.model import Message
 from webagent.records import Trajectory
 from webagent.training.language.rows import Encoded

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from evaluators.frozen import FrozenJudge, read_frozen
 from tasks.suite import SPLITS, split_of
+from tasks.task import Task
 from webagent.errors import SetupError
 from webagent.records import Trajectory
 from webagent.store import Store
@@ -95,9 +96,9 @@ def part(episodes: Sequence[Labelled], hold_out: float) -> Parts:
 
     Raises `SetupError` when a part that is needed is empty or knows one outcome only.
     """
-    families = sorted({family(e.task) for e in episodes}, key=_hash)
+    families = sorted({family(e.trajectory.task) for e in episodes}, key=_hash)
     kept_back = frozenset(families[: round(hold_out * len(families))])
-    known = [e for e in episodes if family(e.task) not in kept_back]
+    known = [e for e in episodes if family(e.trajectory.task) not in kept_back]
     has_splits = {"train", "development", "test"} <= {_split(e) for e in known}
     roles = [_split(e) if has_splits else _fifth(e) for e in known]
     parts = [tuple(e for e, r in zip(known, roles, strict=True) if r == role) for role in SPLITS]
@@ -108,14 +109,15 @@ def part(episodes: Sequence[Labelled], hold_out: float) -> Parts:
                 f"{name} needs successes and failures, found {len(found)} episodes"
                 f" {'all of one kind' if found else ''}; play more seeds, or a weaker policy too"
             )
-    tasks = tuple(e for e in episodes if family(e.task) in kept_back)
+    tasks = tuple(e for e in episodes if family(e.trajectory.task) in kept_back)
     return Parts(parts[0], parts[1], parts[2], tasks)
 
 
-def family(task: str) -> str:
-    """What variants of a task have in common: `click-tab` of `click-tab-2-hard`."""
-    words = re.sub(r"-\d+.*$", "", task).split("-")
-    return "-".join(words[:2])
+def family(task: Task) -> str:
+    """What variants of a task have in common: their template, where the benchmark names one, else
+    the beginning of their names, `click-tab` of `click-tab-2-hard`; on one site alone."""
+    words = re.sub(r"-\d+.*$", "", task.name).split("-")
+    return f"{task.site} {task.template or '-'.join(words[:2])}".strip()
 
 
 def frozen_of(runs: Iterable[Path]) -> tuple[FrozenJudge, ...]:

@@ -22,7 +22,7 @@ def main(argv: Sequence[str]) -> Outcome:
     """Train, then print how good the judge is; it lies in OUT/judge, the figures in OUT."""
     import torch
 
-    settings = _settings(argv)
+    settings = resolve(TrainJudgeSettings, "train-judge", argv)
     settings.check()
     torch.set_num_threads(1)  # so small a network gains nothing by more
     refuse_frozen(settings.out / "judge", frozen_of(settings.runs))
@@ -43,15 +43,6 @@ def main(argv: Sequence[str]) -> Outcome:
     (settings.out / "report.json").write_text(text + "\n", encoding="utf-8")
     print(f"{table(report)}\n\njudge: {settings.out / 'judge'}")
     return Outcome(report)
-
-
-def _settings(argv: Sequence[str]) -> TrainJudgeSettings:
-    """Run folders may stand first, without --runs."""
-    rest = list(argv)
-    first = next((i for i, word in enumerate(rest) if word.startswith("-")), len(rest))
-    if first:
-        rest = ["--runs", *rest[:first], *rest[first:]]
-    return resolve(TrainJudgeSettings, "train-judge", rest)
 
 
 def _same(settings: TrainJudgeSettings) -> None:

@@ -95,6 +95,7 @@ BENCHMARKS = {
         "tasks.benchmarks.fossil",
     ),
     "oscar": Benchmark("a shop and its dashboard, started here", 64, "tasks.benchmarks.oscar"),
+    "own": Benchmark("tasks of a TOML file of yours, by address", 0, "tasks.benchmarks.own"),
     "proposed": Benchmark(
         "what `webagent propose` has found and had solved", 0, "tasks.benchmarks.proposed"
     ),

@@ -14,9 +14,9 @@ from tasks.curriculum.kinds import Kind
 from tasks.curriculum.record import Record
 from tasks.curriculum.standing import Rules, Standing
 from tasks.curriculum.worth import Worth, worths_of
-from tasks.proposer import Attempt, Proposer
 from tasks.suite import Suite
 from tasks.task import Task
+from tasks.variants import Attempt, Proposer
 
 
 @dataclass(frozen=True, slots=True)

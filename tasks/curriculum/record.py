@@ -32,6 +32,11 @@ class Played:
     broken: int = 0
     unjudged: int = 0
 
+    @property
+    def attempts(self) -> int:
+        """Everything that was begun, whatever came of it."""
+        return self.tries + self.strayed + self.broken + self.unjudged
+
     def and_one(self, outcome: Outcome, steps: int) -> "Played":
         """With one more try."""
         match outcome:
@@ -60,6 +65,8 @@ class Record:
     shown_successes: int = 0
     demonstrations: int = 0
     """Of these successes, those that the first policy was trained on."""
+    excused: float = 0.0
+    """How many of the broken and unjudged tries are put down to the machine, not to the task."""
 
     @property
     def tries(self) -> int:

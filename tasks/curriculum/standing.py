@@ -46,7 +46,8 @@ def validity_of(record: Record, rules: Rules) -> tuple[float, str]:
     """How far outcomes of the task can be believed, in [0, 1], with the reason where that is not 1.
 
     (1 + judged tries) / (1 + all tries), those in which the world failed or the check could not be
-    evaluated included; 0 where demonstrators and the policy always failed.
+    evaluated included, but for as many as are excused; 0 where demonstrators and the policy always
+    failed.
     """
     unsolved = not record.successes and not record.shown_successes
     if unsolved and record.shown >= rules.oracle_patience and record.all_tries >= rules.patience:
@@ -62,7 +63,12 @@ def validity_of(record: Record, rules: Rules) -> tuple[float, str]:
     causes = [f"its page failed {broken} times"] if broken else []
     causes += [f"its check could not be evaluated {unjudged} times"] if unjudged else []
     reason = f"{' and '.join(causes)} in {record.all_tries + lost} tries"
-    return (1 + record.all_tries) / (1 + record.all_tries + lost), reason
+    own = max(0.0, lost - record.excused)
+    if not own:
+        return 1.0, ""
+    if record.excused:
+        reason += f", {record.excused:.1f} of these as others failed in the same rounds"
+    return (1 + record.all_tries) / (1 + record.all_tries + own), reason
 
 
 def standing_of(record: Record, now: int, rules: Rules) -> Standing:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tasks.curriculum.belief import Belief
+from tasks.curriculum.blame import excused
 from tasks.curriculum.kinds import Kind, alike
 from tasks.curriculum.record import Record
 from tasks.curriculum.standing import Rules, Standing, standing_of, validity_of
@@ -45,6 +46,7 @@ def worths_of(
     rules: Rules,
 ) -> dict[str, Worth]:
     """The worth of each task before round `now`; `costs` has the steps a try may take at most."""
+    records = excused(records)
     empty = Record()
     peers = alike(kinds)
     found = {}

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tasks.proposer import Attempt
 from tasks.proposers.request import Request, common_slots, shared_out
 from tasks.proposers.scope import Scope
 from tasks.task import Task
+from tasks.variants import Attempt
 
 Chance = Callable[[Attempt], float]
 """How likely a task is solved the next time, 0 to 1."""

@@ -72,8 +72,9 @@ def judges(folder: Path) -> dict[str, Any]:
 
 def curriculum(folder: Path) -> dict[str, Any]:
     """A round of a loop on two tasks that nothing is known of yet."""
-    from tasks.benchmarks import miniwob
     from tasks.proposer import Retry
+
+    from tasks.benchmarks import miniwob
 
     names = ("click-test", "login-user")
     return {
@@ -207,6 +208,8 @@ RUNNING: dict[tuple[str, str], Snippet] = {
 }
 
 LOOKED_AT: dict[tuple[str, str], str] = {
+    ("docs/running.md", "print(result.answer"): "a live site; tests/webagent/agent runs it",
+    ("docs/running.md", "asyncio.gather"): "a live site; tests/webagent/agent runs it",
     ("docs/benchmarks.md", 'benchmark_named("webarena")'): "published task files",
     ("docs/exploration.md", "Exploring(steps=400)"): "minutes of exploring",
     ("docs/judging/reward.md", "RewardModel.load("): "weights of a training",

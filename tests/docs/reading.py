@@ -11,7 +11,7 @@ GENERATED = "docs/reference/"
 """Pages that the code writes; their examples are taken from other pages."""
 SHELL = ("", "sh", "bash", "console")
 OURS = ("webagent", "scripts/", "python", ".venv/bin/")
-AROUND = ("cd", "cp", "export", "git", "pip", "source", "sbatch")
+AROUND = ("cd", "cp", "eval", "export", "git", "pip", "source", "sbatch")
 """What stands around our commands; how to set up a shell is not ours to test."""
 
 _FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^ *```", re.S | re.M)
@@ -106,4 +106,6 @@ def _begins(line: str, words: tuple[str, ...]) -> bool:
 
 
 def _words(line: str) -> tuple[str, ...]:
-    return tuple(word for word in shlex.split(line, comments=True) if word != "…")
+    """Those of the first command, where several are piped."""
+    words = shlex.split(line, comments=True)
+    return tuple(word for word in words[: [*words, "|"].index("|")] if word != "…")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tasks.benchmarks import own
 from tasks.benchmarks.catalogue import Options
 from tasks.benchmarks.proposed import suite
 from tasks.sites.toml import read_sites
@@ -17,8 +18,10 @@ from webagent.guard import Guard
 from webagent.models import load_endpoint, read_prices
 
 READERS: dict[tuple[str, str], Callable[[Path], object]] = {
+    ("docs/collecting.md", "[tasks."): lambda file: own.suite(Options(files=file)),
     ("docs/cost.md", "[models."): read_prices,
     ("docs/guard.md", "on_refusal"): Guard.read,
+    ("docs/guard.md", "fossil@1/setup"): Guard.read,
     ("docs/howto/own-model.md", "[endpoint]"): load_endpoint,
     ("docs/howto/own-site.md", "[sites."): read_sites,
     ("docs/local-sites.md", "kanboard"): read_sites,

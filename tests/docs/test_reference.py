@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from recipes import cli
-from recipes.reference import __main__ as reference
+from recipes.reference import pages as reference
 from recipes.reference.commands import settings_of
 from recipes.reference.source import ROOT, fields_of, find
 from recipes.reference.surface import PACKAGES

@@ -101,6 +101,8 @@ PLAYED: dict[str, Play] = {
     "webagent report runs/first": Play(says=("click-test",)),
     "webagent attribute runs/first": Play(says=("none of 4 episodes with a verdict failed",)),
     "webagent site check notes --files mysite/sites.toml": Play(says=("healthy            True",)),
+    "webagent completion fish": Play(says=("complete",)),
+    "webagent mcp --help": Play(says=("--",)),
     "webagent site list --files mysite/sites.toml": Play(says=("notes@1",)),
     f"{OWN} --preview": Play(says=("steps at most   18",)),
     f"{OWN} {SERVED} --name own": Play(says=("NAME succeeds in 66.7 % of 3",)),
@@ -160,6 +162,29 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent benchmark fossil --concurrency 8",
         "webagent benchmark --policy endpoint --model NAME --concurrency 16",
     ),
+    "serves until Ctrl-C; tests/recipes/view opens every page": (
+        "webagent view runs/NAME",
+        "webagent view runs",
+        "webagent view runs --port 8000 --open",
+    ),
+    "an episode of a run of the reader's; tests/recipes/replay plays them": (
+        "webagent replay runs/NAME",
+        "webagent replay runs/NAME 3f2a --headed",
+        "webagent replay runs/NAME 3f2a --seed 77",
+        "webagent replay runs/NAME 3f2a --url http://localhost:8080/ --values title=Second try",
+        "webagent replay runs/NAME 3f2a --to-script again.py",
+    ),
+    "labels that somebody gave in the viewer; tests/recipes/view gives some": (
+        "webagent judge runs/NAME --against runs/NAME",
+    ),
+    "hundreds of episodes, and models of minutes": (
+        "webagent collect miniwob --tasks twenty --seeds 20 --policy endpoint --model NAME"
+        " --samples 4",
+        "webagent collect --resume runs/NAME --count 2000",
+        "webagent dream runs/NAME --count 200",
+        "webagent dream runs/NAME --count 0",
+        "webagent export runs/NAME --imagined --out FOLDER",
+    ),
     "the tests themselves": (
         "scripts/test",
         "scripts/check",
@@ -177,6 +202,7 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent benchmark online-mind2web --judge judge:webjudge --judge-model seeing-1",
         "webagent benchmark mind2web-live --judge consulted --judge-model big-1",
         "webagent benchmark gaia-web",
+        "webagent run What does the blue kayak cost? --url https://shop.example/ --model NAME",
         "webagent propose --site https://shop.example.com --source pages --pages 0 --model MODEL",
     ),
     "a person at a window": (

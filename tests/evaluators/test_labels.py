@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluators.labels import SCORES, Label, add_label, for_score, read_labels
+from evaluators.labels import SCORES, Label, add_label, as_csv, for_score, read_labels
 from webagent.errors import SetupError, StoreError
 
 ARB = (
@@ -144,3 +144,19 @@ def test_a_label_that_cannot_be_kept_or_read_is_refused(tmp_path):
     (tmp_path / "labels.jsonl").write_text('{"episode": "e1", "colour": 1}\n')
     with pytest.raises(SetupError, match="line 1: "):
         read_labels(tmp_path)
+
+
+def test_labels_come_back_from_their_csv_as_they_were(tmp_path):
+    given = (
+        Label("e1", 1.0, annotator="ada", note='a "b", c\nd', time="2026-01-01", first_error=0),
+        Label("e2", None, annotator="bob", task="t@1", agent="self", benchmark="b"),
+        Label("e3", 0.25),
+    )
+    file = tmp_path / "labels.csv"
+    file.write_text(as_csv(given), newline="")
+    assert read_labels(file) == given
+
+
+def test_a_first_wrong_step_that_is_no_number_is_refused(written):
+    with pytest.raises(SetupError, match="line 2: first_error is 'two'; expected the index"):
+        read_labels(written("episode,success,first_error\ne1,0,two\n"))

@@ -7,7 +7,6 @@ import pytest
 
 from recipes import cli
 from recipes.asked import AskedModel
-from recipes.asking import Asking
 from recipes.benchmark.settings import BenchmarkConfig, arm_of
 from recipes.benchmark.verdicts import HEADLINE
 from recipes.contestant import Contestant
@@ -16,6 +15,7 @@ from recipes.memory import knowledge_of
 from tasks.suite import seed_of
 from tests.fakes.run import episode
 from tests.fakes.world import FakeWorld, fake_task
+from webagent.agent.asking import Asking
 from webagent.errors import SetupError, StoreError
 from webagent.policy.knowledge import Exemplars
 from webagent.policy.prompting import Prompting

@@ -10,10 +10,11 @@ from typing import Any, cast
 import pytest
 
 from recipes.arms import ARMS
-from recipes.drawing import FIRST_FRESH, propose, warnings_of, watch, write_accounts
+from recipes.drawing import FIRST_FRESH, propose, watch, write_accounts
 from recipes.folder import RunFolder
 from recipes.improve import _reopen
 from recipes.learner import Learner
+from recipes.noted import warnings_of
 from recipes.session import Session, suite_of
 from recipes.settings import ImproveConfig
 from tasks.curriculum.account import Reason

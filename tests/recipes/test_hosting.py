@@ -16,6 +16,7 @@ from webagent.action import Action
 from webagent.action.actions import Answer, Click, Fill, Goto
 from webagent.browser import Browser
 from webagent.errors import SetupError
+from webagent.guard import Guard
 from webagent.records import Ending, Observation, Provenance, Trajectory
 from webagent.rollout import collect, planned, run_episode
 from webagent.serialize import dumps, to_json
@@ -97,6 +98,31 @@ async def test_a_site_that_dies_under_a_browser_fails_the_episode_and_is_replace
 
     assert died.ending is Ending.WORLD_FAILED and "diary@1 has died" in died.error
     assert after.ending is Ending.ANSWERED and hosting.starts == 2
+
+
+@pytest.mark.site
+@pytest.mark.browser
+async def test_a_policy_names_a_site_by_its_name_whatever_port_it_is_on(
+    hosting: Hosting, tmp_path: Path
+):
+    policy = tmp_path / "guard.toml"
+    policy.write_text(
+        "[[sites]]\nmatch = 'diary@1'\n\n"
+        "[[sites]]\nmatch = 'diary@1/crash'\nverdict = 'deny'\n\n"
+        "[[actions]]\nverdict = 'deny'\nactions = ['fill']\nsites = ['diary@1']\n"
+    )
+    script = [Goto("http://diary.test/crash"), Fill(1, "no"), Answer("done")]
+    async with Browser(guard=Guard.read(policy)) as guarded:
+        world = await hosting.worlds(partial(guarded.world, logins=hosting.logins))()
+        episode = await run_episode(diary_task(), ScriptedPolicy(script), world)
+        await world.close()
+
+    assert episode.ending is Ending.ANSWERED, "the site lives, since it was not told to crash"
+    assert any("Hello ann" in node.name for node in episode.steps[0].observation.nodes)
+    assert "http://diary.test/crash is closed" in episode.steps[1].observation.outcome
+    assert "refused" in episode.steps[2].observation.outcome
+    rules = [each["rule"] for each in episode.evidence["guard"]["refusals"]]
+    assert "sites: http://diary.test/crash" in rules
 
 
 def test_what_a_task_names_is_looked_for_before_anything_is_spent(hosting: Hosting):

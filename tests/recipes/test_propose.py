@@ -99,7 +99,7 @@ def test_it_stops_at_its_cap_and_goes_on_from_there(
     tmp_path: Path, serves, capsys: pytest.CaptureFixture[str]
 ) -> None:
     serves(reply("What is the price of Dune?"), verdict(True))
-    assert cli.main(asked(tmp_path, "--max-tokens-total", "1")) == 1
+    assert cli.main(asked(tmp_path, "--max-tokens-total", "1")) == 4
     assert "stopped before its end" in capsys.readouterr().err
     assert read_lines(tmp_path / "p" / "proposals.jsonl") == []
     more = ["--resume", str(tmp_path / "p"), "--max-tokens-total", "100000"]
@@ -203,7 +203,7 @@ def _body(request: object) -> dict[str, object]:
 def test_what_cannot_be_done_is_said_before_anything_is_spent(
     tmp_path: Path, more: list[str], problem: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.main(asked(tmp_path, *more)) == 1
+    assert cli.main(asked(tmp_path, *more)) == 2
     assert problem in capsys.readouterr().err
     assert not (tmp_path / "p").exists()
 
@@ -211,13 +211,13 @@ def test_what_cannot_be_done_is_said_before_anything_is_spent(
 def test_nothing_is_explored_on_a_live_site_that_no_guard_holds(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.main(asked(tmp_path, "--source", "exploration")) == 1
+    assert cli.main(asked(tmp_path, "--source", "exploration")) == 3
     assert "give them with --guard" in capsys.readouterr().err
 
 
 def test_a_preview_asks_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(asked(tmp_path, "--preview", "--json")) == 0
-    assert json.loads(capsys.readouterr().out)["proposals at most"] == 5
+    assert json.loads(capsys.readouterr().out)["preview"]["proposals at most"] == 5
     assert not (tmp_path / "p").exists()
 
 

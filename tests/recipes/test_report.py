@@ -198,7 +198,7 @@ def test_the_report_can_be_written_again_from_its_run_folder(
 def test_a_folder_that_is_no_run_gets_no_report(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.main(["report", str(tmp_path)]) == 1
+    assert cli.main(["report", str(tmp_path)]) == 3
     assert "no run folder" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 

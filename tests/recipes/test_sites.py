@@ -54,7 +54,7 @@ def started(folder):
 
 def test_what_there_is_is_listed(folder, capsys):
     assert main(["site", "list", "--files", str(folder / "more.toml"), "--json"]) == 0
-    diary, shopping = json.loads(capsys.readouterr().out)
+    diary, shopping = json.loads(capsys.readouterr().out)["sites"]
 
     assert diary["site"] == "diary@1" and diary["is"] == "built when it is first started"
     assert diary["accounts"]["writer"]["password"] == "rain"
@@ -77,16 +77,16 @@ def test_a_started_site_is_found_reset_kept_and_stopped(started, capsys):
 
     assert main(["site", "list"]) == 0
     assert f"running at {facts['base']}" in capsys.readouterr().out
-    assert main(["site", "start", "diary"]) == 1
+    assert main(["site", "start", "diary"]) == 3
     assert "runs already" in capsys.readouterr().err
     assert main(["site", "snapshot", "diary", "--state", "kept"]) == 0
     assert main(["site", "reset", "diary", "--state", "kept"]) == 0
     assert "diary@1 is reset, in " in capsys.readouterr().out
-    assert main(["site", "reset", "diary", "--state", "lost"]) == 1
+    assert main(["site", "reset", "diary", "--state", "lost"]) == 3
     assert "no state called 'lost'; there is first, kept" in capsys.readouterr().err
     assert main(["site", "stop", "diary"]) == 0
     assert process.wait(10) == 0
-    assert main(["site", "stop", "diary"]) == 1
+    assert main(["site", "stop", "diary"]) == 3
     assert "diary@1 does not run; webagent site start diary@1" in capsys.readouterr().err
 
 
@@ -122,6 +122,6 @@ def test_what_is_wrong_is_said_in_a_sentence(folder, capsys):
         ),
         (["site", "reset", "shopping", "--files", str(folder / "more.toml")], "no way to be reset"),
     ):
-        assert main(argv) == 1
+        assert main(argv) in (2, 3)
         assert why in capsys.readouterr().err
     claimed.release()

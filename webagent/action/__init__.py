@@ -1,7 +1,7 @@
 """What an agent can do to a page, as plain values with one text form."""
 
 from webagent.action.actions import ACTIONS, ESSENTIAL, Action, Answer, GiveUp, Wait, is_final
-from webagent.action.grammar import describe, format_action, parse_action
+from webagent.action.grammar import describe, format_action, make_action, parse_action, usage
 
 __all__ = [
     "ACTIONS",
@@ -13,5 +13,7 @@ __all__ = [
     "describe",
     "format_action",
     "is_final",
+    "make_action",
     "parse_action",
+    "usage",
 ]

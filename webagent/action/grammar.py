@@ -3,6 +3,7 @@
 import ast
 import dataclasses
 import json
+from collections.abc import Mapping
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from webagent.action.actions import ACTIONS, Action
@@ -33,7 +34,7 @@ def parse_action(text: str) -> Action:
         if keyword.arg in given:
             raise ActionError(f"{usage(name)}: {keyword.arg} is given twice")
         given[str(keyword.arg)] = _literal(keyword.value)
-    return _build(name, given)
+    return make_action(name, given)
 
 
 def format_action(action: Action) -> str:
@@ -45,6 +46,25 @@ def format_action(action: Action) -> str:
             continue
         parts.append(json.dumps(value, ensure_ascii=False))
     return f"{_NAMES[type(action)]}({', '.join(parts)})"
+
+
+def make_action(name: str, arguments: Mapping[str, Any]) -> Action:
+    """The action of this name with these arguments. Raises `ActionError` naming what is wrong."""
+    cls = ACTIONS[name]
+    hints = get_type_hints(cls)
+    given: dict[str, Any] = {}
+    for key, value in arguments.items():
+        if key not in hints:
+            raise ActionError(f"{usage(name)} has no argument {key!r}")
+        given[key] = _coerce(name, key, value, hints[key])
+    missing = [
+        field.name
+        for field in dataclasses.fields(cls)
+        if field.default is dataclasses.MISSING and field.name not in given
+    ]
+    if missing:
+        raise ActionError(f"{usage(name)} lacks {', '.join(missing)}")
+    return cls(**given)
 
 
 def usage(name: str) -> str:
@@ -76,23 +96,6 @@ def _literal(node: ast.expr) -> Any:
         found = ast.unparse(node)[:80]
         raise ActionError(f"arguments are plain strings and numbers, found {found}") from error
     return value
-
-
-def _build(name: str, given: dict[str, Any]) -> Action:
-    cls = ACTIONS[name]
-    hints = get_type_hints(cls)
-    for key, value in given.items():
-        if key not in hints:
-            raise ActionError(f"{usage(name)} has no argument {key!r}")
-        given[key] = _coerce(name, key, value, hints[key])
-    missing = [
-        field.name
-        for field in dataclasses.fields(cls)
-        if field.default is dataclasses.MISSING and field.name not in given
-    ]
-    if missing:
-        raise ActionError(f"{usage(name)} lacks {', '.join(missing)}")
-    return cls(**given)
 
 
 def _coerce(name: str, key: str, value: Any, wanted: Any) -> Any:

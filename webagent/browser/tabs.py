@@ -73,9 +73,10 @@ class Tabs:
         """Close the context with all its pages, and put in place what is kept. Never raises."""
         await self.leaving.aclose()
 
-    async def start(self, url: str) -> None:
-        """Load the first page and take its clock in hand. Raises `WorldError`."""
-        if self.guard and not self.guard.begin(url):
+    async def start(self, url: str, site: str = "") -> None:
+        """Load the first page, of this site where the task names one, and take its clock in hand.
+        Raises `WorldError`."""
+        if self.guard and not self.guard.begin(url, site):
             return
         failure = await self.first.goto(url)
         if failure:

@@ -167,7 +167,7 @@ class Upcoming:
             opening = asyncio.create_task(self._open(task, profile, turn))
             ready = _Prepared(task, profile, "", turn, opening)
         if ready.url != url:
-            loading = asyncio.create_task(self._load(ready.tabs, url))
+            loading = asyncio.create_task(self._load(ready.tabs, url, task.site))
             ready = _Prepared(task, profile, url, ready.turn, loading)
         return ready
 
@@ -175,12 +175,12 @@ class Upcoming:
         await turn.wait()
         return await self._source.open_tabs(task, profile)
 
-    async def _load(self, opening: asyncio.Task[Tabs], url: str) -> Tabs:
+    async def _load(self, opening: asyncio.Task[Tabs], url: str, site: str) -> Tabs:
         tabs = await opening
         async with AsyncExitStack() as undo:
             undo.push_async_callback(self._source.close_tabs, tabs)
             self._source.renew(tabs)
-            await tabs.start(url)
+            await tabs.start(url, site)
             undo.pop_all()
         return tabs
 

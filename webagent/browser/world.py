@@ -119,6 +119,10 @@ class BrowserWorld:
         self._seen = after
         return after
 
+    def keep_images(self, keep: KeepImage) -> None:
+        """From here on screenshots, where any are taken, are kept so."""
+        self._keep_image = keep if self._keep_image else None
+
     def tabs(self) -> Tabs:
         """The open pages, for those who watch a person use them."""
         return self._playing()[0]

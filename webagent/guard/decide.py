@@ -12,6 +12,7 @@ _INSIDE = ("data", "blob")
 """Schemes whose content comes from the page itself and reaches nothing."""
 _BLANK = ("blank", "srcdoc")
 _WEB_SOCKETS = ("ws", "wss")
+_SCHEMES = ("http", "https", *_WEB_SOCKETS)
 
 
 def decide_request(policy: GuardPolicy, url: str, method: str = "GET") -> Verdict:
@@ -43,19 +44,21 @@ def decide_server(
             return _denied(rule)
     if any(rule.verdict == "allow" for rule in rules) or policy.other_sites == "allow":
         ip = read_ip(host)
-        return ALLOWED if ip is None else decide_ip(policy, host, ip)
+        return ALLOWED if ip is None else decide_ip(policy, host, port, ip)
     return refused(f"no rule opens {host}:{port}", "other_sites")
 
 
-def decide_ip(policy: GuardPolicy, host: str, ip: IpAddress) -> Verdict:
+def decide_ip(policy: GuardPolicy, host: str, port: int, ip: IpAddress) -> Verdict:
     """Whether a host that was allowed by name may be reached at this address.
 
-    An address written out in a rule, or given to the name in `hosts`, was opened by the user.
+    An address written out in a rule, with its port, or given to the name in `hosts`, was opened
+    by the user.
     """
     if policy.hosts.get(host) == str(ip) or is_opened(ip, policy.open_networks):
         return ALLOWED
     for rule in policy.sites:
-        names_it = rule.verdict == "allow" and rule.match.host == host
+        is_its = rule.match.host == host and rule.match.has_host(host, port, _SCHEMES)
+        names_it = rule.verdict == "allow" and is_its
         is_local = host == "localhost" and kind_of(ip) == "loopback"
         if names_it and (is_local or host == str(ip)):
             return ALLOWED
@@ -99,7 +102,9 @@ def _decide_web(policy: GuardPolicy, address: Address, method: str) -> Verdict:
     if verdict is None:
         verdict = _decide_other(policy, address)
     ip = read_ip(address.host)
-    return decide_ip(policy, address.host, ip) if verdict.is_allowed and ip else verdict
+    if not verdict.is_allowed or ip is None:
+        return verdict
+    return decide_ip(policy, address.host, address.port, ip)
 
 
 def _speaks(rule: SiteRule, address: Address) -> bool:

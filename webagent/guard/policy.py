@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from webagent.action import ACTIONS
 from webagent.errors import SetupError
-from webagent.guard.address import WEB_PORTS, read_address, read_host, read_ip
+from webagent.guard.address import WEB_PORTS, Address, read_address, read_host, read_ip
 from webagent.guard.networks import check_network
 from webagent.guard.sites import Site, site_of
 
@@ -135,11 +135,12 @@ class GuardPolicy:
                 raise ValueError(f"hosts: {ip!r} is not an IP address")
 
 
-def for_task(policy: GuardPolicy, start_url: str) -> GuardPolicy:
+def for_task(policy: GuardPolicy, start_url: str, site: str = "") -> GuardPolicy:
     """The policy with what the task itself names opened: its origin, or for a file its folder.
 
-    Rules that name the task's own server take the place of that opening. Raises `SetupError` for
-    an address that cannot be read.
+    Rules that name the task's own server, or its `site` as `fossil@1`, take the place of that
+    opening; those on the site hold for this server, whatever port it was started on. Raises
+    `SetupError` for an address that cannot be read.
     """
     try:
         address = read_address(start_url)
@@ -148,6 +149,24 @@ def for_task(policy: GuardPolicy, start_url: str) -> GuardPolicy:
     if address.scheme == "file":
         folder = Path(unquote(address.path.partition("?")[0].removeprefix("//"))).resolve().parent
         return replace(policy, open_folders=(*policy.open_folders, folder))
+    policy = _served_at(policy, site, address) if site else policy
     if address.scheme not in WEB_PORTS or any(r.match.has_server(address) for r in policy.sites):
         return policy
     return replace(policy, sites=(*policy.sites, SiteRule(site_of(address), web_sockets=True)))
+
+
+def _served_at(policy: GuardPolicy, name: str, address: Address) -> GuardPolicy:
+    """The policy with this server wherever it speaks of the site of this name."""
+
+    def served(sites: tuple[Site, ...]) -> tuple[Site, ...]:
+        return tuple(site.served_at(address) if site.host == name else site for site in sites)
+
+    return replace(
+        policy,
+        sites=tuple(replace(rule, match=served((rule.match,))[0]) for rule in policy.sites),
+        actions=tuple(replace(rule, sites=served(rule.sites)) for rule in policy.actions),
+        secrets={
+            key: replace(secret, sites=served(secret.sites))
+            for key, secret in policy.secrets.items()
+        },
+    )

@@ -1,7 +1,7 @@
 """Patterns that name sites: `https://*.example.com:8443/shop`."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import unquote
 
@@ -12,6 +12,7 @@ _PATTERN = re.compile(
     r"(?:(?P<scheme>[a-z]+)://)?(?P<host>\*|(?:\*\.)?[^*/:\[\]@?#\s]+|\[[0-9a-fA-F:.]+\])"
     r"(?::(?P<port>\d{1,5}|\*))?(?P<path>/[^?#]*)?",
 )
+_NAMED = re.compile(r"(?P<name>[a-z0-9][a-z0-9_.-]*@\d+)(?P<path>/[^?#]*)?")
 _SECURED = {"ws": "http", "wss": "https"}
 
 
@@ -20,7 +21,8 @@ class Site:
     """Which addresses belong to a site."""
 
     host: str
-    """Canonical; `*` for every host, `*.example.com` for every host below example.com."""
+    """Canonical; `*` for every host, `*.example.com` for every host below example.com; `fossil@1`
+    for a site that is started for each episode, which is no host until `served_at`."""
     scheme: str = ""
     """`http` or `https`; empty for both."""
     port: int = 0
@@ -39,6 +41,10 @@ class Site:
         port = "" if not self.port else ":*" if self.port == ANY_PORT else f":{self.port}"
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{scheme}{host}{port}{self.path.rstrip('/')}"
+
+    def served_at(self, address: Address) -> "Site":
+        """The same part of the site, on the server of an address."""
+        return replace(site_of(address), path=self.path)
 
     def has_host(self, host: str, port: int, schemes: tuple[str, ...]) -> bool:
         """Whether a connection to this host and port may be one to the site."""
@@ -73,11 +79,13 @@ class Site:
 
 def read_site(text: str) -> Site:
     """The site a pattern names. Raises `ValueError` saying how patterns look."""
+    if named := _NAMED.fullmatch(text.strip()):
+        return Site(named["name"], path=named["path"] or "/")
     found = _PATTERN.fullmatch(text.strip())
     if not found:
         raise ValueError(
-            f"{text!r} names no site; write example.com, *.example.com, https://example.com:8443 "
-            "or https://example.com/folder"
+            f"{text!r} names no site; write example.com, *.example.com, https://example.com:8443, "
+            "https://example.com/folder, or fossil@1 for a site that is started for each episode"
         )
     scheme, port = found["scheme"] or "", found["port"] or "0"
     if scheme not in ("", "http", "https"):

@@ -56,6 +56,19 @@ class Prices:
         fitting = [name for name in self.models if "*" in name and fnmatchcase(model, name)]
         return self.models[max(fitting, key=len)] if fitting else None
 
+    def why_untold(self, model: str) -> str:
+        """Why nobody can say what the model costs in money; empty where they can."""
+        price = self.of(model)
+        if price is None:
+            where = f"{self.path} has none" if self.path else "there is no prices.toml"
+            return (
+                f"the price of {model!r} is not known, {where}; add"
+                f' [models."{model}"] with input and output for a million tokens'
+            )
+        if price.own:
+            return f"{self.path} says that {model!r} runs on own weights, which cost no money"
+        return ""
+
 
 class _File(BaseModel):
     model_config = ConfigDict(extra="forbid")

@@ -7,9 +7,16 @@ from dataclasses import replace
 
 from tasks.task import Task
 from webagent.action import Answer, GiveUp, is_final
-from webagent.errors import CaptchaError, GuardError, ModelError, PolicyError, WorldError
+from webagent.errors import (
+    CaptchaError,
+    GuardError,
+    ModelError,
+    PolicyError,
+    StoppedError,
+    WorldError,
+)
 from webagent.policy.policy import Policy
-from webagent.records import Decision, Ending, Observation, Provenance, Step, Trajectory
+from webagent.records import PERSON, Decision, Ending, Observation, Provenance, Step, Trajectory
 from webagent.rollout.plan import episode_id
 from webagent.rollout.recorder import Recorder, Unrecorded
 from webagent.rollout.timed import TimedWorld
@@ -50,6 +57,8 @@ async def run_episode(  # noqa: PLR0913 - the one call everything goes through
         ending, error = Ending.POLICY_UNREADABLE, str(failure)
     except GuardError as failure:
         ending, error = Ending.GUARD_REFUSED, str(failure)
+    except StoppedError as failure:
+        ending, error = Ending.STOPPED, str(failure)
     except CaptchaError as failure:
         ending, error = Ending.CAPTCHA, str(failure)
     except WorldError as failure:
@@ -94,7 +103,8 @@ class _Episode:
                 return Ending.ANSWERED
             case GiveUp():
                 return Ending.GAVE_UP
-        return Ending.STEP_LIMIT if len(steps) >= self.trajectory.task.max_steps else None
+        own = sum(step.decision.weights != PERSON for step in steps)
+        return Ending.STEP_LIMIT if own >= self.trajectory.task.max_steps else None
 
     @contextmanager
     def turn(self, decision: Decision) -> Iterator[None]:

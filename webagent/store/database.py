@@ -92,6 +92,25 @@ def connect(folder: Path) -> sqlite3.Connection:
     return database
 
 
+def look(folder: Path) -> sqlite3.Connection:
+    """Open the folder's database for reading alone, without a trace and without reading all of it.
+
+    Raises `StoreError` when there is none or when it is of another version.
+    """
+    if not (folder / _FILE).is_file():
+        raise StoreError(f"{folder} holds no {_FILE}, so it is no run folder; check the path")
+    with failures_said(folder):
+        # Where nobody has it open, SQLite would leave files of its own beside it.
+        at_rest = not (folder / f"{_FILE}-wal").exists()
+        database = _connect(folder, "ro&immutable=1" if at_rest else "ro")
+        try:
+            _check_version(folder, database)
+        except BaseException:
+            database.close()
+            raise
+    return database
+
+
 @contextmanager
 def failures_said(folder: Path) -> Iterator[None]:
     """Turn whatever SQLite, the disk or the stored bytes raise into a `StoreError`."""
@@ -116,6 +135,13 @@ def _link(draft: Path, target: Path) -> None:
 
 
 def _check(folder: Path, database: sqlite3.Connection) -> None:
+    _check_version(folder, database)
+    state = database.execute("PRAGMA quick_check(1)").fetchone()
+    if state != ("ok",):
+        raise StoreError(f"{folder / _FILE} is damaged or cut short ({state[0]}); left untouched")
+
+
+def _check_version(folder: Path, database: sqlite3.Connection) -> None:
     if not database.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
         raise StoreError(f"{folder / _FILE} holds no run; it is empty, cut short or not ours")
     found = database.execute("SELECT value FROM meta WHERE key = 'format'").fetchone()
@@ -125,9 +151,6 @@ def _check(folder: Path, database: sqlite3.Connection) -> None:
             f"{folder} has format {version}, this version reads format {FORMAT}; "
             "use the version that wrote it, nothing has been changed"
         )
-    state = database.execute("PRAGMA quick_check(1)").fetchone()
-    if state != ("ok",):
-        raise StoreError(f"{folder / _FILE} is damaged or cut short ({state[0]}); left untouched")
 
 
 def _sentence(folder: Path, error: Exception) -> str:

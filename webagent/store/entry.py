@@ -28,3 +28,5 @@ class Entry:
     started: float
     """Seconds since 1970."""
     seconds: float
+    goal: str
+    """What was asked for, as the episode began."""

@@ -48,6 +48,16 @@ class Store:
             database.create(folder)
         return cls(folder, database.connect(folder))
 
+    @classmethod
+    def look(cls, folder: Path | str) -> "Store":
+        """Open the run for reading alone, at once however large it is, whoever else is writing.
+
+        Damage is told where it is met. Raises `StoreError` for a folder without a run or of
+        another version, and wherever something is to be written.
+        """
+        folder = Path(folder)
+        return cls(folder, database.look(folder))
+
     def close(self) -> None:
         """Let go of the folder. Safe to call twice."""
         with database.failures_said(self.folder):
@@ -133,7 +143,7 @@ class Store:
         condition, values = conditions(where, kind)
         rows = self._all(
             "SELECT ending, id, arm, repeat, round, phase, idx, world, task, seed, attempt, error, "
-            f"n_steps, started, seconds FROM episodes WHERE {condition} {_BY_PLAN}",
+            f"n_steps, started, seconds, goal FROM episodes WHERE {condition} {_BY_PLAN}",
             *values,
         )
         return [Entry(Ending(ending) if ending else None, *rest) for ending, *rest in rows]

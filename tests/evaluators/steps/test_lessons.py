@@ -10,6 +10,7 @@ from evaluators.steps import (
     by_rules,
     keep,
     kept,
+    kept_of,
     step_labels,
     step_weights,
 )
@@ -62,6 +63,8 @@ def test_what_is_kept_is_read_back_as_it_was(tmp_path: Path) -> None:
         assert keep(store, [MIXED]) == 1
     with Store.open(tmp_path / "run") as store:
         assert kept(store) == {"e": MIXED}
+        assert kept_of(store, "e") == (MIXED,)
+        assert kept_of(store, "other") == ()
 
 
 def test_sources_are_kept_beside_each_other_and_replaced_by_themselves(tmp_path: Path) -> None:

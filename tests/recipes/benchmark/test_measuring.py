@@ -185,7 +185,7 @@ def test_a_preview_tells_judge_templates_baselines_and_what_is_missing(
 ) -> None:
     solve(monkeypatch, "press")
     assert cli.main(["benchmark", *ASKED, "--preview", "--json"]) == 0
-    facts = json.loads(capsys.readouterr().out)
+    facts = json.loads(capsys.readouterr().out)["preview"]
     assert (facts["tasks"], facts["templates"], facts["episodes"]) == (3, 2, 3)
     assert facts["steps at most"] == 12
     assert facts["judge"] == "rules"
@@ -210,7 +210,7 @@ def test_a_preview_tells_judge_templates_baselines_and_what_is_missing(
 def test_a_mistake_is_named_before_anything_is_played(
     folder: Path, capsys: pytest.CaptureFixture[str], asked: tuple[str, ...], answer: str
 ) -> None:
-    assert cli.main(["benchmark", *ASKED, *asked]) == 1
+    assert cli.main(["benchmark", *ASKED, *asked]) in (2, 3)
     assert answer in " ".join(capsys.readouterr().err.split())
     assert not (folder / "runs").exists()
 
@@ -228,5 +228,5 @@ def test_addresses_that_make_no_sense_are_named(
     folder: Path, capsys: pytest.CaptureFixture[str], text: str, answer: str
 ) -> None:
     (folder / "addresses.toml").write_text(text)
-    assert cli.main(["benchmark", *ASKED, "--addresses", "addresses.toml", "--preview"]) == 1
+    assert cli.main(["benchmark", *ASKED, "--addresses", "addresses.toml", "--preview"]) == 3
     assert answer in capsys.readouterr().err

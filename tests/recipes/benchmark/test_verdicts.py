@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from evaluators.evaluator import Judged, Verdict
-from recipes.benchmark.verdicts import HEADLINE, Verdicts, judge_in
+from recipes.benchmark.verdicts import HEADLINE, Verdicts
+from recipes.noted import judge_in
 from tasks.task import Check
 from tests.fakes.run import episode
 from webagent.errors import ModelError

@@ -89,7 +89,7 @@ def test_two_scores_of_the_same_rules_are_both_asked_for(run, labels, capsys) ->
     assert list(costs) == [JUDGE, f"{JUDGE} (raw_positive)"]
     assert {score.name for score in scores(run)["e1"]} == {"success", "raw_positive"}
 
-    assert cli.main(["judge", str(run), "--against", str(labels), "--score", "looping"]) == 1
+    assert cli.main(["judge", str(run), "--against", str(labels), "--score", "looping"]) == 3
     assert "holds no label of the score 'looping'" in capsys.readouterr().err
 
 
@@ -147,7 +147,7 @@ def test_labels_given_in_a_run_folder_count_without_naming_an_evaluator(run, cap
 )
 def test_what_cannot_be_done_is_named(run, flags, complaint, capsys, monkeypatch) -> None:
     monkeypatch.chdir(run.parent)
-    assert cli.main(["judge", str(run), *flags]) == 1
+    assert cli.main(["judge", str(run), *flags]) in (2, 3)
     assert complaint in " ".join(capsys.readouterr().err.split())
 
 
@@ -157,7 +157,7 @@ def test_labels_of_other_episodes_are_named_unless_they_are_to_be_ignored(
     labels.write_text(labels.read_text() + "e99,yes\n")
     asked = ["judge", str(run), "--with", "rules", "--against", str(labels)]
 
-    assert cli.main(asked) == 1
+    assert cli.main(asked) == 3
     assert "1 of 13 labels are of episodes that this run has not: 'e99'" in capsys.readouterr().err
     assert cli.main([*asked, "--ignore-unknown"]) == 0
     assert json.loads((run / "agreement.json").read_text())["ignored_labels"] == 1
@@ -193,7 +193,7 @@ def test_a_judge_behind_an_endpoint_is_counted_and_capped(
     prices.write_text('[models."m"]\ninput = 1000\noutput = 1000\ncurrency = "USD"\n')
     flags = [*asks(behave.reply("no")), "--prices", str(prices)]
 
-    assert cli.main(["judge", str(run), *flags, "--max-tokens-total", "50"]) == 1
+    assert cli.main(["judge", str(run), *flags, "--max-tokens-total", "50"]) == 4
     told = capsys.readouterr()
     assert "stopped before its end: " in told.err
     assert "stopped before its end: " not in told.out
@@ -251,7 +251,7 @@ def test_a_learned_judge_is_asked_for_its_chances_and_frozen_by_its_weights(
     assert cli.main(["judge", str(run), "--verify"]) == 0
 
     BuiltinModel.create(7).save(weights)
-    assert cli.main(["judge", str(run), "--verify"]) == 1
+    assert cli.main(["judge", str(run), "--verify"]) == 3
     assert "is not the frozen one" in capsys.readouterr().err
     with pytest.raises(SetupError, match="never trained"):
         untrained([]).save(weights)
@@ -291,7 +291,7 @@ def test_a_frozen_judge_is_verified_by_its_content(run, monkeypatch, capsys) -> 
         return evaluator("checks_hold", version="2")(lambda trajectory: Verdict(1.0, "kind"))
 
     monkeypatch.setattr(specification, "checks_hold", changed)
-    assert cli.main(["judge", str(run), "--verify"]) == 1
+    assert cli.main(["judge", str(run), "--verify"]) == 3
     assert "is not the frozen one: expected 'vote(checks_hold@1" in capsys.readouterr().err
 
 
@@ -343,7 +343,7 @@ def test_feedback_goes_to_a_model_where_one_is_named(
 
 def test_feedback_on_other_episodes_is_named(run, commented, capsys) -> None:
     commented.write_text(commented.read_text() + "e77,ada,bad,forms,odd\n")
-    assert cli.main(["judge", str(run), "--induce", str(commented)]) == 1
+    assert cli.main(["judge", str(run), "--induce", str(commented)]) == 3
     assert "1 of 43 rows" in capsys.readouterr().err
 
 
@@ -385,5 +385,5 @@ def test_evaluators_are_tried_on_the_lies_that_come_with_the_program(
     assert "| all deceptions | 0 | 179 | 0.0% |" in capsys.readouterr().out
     (standing,) = json.loads((run / "adversarial.json").read_text())
     assert len(standing["kinds"]["honest"]["passed"]) == 179
-    assert cli.main(["judge", str(run), "--adversarial", "--verify"]) == 1
+    assert cli.main(["judge", str(run), "--adversarial", "--verify"]) == 2
     assert "there are none" in capsys.readouterr().err

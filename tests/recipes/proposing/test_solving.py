@@ -1,6 +1,7 @@
 """Proposals are solved by whoever can, and checks that hold for nothing are none."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -15,7 +16,7 @@ from tests.fakes.world import FakeWorld, fake_task
 from webagent.action.actions import Answer
 from webagent.errors import PolicyError, WorldError
 from webagent.policy.policy import Policy
-from webagent.records import Observation, Trajectory
+from webagent.records import Decision, Observation, Trajectory
 from webagent.store import Store
 
 
@@ -51,7 +52,7 @@ class Seldom(ScriptedPolicy):
         super().__init__()
         self.episodes: set[str] = set()
 
-    async def act(self, trajectory: Trajectory, observation: Observation):  # type: ignore[no-untyped-def]
+    async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
         self.episodes.add(trajectory.id)
         if len(self.episodes) < 3:
             self._script = [Answer("no")]
@@ -118,7 +119,7 @@ async def test_a_world_that_fails_is_no_failure_of_the_task() -> None:
     assert await solver(ScriptedPolicy(), stage=Stage(broken))(proposal()) is None
 
 
-async def test_what_was_played_is_not_played_again(tmp_path) -> None:  # type: ignore[no-untyped-def]
+async def test_what_was_played_is_not_played_again(tmp_path: Path) -> None:
     with Store.open(tmp_path / "run", create=True) as store:
         first = await solver(ScriptedPolicy(), stage=Stage(a_world, store))(proposal())
 

@@ -17,7 +17,8 @@ from tasks.task import Task
 from webagent.browser import Browser
 from webagent.browser.sessions.profile import Profile
 from webagent.browser.watching import Watch
-from webagent.records import Provenance, Trajectory
+from webagent.browser.watching.travels import BY_PAGE_SECONDS
+from webagent.records import Observation, Provenance, Trajectory
 from webagent.store import Store
 
 KEYS = {
@@ -27,6 +28,10 @@ KEYS = {
     "ArrowDown": (40, ""),
     " ": (32, " "),
 }
+
+
+PATIENCE = 60
+"""Seconds; for a machine that does much else."""
 
 
 @dataclass
@@ -40,8 +45,23 @@ class Person:
     async def see(self) -> None:
         """Wait until the page has come to rest, as people do."""
         await asyncio.sleep(0.05)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             await self.watch.is_resting.wait()
+
+    async def until(self, holds: Callable[[Observation], bool]) -> None:
+        """Wait until the page is seen to be so, and has come to rest."""
+        async with asyncio.timeout(PATIENCE):
+            while not holds(self.watch.seen) or not self.watch.is_resting.is_set():
+                await asyncio.sleep(0.02)
+
+    async def until_titled(self, title: str) -> None:
+        """Wait until the page of this title is seen."""
+        await self.until(lambda seen: seen.title == title)
+
+    async def pause(self) -> None:
+        """Wait so long that what is done next is not taken for what the page did itself."""
+        await self.see()
+        await asyncio.sleep(BY_PAGE_SECONDS)
 
     async def click(self, where: str | Locator, *, count: int = 1, button: str = "left") -> None:
         """Click on the middle of an element."""

@@ -32,7 +32,6 @@ async def recorded(folder: Path, *more: str, typed: str = "") -> tuple[int, str]
     said = (await running.stdout.readline()).decode()
     while said and "when you are done" not in said:
         said = (await running.stdout.readline()).decode()
-    await asyncio.sleep(2.0)
     if typed:
         running.stdin.write(f"{typed}\n".encode())
         await running.stdin.drain()

@@ -124,5 +124,5 @@ def test_judgements_that_are_not_there_or_of_no_use_are_named(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     run = a_run(tmp_path, (True, ()))
-    assert cli.main(["train", "--runs", str(run), "--out", str(tmp_path / "o"), *flags]) == 1
+    assert cli.main(["train", "--runs", str(run), "--out", str(tmp_path / "o"), *flags]) in (2, 3)
     assert complaint in " ".join(capsys.readouterr().err.split())

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from recipes import cli
-from recipes.asking import Asking
 from tasks.suite import seed_of
 from tests import tiny_models
 from tests.fakes.run import episode
 from tests.fakes.world import FakeWorld, fake_task
+from webagent.agent.asking import Asking
 from webagent.models.local import LocalModel
 from webagent.policy.prompting import Prompting
 from webagent.records import Provenance, Score, Trajectory

@@ -24,9 +24,9 @@ from tasks.curriculum.account import Reason
 from tasks.curriculum.balance import shares_of
 from tasks.curriculum.horizon import NO_LIMIT
 from tasks.curriculum.worth import worths_of
-from tasks.proposer import Attempt, Retry, Variation
 from tasks.suite import Suite, seed_of, split_of
 from tasks.task import Task
+from tasks.variants import Attempt, Retry, Variation
 from tests.fakes.course import course
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tasks.curriculum import Curriculum, Kind, Monitor, Tried, monitor, plateau_warning
 from tasks.curriculum.monitor import balance_score
-from tasks.curriculum.plateau import expected_gain
+from tasks.curriculum.plateau import expected_gain, openness
 from tasks.suite import Suite
 from tasks.task import Task
 from tests.fakes.course import course
@@ -90,31 +90,36 @@ def test_while_there_is_much_to_learn_nothing_is_said() -> None:
     assert plateau_warning(RISING) == ""
 
 
-def test_the_warning_comes_before_the_round_that_gains_nothing() -> None:
-    late = [*RISING, noted(3, 0.62, 0.15, 0.2)]
+def test_the_warning_comes_once_nearly_every_task_is_decided() -> None:
+    late = [*RISING, noted(3, 0.96, 0.1, 0.04)]
     said = plateau_warning(late)
-    assert said.startswith("round 4 is likely to be a plateau")
-    assert "What helps" in said
-    assert expected_gain(late) == pytest.approx(0.02 * 0.15 / 0.6)
+    assert said.startswith("round 4 is likely to be a plateau: 4% of the tasks")
+    assert "after 70% a round ago" in said and "What helps" in said
+    assert expected_gain(late) == pytest.approx(0.36 * 0.1 / 0.6)
 
 
 def test_the_warning_says_what_stands_in_the_way() -> None:
-    last = noted(3, 0.9, 0.1, 0.1)
-    stuck = [*RISING, replace(last, unsolved=("login", "draw"), diversity=0.1, chances={})]
-    said = plateau_warning(stuck)
+    last = noted(3, 0.9, 0.1, 0.05)
+    chances = {"a": 0.99, "b": 0.98, "login": 0.02, "draw": 0.02}
+    stuck = replace(last, unsolved=("login", "draw"), diversity=0.1, chances=chances)
+    said = plateau_warning([*RISING, stuck])
     assert "what nobody solved (login, draw)" in said
     assert "add harder tasks" in said and "explore more" in said
 
 
-def test_a_gain_that_chance_would_hide_counts_as_none() -> None:
-    small = [noted(1, 0.5, 0.6, 0.5, 30), noted(2, 0.53, 0.45, 0.5, 30)]
-    large = [replace(one, tries=30_000) for one in small]
-    assert plateau_warning(small) and not plateau_warning(large)
+def test_while_it_is_open_whether_an_unsolved_task_can_be_done_nothing_is_said() -> None:
+    last = noted(3, 0.9, 0.05, 0.05)
+    chances = {"a": 0.99, "b": 0.98, "login": 0.2, "draw": 0.2}
+    assert (
+        plateau_warning([*RISING, replace(last, unsolved=("login", "draw"), chances=chances)]) == ""
+    )
 
 
-def test_as_long_as_there_is_nearly_as_much_to_learn_nothing_is_said() -> None:
-    assert plateau_warning([noted(1, 0.5, 0.6, 0.8, 30), noted(2, 0.4, 0.58, 0.8, 30)]) == ""
+def test_while_some_tasks_have_something_to_learn_nothing_is_said() -> None:
+    assert plateau_warning([*RISING, noted(3, 0.97, 0.1, 0.15)]) == ""
 
 
-def test_where_more_is_to_be_learnt_than_before_nothing_is_said() -> None:
-    assert plateau_warning([noted(1, 0.9, 0.1, 0.1), noted(2, 0.9, 0.3, 0.4)]) == ""
+def test_openness_is_most_where_tasks_are_done_half_the_time() -> None:
+    assert openness(noted(1, 0.5, 0.5, 0.5)) == pytest.approx(1)
+    assert openness(noted(1, 1.0, 0.5, 0.5)) == openness(noted(1, 0.0, 0.5, 0.5)) == 0
+    assert openness(replace(noted(1, 0.5, 0.5, 0.5), chances={})) == 0

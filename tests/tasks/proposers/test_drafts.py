@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from tasks.proposer import Attempt
+from tasks.proposers.answer import proposals_of
 from tasks.proposers.draft import UnreadableDraft, read_drafts, task_of
 from tasks.proposers.failures import Seed, from_seeds, seeds
 from tasks.proposers.manual import chapters
 from tasks.proposers.pages import PageSeen, from_name, from_pages
-from tasks.proposers.proposals import proposals_of
 from tasks.proposers.request import PROPOSE, Request, system_slots
 from tasks.proposers.scope import Scope
 from tasks.task import Check, Task
+from tasks.variants import Attempt
 from webagent.models.prompt import load_prompt
 
 HERE = Scope(

@@ -109,20 +109,30 @@ def test_every_network_but_the_public_one_is_known(ip: str, kind: str) -> None:
 
 def test_a_network_is_opened_by_name_range_or_host() -> None:
     router = ip_address("192.168.0.1")
-    assert not decide_ip(OPEN, "router.example", router).is_allowed
+    assert not decide_ip(OPEN, "router.example", 80, router).is_allowed
     for opened in ("private", "192.168.0.0/24"):
-        assert decide_ip(replace(OPEN, open_networks=(opened,)), "x", router).is_allowed
-    assert not decide_ip(replace(OPEN, open_networks=("loopback",)), "x", router).is_allowed
+        assert decide_ip(replace(OPEN, open_networks=(opened,)), "x", 80, router).is_allowed
+    assert not decide_ip(replace(OPEN, open_networks=("loopback",)), "x", 80, router).is_allowed
     given_by_hand = replace(OPEN, hosts={"router.example": "192.168.0.1"})
-    assert decide_ip(given_by_hand, "router.example", router).is_allowed
-    assert not decide_ip(given_by_hand, "other.example", router).is_allowed
+    assert decide_ip(given_by_hand, "router.example", 80, router).is_allowed
+    assert not decide_ip(given_by_hand, "other.example", 80, router).is_allowed
 
 
 def test_an_ip_address_in_a_rule_opens_that_address_only() -> None:
     policy = GuardPolicy(sites=(SiteRule(read_site("http://127.0.0.1:8080")),))
     assert decide_request(policy, "http://127.0.0.1:8080/").is_allowed
     assert not decide_request(policy, "http://127.0.0.2:8080/").is_allowed
-    assert not decide_ip(policy, "rebound.example", ip_address("127.0.0.1")).is_allowed
+    assert not decide_ip(policy, "rebound.example", 80, ip_address("127.0.0.1")).is_allowed
+
+
+def test_a_server_that_is_open_in_a_closed_network_does_not_open_its_other_ports() -> None:
+    for host in ("127.0.0.1", "localhost"):
+        policy = replace(OPEN, sites=(SiteRule(read_site(f"http://{host}:8080")),))
+        loopback = ip_address("127.0.0.1")
+        assert decide_request(policy, f"http://{host}:8080/").is_allowed
+        assert decide_ip(policy, host, 8080, loopback).is_allowed
+        assert not decide_ip(policy, host, 9090, loopback).is_allowed
+    assert not decide_request(policy, "http://127.0.0.1:9090/").is_allowed
 
 
 def test_where_only_the_host_is_known_a_rule_for_a_part_opens_the_connection() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from webagent.errors import SetupError
 from webagent.guard import Guard, GuardPolicy, read_policy
+from webagent.guard.decide import decide_request
 from webagent.guard.policy import for_task
 from webagent.guard.sites import ANY_PORT
 
@@ -114,3 +115,34 @@ def test_a_rule_about_the_tasks_server_takes_the_place_of_that(tmp_path: Path) -
 def test_a_task_on_a_file_opens_its_folder(tmp_path: Path) -> None:
     page = tmp_path / "a b" / "page.html"
     assert for_task(GuardPolicy(), page.as_uri()).open_folders == (page.parent.resolve(),)
+
+
+def test_a_site_by_its_name_is_the_server_that_it_was_started_on(tmp_path: Path) -> None:
+    (tmp_path / "pw").write_text("x")
+    policy = read(
+        tmp_path,
+        "[[sites]]\nmatch = 'fossil@1'\nmethods = ['GET']\n"
+        "[[sites]]\nmatch = 'fossil@1/setup'\nverdict = 'deny'\n"
+        "[[actions]]\nverdict = 'deny'\nsites = ['fossil@1/wiki', 'a.example']\n"
+        f"[secrets.pw]\nfile = '{tmp_path / 'pw'}'\nsites = ['fossil@1']\n",
+    )
+    served = for_task(policy, "http://127.0.0.1:4711/home", "fossil@1")
+    assert [str(rule.match) for rule in served.sites] == [
+        "http://127.0.0.1:4711",
+        "http://127.0.0.1:4711/setup",
+    ]
+    assert list(map(str, served.actions[0].sites)) == ["http://127.0.0.1:4711/wiki", "a.example"]
+    assert list(map(str, served.secrets["pw"].sites)) == ["http://127.0.0.1:4711"]
+    assert decide_request(served, "http://127.0.0.1:4711/wiki").is_allowed
+    assert not decide_request(served, "http://127.0.0.1:4711/wiki", "POST").is_allowed
+    assert not decide_request(served, "http://127.0.0.1:4711/setup").is_allowed
+    assert not decide_request(served, "http://127.0.0.1:4712/wiki").is_allowed
+
+
+def test_rules_on_a_site_by_its_name_open_nothing_where_another_is_played(tmp_path: Path) -> None:
+    policy = read(tmp_path, "[[sites]]\nmatch = 'fossil@1/wiki'")
+    for site in ("", "oscar@1"):
+        elsewhere = for_task(policy, "http://127.0.0.1:4711/", site)
+        assert str(elsewhere.sites[0].match) == "fossil@1/wiki"
+        assert not decide_request(elsewhere, "http://fossil/wiki").is_allowed
+        assert not decide_request(elsewhere, "http://fossil@1/wiki").is_allowed

@@ -22,7 +22,7 @@ class Gate(Protocol):
         """Whether a connection may be made of which only host and port can be read."""
         ...
 
-    def ip(self, host: str, ip: str) -> Verdict:
+    def ip(self, host: str, port: int, ip: str) -> Verdict:
         """Whether the host may be reached at this address."""
         ...
 
@@ -64,7 +64,7 @@ class Direct:
     async def dial(self, host: str, port: int) -> Pipe:
         """A connection to the first address that may be reached and answers."""
         ips = [host] if read_ip(host) else await self._gate.resolve(host, port)
-        verdicts = {ip: self._gate.ip(host, ip) for ip in ips}
+        verdicts = {ip: self._gate.ip(host, port, ip) for ip in ips}
         failure: Exception = OSError(f"{host} has no address")
         for ip, verdict in verdicts.items():
             if not verdict.is_allowed:

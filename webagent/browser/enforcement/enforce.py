@@ -87,9 +87,9 @@ class Enforcer:
             await context.add_init_script(_CLOSED)
             await context.route(all_but(self._guard.own_folders), self._judge)
 
-    def begin(self, start_url: str) -> bool:
+    def begin(self, start_url: str, site: str = "") -> bool:
         """Take up the task's limits; whether its first page may be opened at all."""
-        self._start = self._gate.begin(start_url)
+        self._start = self._gate.begin(start_url, site)
         return self._start.is_allowed
 
     def check_start(self) -> None:

@@ -37,9 +37,10 @@ class EpisodeGate:
         self._unsaid: Counter[str] = Counter()
         self._final = ""
 
-    def begin(self, start_url: str) -> Verdict:
-        """Open what the policy and the task name; whether the task's own page is part of it."""
-        self.policy = self.reach = for_task(self._guard.policy, start_url)
+    def begin(self, start_url: str, site: str = "") -> Verdict:
+        """Open what the policy and the task name; whether the task's own page is part of it.
+        Rules on the `site` hold for the server of that page."""
+        self.policy = self.reach = for_task(self._guard.policy, start_url, site)
         return decide_request(self.policy, start_url)
 
     def open_also(self, url: str) -> Verdict:
@@ -78,12 +79,12 @@ class EpisodeGate:
         """Whether a connection may be made of which only host and port can be read."""
         return decide_server(self.reach, host, port, schemes)
 
-    def ip(self, host: str, ip: str) -> Verdict:
-        """Whether the host may be reached at this address."""
+    def ip(self, host: str, port: int, ip: str) -> Verdict:
+        """Whether the host may be reached at this address and port."""
         address = read_ip(ip)
         if address is None:
             return refused(f"{host} has no IP address", "addresses")
-        return decide_ip(self.reach, host, address)
+        return decide_ip(self.reach, host, port, address)
 
     async def resolve(self, host: str, port: int) -> list[str]:
         """IP addresses of a host, the policy's own first. Raises `OSError`."""

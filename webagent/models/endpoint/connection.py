@@ -79,6 +79,10 @@ class Connection:
                 pause *= 2
         raise ModelError(f"{self.where}: {endpoint.attempts} attempts failed; last: {reason}")
 
+    def check(self) -> None:
+        """Whether it could be asked; asks nothing. Raises `SetupError`."""
+        self._connect()
+
     async def close(self) -> None:
         """Close the connections. Safe to call twice."""
         client, self._client = self._client, None

@@ -63,6 +63,10 @@ class EndpointModel:
         warmth = temperature or 1.0
         return Completion(tuple(replies), weights, dict(usage), seconds, prompt_ids, warmth)
 
+    def check(self) -> None:
+        """Whether there is an address, or a key, to ask with; asks nothing. Raises `SetupError`."""
+        self._connection.check()
+
     async def close(self) -> None:
         """Close the connections. Safe to call twice."""
         await self._connection.close()

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from tasks.proposer import Attempt, Retry, Variation
 from tasks.suite import Suite
 from tasks.task import Task
+from tasks.variants import Attempt, Retry, Variation
 
 
 def make(name: str, seed: int, settings: Mapping[str, object]) -> Task:

@@ -1,4 +1,4 @@
-"""Proposers: new tasks out of how the old ones went."""
+"""Variants: tasks that were tried, again on the same seed, easier or harder."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

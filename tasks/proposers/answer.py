@@ -1,4 +1,4 @@
-"""Proposals out of drafts: each draft with the request it answers, made a task of the site."""
+"""The answer to a request: its drafts, each held against what was asked for, as proposals."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

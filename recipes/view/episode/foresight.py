@@ -1,0 +1,204 @@
+"""What was expected of an action beside what happened: each changed line with who had it right."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from webagent.models.builtin.words import keys_of
+from webagent.observation.render import render_node
+from webagent.records import Node, Observation
+from worldmodel.accuracy import changes
+from worldmodel.delta import Edit, difference
+from worldmodel.model import Outcome
+
+Standing: TypeAlias = Literal["as expected", "otherwise", "not expected", "did not happen"]
+SIGNS: dict[Standing, str] = {
+    "as expected": "=",
+    "otherwise": "≠",
+    "not expected": "!",
+    "did not happen": "×",
+}
+"""A sign for each, so that colour alone has to tell nothing."""
+_WHOLE = 10_000
+_Place: TypeAlias = tuple[str, int, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One line that changed, expected or seen."""
+
+    sign: str
+    """`+` came, `−` went, `~` became another."""
+    text: str
+    """The line as it came or went, or what became of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One place of the page with what was expected there and what happened."""
+
+    expected: Change | None
+    happened: Change | None
+    standing: Standing
+
+    @property
+    def sign(self) -> str:
+        """The sign of its standing."""
+        return SIGNS[self.standing]
+
+
+@dataclass(frozen=True, slots=True)
+class Foreseen:
+    """One step as the world model saw it coming."""
+
+    outcome: Outcome
+    page: Observation
+    """The page that was expected."""
+    rows: tuple[Row, ...] = ()
+    """Empty where nothing was expected and nothing happened, or nothing is known to compare."""
+    happened: int = 0
+    """Lines that came or went, those of changed ones counted as both."""
+    expected: int = 0
+    both: int = 0
+    is_known: bool = True
+    """Whether the page afterwards was seen, so that there is something to compare."""
+    ended: bool = False
+    """Whether the page ended the episode."""
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether everything came as it was expected to."""
+        if not self.is_known or self.page.over != self.ended:
+            return False
+        return self.ended or self.happened == self.expected == self.both
+
+    @property
+    def verdict(self) -> str:
+        """In a few words."""
+        if not self.is_known:
+            return "what came of it was not seen"
+        if self.page.over != self.ended:
+            return "the end came unexpected" if self.ended else "the end was expected, in vain"
+        if self.ended:
+            return "the end was expected"
+        if self.is_exact:
+            return "as expected" if self.happened else "nothing changed, as expected"
+        return f"{self.both} of {self.happened} changes foreseen, {self.expected} expected"
+
+
+@dataclass(frozen=True, slots=True)
+class Foresight:
+    """How right the world model was over an episode; None where there was nothing to measure."""
+
+    steps: int
+    """Steps after which a page was seen."""
+    exact: int
+    """Of those, how many came as expected."""
+    recall: float | None
+    """Share of the changes that took place that were foreseen."""
+    precision: float | None
+    """Share of the changes foreseen that took place."""
+
+
+def foreseen(
+    before: Observation, after: Observation | None, outcome: Outcome, page: Observation
+) -> Foreseen:
+    """The prediction held against the page that came, if one was seen.
+
+    Counts are those of `worldmodel.accuracy`: lines without capitals, spacing and focus. Where the
+    page ended the episode only that is compared, since nobody acts on a page that is over.
+    """
+    if after is None:
+        return Foreseen(outcome, page, is_known=False)
+    if after.over:
+        return Foreseen(outcome, page, ended=True)
+    seen, thought = changes(before, after), changes(before, page)
+    return Foreseen(
+        outcome=outcome,
+        page=page,
+        rows=_rows(before, difference(before, page), difference(before, after)),
+        happened=seen.total(),
+        expected=thought.total(),
+        both=(seen & thought).total(),
+    )
+
+
+def summed(told: Sequence[Foreseen]) -> Foresight:
+    """The figures over the steps of an episode."""
+    known = [one for one in told if one.is_known]
+    happened, expected = sum(one.happened for one in known), sum(one.expected for one in known)
+    both = sum(one.both for one in known)
+    return Foresight(
+        steps=len(known),
+        exact=sum(one.is_exact for one in known),
+        recall=both / happened if happened else None,
+        precision=both / expected if expected else None,
+    )
+
+
+def _rows(
+    before: Observation, expected: Sequence[Edit], happened: Sequence[Edit]
+) -> tuple[Row, ...]:
+    """Edits of the same place side by side, in the order of the page."""
+    left, right = _placed(expected), _placed(happened)
+    rows = []
+    for place in sorted(left.keys() | right.keys(), key=lambda place: (place[1], place)):
+        thought, seen = left.get(place), right.get(place)
+        rows.append(
+            Row(
+                _change(before, thought) if thought else None,
+                _change(before, seen) if seen else None,
+                _standing(thought, seen),
+            )
+        )
+    return tuple(rows)
+
+
+def _placed(edits: Sequence[Edit]) -> dict[_Place, Edit]:
+    """Edits by what they are about: a line of the page before, or a line that came with its words.
+
+    Equal lines that come in one place are one row.
+    """
+    return {
+        (edit.kind, edit.line, _words(edit.node) if edit.kind == "add" else ()): edit
+        for edit in edits
+    }
+
+
+def _standing(thought: Edit | None, seen: Edit | None) -> Standing:
+    if thought is None:
+        return "not expected"
+    if seen is None:
+        return "did not happen"
+    same = thought.kind in ("remove", "add") or _told(thought) == _told(seen)
+    return "as expected" if same else "otherwise"
+
+
+def _told(edit: Edit) -> tuple[str, ...]:
+    """What the line has become, in the words that the model reads."""
+    if edit.kind == "states":
+        return tuple(sorted(state for state in edit.node.states if state != "focused"))
+    return keys_of(getattr(edit.node, edit.kind), _WHOLE)
+
+
+def _words(node: Node) -> tuple[str, ...]:
+    return (node.role, *keys_of(node.name, _WHOLE), "=", *keys_of(node.value, _WHOLE))
+
+
+def _change(before: Observation, edit: Edit) -> Change:
+    if edit.kind == "add":
+        return Change("+", render_node(edit.node).strip())
+    old = before.nodes[edit.line]
+    if edit.kind == "remove":
+        return Change("−", render_node(old).strip())
+    was, now = (_shown(getattr(node, edit.kind)) for node in (old, edit.node))
+    named = f"[{old.mark}] {old.role}" if old.mark else "text"
+    if edit.kind != "name" and old.name:
+        named += f' "{old.name}"'
+    return Change("~", f"{named}: {edit.kind} {was} → {now}")
+
+
+def _shown(value: str | tuple[str, ...]) -> str:
+    if isinstance(value, str):
+        return f'"{value}"' if value else "empty"
+    return " ".join(state for state in value if state != "focused") or "none"

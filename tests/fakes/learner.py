@@ -1,0 +1,163 @@
+"""A simulated learner: tasks with latent skills that rise as they are solved.
+
+What the simulation assumes: each task has a latent skill, success has the chance sigmoid(skill); a
+success teaches, the more the rarer it is, and what it teaches is worth a little to tasks of the
+same family; nothing is forgotten; an episode takes two steps when it succeeds and eight when it
+fails, and no horizon holds it back. It does not assume that the curriculum knows any of this.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tasks.curriculum import (
+    Curriculum,
+    Drawn,
+    Kind,
+    Monitor,
+    Outcome,
+    Record,
+    Tried,
+    draw_evenly,
+    monitor,
+)
+from tasks.suite import Suite
+from tasks.task import Task
+from tasks.variants import Retry
+
+ROUNDS, STEPS = 12, 240
+FAMILIES = ("form", "search", "menu")
+OUT_OF_REACH = -9.0
+
+
+@dataclass
+class Population:
+    """Tasks with what the learner knows of each."""
+
+    rng: np.random.Generator
+    kinds: Mapping[str, Kind]
+    skills: dict[str, float]
+
+    def chance(self, name: str) -> float:
+        """Of success."""
+        return 1 / (1 + float(np.exp(-self.skills[name])))
+
+    @property
+    def success(self) -> float:
+        """Over all tasks."""
+        return float(np.mean([self.chance(name) for name in self.kinds]))
+
+    def play(self, name: str) -> bool:
+        """One try, of which it learns when it succeeds."""
+        chance = self.chance(name)
+        if self.rng.random() > chance:
+            return False
+        for other, kind in self.kinds.items():
+            if kind == self.kinds[name] and self.skills[other] > OUT_OF_REACH:
+                self.skills[other] += (0.6 if other == name else 0.05) * (1 - chance)
+        return True
+
+
+def of_levels(seed: int, levels: tuple[float, float, float]) -> Population:
+    """A third of the tasks about each level."""
+    rng = np.random.default_rng(1000 + seed)
+    kinds = {f"t{i}": Kind("site", (FAMILIES[i % 3],)) for i in range(24)}
+    means = {name: levels[place // 3 % 3] for place, name in enumerate(kinds)}
+    skills = {
+        name: mean if mean == OUT_OF_REACH else mean + float(rng.normal(0, 0.5))
+        for name, mean in means.items()
+    }
+    return Population(rng, kinds, skills)
+
+
+def all_within_reach(seed: int) -> Population:
+    """A third is mastered from the start, a third within reach, a third far from it."""
+    return of_levels(seed, (4.0, -1.0, -3.5))
+
+
+def half_never_shown(seed: int) -> Population:
+    """Half has demonstrations and is done more often than not; of the other half two thirds can
+    never be done."""
+    rng = np.random.default_rng(1000 + seed)
+    kinds = {f"t{i}": Kind("site", (FAMILIES[i % 3],), i % 2 == 0) for i in range(36)}
+    skills = {}
+    for name, kind in kinds.items():
+        within = float(rng.normal(1.0, 1.8) if kind.is_demonstrated else rng.normal(-0.5, 1.5))
+        reachable = kind.is_demonstrated or rng.random() < 1 / 3
+        skills[name] = within if reachable else OUT_OF_REACH
+    return Population(rng, kinds, skills)
+
+
+LEVELS = (
+    (4.0, -1.0, -3.5),
+    (4.0, 0.0, OUT_OF_REACH),
+    (1.0, -1.0, -2.0),
+    (4.0, 4.0, -1.0),
+    (0.5, 0.0, -0.5),
+)
+
+
+def population_of(seed: int) -> Population:
+    """One of six kinds, by turns."""
+    kind = seed % (len(LEVELS) + 1)
+    return of_levels(seed, LEVELS[kind]) if kind < len(LEVELS) else half_never_shown(seed)
+
+
+def _make(name: str, seed: int, settings: Mapping[str, object]) -> Task:
+    """A task that is nothing but its name and seed."""
+    return Task(f"fake/{name}@1", "", seed=seed)
+
+
+@dataclass
+class Course:
+    """A learner going through rounds, with what the curriculum is told of it."""
+
+    population: Population
+    rng: np.random.Generator
+    is_even: bool = False
+    """Whether tasks are drawn evenly."""
+    steps: int = STEPS
+    """Of a round."""
+    found: list[float] = field(default_factory=list)
+    """Success after 0, 1, 2, … steps."""
+    monitors: list[Monitor] = field(default_factory=list)
+    records: dict[str, Record] = field(init=False)
+    curriculum: Curriculum = field(init=False)
+    used: Counter[str] = field(default_factory=Counter)
+
+    def __post_init__(self) -> None:
+        kinds = self.population.kinds
+        self.curriculum = Curriculum(Suite("fake@1", tuple(kinds), _make), kinds)
+        self.found.append(self.population.success)
+        self.records = {
+            name: Record(demonstrations=2) if kind.is_demonstrated else Record()
+            for name, kind in kinds.items()
+        }
+
+    def go(self, now: int) -> None:
+        """One round."""
+        left, tried = self.steps, list[Tried]()
+        for one in self._drawn(now):
+            if left < 8:
+                break
+            name = one.task.name
+            success = self.population.play(name)
+            steps = 2 if success else min(8, one.task.max_steps)
+            left -= steps
+            self.used[name] += 1
+            outcome = Outcome.SUCCESS if success else Outcome.FAILURE
+            self.records[name] = self.records[name].and_one(now, outcome, steps)
+            self.found += [self.population.success] * steps
+            tried.append(Tried(name, one.task.seed, "click", success, success))
+        if not self.is_even:
+            worths = self.curriculum.worths(self.records, now + 1, ROUNDS)
+            self.monitors.append(monitor(now, tried, worths))
+
+    def _drawn(self, now: int) -> list[Drawn]:
+        if self.is_even:
+            names = self.curriculum.suite.names
+            return draw_evenly(self.curriculum.suite, names, self.steps, self.used, self.rng)
+        known = (self.records, self.used, ())
+        return self.curriculum.draw(self.steps, now, ROUNDS, *known, Retry(), self.rng)

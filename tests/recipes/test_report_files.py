@@ -1,0 +1,77 @@
+"""The page opens anywhere without a network, and the pictures show what was measured."""
+
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from playwright.async_api import async_playwright
+
+from recipes import cli
+from recipes.summary import RunMeta, summarize, write_summary
+from recipes.summary.origin import origin
+from tests.fakes.run import TASKS, fill
+from webagent.browser.chromium import find_chromium
+from webagent.store import Store
+
+META = RunMeta("miniwob@1", TASKS, "webagent improve", (origin(),))
+
+
+def run_of(folder: Path, rates: dict[tuple[str, int], float]) -> Path:
+    """A run folder with a summary."""
+    with Store.open(folder, create=True) as store:
+        fill(store, rates, repeats=1)
+        write_summary(summarize(store, META), folder)
+    return folder
+
+
+@pytest.mark.browser
+async def test_the_page_loads_with_the_network_off_asks_for_nothing_and_complains_of_nothing(
+    tmp_path: Path,
+) -> None:
+    run = run_of(tmp_path / "run", {("none", 0): 0.3, ("self", 0): 0.3, ("self", 1): 0.7})
+    file = tmp_path / "elsewhere" / "sent.html"
+    file.parent.mkdir()
+    assert cli.main(["report", str(run), "--html", str(file)]) == 0
+    assert not (run / "report.html").exists()
+    said, asked = [], []
+    path = str(find_chromium(headless=True).path)
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=path)
+        page = await browser.new_page()
+        await page.context.set_offline(True)
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("request", lambda request: asked.append(request.url))
+        await page.goto(file.as_uri())
+        title = await page.inner_text("h1")
+        await browser.close()
+    assert said == [] and asked == [file.as_uri()]
+    assert "self succeeds" in title.replace("\N{NON-BREAKING HYPHEN}", "-")
+
+
+def colours(path: Path) -> set[tuple[int, int, int]]:
+    """The colours that cover more than a few pixels of a picture."""
+    image = Image.open(path).convert("RGB")
+    found = image.getcolors(image.width * image.height) or []
+    return {colour for count, colour in found if count > 50}
+
+
+def test_pictures_have_a_curve_for_each_arm_its_costs_and_the_causes_of_failures(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rates = {("none", 0): 0.3, ("self", 0): 0.3, ("self", 1): 0.7, ("uniform", 1): 0.6}
+    run = run_of(tmp_path / "run", rates)
+    assert cli.main(["report", str(run), "--png", str(tmp_path / "plots")]) == 0
+    names = {path.name for path in (tmp_path / "plots").iterdir()}
+    assert names == {"success.png", "costs.png", "failures.png"}
+    assert f"plot: {tmp_path / 'plots' / 'success.png'}" in capsys.readouterr().out
+    own, uniform = (0x00, 0x62, 0xA3), (0x5A, 0x46, 0x36)
+    assert {own, uniform} <= colours(tmp_path / "plots" / "success.png")
+    assert {own, uniform} <= colours(tmp_path / "plots" / "costs.png")
+
+
+def test_one_round_is_drawn_as_bars(tmp_path: Path) -> None:
+    run = run_of(tmp_path / "run", {("oracle", 0): 1.0})
+    assert cli.main(["report", str(run), "--png", str(tmp_path / "plots")]) == 0
+    assert (tmp_path / "plots" / "success.png").is_file()
+    assert not (tmp_path / "plots" / "failures.png").exists()

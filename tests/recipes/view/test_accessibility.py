@@ -1,0 +1,56 @@
+"""No page of the viewer has a serious finding by axe-core, light or dark, wide or narrow."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import axe_playwright_python
+import pytest
+from playwright.async_api import Browser as Chromium
+
+AXE = Path(axe_playwright_python.__file__).parent / "axe.min.js"
+PAGES = {
+    "runs": "/",
+    "run": "/run/one",
+    "tasks": "/run/one/tasks",
+    "task": "/run/one/task/click-link",
+    "episodes": "/run/one/episodes?q=failed+arm:self+round:2",
+    "wrong filter": "/run/one/episodes?q=arm:slef",
+    "compare": "/compare/runs?a=one&b=two",
+    "not here": "/run/nine",
+}
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1280])
+async def test_no_page_has_a_serious_finding(
+    made_runs: Path, view: Callable[[Path], str], chromium: Chromium, theme: str, width: int
+) -> None:
+    address = view(made_runs)
+    size = {"width": width, "height": 800}
+    context = await chromium.new_context(viewport=size, color_scheme=theme, bypass_csp=True)
+    page = await context.new_page()
+    serious = []
+    for name, path in PAGES.items():
+        await page.goto(address + path)
+        if name == "run":
+            await page.locator(".chart").first.wait_for(state="attached")
+        if name == "not here":
+            await page.locator("#help").click()
+        serious += [(name, *found) for found in await findings(page)]
+        wide = await page.evaluate("document.documentElement.scrollWidth")
+        assert wide <= width, f"{name} is {wide} pixels wide"
+    await context.close()
+    assert serious == []
+
+
+async def findings(page) -> list[tuple[str, str]]:
+    """What axe-core calls serious or critical: the rule and the first element."""
+    await page.evaluate(AXE.read_text(encoding="utf-8"))
+    results = await page.evaluate("() => axe.run({resultTypes: ['violations']})")
+    assert results["passes"]
+    return [
+        (found["id"], found["nodes"][0]["html"])
+        for found in results["violations"]
+        if found["impact"] in ("serious", "critical")
+    ]

@@ -1,0 +1,152 @@
+"""Recorded on a page and replayed on changed ones in a real Chromium: healed, or refused."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tasks.task import Task
+from webagent.action import Action, Answer
+from webagent.action import actions as act
+from webagent.browser import BrowserWorld
+from webagent.policy.replay import ReplayPolicy
+from webagent.policy.scripted import ScriptedPolicy, listed
+from webagent.records import Ending, Trajectory
+from webagent.rollout import run_episode
+
+pytestmark = pytest.mark.browser
+
+PAGE = """<!DOCTYPE html><title>Team</title><script>window.said = []</script>
+<form onsubmit="said.push('sent ' + who.value + ' ' + part.value); return false">
+<label for="who">Name</label><input id="who">
+<label for="part">Part</label><select id="part"><option>cook</option><option>guest</option></select>
+<button id="save" class="big">Save</button></form>
+<table><tr><td>Ada</td><td><button onclick="said.push('dropped Ada')">Drop</button></td></tr>
+<tr><td>Grace</td><td><button onclick="said.push('dropped Grace')">Drop</button></td></tr></table>
+"""
+DONE = ["sent Joye guest", "dropped Grace"]
+
+
+def task_on(folder: Path, html: str, **fields: str) -> Task:
+    """A task on a page of its own; what was done on it is its evidence."""
+    page = folder / "page.html"
+    page.write_text(html, encoding="utf-8")
+    goal = fields.get("goal", 'Add "Joye" as a guest and drop "Grace".')
+    return Task("team/add@1", page.as_uri(), goal, evidence={"said": "said"})
+
+
+@pytest.fixture
+async def recording(world: BrowserWorld, tmp_path: Path) -> Trajectory:
+    """A form filled and sent, and a row dropped."""
+    actions: Sequence[Action] = (
+        *(act.Fill(1, "Joye"), act.SelectOption(2, "guest"), act.Click(5), act.Click(7)),
+        Answer(""),
+    )
+    policy = ScriptedPolicy(listed(actions))
+    done = await run_episode(task_on(tmp_path, PAGE), policy, world)
+    assert done.evidence["said"] == DONE, [step.observation.nodes for step in done.steps[:1]]
+    return done
+
+
+async def replayed(
+    recording: Trajectory, world: BrowserWorld, task: Task, strict: bool = False
+) -> tuple[Trajectory, ReplayPolicy]:
+    """The recording on this task."""
+    policy = ReplayPolicy(recording, strict=strict)
+    return await run_episode(task, policy, world), policy
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "healed"),
+    [
+        ('id="save" class="big"', 'id="n7" class="x"', 0),
+        ("<form", "<nav><a href='#n'>News</a> <button>Help</button></nav><form", 4),
+        (">Save<", ">Save now<", 2),
+        ("<table>", "<div><div><table>", 0),
+        ("<tr><td>Ada", "<tr><td>Alan</td><td><button>Drop</button></td></tr><tr><td>Ada", 1),
+    ],
+)
+async def test_a_changed_page_is_healed_and_the_steps_say_so(
+    recording: Trajectory, world: BrowserWorld, tmp_path: Path, old: str, new: str, healed: int
+) -> None:
+    task = task_on(tmp_path, PAGE.replace(old, new))
+    done, policy = await replayed(recording, world, task)
+    assert done.evidence["said"] == DONE, done.error
+    assert done.ending is Ending.ANSWERED
+    assert sum(account.is_healed for account in policy.accounts) == healed
+    assert all("found by" in a.told() for a in policy.accounts if a.is_healed)
+
+
+@pytest.mark.parametrize(
+    ("gone", "done_until_then", "reason"),
+    [
+        ('<button id="save" class="big">Save</button>', [], 'no button "Save"'),
+        ("<tr><td>Grace</td>", DONE[:1], "Drop"),
+        ("<option>guest</option>", [], "guest"),
+    ],
+)
+async def test_what_is_gone_is_refused_and_nothing_else_is_clicked(
+    recording: Trajectory,
+    world: BrowserWorld,
+    tmp_path: Path,
+    gone: str,
+    done_until_then: list[str],
+    reason: str,
+) -> None:
+    place = PAGE.index(gone)
+    end = PAGE.index("</tr>", place) if gone.startswith("<tr") else place + len(gone)
+    task = task_on(tmp_path, PAGE[:place] + PAGE[end:])
+    done, policy = await replayed(recording, world, task)
+    assert done.ending is Ending.POLICY_UNREADABLE and reason in done.error
+    assert done.evidence["said"] == done_until_then
+    assert policy.accounts[-1].refusal
+
+
+async def test_another_goal_changes_what_is_typed_and_which_row_is_taken(
+    recording: Trajectory, world: BrowserWorld, tmp_path: Path
+) -> None:
+    html = PAGE.replace("Grace", "Edsger").replace("Ada", "Barbara")
+    task = task_on(tmp_path, html, goal='Add "Mary Ann" as a guest and drop "Barbara".')
+    done, policy = await replayed(recording, world, task)
+    assert done.evidence["said"] == ["sent Mary Ann guest", "dropped Barbara"], done.error
+    assert "'Joye' is 'Mary Ann' now" in policy.accounts[0].told()
+
+
+async def test_a_goal_that_asks_for_something_else_is_refused_before_anything_is_done(
+    recording: Trajectory, world: BrowserWorld, tmp_path: Path
+) -> None:
+    task = task_on(tmp_path, PAGE, goal='Remove "Joye" as a guest and drop "Grace".')
+    done, _ = await replayed(recording, world, task)
+    assert "'Add' is 'Remove' now" in done.error
+    assert len(done.steps) == 0 and done.evidence["said"] == []
+
+
+async def test_strict_takes_nothing_that_is_only_alike(
+    recording: Trajectory, world: BrowserWorld, tmp_path: Path
+) -> None:
+    task = task_on(tmp_path, PAGE.replace(">Save<", ">Save it<"))
+    done, _ = await replayed(recording, world, task, strict=True)
+    assert "0.9 is asked" in done.error and done.evidence["said"] == []
+
+
+async def test_a_mark_that_the_recorded_page_lacks_is_said(
+    recording: Trajectory, world: BrowserWorld
+) -> None:
+    first = recording.steps[0]
+    broken = replace(first, decision=replace(first.decision, action=act.Click(99)))
+    done, _ = await replayed(replace(recording, steps=(broken,)), world, recording.task)
+    assert "the recorded page has no element 99" in done.error
+
+
+async def test_a_slow_page_is_given_time(
+    recording: Trajectory, world: BrowserWorld, tmp_path: Path
+) -> None:
+    late = PAGE.replace(
+        "<form", "<script>setTimeout(() => { f.hidden = false }, 1500)</script><form id='f' hidden"
+    )
+    task = replace(task_on(tmp_path, late), clock="real", settle_ms=100, max_steps=20)
+    done, policy = await replayed(recording, world, task)
+    assert done.evidence["said"] == DONE, done.error
+    assert any(step.decision.source == "replay waits" for step in done.steps)
+    assert [account.step for account in policy.accounts] == [1, 2, 3, 4, 5]

@@ -1,0 +1,145 @@
+"""Whoever acts for an agent: a model by name, a model at hand, or any policy."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TypeAlias, cast
+
+from webagent.agent.asking import Asking, Images
+from webagent.agent.weights import builtin_policy, language_model
+from webagent.errors import UsageError
+from webagent.models.endpoint import Endpoint, EndpointModel
+from webagent.models.metered import Ledger, MeteredModel
+from webagent.models.model import Model
+from webagent.models.price import Prices
+from webagent.policy.knowledge.knowledge import Knowledge
+from webagent.policy.policy import Policy
+
+Acting: TypeAlias = str | Endpoint | Model | Policy
+"""The name of a model behind an OpenAI-compatible server; `local:FOLDER` (or a hub name) for
+weights in this process, `model:FOLDER` for built-in ones; an `Endpoint`; a `Model`; a `Policy`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How a language model is asked."""
+
+    asking: Asking | None = None
+    """None: as the weights were trained to be asked, else as always."""
+    vision: bool = False
+    """Whether it is shown screenshots."""
+    knowledge: tuple[Knowledge, ...] = ()
+    temperature: float = 0.0
+    max_tokens: int = 1024
+    """Of a reply, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Makes the policy of each task; holds the model between them."""
+
+    model: Model | None
+    policy: Policy | None
+    manner: Manner
+
+    def policy_of(self, ledger: Ledger, images: Images) -> Policy:
+        """The policy of one task, whose requests the ledger books. Raises `SetupError`."""
+        if self.model is None:
+            assert self.policy is not None
+            return self.policy
+        manner = self.manner
+        return asking_of(manner).policy(
+            cast(Model, MeteredModel(self.model, ledger)),
+            images if manner.vision else None,
+            manner.knowledge,
+            temperature=manner.temperature,
+            max_tokens=manner.max_tokens,
+        )
+
+
+def check_actor(who: Acting, manner: Manner) -> None:
+    """Whether anybody is named. Raises `SetupError`; loads and asks nothing."""
+    if isinstance(who, str) and (not who.strip() or who in ("local:", "model:")):
+        raise UsageError(
+            f"model={who!r} names nobody to act; expected the name of a model behind a server,"
+            " local:FOLDER, model:FOLDER, or an Endpoint, Model or Policy"
+        )
+    if not isinstance(who, str | Endpoint) and not _acts(who) and not _completes(who):
+        raise UsageError(
+            f"model is {type(who).__name__}; expected a name, an Endpoint, or an object with"
+            " `act` (a Policy) or `complete` (a Model)"
+        )
+    is_asked = not _acts(who) and not (isinstance(who, str) and who.startswith("model:"))
+    if manner.vision and not is_asked:
+        raise UsageError("vision is for language models: this policy looks at what it likes")
+
+
+def check_price(who: Acting, prices: Prices, max_cost: float | None) -> None:
+    """Whether a cap on money can be kept. Raises `SetupError` where nothing tells what is spent."""
+    if max_cost is None:
+        return
+    name = name_of(who)
+    others = "cap it with max_tokens_total or max_minutes"
+    if not name:
+        raise UsageError(f"max_cost={max_cost:g} is for models that are paid for; {others}")
+    if reason := prices.why_untold(name):
+        raise UsageError(f"max_cost={max_cost:g} cannot be kept: {reason}, or {others}")
+
+
+def name_of(who: Acting) -> str:
+    """The name under which a model is paid for; empty where none is."""
+    if isinstance(who, str):
+        return "" if who.startswith(("local:", "model:")) else who
+    if isinstance(who, Endpoint):
+        return who.model
+    return cast(Model, who).name if _completes(who) else ""
+
+
+@asynccontextmanager
+async def actor_of(who: Acting, manner: Manner) -> AsyncIterator[Actor]:
+    """Whoever acts, ready. Weights are loaded and given back, a server is asked nothing yet; what
+    was at hand before stays open. Raises `SetupError` or `ModelError`."""
+    if _acts(who):
+        yield Actor(None, cast(Policy, who), manner)
+    elif isinstance(who, str) and who.startswith("model:"):
+        yield Actor(None, builtin_policy(Path(who.removeprefix("model:"))), manner)
+    elif _completes(who):
+        yield _looked_after(Actor(cast(Model, who), None, manner))
+    else:
+        model, manner = _opened(cast("str | Endpoint", who), manner)
+        try:
+            yield _looked_after(Actor(model, None, manner))
+        finally:
+            await model.close()
+
+
+def asking_of(manner: Manner) -> Asking:
+    """How the model is asked, where nothing else is said."""
+    return manner.asking or Asking()
+
+
+def _opened(who: str | Endpoint, manner: Manner) -> tuple[Model, Manner]:
+    if isinstance(who, str) and who.startswith("local:"):
+        place = who.removeprefix("local:")
+        trained = manner.asking or Asking.load(Path(place))
+        return language_model(place), replace(manner, asking=trained)
+    endpoint = Endpoint(who) if isinstance(who, str) else who
+    served = EndpointModel(replace(endpoint, images=manner.vision))
+    served.check()
+    return served, manner
+
+
+def _looked_after(actor: Actor) -> Actor:
+    assert actor.model is not None
+    if actor.manner.vision and not actor.model.capabilities.images:
+        raise UsageError(f"vision=True, but {actor.model.name} looks at no images")
+    return actor
+
+
+def _acts(who: object) -> bool:
+    return callable(getattr(who, "act", None))
+
+
+def _completes(who: object) -> bool:
+    return callable(getattr(who, "complete", None))

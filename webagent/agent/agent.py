@@ -1,0 +1,268 @@
+"""An agent in five lines: a model or policy, a browser, and the tasks it is given."""
+
+import asyncio
+import itertools
+import re
+from collections.abc import Iterator
+from contextlib import AsyncExitStack
+from dataclasses import KW_ONLY, dataclass, field, replace
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from tasks.task import Task
+from webagent.agent.actor import Acting, Actor, Manner, actor_of, check_actor, check_price
+from webagent.agent.answer_form import Schema, check_schema, goal_with
+from webagent.agent.asking import Asking
+from webagent.agent.attempt import Attempt, Between, Held, Terms
+from webagent.agent.events import Listen
+from webagent.agent.result import Result
+from webagent.agent.stop import Stop
+from webagent.errors import UsageError
+from webagent.guard import Approve, Guard, GuardPolicy
+from webagent.models.metered import Limits
+from webagent.models.price import Prices, read_prices
+from webagent.policy.knowledge.knowledge import Knowledge
+from webagent.records import Provenance
+from webagent.store import Store
+
+if TYPE_CHECKING:
+    from webagent.browser import Browser
+    from webagent.browser.page.captcha import Handover
+    from webagent.browser.sessions.logins import Logins
+    from webagent.browser.sessions.profile import Profile
+
+PHASE = "run"
+_DAY = 86_400.0
+_NAMED = 40
+"""Characters of a task that its id shows."""
+
+
+@dataclass(slots=True, eq=False)
+class Agent:
+    """Does tasks in a browser:
+
+        agent = Agent("NAME")
+        result = await agent.run("What does the blue kayak cost?", url="https://shop.example/")
+        print(result.answer)
+
+    `async with Agent(...) as agent:` keeps one browser and one model for any number of tasks, at
+    the same time too; without it every task opens its own. Each task gets a fresh session.
+    """
+
+    model: Acting
+    """Who acts: the name of a model behind an OpenAI-compatible server (`OPENAI_BASE_URL`),
+    `local:FOLDER`, `model:FOLDER`, or an `Endpoint`, `Model` or `Policy`."""
+    _: KW_ONLY
+    guard: Guard | GuardPolicy | Path | str | None = None
+    """What every task is held to: a policy, or its file (docs/guard.md); None for no limits."""
+    approver: Approve | None = None
+    """Who is asked where the guard asks for a yes; nobody means no."""
+    login: str = ""
+    """Name of a login saved by `webagent login` that every task begins with."""
+    logins: Path | None = None
+    """Folder with logins, beside those of `webagent login`."""
+    profile: "Profile | None" = None
+    """How the browser presents itself and what it keeps (docs/sites.md)."""
+    downloads: Path | None = None
+    """Folder for files that pages hand out; None refuses them, unless the profile has one."""
+    max_steps: int = 30
+    """Actions a task may take."""
+    max_cost: float | None = None
+    """Money a task may cost, by `prices`; refused where that could not be kept."""
+    max_tokens_total: int | None = None
+    """Tokens a task may take, read and written."""
+    max_minutes: float | None = None
+    """Minutes a task may take, those left out in which a person is at work."""
+    prices: Prices | Path | None = None
+    """What models cost, or the file that says so (docs/cost.md)."""
+    vision: bool = False
+    """Show the model screenshots beside the page's text."""
+    asking: Asking | None = None
+    """How the model is asked: prompt, switches, form of the page."""
+    knowledge: tuple[Knowledge, ...] = ()
+    """What the model is told of earlier episodes: exemplars, hints."""
+    temperature: float = 0.0
+    max_tokens: int = 1024
+    """Of a reply, at most."""
+    headed: bool = False
+    """Show the browser's window."""
+    handover: "Handover | None" = None
+    """Who is asked to pass a captcha in the window; without anybody the task ends there."""
+    browser: "Browser | None" = None
+    """A browser of yours to use, with its own guard; it stays open."""
+    store: Store | None = None
+    """Keeps every episode as runs do, with its screenshots; without one nothing is kept."""
+    screenshots: bool = False
+    """Take a screenshot of every page even where the model does not look."""
+    _held: Held | None = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_actor(self.model, self._manner())
+        check_price(self.model, self._prices(), self.max_cost)
+        for name in ("max_steps", "max_cost", "max_tokens_total", "max_minutes"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise UsageError(f"{name}={value:g} leaves nothing to do; give more, or no limit")
+        if self.browser is not None and (self.guard is not None or self.headed):
+            raise UsageError("guard and headed belong to the browser; give them to yours")
+
+    async def __aenter__(self) -> Self:
+        """Raises `SetupError` where there is no browser, or what was asked for is not there."""
+        if self._held is not None:
+            raise UsageError("this agent is open already; use one `async with` for all its tasks")
+        async with AsyncExitStack() as undo:
+            actor = await undo.enter_async_context(actor_of(self.model, self._manner()))
+            browser = self.browser
+            if browser is None:
+                browser = await undo.enter_async_context(self._own_browser())
+            self._held = self._held_with(actor, browser)
+            self._held.undo = undo.pop_all()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        held, self._held = self._held, None
+        if held is not None:
+            await held.undo.aclose()
+
+    def run_sync(
+        self,
+        task: str | Task,
+        *,
+        url: str = "",
+        schema: Schema | None = None,
+        listen: Listen | None = None,
+    ) -> Result:
+        """As `run`, for programs without an event loop."""
+        try:
+            asyncio.get_running_loop()
+        except RuntimeError:
+            return asyncio.run(self.run(task, url=url, schema=schema, listen=listen))
+        raise UsageError("an event loop is running here: await agent.run(...) instead")
+
+    async def run(  # noqa: PLR0913 - the one call everything goes through
+        self,
+        task: str | Task,
+        *,
+        url: str = "",
+        schema: Schema | None = None,
+        listen: Listen | None = None,
+        stop: Stop | None = None,
+        between: "Between | None" = None,
+        provenance: Provenance | None = None,
+    ) -> Result:
+        """Do a task, in words with the address where it begins, or any `Task` of a benchmark.
+
+        With `schema`, a JSON Schema, the answer is data that fits it: `result.value`. `listen` is
+        told of every decision and what came of it; `stop.end(reason)` ends the task from outside.
+        Whatever becomes of the task is a `Result`; raises `SetupError` for what has to be mended
+        before anything can be done, and `StoreError` where the store cannot be written.
+        """
+        if self._held is None:
+            async with replace(self) as own:
+                return await own.run(
+                    task,
+                    url=url,
+                    schema=schema,
+                    listen=listen,
+                    stop=stop,
+                    between=between,
+                    provenance=provenance,
+                )
+        if schema is not None:
+            check_schema(schema)
+        asked = self._task(task, url, schema)
+        attempt = Attempt(self._held, self._terms(), asked, schema, listen, stop, between)
+        return await attempt.play(
+            provenance or Provenance(phase=PHASE, index=next(self._held.numbers))
+        )
+
+    def _task(self, task: str | Task, url: str, schema: Schema | None) -> Task:
+        if isinstance(task, Task):
+            goal = goal_with(task.goal, schema) if schema is not None else task.goal
+            return replace(task, goal=goal)
+        if not task.strip():
+            raise UsageError("the task is empty; say in a sentence what is to be done")
+        check_address(url)
+        return Task(
+            id=f"live/{_named(task)}@1",
+            start_url=url,
+            goal=goal_with(task, schema) if schema is not None else task,
+            max_steps=self.max_steps,
+            clock="real",
+            login=self.login,
+        )
+
+    def _held_with(self, actor: Actor, browser: "Browser") -> Held:
+        return Held(actor, browser, self._profile(), self._logins(), self.handover, self._numbers())
+
+    def _terms(self) -> Terms:
+        return Terms(
+            Limits(self.max_cost, self.max_tokens_total),
+            self._prices(),
+            None if self.max_minutes is None else 60 * self.max_minutes,
+            self.store,
+            self.vision or self.screenshots,
+        )
+
+    def _manner(self) -> Manner:
+        return Manner(self.asking, self.vision, self.knowledge, self.temperature, self.max_tokens)
+
+    def _prices(self) -> Prices:
+        return (
+            read_prices(self.prices) if isinstance(self.prices, Path) else self.prices or Prices()
+        )
+
+    def _guard(self) -> Guard | None:
+        if isinstance(self.guard, Path | str):
+            return Guard.read(Path(self.guard), self.approver)
+        if isinstance(self.guard, GuardPolicy):
+            return Guard.of(self.guard, self.approver)
+        if self.guard is not None and self.approver is not None:
+            return replace(self.guard, approver=self.approver)
+        return self.guard
+
+    def _own_browser(self) -> "Browser":
+        from webagent.browser import Browser
+        from webagent.browser import Limits as Supplied
+
+        patient = Supplied(lease_seconds=_DAY, browser_seconds=_DAY)
+        limits = patient if self.headed else None
+        return Browser(headless=not self.headed, guard=self._guard(), limits=limits)
+
+    def _profile(self) -> "Profile":
+        from webagent.browser.sessions.profile import Profile
+
+        profile = self.profile or Profile(dialogs="ask")
+        return replace(profile, downloads=self.downloads) if self.downloads else profile
+
+    def _logins(self) -> "Logins":
+        from webagent.browser.sessions.logins import Logins
+
+        logins = Logins(self.logins)
+        if self.login:
+            logins.named(self.login)
+        return logins
+
+    def _numbers(self) -> Iterator[int]:
+        return itertools.count(len(self.store.ids("any")) if self.store else 0)
+
+
+def check_address(url: str) -> None:
+    """Whether a task can begin there. Raises `SetupError`."""
+    if url.startswith(("http://", "https://", "file://", "about:")):
+        return
+    if not url:
+        raise UsageError("where does the task begin? Give an address: url='https://…'")
+    raise UsageError(f"url={url!r} is no address; did you mean https://{url}?")
+
+
+def _named(task: str) -> str:
+    """A part of the task's id that people can read."""
+    words = re.sub(r"[^a-z0-9]+", "-", task.lower()[: 2 * _NAMED]).strip("-")
+    return words[:_NAMED].strip("-") or "task"

@@ -1,0 +1,113 @@
+"""Answers as data: held to a JSON Schema, asked for once more where they do not fit."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from tasks.task import Json
+from webagent.action import Answer
+from webagent.errors import AnswerError, UsageError
+from webagent.policy.policy import Policy
+from webagent.records import Decision, Observation, Step, Trajectory
+
+Schema = Mapping[str, Any]
+_FENCED = re.compile(r"^```(?:json)?\s*\n(.*?)\n?```$", re.DOTALL)
+_SHOWN = 200
+
+
+def check_schema(schema: Schema) -> None:
+    """Whether this is a JSON Schema (draft 2020-12). Raises `SetupError` saying what is wrong."""
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import SchemaError
+
+    if not isinstance(schema, Mapping):
+        raise UsageError(f"a JSON Schema is an object; found {json.dumps(schema)[:_SHOWN]}")
+    try:
+        Draft202012Validator.check_schema(dict(schema))
+        json.dumps(schema)
+    except SchemaError as error:
+        where = "/".join(map(str, error.absolute_path)) or "its top"
+        raise UsageError(f"the JSON Schema is wrong at {where}: {error.message}") from error
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"the JSON Schema cannot be written as JSON: {error}") from error
+
+
+def goal_with(task: str, schema: Schema) -> str:
+    """The task with the form its answer is to have."""
+    written = json.dumps(schema, ensure_ascii=False, sort_keys=True)
+    return f"{task}\n\nThe answer is to be JSON, and nothing else, that fits this schema: {written}"
+
+
+def read_answer(text: str, schema: Schema) -> Json:
+    """The answer as data; a Markdown fence around it is taken off.
+
+    Raises `AnswerError` saying what does not fit, and where.
+    """
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import ValidationError, best_match
+    from referencing import Registry
+    from referencing.exceptions import Unresolvable
+
+    fenced = _FENCED.match(text.strip())
+    try:
+        value: Json = json.loads(fenced.group(1) if fenced else text)
+    except ValueError as error:
+        raise AnswerError(f"the answer {text[:_SHOWN]!r} is not JSON: {error}") from error
+    validator = Draft202012Validator(dict(schema), registry=Registry())
+    try:
+        wrong: ValidationError | None = best_match(validator.iter_errors(value))
+    except Unresolvable as error:
+        raise AnswerError(f"the JSON Schema refers to what is not in it: {error}") from error
+    if wrong is not None:
+        where = "/".join(map(str, wrong.absolute_path)) or "the top"
+        raise AnswerError(f"the answer does not fit its schema at {where}: {wrong.message}")
+    return value
+
+
+class Structured:
+    """The policy; an answer of its that does not fit is sent back once with what is wrong."""
+
+    def __init__(self, policy: Policy, schema: Schema) -> None:
+        self.value: Json = None
+        """The answer that was accepted."""
+        self.misfit = ""
+        """What was wrong with the second answer, where that did not fit either."""
+        self._policy = policy
+        self._schema = schema
+        self._has_asked = False
+
+    async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
+        """As the policy's. Raises `AnswerError` for a second answer that does not fit, too."""
+        decision = await self._policy.act(trajectory, observation)
+        if not isinstance(decision.action, Answer):
+            return decision
+        try:
+            self.value = read_answer(decision.action.text, self._schema)
+        except AnswerError as error:
+            if self._has_asked:
+                self.misfit = str(error)
+                raise
+            self._has_asked = True
+            return await self._ask_again(decision, error, trajectory, observation)
+        return decision
+
+    async def propose(
+        self, trajectory: Trajectory, observation: Observation, n: int
+    ) -> Sequence[Decision]:
+        """As the policy's; answers are looked at when they are given."""
+        return await self._policy.propose(trajectory, observation, n)
+
+    async def _ask_again(
+        self, decision: Decision, error: AnswerError, trajectory: Trajectory, page: Observation
+    ) -> Decision:
+        """What the policy does about it, having been told as it is told of any action's outcome."""
+        told = replace(page, outcome=f"the answer was not accepted: {error}; answer again")
+        tried = replace(trajectory, steps=(*trajectory.steps, Step(page, decision)))
+        again = await self.act(tried, told)
+        usage = {
+            name: decision.usage.get(name, 0) + again.usage.get(name, 0)
+            for name in (*decision.usage, *again.usage)
+        }
+        return replace(again, usage=usage, seconds=decision.seconds + again.seconds)

@@ -1,0 +1,159 @@
+"""What came of a task: the answer, how it ended, every step, and what it cost."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Self
+
+from tasks.task import Json
+from webagent.action import Answer, GiveUp
+from webagent.errors import (
+    AnswerError,
+    CaptchaError,
+    GuardError,
+    ModelError,
+    PolicyError,
+    StoppedError,
+    WebAgentError,
+    WorldError,
+)
+from webagent.models.metered import Ledger
+from webagent.records import Ending, Step, Trajectory
+
+_RAISED: Mapping[Ending, type[WebAgentError]] = {
+    Ending.GAVE_UP: AnswerError,
+    Ending.STEP_LIMIT: StoppedError,
+    Ending.STOPPED: StoppedError,
+    Ending.POLICY_UNREADABLE: PolicyError,
+    Ending.GUARD_REFUSED: GuardError,
+    Ending.WORLD_FAILED: WorldError,
+    Ending.MODEL_FAILED: ModelError,
+    Ending.CAPTCHA: CaptchaError,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a task took from models."""
+
+    requests: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    money: float | None = None
+    """None where it is not known: `unknown` says why. It is never taken to be nothing."""
+    currency: str = ""
+    unknown: str = ""
+
+    @property
+    def tokens(self) -> int:
+        """Read and written."""
+        return self.input_tokens + self.output_tokens
+
+    def __str__(self) -> str:
+        if not self.requests and not self.tokens:
+            return "no model was asked"
+        told = f"{self.money:.4g} {self.currency}".rstrip() if self.money is not None else ""
+        why = self.unknown.partition(",")[0]
+        return f"{self.tokens:,} tokens, {told or f'cost not known ({why})'}"
+
+    @classmethod
+    def of(cls, ledger: Ledger) -> "Cost":
+        """What a ledger has booked."""
+        spent = list(ledger.entries.values())
+        money = ledger.money()
+        prices = [price for name in ledger.asked if (price := ledger.prices.of(name))]
+        return cls(
+            requests=sum(each.requests for each in spent),
+            input_tokens=sum(each.input_tokens for each in spent),
+            output_tokens=sum(each.output_tokens for each in spent),
+            money=money,
+            currency=" ".join(sorted({price.currency for price in prices})) if prices else "",
+            unknown="" if money is not None else _why_unknown(ledger),
+        )
+
+    @classmethod
+    def of_steps(cls, trajectory: Trajectory) -> "Cost":
+        """What a policy that asks its models by itself has noted in its decisions."""
+        usages = [step.decision.usage for step in trajectory.steps]
+        return cls(
+            requests=sum(usage.get("requests", 0) for usage in usages),
+            input_tokens=sum(usage.get("input_tokens", 0) for usage in usages),
+            output_tokens=sum(usage.get("output_tokens", 0) for usage in usages),
+            unknown="the policy asks its models by itself",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A finished task; `raise_for_ending` turns every ending but a good one into an error."""
+
+    trajectory: Trajectory
+    """The episode, as it is stored."""
+    cost: Cost
+    value: Json = None
+    """The answer as data, where a schema was given."""
+    misfit: str = ""
+    """What was wrong with the answer even when it was asked for again; empty where it fits."""
+
+    @property
+    def ending(self) -> Ending:
+        """Why the task was over."""
+        assert self.trajectory.ending is not None
+        return self.trajectory.ending
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether the agent said that it was done. It may be wrong: judges tell."""
+        return self.ending is Ending.ANSWERED
+
+    @property
+    def answer(self) -> str:
+        """What the agent answered; empty where it did not, or where there was nothing to say."""
+        last = self._last_action()
+        return last.text if isinstance(last, Answer) and self.is_answered else ""
+
+    @property
+    def reason(self) -> str:
+        """Why there is no answer; empty where there is one."""
+        last = self._last_action()
+        if self.ending is Ending.GAVE_UP and isinstance(last, GiveUp):
+            return last.reason
+        if self.ending is Ending.STEP_LIMIT:
+            return f"all of its {self.trajectory.task.max_steps} steps were taken"
+        return self.trajectory.error
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """What was seen and done, in order."""
+        return self.trajectory.steps
+
+    @property
+    def url(self) -> str:
+        """Where it ended; empty where the page was lost."""
+        return self.trajectory.last.url if self.trajectory.last else ""
+
+    def raise_for_ending(self) -> Self:
+        """Itself where the task was answered or the page declared it over.
+
+        Raises `AnswerError` where the agent gave up or its answer had not the form that was asked
+        for, `StoppedError` at a limit or where it was stopped, `PolicyError` for replies that could
+        not be read, `GuardError`, and `WorldError`, `CaptchaError` or `ModelError` where something
+        failed that is not the agent's.
+        """
+        kind = _RAISED.get(self.ending)
+        if kind is None:
+            return self
+        if self.misfit:
+            raise AnswerError(self.misfit)
+        raise kind(f"{self.ending}: {self.reason}")
+
+    def _last_action(self) -> object:
+        return self.steps[-1].decision.action if self.steps else None
+
+
+def _why_unknown(ledger: Ledger) -> str:
+    for entry in ledger.entries.values():
+        if reason := ledger.prices.why_untold(entry.model):
+            return reason
+        if entry.uncounted:
+            return "the server does not say how many tokens a request took"
+    return "no model was asked"

@@ -1,0 +1,311 @@
+"""Finding an element of a recorded page again on the page as it is now, or saying why not."""
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from urllib.parse import urlsplit
+
+from webagent.policy.replay.context import called, likeness, lines_near, looks, plain, skeleton
+from webagent.policy.replay.resemblance import is_as_large, resemblance, unclaimed
+from webagent.policy.replay.values import Values
+from webagent.records import Node, Observation
+
+MARK, NAME, NEAR, PLACE = "mark", "role and name", "role, name and text near it", "place"
+TEXT, LIKENESS = "text", "likeness"
+GOOD = 0.6
+"""Confidence under which nothing is taken."""
+STRICT = 0.9
+"""The same where one is to be strict."""
+SIZED = 0.7
+"""Confidence in what was told apart from its like by its size only."""
+MARGIN = 0.1
+"""So much better than the next one the best has to be."""
+_FIELDS = ("textbox", "searchbox", "combobox", "spinbutton")
+_LEAST_LIKE = 0.5
+_LEAST_KIN = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An element that was found again."""
+
+    node: Node
+    rule: str
+    confidence: float
+    """From 0 to 1."""
+    is_named: bool = False
+    """Whether the goal says which of several it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """Why an element was not found again."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """One element of a recorded page, looked for on the page as it is now."""
+
+    recorded: Observation
+    target: Node
+    now: Observation
+    values: Values
+
+    def find(self) -> Found | Lost:
+        """By its mark, its role and name, what stands near it, its place, its text: in this order.
+        What fits nothing well, or two equally, is lost."""
+        if self._is_elsewhere():
+            return Lost(f"the page is another one: {self.now.url}, {self.now.title!r}")
+        before, after = self._same(self.recorded, self.target.name), self._same(self.now, self.name)
+        if len(before) == 1 and len(after) == 1:
+            return self._only(self.now.nodes[after[0]])
+        if after and len(after) >= len(before):
+            return self._among(before, after)
+        if after and self.is_renamed and len(after) == 1:
+            return Found(self.now.nodes[after[0]], NAME, 0.9)
+        if after:
+            return self._left(before, after)
+        return self._alike()
+
+    @property
+    def name(self) -> str:
+        """What the element is called now, as far as its name is the task's."""
+        given = self.values.carried(self.target.name)
+        return given.text if given.is_told else self.values.within(self.target.name)
+
+    @property
+    def is_renamed(self) -> bool:
+        """Whether it goes by another name as the task is another one."""
+        return self.name != self.target.name
+
+    def _is_elsewhere(self) -> bool:
+        """Whether next to nothing of the recorded page is here, at another address."""
+        if urlsplit(self.recorded.url).path == urlsplit(self.now.url).path:
+            return False
+        then, now = Counter(looks(self.recorded)), Counter(looks(self.now))
+        return (then & now).total() < _LEAST_KIN * min(then.total(), now.total())
+
+    def _same(self, page: Observation, name: str) -> list[int]:
+        """Places of the elements that have the role and the name; where some have it to the letter,
+        those."""
+        wanted = self.target.role, plain(name), self.target.kind
+        found = [
+            place
+            for place, node in enumerate(page.nodes)
+            if node.mark and (node.role, plain(node.name), node.kind) == wanted
+        ]
+        exact = [place for place in found if page.nodes[place].name == name]
+        return found if not exact and self._is_plainly_alone() else exact
+
+    def _is_plainly_alone(self) -> bool:
+        """Whether no other of the recorded page is called the same but for case and the like."""
+        key = self.target.role, plain(self.target.name), self.target.kind
+        alike = [
+            n for n in self.recorded.nodes if n.mark and (n.role, plain(n.name), n.kind) == key
+        ]
+        return all(node.name == self.target.name for node in alike)
+
+    def _only(self, node: Node) -> Found:
+        if node.mark == self.target.mark and not self.is_renamed:
+            return Found(node, MARK, 1.0)
+        return Found(node, NAME, 0.95)
+
+    def _among(self, before: list[int], after: list[int]) -> Found | Lost:
+        """One of several that are called the same."""
+        if not self.is_renamed and looks(self.recorded) == looks(self.now):
+            node = self.now.nodes[self._place_of_target()]
+            return self._only(node) if node.mark == self.target.mark else Found(node, PLACE, 0.95)
+        told = self._by_value(before, after)
+        if told is not None:
+            return told
+        near = self._by_surroundings(before, after)
+        if isinstance(near, Found):
+            return self._unless_another(near, before, after)
+        if self.target.name:
+            return near
+        if skeleton(self.recorded) == skeleton(self.now) and len(before) == len(after):
+            place = before.index(self._place_of_target())
+            return Found(self.now.nodes[after[place]], PLACE, 0.75)
+        return near
+
+    def _left(self, before: list[int], after: list[int]) -> Found | Lost:
+        """One of fewer than there were: it may be the one that is gone."""
+        near = self._by_surroundings(before, after)
+        return near if isinstance(near, Lost) else self._unless_another(near, before, after)
+
+    def _unless_another(self, near: Found, before: list[int], after: list[int]) -> Found | Lost:
+        """What was found, unless another of the recorded page fits it as well or better."""
+        if len(before) == 1 or near.rule != NEAR or self.is_renamed:
+            return near
+        place = next(i for i in after if self.now.nodes[i] is near.node)
+        mine = lines_near(self.now, place, after)
+        scores = {
+            other: likeness(lines_near(self.recorded, other, before), mine, ()) for other in before
+        }
+        target = self._place_of_target()
+        best = max(score for other, score in scores.items() if other != target)
+        is_sized = near.confidence == SIZED
+        if best > scores[target] if is_sized else best >= scores[target]:
+            return Lost(self._gone(len(before), len(after)))
+        return near
+
+    def _by_value(self, before: list[int], after: list[int]) -> Found | Lost | None:
+        """By the part of the goal that stands near it and near no other of its name."""
+        for is_before in (True, False):
+            if wanted := self._values_near(before, is_before):
+                return self._near_values(wanted, after, is_before)
+        return None
+
+    def _near_values(self, wanted: list[str], after: list[int], is_before: bool) -> Found | Lost:
+        holding = [
+            place
+            for place in after
+            if all(word in _words_near(self.now, place, after, is_before) for word in wanted)
+        ]
+        if len(holding) == 1:
+            return Found(self.now.nodes[holding[0]], NEAR, 0.85, is_named=True)
+        said = " and ".join(repr(word.strip()) for word in wanted)
+        return Lost(f"{len(holding)} of {len(after)} {called(self.target)} stand near {said}")
+
+    def _values_near(self, before: list[int], is_before: bool) -> list[str]:
+        """What the goal says now where it said what tells the element apart from its like."""
+        mine = _words_near(self.recorded, self._place_of_target(), before, is_before)
+        texts = [
+            _words_near(self.recorded, other, before, is_before)
+            for other in before
+            if other != self._place_of_target()
+        ]
+        changes = [(change.old, change.new) for change in self.values.alignment.changes]
+        return [
+            _worded(new)
+            for old, new in (*changes, *self.values.given.items())
+            if _worded(old) in mine and not any(_worded(old) in text for text in texts)
+        ]
+
+    def _by_surroundings(self, before: list[int], after: list[int]) -> Found | Lost:
+        """By the lines around it, each weighed by how few of its like have them, too."""
+        place = self._place_of_target()
+        is_more = len(after) > len(before)
+        within, among = ([], []) if is_more else (before, after)
+        mine = lines_near(self.recorded, place, within)
+        others = [
+            {line.text for line in lines_near(self.recorded, other, before)}
+            for other in before
+            if other != place
+        ]
+        scores = sorted(
+            ((likeness(mine, lines_near(self.now, i, among), others), -i) for i in after),
+            reverse=True,
+        )
+        best, where = scores[0]
+        near = [-i for score, i in scores if best - score < MARGIN]
+        if len(near) > 1 and (sized := self._of_size(before, near)) and best >= _LEAST_LIKE:
+            return Found(self.now.nodes[sized], NEAR, SIZED)
+        if best < _LEAST_LIKE or len(near) > 1:
+            wanted = called(replace(self.target, name=self.name))
+            return Lost(
+                f"of {len(before)} elements that were {called(self.target)} one was taken; what"
+                f" stands near does not tell which of the {len(after)} that are {wanted} it is"
+            )
+        return Found(self.now.nodes[-where], NEAR, 0.6 + 0.35 * best)
+
+    def _of_size(self, before: list[int], near: list[int]) -> int | None:
+        """The one as large as the element was, where none of its like was that large, as a picture
+        and a title that lead to the same page."""
+        if self.values.is_another_task:
+            return None
+        others = [self.recorded.nodes[i] for i in before if i != self._place_of_target()]
+        if any(is_as_large(self.target, other) for other in others):
+            return None
+        found = [i for i in near if is_as_large(self.target, self.now.nodes[i])]
+        return found[0] if len(found) == 1 else None
+
+    def _alike(self) -> Found | Lost:
+        """One that is called nearly so, or does the same by another role; only where the task is
+        the same, as on another the words are the task's."""
+        only = self._only_field()
+        if only is not None:
+            return Found(only, PLACE, 0.75)
+        if self.values.is_another_task and not self._has_moved_role():
+            return self._naming()
+        scored = sorted(((self._score(place), place) for place in self._unclaimed()), reverse=True)
+        if not scored or scored[0][0] < GOOD:
+            return Lost(self._nothing(scored))
+        best, place = scored[0]
+        if len(scored) > 1 and best - scored[1][0] < MARGIN:
+            both = " and ".join(called(self.now.nodes[i]) for _, i in scored[:2])
+            return Lost(f"{both} fit {called(self.target)} equally")
+        node = self.now.nodes[place]
+        return Found(node, TEXT if plain(node.name) == plain(self.name) else LIKENESS, best)
+
+    def _only_field(self) -> Node | None:
+        """The one field there is, for a field without a name: text that stands beside it may have
+        become its name."""
+        kind = self.target.role, self.target.kind
+        then, now = (
+            [node for node in page.nodes if node.mark and (node.role, node.kind) == kind]
+            for page in (self.recorded, self.now)
+        )
+        is_field = self.target.role in _FIELDS and not self.target.name
+        return now[0] if is_field and len(then) == len(now) == 1 else None
+
+    def _naming(self) -> Found | Lost:
+        """The one that holds what the goal says in place of what its name held, as a row does."""
+        lost = Lost(f"there is no {called(replace(self.target, name=self.name))} on the page")
+        wanted = [
+            _worded(change.new)
+            for change in self.values.alignment.changes
+            if _worded(change.old) in _worded(self.target.name)
+        ]
+        holding = [
+            node
+            for node in self.now.nodes
+            if node.mark and (node.role, node.kind) == (self.target.role, self.target.kind)
+            if all(word in _worded(node.name) for word in wanted)
+        ]
+        return Found(holding[0], TEXT, 0.8, is_named=True) if wanted and len(holding) == 1 else lost
+
+    def _has_moved_role(self) -> bool:
+        return bool(self.name) and any(
+            plain(self.now.nodes[i].name) == plain(self.name) for i in self._unclaimed()
+        )
+
+    def _unclaimed(self) -> list[int]:
+        return unclaimed(self.recorded, self.target, self.now)
+
+    def _score(self, place: int) -> float:
+        if self.values.is_another_task and plain(self.now.nodes[place].name) != plain(self.name):
+            return 0.0
+        return resemblance(self.recorded, self.target, self.name, (self.now, place))
+
+    def _place_of_target(self) -> int:
+        return next(i for i, node in enumerate(self.recorded.nodes) if node is self.target)
+
+    def _nothing(self, scored: list[tuple[float, int]]) -> str:
+        wanted = called(replace(self.target, name=self.name))
+        if not scored:
+            return f"there is no {wanted} on the page, nor anything new that could be it"
+        node = self.now.nodes[scored[0][1]]
+        return (
+            f"there is no {wanted} on the page; the nearest is {called(node)} with a confidence of"
+            f" {scored[0][0]:.2f}, and {GOOD} is asked"
+        )
+
+    def _gone(self, before: int, after: int) -> str:
+        return (
+            f"of {before} elements that were {called(self.target)} there are {after} now, and what"
+            " stands near the best of them stood near another one"
+        )
+
+
+def _words_near(page: Observation, place: int, alike: list[int], is_before: bool) -> str:
+    """The words before or behind an element, up to the next one that is called the same."""
+    lines = lines_near(page, place, alike)
+    return _worded(" | ".join(line.text for line in lines if line.is_before == is_before))
+
+
+def _worded(text: str) -> str:
+    """A text with everything but its words taken out, a space on either side."""
+    words = "".join(c if c.isalnum() else " " for c in text.casefold()).split()
+    return f" {' '.join(words)} "

@@ -1,0 +1,129 @@
+"""A stored episode as a policy: it does again what was done, without a model."""
+
+import re
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from webagent.action import Action, Answer, Wait, format_action, is_final
+from webagent.errors import PolicyError
+from webagent.policy.replay.account import Account
+from webagent.policy.replay.elements import GOOD, STRICT
+from webagent.policy.replay.steps import Place, again, said_by
+from webagent.policy.replay.values import Values
+from webagent.records import Candidate, Decision, Ending, Observation, Trajectory
+
+SOURCE, WAITING = "replay", "replay waits"
+PATIENCE = 3
+"""Times that a page on the real clock is given another moment before an element counts as gone."""
+WAIT_MS = 700
+_NOT_DONE = re.compile(r"no element|element \d+|there is nothing|the point")
+"""How an outcome begins where an action could not be done; others are notes."""
+
+
+@dataclass(slots=True)
+class ReplayPolicy:
+    """Plays one recording; `accounts` says step by step what came of it.
+
+    What cannot be done surely is refused with `PolicyError`, which ends the episode.
+    """
+
+    recording: Trajectory
+    given: Mapping[str, str] = field(default_factory=dict)
+    """Recorded texts to what is wanted in their place."""
+    strict: bool = False
+    secrets: frozenset[str] = frozenset()
+    """Names of secrets that the guard fills in."""
+    accounts: list[Account] = field(default_factory=list)
+
+    async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
+        """What was done at this point. Raises `PolicyError` where that cannot be told."""
+        start = time.monotonic()
+        if not trajectory.steps:
+            self.accounts.clear()
+        done = sum(step.decision.source == SOURCE for step in trajectory.steps)
+        try:
+            action, account = self._next(done, trajectory, observation)
+        except PolicyError as refused:
+            if self._may_wait(trajectory):
+                return Decision(Wait(WAIT_MS), str(refused), WAITING, weights="replay")
+            raise self._refusal(done, str(refused)) from refused
+        self.accounts.append(account)
+        seconds = time.monotonic() - start
+        return Decision(action, account.told(), SOURCE, weights="replay", seconds=seconds)
+
+    async def propose(
+        self, trajectory: Trajectory, observation: Observation, n: int
+    ) -> Sequence[Decision]:
+        """The one action that was recorded."""
+        decision = await self.act(trajectory, observation)
+        certain = Candidate(format_action(decision.action), log_prob=0.0)
+        return [replace(decision, candidates=(certain,))][:n]
+
+    @property
+    def is_played(self) -> bool:
+        """Whether nothing was refused."""
+        return not any(account.refusal for account in self.accounts)
+
+    def _next(self, done: int, trajectory: Trajectory, page: Observation) -> tuple[Action, Account]:
+        place = self._place(trajectory, page)
+        if not done:
+            self._check_goals(place)
+        steps = self.recording.steps
+        self._check_effect(done, page)
+        if done < len(steps):
+            return again(done + 1, steps[done], page, place)
+        if self.recording.ending is Ending.TASK_OVER:
+            raise PolicyError("all steps were done, and the page has not ended the task as it did")
+        return Answer(""), Account(done + 1, "the recording has ended", taken='answer("")')
+
+    def _place(self, trajectory: Trajectory, page: Observation) -> Place:
+        then, now = self.recording.task, trajectory.task
+        old = self.recording.goal or then.goal
+        values = Values.between(
+            old,
+            page.goal or trajectory.goal or old,
+            self.given,
+            is_another_task=(then.id, then.seed) != (now.id, now.seed),
+        )
+        moved = (then.start_url, now.start_url) if then.start_url != now.start_url else ("", "")
+        return Place(values, STRICT if self.strict else GOOD, self.secrets, moved)
+
+    def _check_goals(self, place: Place) -> None:
+        alignment = place.values.alignment
+        if alignment.changes and not alignment.is_sure and not self.given:
+            raise PolicyError(
+                f"the goal {alignment.new.text!r} asks for more or less than the recorded one,"
+                f" {alignment.old.text!r}"
+            )
+        missing = place.values.unaccounted(said_by(self.recording))
+        if missing:
+            raise PolicyError(
+                f"the goal is another one: {'; '.join(missing)}, and nothing that was done goes by"
+                " that"
+            )
+
+    def _check_effect(self, done: int, page: Observation) -> None:
+        """What was just done could be done, as it could when it was recorded."""
+        steps = self.recording.steps
+        after = steps[done].observation if done < len(steps) else self.recording.last
+        if not done or after is None or is_final(steps[done - 1].decision.action):
+            return
+        if _NOT_DONE.match(page.outcome) and not _NOT_DONE.match(after.outcome):
+            raise PolicyError(f"step {done} did not go as recorded: {page.outcome}")
+        if self.strict and page.outcome == "no effect" and not after.outcome:
+            raise PolicyError(f"step {done} had no effect, and it had one when it was recorded")
+
+    def _may_wait(self, trajectory: Trajectory) -> bool:
+        """Whether the page may only be slow."""
+        if trajectory.task.clock != "real":
+            return False
+        sources = [step.decision.source for step in trajectory.steps[-PATIENCE:]]
+        return sources != [WAITING] * PATIENCE
+
+    def _refusal(self, done: int, reason: str) -> PolicyError:
+        steps = self.recording.steps
+        recorded = format_action(steps[done].decision.action) if done < len(steps) else "the end"
+        account = Account(done + 1, recorded, refusal=reason)
+        self.accounts.append(account)
+        return PolicyError(account.told())
