@@ -64,7 +64,9 @@ SCENES: dict[str, Scene] = {
 }
 
 PLAYED: dict[str, Play] = {
-    "webagent benchmark miniwbo --json": Play(says=("did you mean miniwob?", "kind"), status=2),
+    "webagent benchmark miniwbo --json": Play(
+        says=("did you mean miniwob, mind2web-live?", "kind"), status=2
+    ),
     "webagent --help": Play(says=("usage: webagent",)),
     "webagent improve --help": Play(says=("--rounds",)),
     "webagent benchmark --policy endpoint --model NAME": Play(says=("100.0",)),
