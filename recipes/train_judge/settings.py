@@ -34,7 +34,9 @@ class TrainJudgeSettings:
     target: float = 0.05
     """False-positive rate on calibration episodes that the threshold is chosen for."""
     learning_rate: float = 2e-3
+    """Peak rate of every member's training."""
     seed: int = 0
+    """For weights, made failures and the order of episodes; each member has its own from it."""
 
     def check(self) -> None:
         """Raises `SetupError` for settings that cannot be used."""
