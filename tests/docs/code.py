@@ -72,7 +72,7 @@ def judges(folder: Path) -> dict[str, Any]:
 
 def curriculum(folder: Path) -> dict[str, Any]:
     """A round of a loop on two tasks that nothing is known of yet."""
-    from tasks.proposer import Retry
+    from tasks.variants import Retry
 
     from tasks.benchmarks import miniwob
 
