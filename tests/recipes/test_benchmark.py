@@ -64,7 +64,7 @@ def test_a_mistake_in_a_guard_is_found_before_anything_is_played(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (folder / "guard.toml").write_text("other_site = 'deny'")
-    assert cli.main(["benchmark", *TWO, "--guard", "guard.toml"]) == 3
+    assert cli.main(["benchmark", *TWO, "--guard", "guard.toml"]) == 2
     assert "did you mean other_sites" in capsys.readouterr().err
     assert not (folder / "runs").exists()
 

@@ -173,7 +173,7 @@ async def staying(found: AbstractAsyncContextManager[Assistant]) -> AsyncIterato
     await task
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 async def guarded(guard: Path) -> AsyncIterator[Assistant]:
     """An assistant whose server is held to that guard, over standard input; nobody can be asked."""
     started = command("--guard", str(guard), "--max-sessions", "40")

@@ -103,7 +103,7 @@ def view() -> Iterator[Callable[[Path], str]]:
         yield lambda folder: stack.enter_context(serving(folder))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 async def chromium() -> AsyncIterator[Chromium]:
     """A plain Chromium, as a person has one."""
     async with async_playwright() as playwright:
