@@ -5,7 +5,8 @@
 Makes the run through the real store, unless the folder has it, then starts the viewer as a user
 does, with nothing cached, and measures each page from the request to its last byte: first by a
 plain client, then until a Chromium has it drawn. Each figure is the first request and the median of
-the further ones.
+the further ones; beside them stands the processor time that the first one took of the viewer, which
+a busy machine does not change.
 """
 
 import argparse
@@ -22,6 +23,7 @@ import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
 from playwright.async_api import async_playwright
 
 from recipes.folder import RunFolder
@@ -128,15 +130,22 @@ def page(goal: str, number: int, position: int, dice: random.Random) -> Observat
     return Observation(goal, f"http://127.0.0.1/{number}/{position}", "Shop", nodes)
 
 
-def fetch(address: str, times: int) -> tuple[float, float, int]:
-    """Seconds of the first request, the median of the others, and bytes."""
-    seconds, size = [], 0
+def fetch(viewer: psutil.Process, address: str, times: int) -> tuple[float, float, float, int]:
+    """Seconds of the first request, its processor time, the median of the others, and bytes."""
+    seconds, used, size = list[float](), 0.0, 0
     for _ in range(times + 1):
-        began = time.perf_counter()
+        before, began = spent(viewer), time.perf_counter()
         with urllib.request.urlopen(address) as response:
             size = len(response.read())
         seconds.append(time.perf_counter() - began)
-    return seconds[0], statistics.median(seconds[1:]), size
+        used = used or spent(viewer) - before
+    return seconds[0], used, statistics.median(seconds[1:]), size
+
+
+def spent(process: psutil.Process) -> float:
+    """Processor seconds so far."""
+    times = process.cpu_times()
+    return float(times.user + times.system)
 
 
 async def drawn(root: str, run: str) -> dict[str, float]:
@@ -178,10 +187,12 @@ def main() -> None:
         root = json.loads(viewer.stdout.readline())["address"].rstrip("/")
         print(f"started after {time.perf_counter() - began:.2f} s (importing Python's packages)")
         try:
-            print(f"{'page':<12}{'first':>9}{'then':>9}{'kB':>8}")
+            process = psutil.Process(viewer.pid)
+            print(f"{'page':<12}{'first':>9}{'used':>9}{'then':>9}{'kB':>8}")
             for name, path in PAGES.items():
-                first, then, bytes_ = fetch(root + path.format(run=run.name), given.times)
-                print(f"{name:<12}{first:>8.3f}s{then:>8.3f}s{bytes_ / 1000:>8.0f}")
+                address = root + path.format(run=run.name)
+                first, used, then, bytes_ = fetch(process, address, given.times)
+                print(f"{name:<12}{first:>8.3f}s{used:>8.3f}s{then:>8.3f}s{bytes_ / 1000:>8.0f}")
             for name, seconds in asyncio.run(drawn(root, run.name)).items():
                 print(f"{name:<12}{seconds:>8.3f}s drawn in Chromium")
         finally:

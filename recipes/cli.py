@@ -32,6 +32,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if rest[0] == "--version":
         print(_version())
         return Status.DONE
+    if as_json:
+        os.environ.setdefault("TQDM_DISABLE", "1")  # libraries draw bars of their own
     with json_only() if as_json and not _asks_for_help(rest) else nullcontext():
         return _answer(rest[0], rest[1:])
 

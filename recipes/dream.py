@@ -108,8 +108,11 @@ class Dreamt:
 
 def main(argv: Sequence[str]) -> Outcome:
     """Failed where the models' beliefs could not be trusted, so that nothing was imagined."""
+    import torch
+
     config = resolve(DreamConfig, "dream", argv)
     config.check()
+    torch.set_num_threads(1)  # so small a network gains nothing by more
     folder = RunFolder.open(config.run)
     with folder.store() as store, Board(folder.path) as board:
         learner = _learner(config, store)

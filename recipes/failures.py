@@ -49,7 +49,7 @@ def by_rules(run: Path, phase: str = "", trusted: str = TRUSTED) -> tuple[list[A
         scores, judged = store.scores("finished", **where), kept(store)
         for episode in store.trajectories("finished", world="browser", **where):
             given = scores.get(episode.id, ())
-            failed = has_failed(episode, given)
+            failed = has_failed(episode, given, trusted)
             scored += failed or any(score.name == "success" for score in given)
             if failed:
                 judgement = judged.get(episode.id)

@@ -22,14 +22,19 @@ SOURCE = "rules@1"
 _HALF = 0.5
 
 
-def has_failed(trajectory: Trajectory, scores: Sequence[Score]) -> bool:
+def has_failed(trajectory: Trajectory, scores: Sequence[Score], trusted: str = "") -> bool:
     """Whether there is a failure to explain: the world's or the model's, or a headline score that
-    says so, contradicts another, or could not be made. Not so where nothing was scored."""
+    says so, contradicts another, or could not be made. Not so where nothing was scored.
+
+    Where evaluators whose ids begin with `trusted` have spoken, nobody else is heard.
+    """
     if trajectory.ending is None or trajectory.ending is Ending.STOPPED:
         return False
     if trajectory.ending.is_infrastructure:
         return True
-    told = [score.value for score in headlines(scores)]
+    heard = headlines(scores)
+    final = [score for score in heard if trusted and score.evaluator.startswith(trusted)]
+    told = [score.value for score in final or heard]
     return bool(told) and not all(value is not None and value >= _HALF for value in told)
 
 
@@ -56,7 +61,7 @@ def attribute(
     agent was shown of a page. Raises `ValueError` for an episode that has not failed.
     """
     told = headlines(scores)
-    if not has_failed(trajectory, told):
+    if not has_failed(trajectory, told, trusted):
         raise ValueError(f"episode {trajectory.id} has not failed; there is nothing to attribute")
     finding = (
         ended_by_failure(trajectory)

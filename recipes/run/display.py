@@ -36,7 +36,8 @@ class Terminal:
             self._wait("the model is thinking")
 
     def say(self, sentence: str) -> None:
-        """A line beside the others."""
+        """A line beside the others; what is waited for is shown again with the next event."""
+        self._rest()
         self._print("", sentence, "magenta")
 
     def end(self, lines: list[str], *, good: bool) -> None:

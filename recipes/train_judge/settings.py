@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from webagent.errors import UsageError
+from webagent.errors import SetupError, UsageError
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,9 @@ class TrainJudgeSettings:
     target: float = 0.05
     """False-positive rate on calibration episodes that the threshold is chosen for."""
     learning_rate: float = 2e-3
+    """Peak rate of every member's training."""
     seed: int = 0
+    """For weights, made failures and the order of episodes; each member has its own from it."""
 
     def check(self) -> None:
         """Raises `SetupError` for settings that cannot be used."""
@@ -42,7 +44,7 @@ class TrainJudgeSettings:
             raise UsageError("train-judge needs the folder of at least one run: runs/NAME")
         missing = [str(run) for run in self.runs if not run.is_dir()]
         if missing:
-            raise UsageError(f"no run folder {', '.join(missing)}; give folders that hold a run")
+            raise SetupError(f"no run folder {', '.join(missing)}; give folders that hold a run")
         if not 0 <= self.hold_out < 1 or not 0 < self.target < 1:
             raise UsageError(
                 f"--hold-out {self.hold_out} and --target {self.target} are shares below 1"

@@ -151,7 +151,7 @@ class _Work:
 
     def _one(self, store: Store, id: str, given: Sequence[Score]) -> Attribution | None:
         trajectory = store.load(id)
-        if trajectory is None or not has_failed(trajectory, given):
+        if trajectory is None or not has_failed(trajectory, given, self._trusted):
             return None
         judged = (self._judged or {}).get(id)
         return attribute(trajectory, given, judged, trusted=self._trusted)

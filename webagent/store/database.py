@@ -5,7 +5,7 @@ import os
 import sqlite3
 import zlib
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 from webagent.errors import StoreError
@@ -102,12 +102,11 @@ def look(folder: Path) -> sqlite3.Connection:
     with failures_said(folder):
         # Where nobody has it open, SQLite would leave files of its own beside it.
         at_rest = not (folder / f"{_FILE}-wal").exists()
-        database = _connect(folder, "ro&immutable=1" if at_rest else "ro")
-        try:
+        with ExitStack() as undo:
+            database = _connect(folder, "ro&immutable=1" if at_rest else "ro")
+            undo.callback(database.close)
             _check_version(folder, database)
-        except BaseException:
-            database.close()
-            raise
+            undo.pop_all()
     return database
 
 

@@ -111,7 +111,7 @@ def findings(
         known = (by_rules(trajectory, succeeded=succeeded),)
     checks, trouble = _checks(trajectory) if over and is_real else ((), "")
     cause = written
-    if cause is None and over and is_real and has_failed(trajectory, scores):
+    if cause is None and over and is_real and has_failed(trajectory, scores, TRUSTED):
         cause = attribute(trajectory, scores, known[0] if known else None, trusted=TRUSTED)
     return Findings(
         truth=truth,

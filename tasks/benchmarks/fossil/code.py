@@ -70,8 +70,9 @@ def move_tag(draw: Random) -> Asked:
 def close_branch(draw: Random) -> Asked:
     """The newest check-in of a branch is marked as closed."""
     history = project.check_ins()
+    merged = {change.merge for change in history}
     tips = {change.branch: place for place, change in enumerate(history)}
-    branch = draw.choice(sorted(tips.keys() - {"trunk"}))
+    branch = draw.choice(sorted(tips.keys() - merged - {"trunk"}))
     goal = worded(
         draw,
         "Nobody works on the branch {q_branch} any more. Mark it as closed.",

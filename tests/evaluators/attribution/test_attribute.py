@@ -93,8 +93,9 @@ def test_an_evaluator_that_is_trusted_has_the_last_word() -> None:
     scores = (*FAILED, Score("success", 1.0, "it shows", "judge@1"))
     assert attribute(idle, scores).cause is Cause.JUDGE
     assert attribute(idle, scores, trusted="checks_hold").cause is Cause.PLANNING
-    trusting = attribute(idle, scores, trusted="judge")
-    assert trusting.cause is Cause.PLANNING
+    assert not has_failed(idle, scores, "judge") and has_failed(idle, scores, "checks_hold")
+    with pytest.raises(ValueError, match="has not failed"):
+        attribute(idle, scores, trusted="judge")
 
 
 def test_a_wall_explains_a_check_that_could_not_be_made() -> None:

@@ -45,7 +45,7 @@ class Session:
         """Wait until the terminal shows these words, after those waited for before."""
         end = time.monotonic() + seconds
         while words not in self.said[self.place :]:
-            assert time.monotonic() < end, f"never said {words!r}; said {self.said!r}"
+            assert time.monotonic() < end, f"never said {words!r}; said {self.said[-2000:]!r}"
             if select.select([self.terminal], [], [], 0.1)[0]:
                 self._read()
         self.place = self.said.index(words, self.place) + len(words)
@@ -58,7 +58,7 @@ class Session:
         """Its exit status, once it is over."""
         end = time.monotonic() + 60
         while self.process.poll() is None:
-            assert time.monotonic() < end, f"does not end; said {self.said!r}"
+            assert time.monotonic() < end, f"does not end; said {self.said[-2000:]!r}"
             if select.select([self.terminal], [], [], 0.05)[0]:
                 self._read()
         return self.process.returncode
@@ -133,7 +133,7 @@ def test_ctrl_c_leaves_a_whole_episode_and_no_browser(
 def test_keys_pause_and_go_on_and_a_signal_does_too(
     asked: list[str], chat_server: ChatServer, folder: Path
 ) -> None:
-    chat_server.will(act("wait(100)"), act("wait(100)"), act('answer("done")'))
+    chat_server.will(*[act("wait(500)")] * 8, act('answer("done")'))
     with session(*asked) as at:
         at.until("p pauses")
         at.press("t")
@@ -143,7 +143,9 @@ def test_keys_pause_and_go_on_and_a_signal_does_too(
         at.press("\n")
         at.until("going on")
         at.process.send_signal(signal.SIGUSR1)
+        at.until("paused")
         at.process.send_signal(signal.SIGUSR1)
+        at.until("going on")
         assert at.status() == 0, at.said
     assert kept(folder).ending is Ending.ANSWERED
 

@@ -47,6 +47,7 @@ def test_a_task_is_shown_step_by_step_and_kept_like_any_run(
         assert red > 180 and green < 90 and blue < 110
 
 
+@pytest.mark.slow
 def test_a_run_is_judged_and_exported_like_any_other(
     run: Run, chat_server: ChatServer, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -160,7 +161,6 @@ def test_mistakes_are_said_before_anything_is_started(
     (folder / "wrong.json").write_text('{"type": "numbr"}')
     (folder / "guard.toml").write_text("other_site = 'deny'")
     wrong = {
-        ("--schema", "wrong.json"): "JSON Schema is wrong at type",
         ("--max-cost", "1"): "--max-cost 1 cannot be kept: the price of 'big-1' is not known",
         ("--max-steps", "0"): "leaves nothing to do",
         ("--gif", "x.gif", "--no-screenshots"): "--gif is made of screenshots",
@@ -171,6 +171,7 @@ def test_mistakes_are_said_before_anything_is_started(
         ("--headed",): "--headed needs a display",
         ("--schema", "broken.json"): "--schema broken.json is not JSON",
         ("--schema", "none.json"): "cannot be read",
+        ("--schema", "wrong.json"): "JSON Schema is wrong at type",
         ("--login", "nobody"): "nobody",
     }
     for status, found in ((Status.USAGE, wrong), (Status.SETUP, missing)):

@@ -32,12 +32,11 @@ async def _label(page: Page, address: str, key: str, who: str, note: str = "") -
     await expect(page.locator("#labels .notice")).to_have_text(f"✓ Kept: the label of {who}.")
 
 
-async def test_labels_of_several_people_are_kept_changed_and_held_against_a_judge(
+async def test_labels_of_several_people_are_kept_and_changed_by_form_and_keys(
     labelled: Path,
     view: Callable[[Path], str],
     ids: tuple[str, str],
     page: Page,
-    capsys: pytest.CaptureFixture[str],
 ) -> None:
     run, (good, bad) = labelled / "played", ids
     address = f"{view(labelled)}/run/played/episode"
@@ -61,13 +60,30 @@ async def test_labels_of_several_people_are_kept_changed_and_held_against_a_judg
     table = labelled / "labels.csv"
     table.write_bytes(await (await page.request.get(f"{address[:-8]}/labels.csv")).body())
     assert {(one.episode, one.annotator): one for one in read_labels(table)} == kept
-    for labels in (run, table):
-        capsys.readouterr()
-        assert cli.main(["judge", str(run), "--against", str(labels), "--json"]) == 0
-        found = json.loads(capsys.readouterr().out)
-        counts = found["evaluators"]["checks_hold@1"]["counts"]
-        assert (counts["true_positives"], counts["true_negatives"]) == (1, 1)
-        assert found["evaluators"]["evidence[big-1]@1#abc"]["counts"]["false_positives"] == 1
+
+
+@pytest.fixture
+async def judged(
+    labelled: Path, view: Callable[[Path], str], ids: tuple[str, str], page: Page
+) -> Path:
+    """The run with both episodes labelled in the viewer, and its labels as a table."""
+    address = f"{view(labelled)}/run/played"
+    for episode, key in zip(ids, "sf", strict=True):
+        await _label(page, f"{address}/episode/{episode}", key, "Ada")
+    table = await page.request.get(f"{address}/labels.csv")
+    (labelled / "played" / "labels.csv").write_bytes(await table.body())
+    return labelled / "played"
+
+
+@pytest.mark.parametrize("labels", ["", "labels.csv"])
+def test_labels_given_in_the_viewer_are_what_judges_are_held_against(
+    judged: Path, labels: str
+) -> None:
+    assert cli.main(["judge", str(judged), "--against", str(judged / labels)]) == 0
+    found = json.loads((judged / "agreement.json").read_text())["evaluators"]
+    counts = found["checks_hold@1"]["counts"]
+    assert (counts["true_positives"], counts["true_negatives"]) == (1, 1)
+    assert found["evidence[big-1]@1#abc"]["counts"]["false_positives"] == 1
 
 
 async def test_a_label_that_departs_from_the_checks_is_marked(

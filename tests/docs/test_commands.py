@@ -1,0 +1,124 @@
+"""Every command in the documentation does what its page says, or at least can be read."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from recipes import cli
+from tests.docs import parsing
+from tests.docs.reading import Command, commands, name_of, pages, spoken
+from tests.docs.scenes import Place
+from tests.docs.treated import HISTORY, PLAYED, READ, SCENES, Play, Scene
+
+LIVING = [page for page in pages() if page.exists() and not name_of(page).startswith(HISTORY)]
+REASONS = {text: reason for reason, texts in READ.items() for text in texts}
+
+
+def ours(page: Path) -> list[Command]:
+    """The page's commands that are ours; how to set up a shell is not."""
+    return [each for each in commands(page) if parsing.is_ours(each)]
+
+
+def of_tier(page: Path, slow: bool) -> list[Command]:
+    """The page's commands that are run in a tier."""
+    return [c for c in ours(page) if c.text in PLAYED and PLAYED[c.text].slow == slow]
+
+
+PLAYABLE = [page for page in LIVING if of_tier(page, False)]
+SLOW = [page for page in LIVING if of_tier(page, True)]
+
+
+@pytest.mark.parametrize("page", LIVING, ids=name_of)
+def test_every_command_of_a_page_is_run_or_said_why_not(page: Path) -> None:
+    unknown = [c.text for c in ours(page) if c.text not in PLAYED and c.text not in REASONS]
+    assert unknown == [], "put these into PLAYED or READ of tests/docs/treated.py"
+
+
+def test_the_tables_hold_no_command_that_no_page_has() -> None:
+    known = {each.text for page in LIVING for each in ours(page)}
+    assert sorted({*PLAYED, *REASONS} - known) == []
+    assert sorted(PLAYED.keys() & REASONS.keys()) == []
+    assert sorted(SCENES.keys() - {name_of(page) for page in LIVING}) == []
+
+
+@pytest.mark.parametrize("page", LIVING, ids=name_of)
+def test_every_command_of_a_page_can_be_read(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = {}
+    for command in (*commands(page), *spoken(page)):
+        try:
+            parsing.read(command, monkeypatch)
+        except ValueError as error:
+            wrong[f"line {command.line}: {command.text}"] = str(error)
+    assert wrong == {}
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("page", PLAYABLE, ids=name_of)
+def test_what_a_page_tells_to_run_runs(
+    page: Path, scratch: Path, small_run: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    play_all(of_tier(page, False), Place(scratch, small_run), monkeypatch, capsys)
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+@pytest.mark.parametrize("page", SLOW, ids=name_of)
+def test_what_a_page_tells_to_run_runs_though_it_takes_long(
+    page: Path, scratch: Path, small_run: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    play_all(of_tier(page, True), Place(scratch, small_run), monkeypatch, capsys)
+
+
+def play_all(found: list[Command], place: Place, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    """Run the commands in order, each to the status and the words of its entry."""
+    scene = SCENES.get(found[0].page, Scene())
+    if lacking := [name for name in scene.needs if shutil.which(name) is None]:
+        pytest.skip(f"needs {', '.join(lacking)}")
+    for name, value in scene.benchmark.items():
+        monkeypatch.setenv(f"WEBAGENT_BENCHMARK_{name}", value)
+    for lay in scene.lay:
+        lay(place)
+    for command in found:
+        play = PLAYED[command.text]
+        status, said = played(command, play, capsys)
+        assert status == play.status, f"{command.text}\n{said}"
+        lacking = [words for words in play.says if words not in said]
+        assert lacking == [], f"{command.text}\n{said}"
+
+
+def played(command: Command, play: Play, capsys) -> tuple[int, str]:
+    """Status and words of a command of ours, run in this process unless it has to be apart."""
+    words = [*(play.swap.get(word, word) for word in command.argv[1:]), *play.more]
+    if play.apart:
+        line = [sys.executable, "-m", "recipes.cli", *words]
+        done = subprocess.run(line, capture_output=True, text=True, timeout=120)
+        return done.returncode, done.stdout + done.stderr
+    try:
+        status = cli.main(words)
+    except SystemExit as left:
+        status = left.code if isinstance(left.code, int) else 1
+    said = capsys.readouterr()
+    return status, said.out + said.err
+
+
+def test_a_misspelt_flag_and_a_recipe_that_is_gone_are_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for line, why in (
+        ("webagent benchmark --sedes 3", "--seeds"),
+        ("webagent improove", "unknown recipe"),
+        ("python perf/nothing.py", "there is no"),
+        ("pip install -e .[lmm]", "lmm"),
+    ):
+        with pytest.raises(ValueError, match=why):
+            parsing.read(Command("page", 1, tuple(line.split())), monkeypatch)
+
+
+def test_reading_a_command_does_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    parsing.read(Command("page", 1, ("webagent", "benchmark")), monkeypatch)
+    assert os.listdir(tmp_path) == []

@@ -1,0 +1,118 @@
+"""What pages show of files can be read by whoever reads such files; links lead somewhere."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tasks.benchmarks import own
+from tasks.benchmarks.catalogue import Options
+from tasks.benchmarks.proposed import suite
+from tasks.sites.toml import read_sites
+from tests.docs.reading import ROOT, Block, blocks, name_of, pages
+from tests.docs.treated import HISTORY
+from webagent.browser.sessions.profile import read_profile
+from webagent.guard import Guard
+from webagent.models import load_endpoint, read_prices
+
+READERS: dict[tuple[str, str], Callable[[Path], object]] = {
+    ("docs/collecting.md", "[tasks."): lambda file: own.suite(Options(files=file)),
+    ("docs/cost.md", "[models."): read_prices,
+    ("docs/guard.md", "on_refusal"): Guard.read,
+    ("docs/guard.md", "fossil@1/setup"): Guard.read,
+    ("docs/howto/own-model.md", "[endpoint]"): load_endpoint,
+    ("docs/howto/own-site.md", "[sites."): read_sites,
+    ("docs/local-sites.md", "kanboard"): read_sites,
+    ("docs/local-sites.md", "hosted ="): read_sites,
+    ("docs/models.md", "[endpoint]"): load_endpoint,
+    ("docs/sites.md", "[sites.shop]"): lambda file: read_profile(file, "shop"),
+}
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+ALL = [*pages(), *sorted((ROOT / "docs/reference").rglob("*.md")), ROOT / "llms.txt"]
+TOML = [b for page in pages() for b in blocks(page) if b.language == "toml"]
+
+
+def place_of(block: Block) -> str:
+    return block.place
+
+
+@pytest.mark.parametrize("block", TOML, ids=place_of)
+def test_a_toml_file_of_a_page_can_be_read(
+    block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WEBAGENT_LOGINS", str(tmp_path))
+    monkeypatch.setenv("SHOP_PASSWORD", "kept from the model")
+    [read] = [r for (page, w), r in READERS.items() if page == block.page and w in block.text]
+    file = tmp_path / "file.toml"
+    file.write_text(block.text.replace('login = "shop"', "#"))
+    assert read(file) is not None
+
+
+def test_the_tasks_that_are_shown_are_tasks(tmp_path: Path) -> None:
+    shown = [b for page in pages() for b in blocks(page) if b.language == "json"]
+    found = [block for block in shown if '"source"' in block.text and '"task"' in block.text]
+    assert found
+    for number, block in enumerate(found):
+        file = tmp_path / f"{number}.jsonl"
+        file.write_text(json.dumps(json.loads(block.text)) + "\n")
+        assert suite(Options(files=file)).names
+    assert suite(Options(files=ROOT / "docs/example/tasks.jsonl")).names == (
+        "add",
+        "finish",
+        "count",
+    )
+
+
+@pytest.mark.parametrize("page", ALL, ids=name_of)
+def test_every_link_of_a_page_leads_somewhere(page: Path) -> None:
+    text = re.sub(r"^( *)```.*?^ *```", "", page.read_text(encoding="utf-8"), flags=re.S | re.M)
+    lost = [link for link in LINK.findall(re.sub(r"`[^`]*`", "", text)) if not leads(page, link)]
+    assert lost == []
+
+
+def leads(page: Path, link: str) -> bool:
+    """Whether the file is there, with the heading that is named."""
+    name, _, heading = link.partition("#")
+    if re.match(r"https?:|mailto:", link):
+        return True
+    target = (page.parent / name).resolve() if name else page
+    if not target.exists():
+        return False
+    return not heading or heading in headings(target)
+
+
+def headings(page: Path) -> set[str]:
+    """What GitHub calls the headings of a page."""
+    found = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.M)
+    return {re.sub(r"[^\w\- ]", "", each.lower()).replace(" ", "-") for each in found}
+
+
+def test_every_page_is_in_the_index() -> None:
+    index = (ROOT / "docs/README.md").read_text(encoding="utf-8")
+    linked = {(ROOT / "docs" / link).resolve() for link in LINK.findall(index)}
+    written = [page for page in pages() if not name_of(page).startswith(HISTORY)]
+    own = {ROOT / "docs/README.md", ROOT / "AGENTS.md"}
+    assert [name_of(page) for page in written if page not in linked | own] == []
+
+
+def test_the_architecture_page_draws_the_floors_that_the_linter_holds() -> None:
+    import tomllib
+
+    tool = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
+    drawn = [drawing(block) for block in blocks(ROOT / "docs/architecture.md")][1:3]
+    held = [
+        [
+            sorted(part.strip().rpartition(".")[2] for part in layer.split("|"))
+            for layer in each["layers"]
+        ]
+        for each in tool["importlinter"]["contracts"][1:3]
+    ]
+    assert drawn == held
+
+
+def drawing(block: Block) -> list[list[str]]:
+    """The names at the beginning of each line."""
+    starts = [re.split(r" {2,}", line)[0] for line in block.text.splitlines()]
+    return [sorted(part.strip() for part in start.split("|")) for start in starts]

@@ -1,0 +1,241 @@
+"""What is done with every command of the documentation: run, or only read and why.
+
+A command that is new in a page has to be put into one of the two tables, by its words.
+"""
+
+from dataclasses import dataclass, field
+
+from tests.docs import scenes
+from tests.docs.scenes import SMALL, Lay
+
+
+@dataclass(frozen=True, slots=True)
+class Play:
+    """How a command is run."""
+
+    says: tuple[str, ...] = ()
+    """Words that it has to print, on either stream."""
+    swap: dict[str, str] = field(default_factory=dict)
+    """Words of the page to others: for what only the reader can fill in."""
+    more: tuple[str, ...] = ()
+    """Words put behind the line, for what only a person would end."""
+    status: int = 0
+    apart: bool = False
+    """In a process of its own, for what leaves another one behind."""
+    slow: bool = False
+    """Only with the slow tests."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """In which folder a page's commands are run."""
+
+    lay: tuple[Lay, ...] = ()
+    benchmark: dict[str, str] = field(default_factory=lambda: SMALL)
+    """Settings that `webagent benchmark` takes from the environment where the page has no flag."""
+    needs: tuple[str, ...] = ()
+    """Programs without which the page's commands are not run."""
+
+
+OWN = "webagent benchmark proposed --files mysite/tasks.jsonl --sites mysite/sites.toml"
+ONE = "webagent benchmark --tasks click-test --seeds 1"
+SERVED = "--policy endpoint --model NAME"
+
+SCENES: dict[str, Scene] = {
+    "README.md": Scene((scenes.weights("FOLDER"), scenes.run("RUN"))),
+    "docs/benchmarking.md": Scene((scenes.prices, scenes.run("runs/FOLDER"))),
+    "docs/cost.md": Scene(
+        (scenes.page_block("toml", "prices.toml", "docs/cost.md"),), SMALL | {"NAME": "NAME"}
+    ),
+    "docs/export.md": Scene((scenes.run("runs/NAME"),)),
+    "docs/guard.md": Scene((scenes.page_block("toml", "guard.toml", "docs/guard.md"),)),
+    "docs/judging/README.md": Scene((scenes.run("RUN"), scenes.labels)),
+    "docs/judging/agreement.md": Scene((scenes.run("runs/NAME"), scenes.labels)),
+    "docs/judging/attribution.md": Scene((scenes.run("runs/NAME"), scenes.endpoint_file)),
+    "docs/oscar.md": Scene(benchmark={}),
+    "docs/tutorial.md": Scene((scenes.example("mysite"),), benchmark={}),
+    "docs/howto/own-site.md": Scene((scenes.example("mysite"),)),
+    "docs/howto/own-benchmark.md": Scene((scenes.example("mysite"),), benchmark={}),
+    "docs/howto/own-model.md": Scene(
+        (scenes.weights("FOLDER"), scenes.endpoint_file), {"BASELINES": "false"}
+    ),
+    "docs/howto/own-judge.md": Scene((scenes.run("runs/NAME"), scenes.labels)),
+    "docs/local-sites.md": Scene(needs=("fossil",)),
+}
+
+PLAYED: dict[str, Play] = {
+    "webagent benchmark miniwbo --json": Play(
+        says=("did you mean miniwob, mind2web-live?", "kind"), status=2
+    ),
+    "webagent --help": Play(says=("usage: webagent",)),
+    "webagent improve --help": Play(says=("--rounds",)),
+    "webagent benchmark --policy endpoint --model NAME": Play(says=("100.0",)),
+    "webagent benchmark --policy local:FOLDER": Play(says=("click-test",)),
+    "webagent benchmark": Play(says=("oracle succeeds in 100.0 % of 1",)),
+    "webagent benchmark NAME --preview": Play(says=("episodes",), swap={"NAME": "miniwob"}),
+    "webagent benchmark NAME --policy endpoint --model big-1 --max-cost 5": Play(
+        says=("USD",), swap={"NAME": "miniwob"}
+    ),
+    "webagent benchmark --resume runs/FOLDER": Play(says=("report:",)),
+    "webagent benchmark --policy endpoint --model big-1 --max-cost 5 --max-tokens-total 2000000"
+    " --max-minutes 60": Play(says=("USD",)),
+    "webagent benchmark --resume runs/NAME --max-cost 10": Play(says=("USD",)),
+    "webagent export runs/NAME --out FOLDER": Play(says=("rows: 4",)),
+    "webagent benchmark --guard guard.toml": Play(says=("100.0",)),
+    "webagent judge RUN --with rules judge:evidence --model NAME --against labels.csv": Play(
+        says=("precision",)
+    ),
+    "webagent attribute RUN": Play(says=("login-user",)),
+    "webagent judge runs/NAME --induce feedback.csv": Play(says=("behaviours",)),
+    "webagent attribute runs/NAME": Play(says=("login-user",)),
+    "webagent attribute runs/NAME --phase evaluate --json": Play(says=("{",)),
+    "webagent attribute runs/NAME --model qwen --endpoint server.toml": Play(),
+    "webagent site list": Play(says=("fossil@1",)),
+    "webagent site check fossil": Play(says=("reset",)),
+    "webagent site start fossil": Play(says=("http://127.0.0.1:",), more=("--detach",), apart=True),
+    "webagent site reset fossil": Play(says=("is reset",)),
+    "webagent site snapshot fossil --state N": Play(),
+    "webagent site stop fossil": Play(),
+    "webagent doctor": Play(says=("chromium",)),
+    "webagent benchmark --tasks click-test login-user --seeds 2 --name first": Play(
+        says=("oracle succeeds in 100.0 % of 4", "blind replay", "runs/first/report.html")
+    ),
+    "webagent report runs/first": Play(says=("click-test",)),
+    "webagent attribute runs/first": Play(says=("none of 4 episodes with a verdict failed",)),
+    "webagent site check notes --files mysite/sites.toml": Play(says=("healthy            True",)),
+    "webagent completion fish": Play(says=("complete",)),
+    "webagent mcp --help": Play(says=("--",)),
+    "webagent site list --files mysite/sites.toml": Play(says=("notes@1",)),
+    f"{OWN} --preview": Play(says=("steps at most   18",)),
+    f"{OWN} {SERVED} --name own": Play(says=("NAME succeeds in 66.7 % of 3",)),
+    "webagent attribute runs/own": Play(says=("count 1",)),
+    f"{OWN} {SERVED} --split train --seeds 4 --temperature 1 --name practice": Play(
+        says=("66.7 % of 12",)
+    ),
+    "webagent learn runs/practice --model NAME": Play(
+        says=(
+            "12 episodes",
+            "failures beside a success",
+            "notes.test.md",
+        )
+    ),
+    f"{OWN} {SERVED} --hints hints --name again": Play(says=("66.7 % of 3",)),
+    f"{OWN} {SERVED} --seeds 3 --name measured": Play(says=("do nothing", "66.7 % of 9")),
+    f"{ONE} --policy endpoint --model NAME": Play(says=("100.0 % of 1",)),
+    f"{ONE} --policy endpoint --endpoint server.toml": Play(says=("100.0 % of 1",)),
+    f"{ONE} --policy local:FOLDER --max-tokens 64": Play(says=("of 1 held-out",)),
+    "webagent judge runs/NAME --with rules --against labels.csv": Play(says=("precision",)),
+    "webagent benchmark oscar --preview": Play(says=("oscar@1",)),
+}
+
+READ: dict[str, tuple[str, ...]] = {
+    "minutes of training and of real browser steps": (
+        "scripts/demo",
+        "webagent improve --preset demo",
+        "webagent improve --benchmark miniwob --tasks twenty --arms none self uniform",
+        "webagent improve --curriculum uniform",
+        "webagent improve --withhold 0.5 --repeats 3",
+        "webagent improve --arms none judged checked",
+        "webagent train-judge RUN --out judge",
+        "webagent train-judge runs/a runs/b --out judge",
+        "webagent train-judge runs/careless runs/demos --out judge --hold-out 0"
+        " --acting-tokens 500000 --tokens 1000000",
+        "webagent train-judge runs/careless runs/demos --hold-out 0.5 --members 2"
+        " --acting-tokens 700000 --tokens 800000",
+        "webagent train --runs runs/NAME --steps rules",
+        "webagent train --runs runs/NAME --steps witness",
+        "webagent train --runs runs/NAME --steps witness --objective grpo",
+        "webagent train --runs runs/demos --model Qwen/Qwen3-0.6B --lora 16 --out trained",
+        "webagent train --runs runs/practice --model FOLDER --lora 16 --out trained",
+        "webagent improve --arms none control self --seed $SLURM_ARRAY_TASK_ID --workers 1"
+        " --runs runs --name repeat-$SLURM_ARRAY_TASK_ID",
+    ),
+    "goes on with a run of minutes": (
+        "webagent improve --resume runs/NAME",
+        "webagent improve --resume runs/repeat-3",
+        "webagent benchmark --policy local:trained/model",
+        f"{OWN} --policy local:trained/model",
+    ),
+    "hundreds of episodes": (
+        "webagent benchmark --policy oracle --split train --seeds 60 --name demos",
+        "python perf/judge_episodes.py runs/careless --train 80 --development 24 --test 30"
+        " --tasks $(twenty names)",
+        "python perf/judge_episodes.py runs/careless --train 20 --development 6 --test 6",
+        "webagent benchmark fossil --concurrency 8",
+        "webagent benchmark --policy endpoint --model NAME --concurrency 16",
+    ),
+    "serves until Ctrl-C; tests/recipes/view opens every page": (
+        "webagent view runs/NAME",
+        "webagent view runs",
+        "webagent view runs --port 8000 --open",
+    ),
+    "an episode of a run of the reader's; tests/recipes/replay plays them": (
+        "webagent replay runs/NAME",
+        "webagent replay runs/NAME 3f2a --headed",
+        "webagent replay runs/NAME 3f2a --seed 77",
+        "webagent replay runs/NAME 3f2a --url http://localhost:8080/ --values title=Second try",
+        "webagent replay runs/NAME 3f2a --to-script again.py",
+    ),
+    "labels that somebody gave in the viewer; tests/recipes/view gives some": (
+        "webagent judge runs/NAME --against runs/NAME",
+    ),
+    "hundreds of episodes, and models of minutes": (
+        "webagent collect miniwob --tasks twenty --seeds 20 --policy endpoint --model NAME"
+        " --samples 4",
+        "webagent collect --resume runs/NAME --count 2000",
+        "webagent dream runs/NAME --count 200",
+        "webagent dream runs/NAME --count 0",
+        "webagent export runs/NAME --imagined --out FOLDER",
+    ),
+    "the tests themselves": (
+        "scripts/test",
+        "scripts/check",
+        "scripts/test tests/recipes -k export",
+    ),
+    "tests/test_setup_script.py runs it": ("scripts/setup",),
+    "tests/docs/test_reference.py holds what it writes": ("python -m recipes.reference",),
+    "published task files, live sites or sites that the reader hosts": (
+        "webagent benchmark webarena --addresses sites.toml --logins logins --judge consulted"
+        " --judge-model big-1",
+        "webagent benchmark webarena-verified-hard --addresses sites.toml --logins logins",
+        "webagent benchmark visualwebarena --files visualwebarena/ --addresses sites.toml --images"
+        " --judge consulted --judge-model seeing-1",
+        "webagent benchmark webvoyager --judge judge:webvoyager --judge-model seeing-1",
+        "webagent benchmark online-mind2web --judge judge:webjudge --judge-model seeing-1",
+        "webagent benchmark mind2web-live --judge consulted --judge-model big-1",
+        "webagent benchmark gaia-web",
+        "webagent run What does the blue kayak cost? --url https://shop.example/ --model NAME",
+        "webagent propose --site https://shop.example.com --source pages --pages 0 --model MODEL",
+    ),
+    "a person at a window": (
+        "webagent record https://shop.example/ --goal Put the cheapest blue kayak into the basket.",
+        "webagent record https://shop.example/ --goal What does the blue kayak cost? --answer",
+        "webagent login https://shop.example/login --site shop",
+    ),
+    "environments of other programs": ("python perf/export_readers.py --home FOLDER",),
+    "recordings of other systems, which are not part of this repository": (
+        "webagent import webvoyager results/examples --run runs/recorded",
+        "webagent import agentrewardbench trajectories/cleaned --run runs/recorded",
+    ),
+    "weights that a training of minutes makes": (
+        "webagent judge runs/NAME --with rules reward:weights/reward --against labels.csv",
+        "webagent judge runs/NAME --with cascade[2](rules, unsure[0.1,0.9](chance:weights/reward),"
+        " judge) --model big-1 --max-cost 5 --concurrency 8",
+    ),
+    "a model that can really sort and write": (
+        "webagent judge runs/NAME --induce feedback.csv --model big-1",
+        "webagent propose --site fossil --source pages manual --manual help.md --model MODEL",
+        "webagent propose --site fossil --source failures demonstrations --run runs/RUN"
+        " --model MODEL",
+    ),
+    "minutes of exploring": (
+        "webagent propose --site fossil --source exploration curiosity --login developer",
+        "webagent benchmark proposed --files runs/propose-…/proposals.jsonl",
+    ),
+    "needs failures beside successes on training seeds; tests/recipes/export runs it": (
+        "webagent export runs/NAME --to trl --what preference --out FOLDER",
+    ),
+}
+
+HISTORY = ("docs/log.md", "docs/results/", "docs/decisions/")
+"""Pages that tell what was done once, with the commands of that day."""
