@@ -85,16 +85,22 @@ def chosen(episodes: int) -> list[Task]:
 
 
 def false_actions(recorded: Sequence[str], played: Sequence[str]) -> int:
-    """How many elements were acted on out of their turn; what was left out at the end is none."""
-    false, place = 0, 0
-    for each in played:
-        if place < len(recorded) and each == recorded[place]:
-            place += 1
-        elif each in recorded[place : place + 2]:
-            place = recorded.index(each, place) + 1
-        elif not (place and each == recorded[place - 1]):
-            false += 1
-    return false
+    """How many elements were acted on that are not among the recorded ones in their order."""
+    longest = [[0] * (len(recorded) + 1) for _ in range(len(played) + 1)]
+    for i, mine in enumerate(played):
+        for j, its in enumerate(recorded):
+            longest[i + 1][j + 1] = (
+                longest[i][j] + 1
+                if is_one(mine, its)
+                else max(longest[i][j + 1], longest[i + 1][j])
+            )
+    return len(played) - longest[-1][-1]
+
+
+def is_one(first: str, second: str) -> bool:
+    """Whether two notes are of one element, or of one and what it directly stands in."""
+    mine, its = first.split(" < "), second.split(" < ")
+    return mine[0] in its or its[0] in mine
 
 
 def plans(recordings: Sequence[Trajectory], each: int) -> list[tuple[Trajectory, Task, str]]:
@@ -107,7 +113,7 @@ def plans(recordings: Sequence[Trajectory], each: int) -> list[tuple[Trajectory,
         if suite.is_seeded:
             other = suite.make(recording.task.name, recording.task.seed + 1_000, {})
             found.append((recording, tracked(other), OTHER_SEED))
-        acted = acted_in(recording)
+        acted = [each.split(" < ")[0] for each in acted_in(recording)]
         for _ in range(each):
             usable = CHANGES if not recording.task.hooks.start else WITHOUT_NAMES
             change = usable[turn % len(usable)]

@@ -35,11 +35,21 @@
     return element ? ids.get(element) : "nothing";
   }
 
+  // An element with what it stands in, as a changed look may have the mouse hit a part of it.
+  function chainOf(element) {
+    const chain = [];
+    for (let each = element; each && each !== document.body && chain.length < 3; each = each.parentElement) {
+      const id = ids.has(each) || each.dataset.put ? idOf(each) : null;
+      if (id) chain.push(id);
+    }
+    return chain.length ? chain.join(" < ") : "nothing";
+  }
+
   for (const type of ["mousedown", "input", "change"]) {
     addEventListener(type, (event) => {
       const element = actedOn(event.target);
       if (!element) return;
-      const id = idOf(element);
+      const id = chainOf(element);
       if (kept.acted[kept.acted.length - 1] !== id) kept.acted.push(id);
       save();
     }, true);
@@ -113,12 +123,20 @@
     remove(element) { element.remove(); },
   };
 
-  let numbering = false;
+  // What the page's scripts put in later is known by what it says, as they may put in more than before.
+  let begun = false;
+  const later = new Map();
+  function laterId(element) {
+    const said = `${document_}:${element.localName} ${element.textContent.trim().slice(0, 40)}`;
+    later.set(said, (later.get(said) || 0) + 1);
+    return `${said} ${later.get(said)}`;
+  }
+
   function number(root) {
     const found = [];
     for (const element of [root, ...root.querySelectorAll("*")]) {
       if (own.has(element) || ids.has(element)) continue;
-      const id = `${document_}:${next++}`;
+      const id = begun ? laterId(element) : `${document_}:${next++}`;
       ids.set(element, id);
       if (PLAN.targets.includes(id)) found.push(element);
     }
@@ -136,6 +154,7 @@
       document_ = kept.documents++;
       save();
       number(document.body);
+      begun = true;
       new MutationObserver((changes) => {
         for (const change of changes) {
           for (const node of change.addedNodes) {

@@ -42,12 +42,14 @@ def _lines(page: Observation, places: Sequence[int], is_before: bool) -> list[Li
     return found
 
 
-def likeness(recorded: Sequence[Line], now: Sequence[Line], others: Sequence[set[str]]) -> float:
+def likeness(
+    recorded: Sequence[Line], now: Sequence[Line], others: Sequence[set[tuple[str, bool]]]
+) -> float:
     """How much of what stood near stands near now, from 0 to 1. Lines that also stand near the
-    `others`, elements of the same name on the recorded page, count less."""
+    `others`, elements of the same name on the recorded page, on the same side count less."""
     total = found = 0.0
     for line in recorded:
-        weight = line.weight / (1 + 4 * sum(line.text in texts for texts in others))
+        weight = line.weight / (1 + 4 * sum((line.text, line.is_before) in near for near in others))
         total += weight
         found += weight * max((_match(line, other) for other in now), default=0.0)
     return found / total if total else 0.0

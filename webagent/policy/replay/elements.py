@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from webagent.policy.replay.context import called, likeness, lines_near, looks, plain, skeleton
-from webagent.policy.replay.resemblance import is_as_large, resemblance, unclaimed
+from webagent.policy.replay.resemblance import is_as_large, is_shifted, resemblance, unclaimed
 from webagent.policy.replay.values import Values
 from webagent.records import Node, Observation
 
@@ -113,18 +113,19 @@ class Search:
 
     def _among(self, before: list[int], after: list[int]) -> Found | Lost:
         """One of several that are called the same."""
-        if not self.is_renamed and looks(self.recorded) == looks(self.now):
-            node = self.now.nodes[self._place_of_target()]
-            return self._only(node) if node.mark == self.target.mark else Found(node, PLACE, 0.95)
         told = self._by_value(before, after)
         if told is not None:
             return told
+        is_laid_out = bool(self.target.name) or is_shifted(self.recorded, before, self.now, after)
+        if not self.is_renamed and is_laid_out and looks(self.recorded) == looks(self.now):
+            node = self.now.nodes[self._place_of_target()]
+            return self._only(node) if node.mark == self.target.mark else Found(node, PLACE, 0.95)
         near = self._by_surroundings(before, after)
         if isinstance(near, Found):
             return self._unless_another(near, before, after)
         if self.target.name:
             return near
-        if skeleton(self.recorded) == skeleton(self.now) and len(before) == len(after):
+        if is_laid_out and skeleton(self.recorded) == skeleton(self.now):
             place = before.index(self._place_of_target())
             return Found(self.now.nodes[after[place]], PLACE, 0.75)
         return near
@@ -190,7 +191,7 @@ class Search:
         within, among = ([], []) if is_more else (before, after)
         mine = lines_near(self.recorded, place, within)
         others = [
-            {line.text for line in lines_near(self.recorded, other, before)}
+            {(line.text, line.is_before) for line in lines_near(self.recorded, other, before)}
             for other in before
             if other != place
         ]
@@ -202,13 +203,21 @@ class Search:
         near = [-i for score, i in scores if best - score < MARGIN]
         if len(near) > 1 and (sized := self._of_size(before, near)) and best >= _LEAST_LIKE:
             return Found(self.now.nodes[sized], NEAR, SIZED)
-        if best < _LEAST_LIKE or len(near) > 1:
+        if best < _LEAST_LIKE or len(near) > 1 or (is_more and self._has_twin(-where, after)):
             wanted = called(replace(self.target, name=self.name))
             return Lost(
                 f"of {len(before)} elements that were {called(self.target)} one was taken; what"
                 f" stands near does not tell which of the {len(after)} that are {wanted} it is"
             )
         return Found(self.now.nodes[-where], NEAR, 0.6 + 0.35 * best)
+
+    def _has_twin(self, place: int, after: list[int]) -> bool:
+        """Whether another one stands right beside it, so that what stands near is near both."""
+        for other in after:
+            between = self.now.nodes[min(place, other) + 1 : max(place, other)]
+            if other != place and not any(node.name and node.role != "option" for node in between):
+                return True
+        return False
 
     def _of_size(self, before: list[int], near: list[int]) -> int | None:
         """The one as large as the element was, where none of its like was that large, as a picture

@@ -19,6 +19,8 @@ _UNKNOWN = 0.5
 _BESIDE = 2
 _SAME_SIZE = 0.1
 """By what part a side may be longer or shorter."""
+_STILL = 3
+"""Pixels by which what has not moved may be off."""
 _NAME, _NEAR, _STRUCTURE = 0.55, 0.3, 0.15
 """What name, surroundings and structure count for."""
 
@@ -71,6 +73,15 @@ def is_as_large(one: Node, other: Node) -> bool:
     """Whether two elements take about the same room."""
     sides = zip(one.box[2:], other.box[2:], strict=True)
     return all(abs(a - b) <= _SAME_SIZE * max(a, b) for a, b in sides)
+
+
+def is_shifted(recorded: Observation, then: list[int], now: Observation, here: list[int]) -> bool:
+    """Whether elements are laid out as they were, at most all of them moved by the same way."""
+    boxes = [(recorded.nodes[a].box, now.nodes[b].box) for a, b in zip(then, here, strict=False)]
+    ways = [(b[0] - a[0], b[1] - a[1]) for a, b in boxes]
+    return len(then) == len(here) and all(
+        abs(way[axis] - ways[0][axis]) <= _STILL for way in ways for axis in (0, 1)
+    )
 
 
 def _beside(page: Observation, place: int, name: str) -> float:

@@ -8,7 +8,6 @@ from webagent.action import Action, Answer
 from webagent.action import actions as act
 from webagent.errors import PolicyError
 from webagent.guard.secret import names_in
-from webagent.policy.replay.context import looks
 from webagent.policy.replay.elements import Found, Search
 from webagent.policy.replay.values import Values
 from webagent.records import Observation
@@ -48,6 +47,11 @@ class Writing:
         if carried.how == "unsure":
             raise PolicyError(f"it cannot be told what stands for {text!r} in the new goal; say so"
                               f" with --values {text!r}=…")  # fmt: skip
+        if carried.how == "goal" and "\n" in text.strip() and carried.text != text:
+            raise PolicyError(
+                "a text of several lines was typed in which the goal is only a part; nothing"
+                " recorded says how the rest is to be now"
+            )
         if isinstance(action, Answer) and carried.how == "goal" and self._is_one_of_several():
             raise PolicyError(
                 f"the answer {text!r} was one of several things that the goal names, and nothing"
@@ -74,7 +78,7 @@ class Writing:
     def _elsewhere(self, action: Action, text: str) -> str:
         """A text that the goal says nothing of: as it was, or from where it was read."""
         stood = [line for line in lines_with(self.recorded, text)]
-        is_new = self.values.is_another_task and looks(self.recorded) != looks(self.now)
+        is_new = self.values.is_another_task and _said(self.recorded) != _said(self.now)
         if isinstance(action, Answer) and stood:
             is_new = is_new or not any(lines_with(self.now, text))
         if not is_new:
@@ -109,6 +113,11 @@ class Writing:
                 name = node.name
                 if name.startswith(start) and name.endswith(end) and len(name) > len(start + end):
                     yield name[len(start) : len(name) - len(end)]
+
+
+def _said(page: Observation) -> list[tuple[str, str, str]]:
+    """All that a page says, also in its fields."""
+    return [(node.role, node.name, node.value) for node in page.nodes]
 
 
 def lines_with(page: Observation, text: str) -> Iterator[str]:

@@ -133,3 +133,17 @@ def test_a_copy_put_before_it_is_not_taken_for_it() -> None:
         text("Colours"), Node(2, "checkbox", "red"), Node(1, "checkbox", "red"), text("Sizes")
     )
     assert isinstance(search(then, now, 1), Lost)
+
+
+def test_the_goal_says_which_row_also_where_the_page_looks_the_same() -> None:
+    values = Values.between('Delete "Lamp".', 'Delete "Mug".', {}, is_another_task=True)
+    found = search(basket("Mug", "Lamp"), basket("Mug", "Lamp"), 2, values)
+    assert isinstance(found, Found) and found.node.mark == 1
+
+
+def test_boxes_without_names_that_have_changed_places_are_refused() -> None:
+    boxes = [Node(i, "checkbox", "", box=(20 * i, 0, 10, 10)) for i in (1, 2, 3)]
+    moved = [replace(node, box=(node.box[0] + 5, 40, 10, 10)) for node in boxes]
+    assert isinstance(search(page(*boxes), page(*moved), 2), Found)
+    turned = [moved[0], moved[1], replace(moved[2], box=(0, 90, 10, 10))]
+    assert isinstance(search(page(*boxes), page(*turned), 2), Lost)

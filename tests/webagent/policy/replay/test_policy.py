@@ -150,3 +150,28 @@ async def test_a_slow_page_is_given_time(
     assert done.evidence["said"] == DONE, done.error
     assert any(step.decision.source == "replay waits" for step in done.steps)
     assert [account.step for account in policy.accounts] == [1, 2, 3, 4, 5]
+
+
+async def test_a_text_of_several_lines_is_not_changed_in_its_middle(
+    world: BrowserWorld, tmp_path: Path
+) -> None:
+    html = "<!DOCTYPE html><title>Wiki</title><textarea aria-label='Page'></textarea>"
+    task = task_on(tmp_path, html, goal='Set "depth" to 3.')
+    actions = (act.Fill(1, "depth = 3\nwidth = 9"), Answer(""))
+    done = await run_episode(task, ScriptedPolicy(listed(actions)), world)
+    other = replace(task, goal='Set "width" to 3.')
+    again, _ = await replayed(done, world, other)
+    assert "several lines" in again.error
+
+
+async def test_what_was_copied_is_copied_anew(world: BrowserWorld, tmp_path: Path) -> None:
+    html = """<!DOCTYPE html><title>Copy</title><script>window.said = []</script>
+    <textarea aria-label="From">{}</textarea><input aria-label="To" oninput="said=[this.value]">"""
+    task = task_on(tmp_path, html.format("one two"), goal="Copy the text.")
+    done = await run_episode(
+        task, ScriptedPolicy(listed((act.Fill(2, "one two"), Answer("")))), world
+    )
+    other = replace(task_on(tmp_path, html.format("three"), goal="Copy the text."), seed=1)
+    again, policy = await replayed(done, world, other)
+    assert again.evidence["said"] == ["three"], again.error
+    assert "'one two' is 'three' now" in policy.accounts[0].told()
