@@ -49,7 +49,7 @@ async def test_a_login_is_saved_listed_and_refused_when_there_is_none(
     monkeypatch.setenv("WEBAGENT_LOGINS_PASSPHRASE", "a passphrase")
     assert await login(f"{site.address}/none", "--site", "other", "--headless") == 3
     assert "nobody is logged in" in capsys.readouterr().err
-    assert await login(f"{site.address}/", "--site", "x", "--headless", pressed="") == 1
+    assert await login(f"{site.address}/", "--site", "x", "--headless", pressed="") == 3
     assert "needs a person at a terminal" in capsys.readouterr().err
     assert LoginStore.default().sites() == ("shop",)
 

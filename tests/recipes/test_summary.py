@@ -171,6 +171,7 @@ def test_failures_outside_the_agent_are_counted_and_never_scored(store: Store) -
         "world failed": 1,
         "model failed": 0,
         "captcha": 0,
+        "stopped": 0,
         "interrupted": 1,
         "masked": 1,
         "unscored": 1,

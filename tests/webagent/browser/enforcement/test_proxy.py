@@ -32,7 +32,7 @@ class Gate:
         is_open = host == ("tls.test" if "https" in schemes else "plain.test")
         return ALLOWED if is_open else refused("closed server")
 
-    def ip(self, host: str, ip: str) -> Verdict:
+    def ip(self, host: str, port: int, ip: str) -> Verdict:
         """All but those closed."""
         return refused("closed network") if ip in self.closed_ips else ALLOWED
 
