@@ -27,7 +27,7 @@ async def test_a_run_that_was_played_is_found_opened_and_its_episodes_listed(
     await expect(row).to_contain_text("100.0")
     await page.get_by_role("link", name="real").click()
     await expect(page.locator(".lead")).to_contain_text("oracle succeeds in 100.0 % of 4")
-    await expect(page.locator(".origin")).to_contain_text("webagent benchmark miniwob")
+    await expect(page.locator(".origin")).to_contain_text("webagent benchmark --benchmark miniwob")
     await page.get_by_role("link", name="Episodes").click()
     await expect(page.locator("tr[data-row]")).to_have_count(4)
     await expect(page.locator("tr[data-row] .pill.good")).to_have_count(4)
