@@ -72,9 +72,8 @@ def judges(folder: Path) -> dict[str, Any]:
 
 def curriculum(folder: Path) -> dict[str, Any]:
     """A round of a loop on two tasks that nothing is known of yet."""
-    from tasks.variants import Retry
-
     from tasks.benchmarks import miniwob
+    from tasks.variants import Retry
 
     names = ("click-test", "login-user")
     return {
