@@ -121,10 +121,17 @@ def test_an_invalid_task_is_not_drawn() -> None:
 
 
 def test_where_no_task_is_valid_nothing_is_drawn() -> None:
-    bad = Record()
+    bad = Record(shown=6)
     for _ in range(6):
-        bad = bad.and_one(1, Outcome.BROKEN)
+        bad = bad.and_one(1, Outcome.FAILURE, 4)
     assert draw(100, records=dict.fromkeys(NAMES, bad)) == []
+
+
+def test_where_the_machine_loses_every_try_the_tasks_are_not_to_blame() -> None:
+    lost = Record()
+    for _ in range(6):
+        lost = lost.and_one(1, Outcome.BROKEN)
+    assert {one.task.name for one in draw(100, records=dict.fromkeys(NAMES, lost))} == set(NAMES)
 
 
 def test_every_draw_has_an_account_with_its_history_and_its_share() -> None:
