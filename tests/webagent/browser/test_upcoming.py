@@ -22,7 +22,7 @@ class Pages:
     loaded: str = ""
     is_open: bool = True
 
-    async def start(self, url: str) -> None:
+    async def start(self, url: str, site: str = "") -> None:
         self.loaded = url
 
 
