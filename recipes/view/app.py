@@ -1,6 +1,7 @@
 """The application: routes, who may ask, and how failures are told."""
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
+from contextlib import asynccontextmanager
 from urllib.parse import urlsplit
 
 from starlette.applications import Starlette
@@ -47,7 +48,13 @@ def make_app(
         StoreError: _told(pages, 422, "This cannot be read"),
         HTTPException: _told(pages, 404, "Not here"),
     }
-    app = Starlette(routes=routes, exception_handlers=handlers)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        yield
+        pages.archivist.close()
+
+    app = Starlette(routes=routes, exception_handlers=handlers, lifespan=lifespan)
     return Gate(app, frozenset(hosts), pages.traffic)
 
 

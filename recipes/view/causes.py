@@ -6,7 +6,6 @@ import logging
 import os
 import sqlite3
 import threading
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
@@ -57,6 +56,8 @@ class Archivist:
         self._is_busy = is_busy
         self._works: dict[str, _Work] = {}
         self._lock = threading.Lock()
+        self._threads: list[threading.Thread] = []
+        self._closing = threading.Event()
 
     def known(self, run: Run, contents: Contents) -> Known:
         """What is known now; what is missing will be looked at."""
@@ -65,7 +66,10 @@ class Archivist:
             if work is None:
                 work = self._works[run.name] = _Work(run, self._cache / f"{_key(run)}.sqlite")
         if work.want(contents):
-            threading.Thread(target=self._run, args=(work,), daemon=True).start()
+            thread = threading.Thread(target=self._run, args=(work,), daemon=True)
+            with self._lock:
+                thread.start()
+                self._threads = [one for one in self._threads if one.is_alive()] + [thread]
         return work.known(contents)
 
     def progress(self, run: Run) -> int:
@@ -73,12 +77,20 @@ class Archivist:
         work = self._works.get(run.name)
         return work.progress if work else 0
 
+    def close(self) -> None:
+        """Stop looking; what was found stays, and nothing is written any more."""
+        self._closing.set()
+        with self._lock:
+            threads = list(self._threads)
+        for thread in threads:
+            thread.join()
+
     def _run(self, work: "_Work") -> None:
-        while chunk := work.take():
-            while self._is_busy():
-                time.sleep(_PAUSE_SECONDS)
+        while not self._closing.is_set() and (chunk := work.take()):
+            while self._is_busy() and not self._closing.wait(_PAUSE_SECONDS):
+                pass
             work.look_at(chunk)
-            time.sleep(_PAUSE_SECONDS)
+            self._closing.wait(_PAUSE_SECONDS)
 
 
 @dataclass(slots=True)

@@ -32,7 +32,7 @@ def server_of(archive: Archive, host: str = LOCAL[0], cache: Path | None = None)
     """
     app = make_app(Pages.of(archive, cache), names_of(host), lambda: server.should_exit)
     settings = uvicorn.Config(
-        app, log_level="warning", access_log=False, lifespan="off", timeout_graceful_shutdown=2
+        app, log_level="warning", access_log=False, lifespan="on", timeout_graceful_shutdown=2
     )
     server = uvicorn.Server(settings)
     return server
