@@ -18,7 +18,7 @@ from tasks.sites.building import built
 from tasks.sites.instance import first_state
 from tasks.sites.registry import AnySite, site_named
 from tasks.sites.remote import RemoteSite
-from tasks.sites.site import Site, SiteError
+from tasks.sites.site import Site, SiteError, UnknownSiteError
 from tasks.sites.toml import read_sites
 from tasks.task import Task
 from webagent.errors import SetupError, UsageError
@@ -96,6 +96,8 @@ def site_of(config: ProposeConfig) -> tuple[AnySite, tuple[Path, ...]]:
                 " WEBAGENT_SITE_FILES and give --site one of these names"
             )
         return site_named(next(iter(named)), files), files
+    except UnknownSiteError as error:
+        raise UsageError(str(error)) from error
     except SiteError as error:
         raise SetupError(str(error)) from error
 

@@ -17,7 +17,7 @@ from recipes.config import resolve
 from recipes.outcome import Outcome, Status
 from recipes.output import emit
 from recipes.sites.control import Control, Note, tell
-from tasks.sites import SITES, Instance, RemoteSite, SiteError, site_named
+from tasks.sites import SITES, Instance, RemoteSite, SiteError, UnknownSiteError, site_named
 from tasks.sites.building import Build, built, cache_folder, digest
 from tasks.sites.changes import changes
 from tasks.sites.instance import first_state
@@ -83,6 +83,8 @@ def main(argv: Sequence[str]) -> Outcome:
         raise UsageError(f"expected a site: webagent site {config.action} NAME")
     try:
         return ACTIONS[config.action](config)
+    except UnknownSiteError as error:
+        raise UsageError(str(error)) from error
     except SiteError as error:
         raise SetupError(str(error)) from error
 

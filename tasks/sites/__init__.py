@@ -5,7 +5,7 @@ from tasks.sites.instance import Instance
 from tasks.sites.lease import Lease, Pool, Running
 from tasks.sites.registry import SITES, site_named
 from tasks.sites.remote import RemoteSite
-from tasks.sites.site import Account, Serving, Site, SiteError
+from tasks.sites.site import Account, Serving, Site, SiteError, UnknownSiteError
 
 __all__ = [
     "SITES",
@@ -19,6 +19,7 @@ __all__ = [
     "Serving",
     "Site",
     "SiteError",
+    "UnknownSiteError",
     "log_in",
     "site_named",
 ]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from tasks.sites.remote import RemoteSite
-from tasks.sites.site import Site, SiteError
+from tasks.sites.site import Site, SiteError, UnknownSiteError
 from tasks.sites.toml import TomlSite, named_files, read_sites
 
 AnySite: TypeAlias = Site | RemoteSite
@@ -22,7 +22,7 @@ SITES = {
 def site_named(name: str, files: Sequence[Path] = ()) -> AnySite:
     """The site of this id, one of ours or of the files', among them those that
     `WEBAGENT_SITE_FILES` lists. Its version may be left out where only one is known. Raises
-    `SiteError`."""
+    `UnknownSiteError`, and `SiteError` for files that cannot be read."""
     described = described_sites(files)
     known = [*SITES, *described]
     versions = [each for each in known if each.partition("@")[0] == name]
@@ -31,7 +31,7 @@ def site_named(name: str, files: Sequence[Path] = ()) -> AnySite:
         return described[whole]
     if whole not in SITES:
         close = get_close_matches(name, known, n=3, cutoff=0.5) or sorted(known)
-        raise SiteError(f"no site is called {name!r}; there is {', '.join(close)}")
+        raise UnknownSiteError(f"no site is called {name!r}; there is {', '.join(close)}")
     make: Callable[[], Site] = import_module(SITES[whole]).site
     return make()
 

@@ -10,6 +10,10 @@ class SiteError(Exception):
     """A site is not there, does not start, or has died; the message says which and what to do."""
 
 
+class UnknownSiteError(SiteError):
+    """No site has this name; the message has those that come close."""
+
+
 @dataclass(frozen=True, slots=True)
 class Account:
     """Someone who can log in. These are made up, and no secrets."""

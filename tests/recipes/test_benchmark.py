@@ -23,7 +23,7 @@ from recipes.benchmark.settings import BenchmarkConfig
 from recipes.contestant import Oracles
 from recipes.folder import RunFolder
 from recipes.meter import Meter
-from recipes.outcome import Stopped
+from recipes.outcome import Status, Stopped
 from recipes.stopping import run_until_stopped
 from recipes.summary import read_summary
 from tasks.benchmarks import miniwob
@@ -163,14 +163,21 @@ def test_a_preview_says_what_would_be_played_and_plays_nothing(
         (["--benchmark", "minwob"], "unknown benchmark 'minwob'; did you mean miniwob"),
         (["--split", "tset"], "unknown split 'tset'; did you mean test"),
         (["--seeds", "0"], "must be at least 1"),
-        (["--resume", "nowhere"], "is not a run folder"),
     ],
 )
 def test_a_mistake_is_answered_with_a_sentence_and_leaves_nothing_behind(
     folder: Path, capsys: pytest.CaptureFixture[str], asked: list[str], answer: str
 ) -> None:
-    assert cli.main(["benchmark", *asked]) in (2, 3)
+    assert cli.main(["benchmark", *asked]) == Status.USAGE
     assert answer in capsys.readouterr().err
+    assert list(folder.iterdir()) == []
+
+
+def test_a_run_to_go_on_with_that_is_not_there_is_named(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["benchmark", "--resume", "nowhere"]) == Status.SETUP
+    assert "is not a run folder" in capsys.readouterr().err
     assert list(folder.iterdir()) == []
 
 

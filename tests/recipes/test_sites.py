@@ -12,6 +12,7 @@ from urllib.request import urlopen
 import pytest
 
 from recipes.cli import main
+from recipes.outcome import Status
 from recipes.sites.control import Note
 from tasks.sites import SITES
 from tasks.sites.ports import Port
@@ -109,19 +110,24 @@ def test_a_note_of_a_killed_process_is_not_believed(started, capsys):
 
 
 def test_what_is_wrong_is_said_in_a_sentence(folder, capsys):
-    claimed = Port.claim()
-    for argv, why in (
-        (["site", "start"], "expected a site: webagent site start NAME"),
-        (["site", "begin", "diary"], "unknown action 'begin'"),
-        (["site", "start", "dairy"], "no site is called 'dairy'; there is diary@1"),
-        (["site", "start", "diary", "--port", str(claimed.number)], "is in use"),
-        (["site", "snapshot", "diary"], "expected a name for the state"),
-        (
-            ["site", "start", "shopping", "--files", str(folder / "more.toml")],
-            "is started there",
-        ),
-        (["site", "reset", "shopping", "--files", str(folder / "more.toml")], "no way to be reset"),
+    more = str(folder / "more.toml")
+    for argv, status, why in (
+        (["site", "start"], Status.USAGE, "expected a site: webagent site start NAME"),
+        (["site", "begin", "diary"], Status.USAGE, "unknown action 'begin'"),
+        (["site", "start", "dairy"], Status.USAGE, "no site is called 'dairy'; there is diary@1"),
+        (["site", "snapshot", "diary"], Status.USAGE, "expected a name for the state"),
+        (["site", "start", "shopping", "--files", more], Status.SETUP, "is started there"),
+        (["site", "reset", "shopping", "--files", more], Status.SETUP, "no way to be reset"),
     ):
-        assert main(argv) in (2, 3)
+        assert main(argv) == status
         assert why in capsys.readouterr().err
-    claimed.release()
+
+
+def test_a_port_in_use_is_named(folder, capsys):
+    claimed = Port.claim()
+    try:
+        argv = ["site", "start", "diary", "--port", str(claimed.number)]
+        assert main(argv) == Status.SETUP
+        assert "is in use" in capsys.readouterr().err
+    finally:
+        claimed.release()

@@ -14,6 +14,7 @@ from rich.console import Console
 from recipes import cli
 from recipes.benchmark.clock import Clock
 from recipes.meter import Meter
+from recipes.outcome import Status
 from recipes.spending import Caps, open_ledger, within
 from recipes.spending import told as in_words
 from recipes.summary import as_markdown, read_summary
@@ -275,8 +276,6 @@ def test_time_that_is_up_ends_a_benchmark_of_any_policy(
         ("", ("--max-cost", "5"), "--max-cost 5 is for --policy endpoint"),
         ("", (*ASKED, "--max-tokens-total", "0"), "--max-tokens-total 0 leaves nothing"),
         ("", ("--max-minutes", "-1"), "--max-minutes -1 leaves nothing to spend"),
-        ("", (*ASKED, "--prices", "no.toml"), "cannot read the prices in no.toml"),
-        ("input =", ASKED, "prices.toml is not TOML"),
     ],
 )
 def test_a_cap_that_cannot_be_kept_is_refused_before_anything_is_spent(
@@ -290,6 +289,18 @@ def test_a_cap_that_cannot_be_kept_is_refused_before_anything_is_spent(
     monkeypatch.chdir(tmp_path)
     if file:
         (tmp_path / "prices.toml").write_text(file)
-    assert cli.main(["benchmark", *asked]) in (2, 3)
+    assert cli.main(["benchmark", *asked]) == Status.USAGE
     assert answer in " ".join(capsys.readouterr().err.split())
+    assert not (tmp_path / "runs").exists()
+
+
+def test_prices_that_cannot_be_read_are_named_before_anything_is_spent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["benchmark", *ASKED, "--prices", "no.toml"]) == Status.SETUP
+    assert "cannot read the prices in no.toml" in capsys.readouterr().err
+    (tmp_path / "prices.toml").write_text("input =")
+    assert cli.main(["benchmark", *ASKED]) == Status.SETUP
+    assert "prices.toml is not TOML" in capsys.readouterr().err
     assert not (tmp_path / "runs").exists()

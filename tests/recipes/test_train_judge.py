@@ -11,6 +11,7 @@ from evaluators.frozen import FrozenJudge, content_hash, write_frozen
 from evaluators.reward.builtin import RewardModel
 from evaluators.statistics import wilson
 from recipes import cli
+from recipes.outcome import Status
 from recipes.train_judge.episodes import Labelled, family, part, read
 from tasks.task import Task
 from tests.fakes.lessons import episode, lesson
@@ -178,19 +179,19 @@ def test_one_outcome_alone_teaches_nothing(run: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "status", "said"),
     [
-        ([], "at least one run"),
-        (["nowhere"], "no run folder nowhere"),
-        (["RUN", "--hold-out", "1"], "shares below 1"),
-        (["RUN", "--members", "0"], "at least 1"),
+        ([], Status.USAGE, "at least one run"),
+        (["nowhere"], Status.SETUP, "no run folder nowhere"),
+        (["RUN", "--hold-out", "1"], Status.USAGE, "shares below 1"),
+        (["RUN", "--members", "0"], Status.USAGE, "at least 1"),
     ],
 )
 def test_settings_that_cannot_be_used_are_named(
-    run: Path, wrong: list[str], said: str, capsys: pytest.CaptureFixture[str]
+    run: Path, wrong: list[str], status: Status, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     line = [str(run) if word == "RUN" else word for word in wrong]
-    assert cli.main(["train-judge", *line]) in (2, 3)
+    assert cli.main(["train-judge", *line]) == status
     assert said in capsys.readouterr().err
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from recipes import cli
+from recipes.outcome import Status
 from recipes.summary import read_summary
 from tasks.benchmarks.catalogue import BENCHMARKS, Benchmark
 from tests.recipes.benchmark import toy
@@ -197,20 +198,24 @@ def test_a_preview_tells_judge_templates_baselines_and_what_is_missing(
 
 
 @pytest.mark.parametrize(
-    ("asked", "answer"),
+    ("asked", "status", "answer"),
     [
-        (("--judge", "jugde"), "'jugde' is no evaluator"),
-        (("--judge", "judge:webvoyager"), "name it with --judge-model"),
-        (("--replay", "nowhere"), "nowhere"),
-        (("--addresses", "nowhere.toml"), "nowhere.toml cannot be read"),
-        (("--har", "nowhere.har"), "nowhere.har cannot be read"),
-        (("--baseline-seeds", "0"), "must be at least 1"),
+        (("--judge", "jugde"), Status.USAGE, "'jugde' is no evaluator"),
+        (("--judge", "judge:webvoyager"), Status.USAGE, "name it with --judge-model"),
+        (("--replay", "nowhere"), Status.SETUP, "nowhere"),
+        (("--addresses", "nowhere.toml"), Status.SETUP, "nowhere.toml cannot be read"),
+        (("--har", "nowhere.har"), Status.SETUP, "nowhere.har cannot be read"),
+        (("--baseline-seeds", "0"), Status.USAGE, "must be at least 1"),
     ],
 )
 def test_a_mistake_is_named_before_anything_is_played(
-    folder: Path, capsys: pytest.CaptureFixture[str], asked: tuple[str, ...], answer: str
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    asked: tuple[str, ...],
+    status: Status,
+    answer: str,
 ) -> None:
-    assert cli.main(["benchmark", *ASKED, *asked]) in (2, 3)
+    assert cli.main(["benchmark", *ASKED, *asked]) == status
     assert answer in " ".join(capsys.readouterr().err.split())
     assert not (folder / "runs").exists()
 

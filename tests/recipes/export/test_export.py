@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from recipes import cli
+from recipes.outcome import Status
 from recipes.spending import Caps, open_ledger
 from tests.recipes.export.played import (
     JUDGE,
@@ -391,10 +392,6 @@ def test_lone_surrogates_and_marks_of_pictures_on_a_page_do_no_harm(
         ),
         (["RUN", "--out", "o", "--imagined-share", "1"], "is no share below 1"),
         (["RUN", "--out", "o", "--observation", "htm"], "did you mean html"),
-        (["RUN", "--out", "o", "--observation", "html"], "was not recorded as html"),
-        (["RUN", "--out", "o", "--judge", "gues"], "the run was judged by checks_hold@1"),
-        (["RUN", "--out", "o", "--arms", "nobody"], "nothing to export"),
-        (["nowhere", "--out", "o"], "holds no run.sqlite"),
     ],
 )
 def test_a_mistake_is_answered_with_a_sentence_and_leaves_nothing_behind(
@@ -408,7 +405,32 @@ def test_a_mistake_is_answered_with_a_sentence_and_leaves_nothing_behind(
     play(store, 0)
     monkeypatch.chdir(run.parent)
     line = [str(run) if word == "RUN" else word for word in asked]
-    assert cli.main(["export", *line]) in (2, 3)
+    assert cli.main(["export", *line]) == Status.USAGE
+    assert answer in capsys.readouterr().err
+    assert [path.name for path in run.parent.iterdir()] == ["run"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        (["RUN", "--out", "o", "--observation", "html"], "was not recorded as html"),
+        (["RUN", "--out", "o", "--judge", "gues"], "the run was judged by checks_hold@1"),
+        (["RUN", "--out", "o", "--arms", "nobody"], "nothing to export"),
+        (["nowhere", "--out", "o"], "holds no run.sqlite"),
+    ],
+)
+def test_what_is_missing_is_answered_with_a_sentence_and_leaves_nothing_behind(
+    run: Path,
+    store: Store,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    asked: list[str],
+    answer: str,
+) -> None:
+    play(store, 0)
+    monkeypatch.chdir(run.parent)
+    line = [str(run) if word == "RUN" else word for word in asked]
+    assert cli.main(["export", *line]) == Status.SETUP
     assert answer in capsys.readouterr().err
     assert [path.name for path in run.parent.iterdir()] == ["run"]
 

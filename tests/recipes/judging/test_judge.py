@@ -15,6 +15,7 @@ from evaluators.evaluator import Judged, Verdict, evaluator
 from evaluators.frozen import read_frozen, refuse_frozen
 from recipes import cli
 from recipes.judging import specification
+from recipes.outcome import Status
 from tasks.task import Check
 from tests.fakes.lessons import untrained
 from tests.fakes.run import episode
@@ -136,18 +137,29 @@ def test_labels_given_in_a_run_folder_count_without_naming_an_evaluator(run, cap
         (("--with", "judge"), "is no language model"),
         (("--with", "consulted"), "is no language model"),
         (("--with", "judge:psychic", "--model", "m"), "unknown judge 'psychic'"),
-        (("--with", "rules", "--arms", "nobody"), "holds no episode to judge"),
         (("--freeze", "--against", "x.csv"), "there are none"),
-        (("--verify",), "no list of frozen judges"),
         (("--with", "rules", "--concurrency", "0"), "above zero"),
         (("--with", "rules", "--annotators", "loudest"), "unknown rule for several annotators"),
         (("--with", "judge", "--model", "m", "--max-cost", "1"), "the price of 'm' is not known"),
-        (("--against", "x.csv"), "x.csv cannot be read"),
     ],
 )
 def test_what_cannot_be_done_is_named(run, flags, complaint, capsys, monkeypatch) -> None:
     monkeypatch.chdir(run.parent)
-    assert cli.main(["judge", str(run), *flags]) in (2, 3)
+    assert cli.main(["judge", str(run), *flags]) == Status.USAGE
+    assert complaint in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize(
+    ("flags", "complaint"),
+    [
+        (("--with", "rules", "--arms", "nobody"), "holds no episode to judge"),
+        (("--verify",), "no list of frozen judges"),
+        (("--against", "x.csv"), "x.csv cannot be read"),
+    ],
+)
+def test_what_is_missing_is_named(run, flags, complaint, capsys, monkeypatch) -> None:
+    monkeypatch.chdir(run.parent)
+    assert cli.main(["judge", str(run), *flags]) == Status.SETUP
     assert complaint in " ".join(capsys.readouterr().err.split())
 
 

@@ -13,6 +13,7 @@ from shutil import copytree
 import pytest
 
 from recipes import cli
+from recipes.outcome import Status
 from tasks.task import Check, Task
 from webagent.action import Action, Answer
 from webagent.action import actions as act
@@ -79,25 +80,25 @@ def test_what_is_given_is_typed_and_the_task_s_rules_are_asked(
 
 @pytest.mark.browser
 def test_bad_input_is_said(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    def refused(*arguments: str | Path) -> str:
-        assert replay(*arguments, "--runs", tmp_path) in (2, 3)
+    def refused(status: Status, *arguments: str | Path) -> str:
+        assert replay(*arguments, "--runs", tmp_path) == status
         return capsys.readouterr().err
 
-    assert "expected a run" in refused()
-    assert "is not a run folder" in refused(tmp_path) or "no run" in refused(tmp_path)
-    assert "has no episode 'xyz'" in refused(run, "xyz")
-    assert "was imagined" in refused(run, "dream-1")
-    assert "password, truman, username" in refused(run, "--values", "colour=red")
-    assert "expected NAME=VALUE" in refused(run, "--values", "username")
-    assert "is no address" in refused(run, "--url", "localhost")
-    assert "which is not there" in refused(run, "--url", "file:///nowhere.html")
+    assert "expected a run" in refused(Status.USAGE)
+    assert "is no run folder" in refused(Status.SETUP, tmp_path)
+    assert "has no episode 'xyz'" in refused(Status.SETUP, run, "xyz")
+    assert "was imagined" in refused(Status.SETUP, run, "dream-1")
+    assert "password, truman, username" in refused(Status.USAGE, run, "--values", "colour=red")
+    assert "expected NAME=VALUE" in refused(Status.USAGE, run, "--values", "username")
+    assert "is no address" in refused(Status.USAGE, run, "--url", "localhost")
+    assert "which is not there" in refused(Status.SETUP, run, "--url", "file:///nowhere.html")
     with Store.open(run) as store:
         episode = next(iter(store.trajectories(world="browser")))
         for name, task_id in (("old", "miniwob/login-user@0"), ("gone", "miniwob/no-such@1")):
             task = replace(episode.task, id=task_id)
             store.add(replace(episode, id=name, task=task))
-    assert "another version" in refused(run, "old", "--seed", "3")
-    assert "another version" in refused(run, "gone", "--seed", "3")
+    assert "another version" in refused(Status.SETUP, run, "old", "--seed", "3")
+    assert "another version" in refused(Status.SETUP, run, "gone", "--seed", "3")
 
 
 @pytest.mark.browser
