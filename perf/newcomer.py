@@ -28,6 +28,7 @@ from urllib.request import urlopen
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 FILES = ("--files", "mysite/tasks.jsonl", "--sites", "mysite/sites.toml")
+NOTES = ("notes", "--files", "mysite/sites.toml")
 SERVED = ("--policy", "endpoint", "--model", "small-1")
 
 
@@ -125,14 +126,18 @@ def walked(place: Place, options: argparse.Namespace) -> Iterator[Step]:
     yield timed("doctor", go("doctor"), place)
     first = go("benchmark", "--tasks", "click-test", "login-user", "--seeds", "2")
     yield timed("a first run", [*first, "--name", "first"], place)
+    yield timed("the same again, replayed", go("replay", "runs/first"), place)
     if options.demo:
         yield timed("the demo", go("improve", "--preset", "demo", "--name", "demo"), place)
     yield timed("why it failed", go("attribute", "runs/first"), place)
     if _has(place, "view"):
         yield opened(place, "runs/first")
     shutil.copytree(place.checkout / "docs/example", place.folder / "mysite")
-    check = go("site", "check", "notes", "--files", "mysite/sites.toml")
-    yield timed("own site", check, place)
+    yield timed("own site", go("site", "check", *NOTES), place)
+    yield timed("own site starts", go("site", "start", *NOTES, "--port", "8123", "--detach"), place)
+    live = go("run", 'Add the note "buy milk".', "--url", "http://127.0.0.1:8123/")
+    yield timed("own model, live", [*live, "--model", "small-1"], place)
+    yield timed("own site stops", go("site", "stop", *NOTES), place)
     own = go("benchmark", "proposed", *FILES, *SERVED)
     yield timed("own model on own site", [*own, "--name", "own"], place)
     practice = [*own, "--split", "train", "--seeds", "4", "--temperature", "1"]

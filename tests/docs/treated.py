@@ -100,6 +100,7 @@ PLAYED: dict[str, Play] = {
     "webagent benchmark --tasks click-test login-user --seeds 2 --name first": Play(
         says=("oracle succeeds in 100.0 % of 4", "blind replay", "runs/first/report.html")
     ),
+    "webagent replay runs/first": Play(says=("login-user", "completed, checks hold")),
     "webagent report runs/first": Play(says=("click-test",)),
     "webagent attribute runs/first": Play(says=("none of 4 episodes with a verdict failed",)),
     "webagent site check notes --files mysite/sites.toml": Play(says=("healthy            True",)),
@@ -107,6 +108,13 @@ PLAYED: dict[str, Play] = {
     "webagent mcp --help": Play(says=("--",)),
     "webagent site list --files mysite/sites.toml": Play(says=("notes@1",)),
     f"{OWN} --preview": Play(says=("steps at most   18",)),
+    "webagent site start notes --files mysite/sites.toml --port 8123 --detach": Play(
+        says=("notes@1 is at http://127.0.0.1:8123",), apart=True
+    ),
+    'webagent run Add the note "buy milk". --url http://127.0.0.1:8123/ --model NAME': Play(
+        says=('fill(1, "buy milk")', "answered in 3 steps", "webagent view runs/")
+    ),
+    "webagent site stop notes --files mysite/sites.toml": Play(says=("notes@1 is stopped",)),
     f"{OWN} {SERVED} --name own": Play(says=("NAME succeeds in 66.7 % of 3",)),
     "webagent attribute runs/own": Play(says=("count 1",)),
     f"{OWN} {SERVED} --split train --seeds 4 --temperature 1 --name practice": Play(
@@ -165,6 +173,7 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent benchmark --policy endpoint --model NAME --concurrency 16",
     ),
     "serves until Ctrl-C; tests/recipes/view opens every page": (
+        "webagent view runs/first",
         "webagent view runs/NAME",
         "webagent view runs",
         "webagent view runs --port 8000 --open",
