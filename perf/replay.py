@@ -1,18 +1,20 @@
 """How well stored episodes are replayed on other seeds and on changed pages.
 
-    python perf/replay.py [--episodes 200] [--each 3] [--concurrency 2] [--out FILE.json]
+    python perf/replay.py [--episodes 200] [--each 3] [--first 0] [--concurrency 2] [--out FILE]
 
 Oracles play tasks of MiniWoB++, Fossil and Oscar; what they did well is replayed by `ReplayPolicy`:
 on another seed, and on the same page changed around the very elements that were acted on. Each
 element is numbered before the page is changed, so that it is known afterwards which of them a
 replay acted on: one that was not acted on in the recording at that point is a false action. On
-another seed nothing says which is the right one but the task's own rules.
+another seed nothing says which is the right one but the task's own rules. What is recorded begins
+with seed `--first` of each task: the rules of replaying were made on the first ones.
 """
 
 import argparse
 import asyncio
 import json
 import random
+import re
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -67,8 +69,8 @@ def tracked(task: Task, change: str = "none", targets: Sequence[str] = ()) -> Ta
     return replace(task, hooks=hooks, evidence=evidence)
 
 
-def chosen(episodes: int) -> list[Task]:
-    """Tasks that oracles know, spread over the benchmarks, so many of each."""
+def chosen(episodes: int, first: int) -> list[Task]:
+    """Tasks that oracles know, spread over the benchmarks, from their seed `first` on."""
     found: list[Task] = []
     for name, share in SHARES.items():
         suite = benchmark_named(name).load(Options())
@@ -77,7 +79,8 @@ def chosen(episodes: int) -> list[Task]:
         known = [each for each in known if each not in infeasible]
         wanted, place = round(episodes * share), 0
         while wanted and known:
-            found.append(suite.task(known[place % len(known)], place // len(known), "train"))
+            index = first + place // len(known)
+            found.append(suite.task(known[place % len(known)], index, "train"))
             wanted, place = wanted - 1, place + 1
             if not suite.is_seeded and place == len(known):
                 break
@@ -157,9 +160,9 @@ async def result_of(policy: ReplayPolicy, played: Trajectory, change: str) -> Re
     )
 
 
-async def measure(episodes: int, each: int, concurrency: int) -> tuple[int, list[Result]]:
+async def measure(tasks: Sequence[Task], each: int, concurrency: int) -> tuple[int, list[Result]]:
     """Record, replay and count."""
-    PLAIN[:] = chosen(episodes)
+    PLAIN[:] = tasks
     async with Hosting(concurrency) as hosting, Browser() as browser:
         await hosting.prepare(PLAIN)
         open_world = hosting.worlds(partial(browser.world, logins=hosting.logins))
@@ -224,10 +227,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--episodes", type=int, default=200)
     parser.add_argument("--each", type=int, default=3, help="changes for every episode")
+    parser.add_argument("--first", type=int, default=0, help="seed that recording begins with")
     parser.add_argument("--concurrency", type=int, default=2)
     parser.add_argument("--out", type=Path)
     asked = parser.parse_args()
-    count, results = asyncio.run(measure(asked.episodes, asked.each, asked.concurrency))
+    tasks = chosen(asked.episodes, asked.first)
+    count, results = asyncio.run(measure(tasks, asked.each, asked.concurrency))
     print(f"{count} recorded episodes, {len(results)} replays\n\n{table(results)}\n")
     reasons = Counter(shape(each.refusal) for each in results if each.refusal)
     for reason, number in reasons.most_common(12):
@@ -240,8 +245,6 @@ def main() -> None:
 
 def shape(reason: str) -> str:
     """A reason without what is particular to it."""
-    import re
-
     return re.sub(r'"[^"]*"|\'[^\']*\'|\d+', "…", reason)[:110]
 
 
