@@ -29,6 +29,8 @@ class Account:
     """A sentence."""
     value: float = 0.0
     """Validity × E[p (1 - p)], 1 being the most."""
+    gain: float = 0.0
+    """What a try is expected to add to the success rate."""
     chance: float = 0.5
     """The mean of what is believed of its success rate."""
     validity: float = 1.0
@@ -39,11 +41,12 @@ class Account:
 def by_value(worth: Worth, share: float, ranked: Sequence[Worth], now: int) -> Account:
     """For a task that may teach something."""
     low, high = worth.belief.interval()
-    rank = 1 + sum(other.value > worth.value for other in ranked)
+    rank = 1 + sum(other.rate > worth.rate for other in ranked)
     why = (
         f"{_history(worth.record, now)}, so its chance is taken to be {_percent(low)} to"
-        f" {_percent(high)} and its value {worth.value:.2f}, number {rank} of {len(ranked)};"
-        f" it gets {share:.0%} of the steps"
+        f" {_percent(high)} and its value {worth.value:.2f}; a try of {worth.cost:.0f} steps is"
+        f" expected to add {100 * worth.gain:.1f} points, for its steps number {rank} of"
+        f" {len(ranked)}; it gets {share:.0%} of the steps"
     )
     return _account(Reason.VALUE, f"{why}{_doubt(worth)}", worth, share)
 
@@ -80,7 +83,7 @@ def even(count: int) -> Account:
 
 
 def _account(reason: Reason, why: str, worth: Worth, share: float) -> Account:
-    return Account(reason, why, worth.value, worth.belief.mean, worth.validity, share)
+    return Account(reason, why, worth.value, worth.gain, worth.belief.mean, worth.validity, share)
 
 
 def _history(record: Record, now: int) -> str:

@@ -43,8 +43,8 @@ class Curriculum:
     horizon: Horizon = field(default_factory=Horizon)
     even_share: float = EVEN_SHARE
     focus: float = FOCUS
-    """Steps go by this power of the value."""
-    unsolved_share: float = 0.1
+    """Tries go by this power of the gain for a step."""
+    unsolved_share: float = 0.15
     """Share of the steps for tasks that nobody has solved, at most."""
     proposed_share: float = 0.25
     """Share of the draws for tasks a proposer made, at most."""

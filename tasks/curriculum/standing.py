@@ -34,10 +34,11 @@ class Rules:
     """Probability that a task is mastered from which it is retired."""
     revisit: int = 3
     """Rounds after its last try that a retired task is tried again."""
-    patience: int = 3
+    patience: int = 8
     """Tries without a success after which a task is one that nobody has solved."""
     oracle_patience: int = 5
-    """Failed tries of a demonstrator after which a task that nobody solved is invalid."""
+    """Failed tries of a demonstrator, and of the policy, after which a task that nobody solved is
+    invalid."""
     least_validity: float = 0.25
     """Validity below which a task is not drawn."""
 
@@ -50,7 +51,7 @@ def validity_of(record: Record, rules: Rules) -> tuple[float, str]:
     failed.
     """
     unsolved = not record.successes and not record.shown_successes
-    if unsolved and record.shown >= rules.oracle_patience and record.all_tries >= rules.patience:
+    if unsolved and min(record.shown, record.all_tries) >= rules.oracle_patience:
         return 0.0, (
             f"nobody can do it: {record.shown} tries of a demonstrator and {record.all_tries} of"
             " the policy all failed"

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from tasks.curriculum.belief import Belief
 from tasks.curriculum.blame import excused
+from tasks.curriculum.curve import prospects
 from tasks.curriculum.kinds import Kind, alike
 from tasks.curriculum.record import Record
 from tasks.curriculum.standing import Rules, Standing, standing_of, validity_of
@@ -31,6 +32,13 @@ class Worth:
     standing: Standing
     cost: float
     """Steps that a try takes, as far as is known."""
+    gain: float
+    """Validity × what a try is expected to add to the success rate, in [0, 1]."""
+
+    @property
+    def rate(self) -> float:
+        """What a step is expected to add to the success rate."""
+        return self.gain / self.cost
 
     @property
     def value(self) -> float:
@@ -50,6 +58,7 @@ def worths_of(
     empty = Record()
     peers = alike(kinds)
     found = {}
+    expected = prospects(kinds, records)
     for name in kinds:
         record = records.get(name, empty)
         groups = [[records.get(n, empty) for n in group] for group in peers[name]]
@@ -63,6 +72,7 @@ def worths_of(
             doubt=doubt,
             standing=standing_of(record, now, rules),
             cost=_cost(record, costs[name]),
+            gain=validity * expected[name].gain,
         )
     return found
 

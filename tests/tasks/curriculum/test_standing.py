@@ -42,8 +42,8 @@ def test_a_task_that_came_back_retires_again() -> None:
 
 
 def test_a_task_that_never_succeeds_is_unsolved_after_some_patience() -> None:
-    assert standing_of(course((0, 2)), 2, RULES) is Standing.LEARNING
-    assert standing_of(course((0, 3)), 2, RULES) is Standing.UNSOLVED
+    assert standing_of(course((0, 7)), 2, RULES) is Standing.LEARNING
+    assert standing_of(course((0, 8)), 2, RULES) is Standing.UNSOLVED
     assert standing_of(course((0, 3), (1, 2)), 3, RULES) is Standing.LEARNING
 
 
