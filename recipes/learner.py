@@ -83,7 +83,7 @@ def train_policy(
     dreamt = [row for t in learner.dreams for row in policy_rows(grammar, t)]
     rows.extend(capped(dreamt, len(rows), imagined_share, config.seed))
     if not rows:
-        return FitReport(tokens=0, updates=0, seconds=0.0, cpu_seconds=0.0, loss=0.0)
+        return FitReport(0, 0, 0.0, 0.0, passes=0.0, loss=0.0)
     return fit(learner.policy.network, rows, config, progress)
 
 

@@ -8,6 +8,8 @@ from webagent.store import Store
 CURRICULUM = "curriculum"
 """Under `curriculum:ARM:REPEAT:ROUND` lie the monitors of a round. The run folder has a folder of
 the same name, in which `ARM-REPEAT/ROUND.jsonl` has a line for each episode played."""
+TRAINING = "training"
+"""Under `training:ARM:REPEAT` lies what there is to say of a training."""
 JUDGE = "benchmark:judge"
 """Under it lies the id of whoever scores, where it is not the rules."""
 
@@ -18,12 +20,17 @@ def judge_in(store: Store) -> str:
 
 
 def warnings_of(store: Store) -> list[str]:
-    """What the monitors warned of, a sentence for each arm and repeat, its last warning alone."""
-    found = {}
-    for place, state in monitors_of(store):
-        if state.get("warning"):
-            found[place] = f"{place[0]}, repeat {place[1]}: {state['warning']}"
-    return list(found.values())
+    """What trainings and monitors warned of: a sentence for each arm and repeat, of the monitors'
+    the last alone."""
+    trained = []
+    for key, state in store.states(f"{TRAINING}:").items():
+        _, arm, repeat = key.split(":")
+        trained.append(f"{arm}, repeat {repeat}: {state}")
+    watched = {}
+    for place, noted in monitors_of(store):
+        if noted.get("warning"):
+            watched[place] = f"{place[0]}, repeat {place[1]}: {noted['warning']}"
+    return [*trained, *watched.values()]
 
 
 def monitors_of(store: Store) -> list[tuple[tuple[str, int], dict[str, Any]]]:

@@ -47,6 +47,8 @@ class FitReport:
     seconds: float
     cpu_seconds: float
     """Processor time over all threads."""
+    passes: float
+    """How often it went over the rows, by their tokens."""
     loss: float
     """Mean loss per target token over the last tenth, in nats."""
 
@@ -94,6 +96,7 @@ def fit(
         updates=updates,
         seconds=time.monotonic() - started,
         cpu_seconds=time.process_time() - cpu_started,
+        passes=used / sum(row.tokens for row in rows),
         loss=sum(tail) / len(tail),
     )
 

@@ -65,6 +65,7 @@ def test_the_budget_of_tokens_is_kept_and_reported() -> None:
     rows = lesson_rows(ActionGrammar(Codec(model.vocabulary)))
     report = fit(model.network, rows, SHORT, lambda fraction, loss: told.append(fraction))
     assert SHORT.tokens <= report.tokens < SHORT.tokens + SHORT.batch_tokens
+    assert report.passes == pytest.approx(report.tokens / sum(row.tokens for row in rows))
     assert told == sorted(told) and len(told) == report.updates
     assert report.loss > 0 and not model.network.training
 
