@@ -3,12 +3,14 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from tyro.conf import OmitArgPrefixes, Positional
 
 from evaluators.rules import checks_hold
 from recipes.asked import AskedModel
+from recipes.bar import along
 from recipes.config import resolve
 from recipes.outcome import Outcome
 from tasks.suite import split_of
@@ -62,7 +64,8 @@ def main(argv: Sequence[str]) -> Outcome:
 async def _learn(config: LearnConfig, judged: Sequence[tuple[Trajectory, bool]]) -> list[Induced]:
     model = config.asked.contestant().language_model()
     try:
-        return await learn(model, config.hints, judged)
+        told = partial(along, what="failures compared")
+        return await learn(model, config.hints, judged, along=told)
     finally:
         await model.close()
 

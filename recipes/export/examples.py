@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from recipes.export.selection import Chosen, Selection
@@ -41,9 +41,12 @@ class Source:
     asker: Asker
     counts: Counter[str]
     """Of `as shown` and `rebuilt` prompts, and of what was left out."""
+    loaded: Callable[[], None] = lambda: None
+    """Told of every episode that is loaded."""
 
     def load(self, chosen: Chosen) -> Trajectory:
         """The episode with its steps."""
+        self.loaded()
         trajectory = self.store.load(chosen.entry.id)
         assert trajectory is not None
         return trajectory

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from recipes.bar import Bar
 from recipes.export.card import write_card
 from recipes.export.consumer import Consumer
 from recipes.export.draft import whole_folder
@@ -40,9 +41,10 @@ async def write(request: Request, store: Store, selection: Selection) -> tuple[T
     config = request.config
     asking = replace(Asking.of(store), observation=config.observation)
     asker = Asker(asking, store.images if config.images else None, request.played_as)
-    source = Source(store, asker, Counter())
+    chosen = len(selection.real) + len(selection.imagined)
     tally = Tally()
-    with whole_folder(request.out) as draft:
+    with whole_folder(request.out) as draft, Bar("episodes read", chosen) as bar:
+        source = Source(store, asker, Counter(), bar.step)
         if request.consumer is None:
             await _write_tables(request, source, selection, draft, tally)
         else:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tyro.conf import Positional
 
+from recipes.bar import along
 from recipes.config import resolve
 from recipes.folder import RunFolder
 from recipes.imports import agentrewardbench, webvoyager
@@ -109,7 +110,8 @@ def found(layout: str, sources: Iterable[Path]) -> list[Path]:
 
 def import_into(store: Store, layout: Layout, paths: Sequence[Path]) -> list[str]:
     """Put the episodes into the store; what could not be read, with the reason, comes back."""
-    return [reason for path in paths for reason in _import_one(store, layout, path)]
+    read = along(paths, "episodes read")
+    return [reason for path in read for reason in _import_one(store, layout, path)]
 
 
 def _import_one(store: Store, layout: Layout, path: Path) -> Iterator[str]:
