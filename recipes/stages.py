@@ -23,7 +23,7 @@ from webagent.policy.exploration import Exploration
 from webagent.policy.oracles import ORACLES
 from webagent.policy.policy import Policy
 from webagent.records import Trajectory
-from webagent.rollout import Batcher, planned
+from webagent.rollout import Batcher, Planned, planned
 from webagent.training.fit import FitReport
 from worldmodel.lookahead import Direct, Gate, Imagination, Reranked, Vote
 from worldmodel.model import WorldModel
@@ -36,7 +36,7 @@ Fossil's (docs/log.md)."""
 async def begin(session: Session) -> Learner:
     """Demonstrations of the built-in oracles, and the policy trained on them."""
     learner = Learner(BuiltinModel.create(session.repeat))
-    await _demonstrate(session, learner)
+    await demonstrate(session, learner)
     if not session.folder.has_weights(SHARED, session.repeat, 0):
         config = session.fit_config(session.config.base_tokens, 0)
         report = train_policy(learner, config, 0.0, session.progress("first training"))
@@ -65,23 +65,33 @@ def tell_of_few_passes(session: Session, report: FitReport) -> None:
     session.say("first training", 1.0, told)
 
 
-async def _demonstrate(session: Session, learner: Learner) -> None:
-    """As many successful demonstrations a task as asked for, on training seeds of this repeat."""
+async def demonstrate(session: Session, learner: Learner) -> None:
+    """As many successful demonstrations a task as asked for, on training seeds of this repeat.
+
+    A few more tries are planned for each, and played where the first ones fell short.
+    """
     wanted = session.config.demonstrations
-    spare = 2 + wanted // 10
-    plan, withheld = [], session.withheld
-    for name in session.names:
-        if name in ORACLES and wanted and name not in withheld:
-            first = session.repeat * (wanted + spare)
-            tasks = [session.suite.task(name, first + i) for i in range(wanted + spare)]
-            plan.extend(tasks)
-    provenance = session.provenance("demonstrate", arm=SHARED)
-    episodes = await play(session, planned(plan, provenance), Oracles(), "demonstrations")
+    tries = wanted + 2 + wanted // 10
+    names = [name for name in session.names if name in ORACLES and name not in session.withheld]
+    seeds = range(session.repeat * tries, (session.repeat + 1) * tries)
+    tasks = [session.suite.task(name, seed) for name in names if wanted for seed in seeds]
+    plan = planned(tasks, session.provenance("demonstrate", arm=SHARED))
+    first = [one for place, one in enumerate(plan) if place % tries < wanted]
+    later = [one for place, one in enumerate(plan) if place % tries >= wanted]
+    await _shown(session, learner, first, "demonstrations")
+    short = [one for one in later if learner.shown.get(one.task.name, (0, 0))[1] < wanted]
+    if short:
+        await _shown(session, learner, short, "more demonstrations")
+
+
+async def _shown(session: Session, learner: Learner, plan: Sequence[Planned], stage: str) -> None:
+    """Play the built-in oracles; the learner keeps what succeeded, as far as it is wanted."""
+    episodes = await play(session, plan, Oracles(), stage)
     for trajectory, success in zip(episodes, await scored(session, episodes), strict=True):
         name = trajectory.task.name
         tries, successes = learner.shown.get(name, (0, 0))
         learner.shown[name] = tries + (success is not None), successes + bool(success)
-        if success and successes < wanted:
+        if success and successes < session.config.demonstrations:
             learner.demonstrations.append(trajectory)
             learner.success[trajectory.id] = 1.0
 
@@ -90,7 +100,7 @@ async def recall(session: Session, round: int) -> Learner:
     """What the arm `weights_of` knew after a round: its policy and all it had experienced."""
     arm, repeat = session.arm.weights_of, session.repeat
     learner = Learner(session.folder.load(arm, repeat, round, "policy"))
-    await _demonstrate(session, learner)
+    await demonstrate(session, learner)
     learner.experience = list(session.store.trajectories(arm=arm, repeat=repeat, phase="collect"))
     learner.hidden = frozenset(session.config.hide_checks)
     if session.folder.has_weights(arm, repeat, round, "reward"):
