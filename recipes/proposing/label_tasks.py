@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from urllib.parse import unquote_plus
 
 from recipes.proposing.label import Candidate, fills, recording
 from recipes.proposing.label_deeds import deeds_of
@@ -221,6 +222,4 @@ def _stands(value: str, play: Trajectory) -> bool:
 
 
 def _is_in(text: str, url: str) -> bool:
-    from urllib.parse import unquote_plus
-
     return text.casefold() in unquote_plus(url).casefold()

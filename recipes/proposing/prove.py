@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from evaluators.rules import checks_hold
+from recipes.proposing.explore_pages import field_of
 from recipes.proposing.label import fills
 from recipes.proposing.label_deeds import same_buttons
 from recipes.proposing.prove_stage import Playing, Stage
@@ -228,8 +229,6 @@ def _another_button(step: Step) -> Step | None:
 
 
 def _another_option(step: Step) -> Step | None:
-    from recipes.proposing.explore_pages import field_of
-
     action = step.decision.action
     assert isinstance(action, SelectOption)
     entry = field_of(step.observation, action.mark)

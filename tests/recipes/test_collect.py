@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from recipes import cli
+from recipes.benchmark.settings import BenchmarkConfig
+from recipes.folder import RunFolder
 from recipes.outcome import Status
 from webagent.models.builtin.model import BuiltinModel
 from webagent.store import Store
@@ -89,9 +91,6 @@ def test_what_cannot_be_collected_is_a_wrong_command_line(
 def test_a_run_of_another_kind_is_not_resumed(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from recipes.benchmark.settings import BenchmarkConfig
-    from recipes.folder import RunFolder
-
     RunFolder.create(folder / "b", BenchmarkConfig(), ["webagent", "benchmark"])
     assert cli.main(["collect", "--resume", "b"]) == Status.SETUP
     assert "another kind of run" in capsys.readouterr().err

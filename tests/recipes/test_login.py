@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from recipes import cli
+from recipes.login import main
 from tests.fakes.site import Reply, Site, serving
 from webagent.browser.sessions.login import LoginStore
 from webagent.errors import SetupError
@@ -55,7 +56,5 @@ async def test_a_login_is_saved_listed_and_refused_when_there_is_none(
 
 
 def test_an_address_and_a_name_are_needed() -> None:
-    from recipes.login import main
-
     with pytest.raises(SetupError, match="webagent login URL --site NAME"):
         main([])

@@ -24,6 +24,7 @@ from recipes.summary import (
     summarize,
     write_summary,
 )
+from recipes.summary.measure import PAIRS
 from recipes.summary.origin import Origin, origin
 from recipes.summary.words import percent, points, sources
 from tests.fakes.run import JUDGE, TASKS, episode, fill, measure
@@ -291,8 +292,6 @@ def test_the_table_of_a_single_arm_shows_its_intervals_and_both_rules(store: Sto
 
 
 def test_every_compared_arm_exists() -> None:
-    from recipes.summary.measure import PAIRS
-
     assert {name for pair in PAIRS for name in pair} <= ARMS.keys()
 
 

@@ -12,6 +12,7 @@ from evaluators.reward.builtin import RewardModel
 from evaluators.statistics import wilson
 from recipes import cli
 from recipes.outcome import Status
+from recipes.train_judge import course
 from recipes.train_judge.episodes import Labelled, family, part, read
 from tasks.task import Task
 from tests.fakes.lessons import episode, lesson
@@ -80,8 +81,6 @@ def test_it_writes_a_judge_that_loads_and_a_report_that_adds_up(
 def test_started_again_it_goes_on_with_the_members_that_lack_and_gives_the_same(
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from recipes.train_judge import course
-
     line = ["train-judge", str(run), *FEW, "--members", "2", "--out"]
     assert cli.main([*line, str(tmp_path / "whole")]) == 0
     taught = []

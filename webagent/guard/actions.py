@@ -1,5 +1,6 @@
 """Whether the agent may do an action, from the policy, the action and the elements it is on."""
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields
@@ -126,16 +127,12 @@ def _applies(rule: ActionRule, call: str, facts: Mapping[str, Any]) -> bool:
 
 @lru_cache(maxsize=256)
 def _compiled(schema: str) -> Any:
-    import json
-
     from jsonschema import Draft202012Validator
 
     return Draft202012Validator(json.loads(schema))
 
 
 def _validator(rule: ActionRule) -> Any:
-    import json
-
     return _compiled(json.dumps(rule.when, sort_keys=True))
 
 

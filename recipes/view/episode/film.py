@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import exp
 
 from recipes.till import Till
 from recipes.view.episode.picture import Picture, picture_of
@@ -162,8 +163,6 @@ def _target(step: Step) -> str:
 
 def _shares(candidates: Sequence[Candidate]) -> list[float]:
     """Probabilities among those considered."""
-    from math import exp
-
     most = max((candidate.log_prob for candidate in candidates), default=0.0)
     weights = [exp(candidate.log_prob - most) for candidate in candidates]
     return [weight / sum(weights) for weight in weights]

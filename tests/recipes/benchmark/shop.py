@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+import random
 from functools import cache
 from pathlib import Path
 
@@ -22,8 +23,6 @@ _FOUND = '<title>Found</title><a id="first" href="/lamps">Brass lamp</a>'
 @cache
 def noise(seed: int) -> bytes:
     """A picture unlike those of other seeds."""
-    import random
-
     from PIL import Image
 
     dice = random.Random(seed)

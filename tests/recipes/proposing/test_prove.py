@@ -5,6 +5,7 @@ import pytest
 from recipes.proposing.prove import Draft, mutants, prove, proven
 from recipes.proposing.prove_stage import Stage
 from tasks.proposal import Proposal
+from tasks.proposers.checks import page_checks
 from tasks.task import Check, Json, Task
 from tests.fakes.desk import ADDRESS, TERRITORY, Desk
 from webagent.action import Action
@@ -145,8 +146,6 @@ async def test_a_wrong_answer_is_a_mutant_of_a_question() -> None:
 
 
 async def test_a_site_without_a_database_is_checked_by_its_pages() -> None:
-    from tasks.proposers.checks import page_checks
-
     probes, checks = page_checks(f"{ADDRESS}/ticket/3", ["Torn sail 7"])
     task = replace(ticket_task(), checks=checks, probes=probes, records=())
     [proof] = await prove([await draft_of(task)], stage())

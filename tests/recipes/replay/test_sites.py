@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from recipes import cli
+from tasks.sites.fossil import site
 
 pytestmark = [pytest.mark.site, pytest.mark.browser, pytest.mark.slow]
 TASK = "ticket-open"
@@ -15,8 +16,6 @@ TASK = "ticket-open"
 def test_a_ticket_is_filed_again_with_the_values_of_another_seed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from tasks.sites.fossil import site
-
     if missing := site().missing():
         pytest.skip(missing)
     monkeypatch.setenv("WEBAGENT_SITES", str(tmp_path / "sites"))

@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tasks.sites import Instance, SiteError, instance, state
+from tasks.sites import Instance, Serving, SiteError, instance, state
 from tasks.sites.building import built, digest
 from tasks.sites.instance import first_state
 from tasks.sites.site import Account
@@ -176,8 +176,6 @@ def test_a_program_that_is_not_there_is_named():
     @dataclass(frozen=True, slots=True)
     class Nowhere(Diary):
         def serve(self, state, port):
-            from tasks.sites import Serving
-
             return Serving(("/nowhere/server",))
 
     with pytest.raises(SiteError, match="/nowhere/server: not found"):

@@ -1,6 +1,9 @@
 """The page of an episode in a real browser: steps, marks, what lacks, what is too much."""
 
+import shutil
+import sqlite3
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -184,9 +187,6 @@ async def test_an_episode_that_never_began_has_its_reason(at: At, page: Page) ->
 async def test_a_damaged_episode_is_told_and_the_others_still_open(
     played: Path, view: Callable[[Path], str], ids: tuple[str, str], page: Page, tmp_path: Path
 ) -> None:
-    import shutil
-    import sqlite3
-
     shutil.copytree(played / "played", tmp_path / "runs" / "torn")
     with sqlite3.connect(tmp_path / "runs" / "torn" / "run.sqlite") as database:
         database.execute("UPDATE steps SET decision = x'00' WHERE episode = ?", (ids[1],))
@@ -202,7 +202,6 @@ async def test_a_damaged_episode_is_told_and_the_others_still_open(
 async def test_an_episode_under_way_is_followed_to_its_end(
     played: Path, view: Callable[[Path], str], ids: tuple[str, str], page: Page, tmp_path: Path
 ) -> None:
-    from dataclasses import replace
     from shutil import copytree
 
     copytree(played / "played", tmp_path / "runs" / "live")

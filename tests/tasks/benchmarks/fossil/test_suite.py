@@ -5,6 +5,7 @@ import pytest
 from evaluators.rules import RULES
 from tasks.benchmarks.catalogue import Options
 from tasks.benchmarks.fossil import TEMPLATES, suite
+from tasks.benchmarks.fossil.questions import FACTS, options
 from tasks.benchmarks.fossil.wiki import worded_pages
 from tasks.sites.fossil import project, site
 from tasks.suite import UnknownTask
@@ -71,8 +72,6 @@ def test_a_subset_has_only_the_templates_with_that_skill() -> None:
 
 
 def test_facts_that_are_asked_for_stand_in_the_wiki() -> None:
-    from tasks.benchmarks.fossil.questions import FACTS, options
-
     text = " ".join(page.text for page in project.pages())
     for question, answer in FACTS:
         assert re.search(rf"\b(?:{answer})\b", text, re.IGNORECASE), question
