@@ -118,7 +118,7 @@ function isSensitive(element, style) {
 }
 
 function parentCursor(element) {
-  return element[own.parentElement] ? getComputedStyle(element[own.parentElement]).cursor : "";
+  return flatParent(element) ? getComputedStyle(flatParent(element)).cursor : "";
 }
 
 function isHandle(element) {
@@ -262,7 +262,7 @@ function statesOf(element, role) {
   const chosen = tagOf(element) === "option" ? element.selected : aria("selected") === "true";
   if (chosen || (current && current !== "false") || isMarkedSelected(element)) states.push("selected");
   if (aria("pressed") === "true") states.push("pressed");
-  const open = tagOf(element) === "summary" ? String(element[own.parentElement].open) : aria("expanded");
+  const open = tagOf(element) === "summary" ? String(flatParent(element).open) : aria("expanded");
   if (open === "true") states.push("expanded");
   if (open === "false") states.push("collapsed");
   if (asField(element).disabled || aria("disabled") === "true") states.push("disabled");

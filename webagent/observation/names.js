@@ -179,7 +179,7 @@ function contentText(element, way) {
 
 // Small caps and the like are read as they are drawn.
 function asDrawn(text) {
-  const style = text[own.parentElement] ? getComputedStyle(text[own.parentElement]).textTransform : "none";
+  const style = flatParent(text) ? getComputedStyle(flatParent(text)).textTransform : "none";
   if (style === "uppercase") return text.data.toUpperCase();
   if (style === "lowercase") return text.data.toLowerCase();
   return style === "capitalize" ? text.data.replace(/(^|\s)\p{L}/gu, (start) => start.toUpperCase()) : text.data;

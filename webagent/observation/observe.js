@@ -62,8 +62,8 @@ class Walk {
     if (label && canBeSeen(label)) return this.children(element, depth, true);
     if (element instanceof SVGElement && isTooSmall(element)) return;
     if (tagOf(element) === "img" && element.alt && !isInteractive(element, style)) {
+      this.beginText(flatParent(element), depth, element);
       this.text += ` ${element.alt} `;
-      this.textParent = this.textParent || element;
       this.textBox = union(this.textBox, boxOf(element));
       return;
     }
@@ -143,7 +143,7 @@ class Walk {
     if (isCell) this.startCell(element[own.parentElement]);
     else if (apart) this.flush(depth);
     if (style.contentVisibility === "hidden") return;
-    const nested = /^(ul|ol)$/.test(tagOf(element)) && element[own.parentElement][own.closest]("li,ul,ol");
+    const nested = /^(ul|ol)$/.test(tagOf(element)) && flatParent(element)[own.closest]("li,ul,ol");
     this.children(element, nested ? depth + 1 : depth, muted);
     if (isCell) this.text += " ";
     else if (apart) this.flush(depth);
@@ -156,6 +156,11 @@ class Walk {
     this.cell = row;
   }
 
+  // A line of text is of the kind of what its first words stand in, and as deep.
+  beginText(parent, depth, element = parent) {
+    if (!this.text) [this.textKind, this.textParent, this.textDepth] = [kindOf(parent), element, depth];
+  }
+
   addText(node, parent, depth, muted) {
     const text = node.data;
     if (!clean(text)) {
@@ -165,7 +170,7 @@ class Walk {
     if (muted || this.consumed.has(node) || getComputedStyle(parent).visibility !== "visible") return;
     const box = boxOfText(node);
     if (!box) return;
-    if (!this.text) [this.textKind, this.textParent, this.textDepth] = [kindOf(parent), parent, depth];
+    this.beginText(parent, depth);
     if (this.selection && this.selection.containsNode(node, true)) this.textStates = ["highlighted"];
     this.text += text;
     this.textBox = union(this.textBox, box);
@@ -317,7 +322,7 @@ function isColouredBox(element, style) {
   const box = element[own.getBoundingClientRect]();
   if (box.width < 4 || box.height < 4 || box.width > 120 || box.height > 120) return false;
   return channels(style.backgroundColor) !== null &&
-    style.backgroundColor !== getComputedStyle(element[own.parentElement]).backgroundColor;
+    style.backgroundColor !== getComputedStyle(flatParent(element)).backgroundColor;
 }
 
 // A closed `details` shows its summary only.

@@ -37,7 +37,7 @@ function isHollow(element, style) {
   if (clean(element[own.textContent]) || element[own.clientHeight] < 8 || style.position === "absolute") return false;
   if (!/^(block|flow-root)$/.test(style.display) || style.minHeight !== "0px") return false;
   if (parseFloat(style.paddingTop) + parseFloat(style.paddingBottom) >= element[own.clientHeight]) return false;
-  if (/flex|grid/.test(getComputedStyle(element[own.parentElement]).display)) return false;
+  if (/flex|grid/.test(getComputedStyle(flatParent(element)).display)) return false;
   if (style.aspectRatio !== "auto" || hasPseudo(element)) return false;
   return String(element[own.computedStyleMap]().get("height")) === "auto";
 }

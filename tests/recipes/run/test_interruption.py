@@ -138,6 +138,8 @@ def test_keys_pause_and_go_on_and_a_signal_does_too(
         at.until("p pauses")
         at.press("t")
         at.until("no window to take over in")
+        at.process.send_signal(signal.SIGUSR2)
+        at.until("no window to take over in")
         at.press("p")
         at.until("paused")
         at.press("\n")

@@ -1,6 +1,7 @@
 """What an observation holds of a page: what a reader sees, named as a reader would."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -126,3 +127,36 @@ async def test_what_is_painted_on_a_canvas_is_told_in_words(
     assert [node.name for node in page.nodes] == ["2 lines, 1 arc, Hello", "Wipe"]
     wiped = await world.step(act.Click(page.nodes[1].mark))
     assert wiped.nodes[0].name == ""
+
+
+async def test_a_picture_s_words_are_of_the_kind_and_the_depth_of_where_they_stand(
+    world: BrowserWorld, tmp_path: Path
+) -> None:
+    """Not of the text before it; a wrapper without a name of its own leaves nothing below zero."""
+    picture = "<img alt=Thumbnail width=9 height=9 src='data:image/png;base64,AAAA'>"
+    words = " ".join(["words"] * 40)
+    source = f"""<h3>Pictures</h3><div onclick='open()'>{picture}<p>{words}</p>
+      <button>Remove</button></div><ul><li>{picture} first</ul>"""
+    path = tmp_path / "pictures.html"
+    path.write_text(source, encoding="utf-8")
+    seen = await world.reset(Task("page/pictures@1", path.as_uri()))
+    found = [(n.name, n.kind, n.depth) for n in seen.nodes if n.name.startswith("Thumbnail")]
+    assert found == [("Thumbnail", "div", 0), ("Thumbnail first", "li", 0)]
+    assert all(n.depth == 0 for n in seen.nodes)
+
+
+async def test_what_stands_right_below_a_shadow_root_is_read(
+    world: BrowserWorld, tmp_path: Path
+) -> None:
+    """It has no parent element; what would be asked of one is asked of the root's host."""
+    below = """<ul><li>One</ul><div style="width: 20px; height: 20px; background: teal"></div>
+      <div style="height: 30px"></div><summary>More</summary><b>Two</b>
+      <img alt=Logo width=9 height=9 src='data:image/png;base64,AAAA'>"""
+    path = tmp_path / "shadow.html"
+    path.write_text(
+        f"""<p>Before<div style="text-transform: uppercase">
+        <template shadowrootmode=open>{below}</template></div>""",
+        encoding="utf-8",
+    )
+    seen = await world.reset(Task("page/shadow@1", path.as_uri()))
+    assert render(seen) == 'Before\nOne\n[1] generic "teal box"\n[2] button "MORE"\nTwo Logo'

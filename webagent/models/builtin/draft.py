@@ -143,12 +143,12 @@ def kind_of(node: Node) -> str:
 
 def _add_words(out: Draft, words: Sequence[Word], field: Field, line: int) -> None:
     for place, word in enumerate(words):
-        out.tokens.append(Token(word.key, field, min(place, PLACES - 1), line, word))
+        out.tokens.append(Token(word.key, field, _place(place), line, word))
 
 
 def _add_past(out: Draft, past: Past, field: Field, number: int) -> None:
     out.deeds.append((len(out.tokens), past.mark))
-    out.tokens.append(Token(f"op:{past.op}", field, min(number, PLACES - 1), 0))
+    out.tokens.append(Token(f"op:{past.op}", field, _place(number), 0))
     _add_words(out, split(past.name, _PAST_NAME_WORDS), field, 0)
     _add_words(out, split(past.text, _PAST_TEXT_WORDS), field, 0)
 
@@ -159,11 +159,16 @@ def _add_line(out: Draft, index: int, name_limit: int) -> None:
     kind = kind_of(node)
     out.lines.append(Line(len(out.tokens), node, index, kind, keys_of(node.name, LINE_WORDS)))
     line = len(out.lines)
-    out.tokens.append(Token(kind, Field.HEAD, min(node.depth, PLACES - 1), line))
+    out.tokens.append(Token(kind, Field.HEAD, _place(node.depth), line))
     for place, state in enumerate(node.states):
-        out.tokens.append(Token(f"state:{state}", Field.STATE, place, line))
+        out.tokens.append(Token(f"state:{state}", Field.STATE, _place(place), line))
     _add_words(out, name[:name_limit], Field.NAME, line)
     _add_words(out, split(node.value, LINE_WORDS), Field.VALUE, line)
+
+
+def _place(number: int) -> int:
+    """A position, as far as positions are told apart."""
+    return max(0, min(number, PLACES - 1))
 
 
 # -- what fits ---------------------------------------------------------------------------

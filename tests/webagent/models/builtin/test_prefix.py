@@ -1,11 +1,13 @@
 """What a prompt tells the network of a page, beyond its words."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from tests.fakes.lessons import node, page
 from webagent.action import Action
 from webagent.action.actions import Click, DragAndDrop, Fill
-from webagent.models.builtin.draft import MAX_TOKENS, Field, past_of
+from webagent.models.builtin.draft import MAX_TOKENS, PLACES, Field, past_of
 from webagent.models.builtin.features import FEATURES, Feature
 from webagent.models.builtin.matches import ordinal
 from webagent.models.builtin.prefix import Prefix, encode
@@ -220,3 +222,12 @@ def test_an_action_is_remembered_by_name_and_text() -> None:
     seen = page("", node(1, "button", "Box"), node(2, "button", "Bin"))
     assert past_of(DragAndDrop(1, 2), seen) == ("drag_and_drop", 1, "Box", "Bin")
     assert past_of(Fill(9, "hello"), seen) == ("fill", 9, "", "hello")
+
+
+def test_positions_stay_within_what_is_told_apart_whatever_a_page_says() -> None:
+    deep = replace(node(1, "button", "Deep"), depth=1000)
+    shallow = replace(node(2, "button", "Shallow"), depth=-1)
+    busy = replace(node(3, "button", "Busy"), states=("busy",) * 100)
+    prefix = read(page("Press it.", deep, shallow, busy))
+    assert prefix.places.min() >= 0 and prefix.places.max() == PLACES - 1
+    assert prefix.places[head(prefix, 1)] == PLACES - 1 and prefix.places[head(prefix, 2)] == 0
