@@ -57,7 +57,7 @@ class Walk {
     const style = getComputedStyle(element);
     if (style.display === "none" || isCutAway(element, style)) return;
     if (element[own.inert]) return this.leaveUnusable(element);
-    if (tagOf(element) === "br") return this.flush(depth);
+    if (tagOf(element) === "br") return this.flush();
     const label = tagOf(element) === "label" && element.control;
     if (label && canBeSeen(label)) return this.children(element, depth, true);
     if (element instanceof SVGElement && isTooSmall(element)) return;
@@ -84,7 +84,7 @@ class Walk {
 
   // A frame's rows are put in once its document has been asked for them.
   frame(element, depth) {
-    this.flush(depth);
+    this.flush();
     const hole = holeOf(element, element === this.focused);
     this.rows.push({
       mark: false, role: "frame", name: hole.title, value: "", states: [], box: boxOf(element), depth,
@@ -141,18 +141,18 @@ class Walk {
     const apart = !style.display.startsWith("inline");
     if (style.display === "inline-block" && this.text) this.text += " ";
     if (isCell) this.startCell(element[own.parentElement]);
-    else if (apart) this.flush(depth);
+    else if (apart) this.flush();
     if (style.contentVisibility === "hidden") return;
     const nested = /^(ul|ol)$/.test(tagOf(element)) && flatParent(element)[own.closest]("li,ul,ol");
     this.children(element, nested ? depth + 1 : depth, muted);
     if (isCell) this.text += " ";
-    else if (apart) this.flush(depth);
+    else if (apart) this.flush();
   }
 
   // A row of cells without controls reads as one line: `Country | Japan`.
   startCell(row) {
     if (this.cell === row && clean(this.text)) this.text += " | ";
-    else this.flush(0);
+    else this.flush();
     this.cell = row;
   }
 
@@ -176,12 +176,12 @@ class Walk {
     this.textBox = union(this.textBox, box);
   }
 
-  flush(depth) {
+  flush() {
     const text = clean(this.text).replace(/^(\| )+|( \|)+$/g, "");
     if (text) {
       this.rows.push({
         mark: false, role: "text", name: text, value: "", states: this.textStates, box: this.textBox,
-        depth: this.textDepth ?? depth, kind: this.textKind, element: this.textParent,
+        depth: this.textDepth, kind: this.textKind, element: this.textParent,
       });
     }
     this.text = "";
@@ -196,7 +196,7 @@ class Walk {
     const role = roleOf(source);
     let name = control ? visibleText(element) : nameOf(element, style);
     if (!name && !element[own.textContent]) name = this.nearbyName(element, role);
-    this.flush(depth);
+    this.flush();
     const row = {
       mark: true, role, name, value: valueOf(source), states: statesOf(source, role),
       box: boxOf(element), depth, kind: kindOf(source), element,
@@ -213,7 +213,7 @@ class Walk {
     if (isTextField(element) || /^(input|canvas|audio|video)$/.test(tag)) return;
     const start = this.rows.length;
     this.children(element, depth + 1, false);
-    this.flush(depth + 1);
+    this.flush();
     const inner = this.rows.splice(start);
     if (!inner.some((other) => other.mark || other.hole) || isWhole(row, inner)) return;
     this.container(row, inner);
@@ -357,7 +357,7 @@ function observe({ ignore, firstMark, within, mouse }) {
   const dialog = modalDialog();
   if (dialog) walk.element(dialog, 0, false);
   else if (document.body) walk.element(document.body, 0, false);
-  walk.flush(0);
+  walk.flush();
   walk.leaveOutCovered();
   walk.sayWhatIsMissing(dialog);
   const rows = walk.rows.map((row) => [
