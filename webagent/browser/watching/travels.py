@@ -12,6 +12,8 @@ from webagent.errors import WorldError
 BY_PAGE_SECONDS = 0.7
 """A page that goes somewhere so soon after something was done in it goes because of that."""
 _COMMITTED_SECONDS = 5.0
+_LEARNT_SECONDS = 0.2
+_TRIES = 5
 
 Gone = Callable[[str, str], None]
 """Told `went` with the address, `back` or `forward`."""
@@ -80,5 +82,9 @@ class Travels:
         self._gone({-1: "back", 1: "forward"}.get(self._place - before, "went"), url)
 
     async def _learn(self) -> None:
-        with suppress(WorldError):
-            await self.begin()
+        """Asks again where the browser does not say, as while one page gives way to another."""
+        for _ in range(_TRIES):
+            with suppress(WorldError, TimeoutError):
+                async with asyncio.timeout(_LEARNT_SECONDS):
+                    return await self.begin()
+            await asyncio.sleep(_LEARNT_SECONDS / 4)
