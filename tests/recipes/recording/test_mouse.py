@@ -34,8 +34,9 @@ async def test_a_menu_that_opens_under_the_mouse_needs_a_hover_first(
     assert same_end(recorded.done, await replayed(browser, recorded))
 
 
+@pytest.mark.parametrize("is_quick", [False, True], ids=["when it rests", "at once"])
 async def test_scrolling_is_kept_where_it_brought_forth_what_was_used(
-    recording: Recording, site: Server, browser: Browser
+    recording: Recording, site: Server, browser: Browser, is_quick: bool
 ) -> None:
     site.pages["/"] = (
         "<title>Long</title><button>Top</button><div style=height:3000px></div><script>"
@@ -49,12 +50,14 @@ async def test_scrolling_is_kept_where_it_brought_forth_what_was_used(
         person = recorded.person
         await person.mouse("mouseWheel", 200, 200, deltaX=0, deltaY=4000)
         await person.page.locator("#late").wait_for()
-        await person.see()
+        if not is_quick:
+            await person.until(lambda seen: any(node.name == "Late" for node in seen.nodes))
         await person.click("#late")
         await person.see()
 
     scroll, *others = recorded.actions
     assert scroll.startswith("scroll(0, 0, ")
+    assert int(scroll[:-1].rpartition(" ")[2]) > 1000
     assert others == [f"click({mark_of(recorded, 'Late')})", 'answer("")']
     again = await replayed(browser, recorded)
     assert again.last is not None

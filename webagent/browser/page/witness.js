@@ -12,11 +12,16 @@ const CONFIDED = new WeakSet();
 let tell = null;
 let typingIn = null;
 let hovered = [];
+let scrolledAt = -SCROLLED_MS;
+const scrolled = new Map(); // how far each scroller went since that was last told
 
 function witness(name) {
   if (tell || !globalThis[name]) return;
   const told = globalThis[name];
-  tell = (what, said) => told(JSON.stringify({ what, url: location.href, ...said }));
+  tell = (what, said) => {
+    if (what !== "scrolled") tellScrolled();
+    told(JSON.stringify({ what, url: location.href, ...said }));
+  };
   const hear = (type, handler) => window.addEventListener(type, (event) => event.isTrusted && handler(event), { capture: true, passive: true });
   hear("pointerdown", pressed);
   hear("pointerup", (event) => tell("up", spotOf(event)));
@@ -184,9 +189,9 @@ function chosenFiles(key) {
   return CHOSEN_FILES[key] || [];
 }
 
+// The first way of each scroller is told at once, with what was seen before it brought anything forth.
 function hearScrolling(hear) {
   const places = new WeakMap();
-  const waiting = new Map();
   let [byHand, over] = [-BY_HAND_MS, null];
   hear("wheel", (event) => { [byHand, over] = [performance.now(), meant(event)]; });
   hear("keydown", () => { [byHand, over] = [performance.now(), null]; });
@@ -195,19 +200,25 @@ function hearScrolling(hear) {
     const scroller = isPage ? document.scrollingElement : event.target;
     if (!scroller) return;
     const [left, top] = places.get(scroller) || [0, 0];
-    const now = [scroller[own.scrollLeft], scroller[own.scrollTop]];
+    const now = [Math.round(scroller[own.scrollLeft]), Math.round(scroller[own.scrollTop])];
     places.set(scroller, now);
     if (performance.now() - byHand > BY_HAND_MS) return;
     const marked = isPage ? null : nearestMarked(over || scroller);
-    const sum = waiting.get(scroller) || { mark: marked ? MARKS.get(marked) : 0, dx: 0, dy: 0, isPage };
-    if (!waiting.has(scroller)) setTimeout(() => {
-      waiting.delete(scroller);
-      tell("scrolled", { ...sum, dx: Math.round(sum.dx), dy: Math.round(sum.dy), called: "" });
-    }, SCROLLED_MS);
-    sum.dx += now[0] - left;
-    sum.dy += now[1] - top;
-    waiting.set(scroller, sum);
+    const said = scrolled.get(scroller) || { mark: marked ? MARKS.get(marked) : 0, dx: 0, dy: 0, called: "" };
+    said.dx += now[0] - left;
+    said.dy += now[1] - top;
+    const isFirst = !scrolled.size;
+    scrolled.set(scroller, said);
+    const wait = scrolledAt + SCROLLED_MS - performance.now();
+    if (wait <= 0) tellScrolled();
+    else if (isFirst) setTimeout(tellScrolled, wait);
   });
+}
+
+function tellScrolled() {
+  for (const said of scrolled.values()) tell("scrolled", said);
+  if (scrolled.size) scrolledAt = performance.now();
+  scrolled.clear();
 }
 
 function hearChanges() {
