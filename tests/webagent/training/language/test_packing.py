@@ -109,15 +109,15 @@ def test_images_are_shared_by_rows_that_show_the_same_ones_before_they_part():
 
 @pytest.mark.slow
 def test_eight_continuations_of_a_long_prompt_cost_a_quarter_in_a_tree():
-    """Gradients to 1e-5, at least 5 times fewer operations and 4 times less processor time.
+    """Gradients to 1e-5, at least 6 times fewer operations and 4 times less processor time.
 
-    On one thread; the least of six times on either side, which other work on the machine changes
-    the least.
+    On one thread, with a model wide enough that its operations are what takes the time; the least
+    of six times on either side, by turns, which other work on the machine changes the least.
     """
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     torch.manual_seed(0)
-    sizes = {"hidden_size": 128, "intermediate_size": 256, "num_hidden_layers": 2}
+    sizes = {"hidden_size": 256, "intermediate_size": 512, "num_hidden_layers": 2}
     heads = {"num_attention_heads": 4, "num_key_value_heads": 4, "vocab_size": 512}
     model = LlamaForCausalLM(LlamaConfig(**sizes, **heads, initializer_range=0.1))
     dice = random.Random(0)
@@ -135,12 +135,12 @@ def test_eight_continuations_of_a_long_prompt_cost_a_quarter_in_a_tree():
             _, there = run(Packing(tree=False))
         with FlopCounterMode(display=False) as of_tree:
             _, here = run(Packing())
-        padded = [run(Packing(tree=False))[0] for _ in range(6)]
-        tree = [run(Packing())[0] for _ in range(6)]
+        times = [(run(Packing(tree=False))[0], run(Packing())[0]) for _ in range(6)]
     finally:
         torch.set_num_threads(threads)
     largest = max(float(each.abs().max()) for each in there)
     for one, other in zip(here, there, strict=True):
         torch.testing.assert_close(one, other, rtol=0, atol=1e-5 * largest)
-    assert of_padded.get_total_flops() >= 5 * of_tree.get_total_flops()
-    assert min(padded) >= 4 * min(tree), (padded, tree)
+    assert of_padded.get_total_flops() >= 6 * of_tree.get_total_flops()
+    padded, tree = (min(side) for side in zip(*times, strict=True))
+    assert padded >= 4 * tree, times
