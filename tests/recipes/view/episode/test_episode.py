@@ -202,9 +202,7 @@ async def test_a_damaged_episode_is_told_and_the_others_still_open(
 async def test_an_episode_under_way_is_followed_to_its_end(
     played: Path, view: Callable[[Path], str], ids: tuple[str, str], page: Page, tmp_path: Path
 ) -> None:
-    from shutil import copytree
-
-    copytree(played / "played", tmp_path / "runs" / "live")
+    shutil.copytree(played / "played", tmp_path / "runs" / "live")
     await page.goto(f"{view(tmp_path / 'runs')}/run/live/episode/running?step=last")
     await expect(page.locator("h1")).to_contain_text("under way")
     await expect(page.locator(".frame")).to_have_count(1)

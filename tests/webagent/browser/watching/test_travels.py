@@ -18,6 +18,7 @@ class Shy:
         self.frame = FRAME
         self.place = 2
         self.is_shy = False
+        self.answers = 0
         self._listeners: dict[str, Callable[[dict[str, Any]], None]] = {}
 
     def on(self, event: str, listener: Callable[[dict[str, Any]], None]) -> None:
@@ -28,6 +29,7 @@ class Shy:
         if self.is_shy:
             self.is_shy = False
             raise WorldError("the browser failed: Not attached to an active page")
+        self.answers += 1
         return {"currentIndex": self.place}
 
     def go(self, place: int, kind: str) -> None:
@@ -44,6 +46,9 @@ async def test_the_way_back_is_told_where_the_history_is_refused_at_first() -> N
     travels = Travels(cast(Tab, tab), lambda kind, url: told.append((kind, url)), lambda: 0.0)
     await travels.begin()
     for place, kind in ((3, "differentDocument"), (2, "historyDifferentDocument")):
+        answers, heard = tab.answers, len(told)
         tab.go(place, kind)
-        await asyncio.sleep(0.3)
+        async with asyncio.timeout(10):
+            while tab.answers == answers or len(told) == heard:
+                await asyncio.sleep(0.01)
     assert told == [("went", "/3"), ("back", "/2")]
