@@ -1,7 +1,9 @@
 """`webagent run` from the command line: what is shown, what is kept, and the exit status."""
 
 import json
+from base64 import b64decode
 from collections.abc import Callable
+from io import BytesIO, StringIO
 from pathlib import Path
 
 import pytest
@@ -126,6 +128,41 @@ def test_what_fails_outside_the_agent_has_another_status(
     chat_server.will(Behave.status(404))
     assert run("--name", "second") == Status.SETUP
     assert "model failed: model big-1" in capsys.readouterr().out
+
+
+def test_a_model_that_sees_is_shown_the_page_as_it_looks(
+    run: Run, chat_server: ChatServer, folder: Path
+) -> None:
+    chat_server.will(act("click(2)"), act('answer("")'))
+    assert run("--vision") == 0
+    with Store.open(folder / "runs" / "r") as store:
+        (kept,) = store.trajectories(phase="run")
+        shown = [store.images.get(step.observation.screenshot) for step in kept.steps]
+    for request, picture in zip(chat_server.requests, shown, strict=True):
+        parts = [part for each in request["messages"] for part in each["content"]]
+        pictures = [part for part in parts if isinstance(part, dict) and "image_url" in part]
+        sent = b64decode(pictures[-1]["image_url"]["url"].partition(",")[2])
+        with Image.open(BytesIO(sent)) as image:
+            assert image.size == kept.task.viewport
+        assert sent == picture
+
+
+def test_an_agent_begins_signed_in_as_a_person_was(
+    run: Run, shop: Server, chat_server: ChatServer, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shop.pages["/sign-in"] = "<script>document.cookie = 'who=ada; max-age=3600'</script>"
+    shop.pages["/"] = "<script>document.write(`<h1>${document.cookie || 'Sign in'}</h1>`)</script>"
+    monkeypatch.setenv("WEBAGENT_LOGINS", str(folder / "logins"))
+    monkeypatch.setattr("sys.stdin", StringIO("\n"))
+    assert cli.main(["login", f"{shop.address}/sign-in", "--site", "shop", "--headless"]) == 0
+    chat_server.will(act('answer("")'))
+    assert run() == run("--name", "second", "--login", "shop") == 0
+    seen = []
+    for name in ("r", "second"):
+        with Store.open(folder / "runs" / name) as store:
+            (kept,) = store.trajectories(phase="run")
+        seen.append([node.name for node in kept.steps[0].observation.nodes])
+    assert seen == [["Sign in"], ["who=ada"]]
 
 
 def test_a_page_cannot_steer_the_terminal(
