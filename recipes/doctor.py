@@ -3,7 +3,6 @@
 import asyncio
 import os
 import platform
-import re
 import shutil
 import sys
 import tempfile
@@ -137,6 +136,8 @@ def browser_start(path: str) -> Finding:
         return Finding(name, False, "Playwright is not installed", SETUP)
     from playwright.async_api import Error
 
+    from webagent.browser.chromium import own_words
+
     started = time.monotonic()
     try:
         sum_in_page = asyncio.run(_evaluate(path, "40 + 2"))
@@ -144,12 +145,6 @@ def browser_start(path: str) -> Finding:
         return Finding(name, False, own_words(error.message), SYSTEM_LIBRARIES)
     seconds = time.monotonic() - started
     return Finding(name, sum_in_page == 42, f"opened a page and ran a script in {seconds:.1f} s")
-
-
-def own_words(message: str) -> str:
-    """The browser's last complaint in Playwright's long message, else its first line."""
-    complaints = re.findall(r"\[err\] (.+)", message)
-    return str(complaints[-1]).strip() if complaints else message.splitlines()[0]
 
 
 async def _evaluate(path: str, expression: str) -> object:

@@ -104,7 +104,7 @@ async def _record(config: RecordConfig, run: str, store: Store) -> Trajectory:
     index = len(store.ids("any"))
     provenance = Provenance(run=run, arm=WHO, phase=PHASE, index=index)
     demonstration = Demonstration(_task(config, index), provenance, store, _say)
-    session = Session(demonstration, headless=config.headless, is_pictured=config.images)
+    session = Session(demonstration, _say, headless=config.headless, is_pictured=config.images)
     answers: list[str] = []
 
     def answered(line: str) -> None:

@@ -23,12 +23,20 @@ _LAST_LOOK_SECONDS = 3.0
 class Session:
     """What is under way; `done` is set by whoever ends it."""
 
-    def __init__(self, demonstration: Demonstration, *, headless: bool, is_pictured: bool) -> None:
+    def __init__(
+        self,
+        demonstration: Demonstration,
+        say: Callable[[str], None],
+        *,
+        headless: bool,
+        is_pictured: bool,
+    ) -> None:
         self.done = asyncio.Event()
         """To be set when the person says that they are done."""
         self.watch: Watch | None = None
         """Where the person is being watched; None before the first page is there."""
         self._demonstration = demonstration
+        self._say = say
         self._headless = headless
         self._is_pictured = is_pictured
 
@@ -42,6 +50,8 @@ class Session:
             world = await browser.world(keep_image=keep, profile=profile)
             first = await world.reset(task)
             watch = self.watch = Watch(world, first, self._demonstration.hear)
+            await watch.begin()
+            self._say("What is done in the window is kept from here on.")
             watching = asyncio.ensure_future(watch.run())
             ending = asyncio.ensure_future(self.done.wait())
             await asyncio.wait({watching, ending}, return_when=asyncio.FIRST_COMPLETED)

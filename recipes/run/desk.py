@@ -7,6 +7,11 @@ from typing import Literal, TypeAlias
 Worker: TypeAlias = Literal["agent", "nobody", "person"]
 HELP = "p pauses, t takes over in the window, Enter goes on or hands back, q stops"
 HELP_UNSEEN = "p pauses, Enter goes on, q stops"
+_AWAITED: dict[Worker, str] = {
+    "agent": "the model is thinking",
+    "nobody": "paused",
+    "person": "the page is yours",
+}
 
 
 class Desk:
@@ -18,6 +23,10 @@ class Desk:
         self._say = say
         self._changed = asyncio.Event()
 
+    def awaited(self) -> str:
+        """What is waited for from one step to the next."""
+        return _AWAITED[self.worker]
+
     def pause(self) -> None:
         """Nothing is done until somebody is set to work again."""
         if self.worker == "agent":
@@ -28,7 +37,7 @@ class Desk:
         if not self.has_window:
             self._say("there is no window to take over in; start it with --headed")
         elif self.worker != "person":
-            self._set("person", "the page is yours; what you do is kept. Enter hands it back")
+            self._set("person", "taking over")
 
     def go_on(self) -> None:
         """The agent works again."""

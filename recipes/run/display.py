@@ -1,5 +1,6 @@
 """What is told of a task while it is done: to a person on a terminal or in a log, to a program."""
 
+from collections.abc import Callable
 from typing import Any
 
 from rich.console import Console
@@ -21,19 +22,21 @@ class Terminal:
         self._console = console or Console(highlight=False, soft_wrap=True)
         is_live = self._console.is_terminal
         self._status = self._console.status("", spinner="dots") if is_live else None
+        self.awaited: Callable[[], str] = lambda: "the model is thinking"
+        """What is waited for from one step to the next."""
 
     def show(self, event: Event) -> None:
         """What has just happened, in a line or two."""
         if isinstance(event, Began):
             self._print("start", f"{plain(event.seen.url)}  {shown(event.seen.title)}", "bold")
-            self._wait("the model is thinking")
+            self._wait(self.awaited())
         elif isinstance(event, Decided):
             self._decided(event)
         else:
             outcome = plain(event.seen.outcome)
             style = "yellow" if outcome else "dim"
             self._print("", f"→ {outcome or 'done'}  ({event.seconds:.1f} s)", style)
-            self._wait("the model is thinking")
+            self._wait(self.awaited())
 
     def say(self, sentence: str) -> None:
         """A line beside the others; what is waited for is shown again with the next event."""

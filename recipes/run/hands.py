@@ -33,15 +33,19 @@ class Hands:
         self._watching: asyncio.Future[None] | None = None
 
     async def take(self) -> None:
-        """The person begins. Raises `WorldError`."""
+        """The person begins, with the page before them. Raises `WorldError`."""
+        tabs = self._world.tabs()
+        await tabs.focus(tabs.active_index)
         self._world.keep_images(self._pictures.take)
         known = self._translator
         self._translator = Translator(self._deeds.put_nowait, self._left_out)
         if known is not None:
             self._translator.secrets |= known.secrets
             self._translator.secret_marks |= known.secret_marks
-        self.watch = Watch(self._world, await self._world.look(), self._translator.hear)
-        self._watching = asyncio.ensure_future(self.watch.run())
+        watch = Watch(self._world, await self._world.look(), self._translator.hear)
+        await watch.begin()
+        self.watch, self._watching = watch, asyncio.ensure_future(watch.run())
+        self._say("the page is yours; what you do is kept. Enter hands it back")
 
     async def let_go(self, *, is_patient: bool = True) -> None:
         """The person is done; what is left to tell of is told, then the end of it. Patience waits

@@ -36,6 +36,7 @@ class Live:
         self._config, self._folder = config, folder
         self._store, self.display = store, display
         self._desk = Desk(has_window=config.headed, say=display.say)
+        display.awaited = self._desk.awaited
         self._stop = Stop()
 
     async def run(self) -> Result:

@@ -55,7 +55,8 @@ class Browser:
         self._chromium = chromium
         self._limits = limits or Limits()
         self._supply = Supply(self._start, self._limits)
-        self._places = Places()
+        self._places = Places(None if headless and not connect else 0)
+        """No room where somebody watches: a page kept ready would be a window before the others."""
         self._worlds: set[BrowserWorld] = set()
 
     @property

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -17,6 +18,8 @@ ENVIRONMENT_VARIABLE = "WEBAGENT_CHROMIUM"
 INSTALL_COMMAND = "python -m playwright install chromium"
 _SHELLS = ("chromium-headless-shell", "chrome-headless-shell", "headless_shell")
 _FULL = ("chromium", "chromium-browser", "google-chrome")
+_NOISE = re.compile(r"\n.*\[err\].*/(bus|zygote_linux)\.cc.*")
+"""What Chromium complains of wherever there is no desktop, or while it ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,15 @@ def playwright_folder() -> Path:
         return Path(chosen)
     mac = Path.home() / "Library" / "Caches" / "ms-playwright"
     return mac if mac.parent.is_dir() else Path.home() / ".cache" / "ms-playwright"
+
+
+def own_words(message: str) -> str:
+    """Why a browser did not start: its last two complaints in Playwright's long message of it.
+
+    Its first line where the browser said nothing.
+    """
+    said = re.findall(r"\[err\] (?:\[\d[^\]]*\] )?(.+)", _NOISE.sub("", message))
+    return "; ".join(list(dict.fromkeys(map(str.strip, said)))[-2:]) or message.splitlines()[0]
 
 
 def can_sandbox() -> bool:

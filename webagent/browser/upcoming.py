@@ -41,7 +41,7 @@ class Places:
     """
 
     def __init__(self, count: int | None = None) -> None:
-        self.free = count or os.cpu_count() or 1
+        self.free = (os.cpu_count() or 1) if count is None else count
 
     def take(self) -> bool:
         """One of them, if any is free."""

@@ -170,6 +170,7 @@ def recording(browser: Browser, store: Store) -> Recording:
         keep = demonstration.pictures.take
         world = await browser.world(keep_image=keep, profile=Profile(dialogs="ask"))
         watch = Watch(world, await world.reset(task), demonstration.hear)
+        await watch.begin()
         watching = asyncio.ensure_future(watch.run())
         page = world.tabs().active.page
         person = Person(page, await hands_on(page), watch)

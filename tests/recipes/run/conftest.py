@@ -11,6 +11,8 @@ import pytest
 from recipes import cli
 from tests.recipes.recording.conftest import Server, site, store
 from tests.webagent.conftest import Behave, Behaviour, ChatServer
+from webagent.records import Trajectory
+from webagent.store import Store
 
 __all__ = ["site", "store"]
 
@@ -51,6 +53,22 @@ def run(
         return cli.main(["run", task, "--url", url, "--model", "big-1", "--name", "r", *more])
 
     return play
+
+
+@pytest.fixture
+def asked(shop: Server, chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The arguments of a `webagent run` whose model is there."""
+    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
+    return ["run", "Greet", "--url", f"{shop.address}/", "--model", "m", "--name", "r"]
+
+
+def kept(folder: Path) -> Trajectory:
+    """The one episode of the run."""
+    with Store.open(folder / "runs" / "r") as store:
+        (episode,) = store.ids("any")
+        found = store.load(episode)
+    assert found is not None
+    return found
 
 
 def lines_of(text: str) -> list[dict[str, Any]]:

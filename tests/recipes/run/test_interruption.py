@@ -1,115 +1,24 @@
 """A person at a real terminal, and signals: nothing of the run is lost, no browser is left."""
 
-import os
-import pty
-import select
 import signal
 import subprocess
-import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 import pytest
 
+from tests.fakes.terminal import session
 from tests.recipes.recording.conftest import Server
-from tests.recipes.run.conftest import act
+from tests.recipes.run.conftest import act, kept
 from tests.webagent.conftest import Behave, ChatServer
-from webagent.records import Ending, Trajectory
-from webagent.store import Store
+from webagent.records import Ending
 
 pytestmark = pytest.mark.browser
-PROGRAM = """
-import fcntl, sys, termios
-fcntl.ioctl(0, termios.TIOCSCTTY, 0)  # the terminal is the new session's own
-from recipes.cli import main
-sys.exit(main())
-"""
-ROOT = Path(__file__).parents[3]
-
-
-@dataclass
-class Session:
-    """The command at a terminal of its own."""
-
-    process: subprocess.Popen[bytes]
-    terminal: int
-    said: str = ""
-    place: int = 0
-    """Where in it the words end that were waited for last."""
-
-    def until(self, words: str, seconds: float = 100.0) -> None:
-        """Wait until the terminal shows these words, after those waited for before."""
-        end = time.monotonic() + seconds
-        while words not in self.said[self.place :]:
-            assert time.monotonic() < end, f"never said {words!r}; said {self.said[-2000:]!r}"
-            if select.select([self.terminal], [], [], 0.1)[0]:
-                self._read()
-        self.place = self.said.index(words, self.place) + len(words)
-
-    def press(self, keys: str) -> None:
-        """At the keyboard."""
-        os.write(self.terminal, keys.encode())
-
-    def status(self) -> int:
-        """Its exit status, once it is over."""
-        end = time.monotonic() + 60
-        while self.process.poll() is None:
-            assert time.monotonic() < end, f"does not end; said {self.said[-2000:]!r}"
-            if select.select([self.terminal], [], [], 0.05)[0]:
-                self._read()
-        return self.process.returncode
-
-    def _read(self) -> None:
-        try:
-            self.said += os.read(self.terminal, 65536).decode(errors="replace")
-        except OSError:  # the other end has closed
-            time.sleep(0.02)
-
-
-@contextmanager
-def session(*arguments: str) -> Iterator[Session]:
-    """`webagent run` with a terminal as its input and output."""
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, "run", *arguments],
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "COLUMNS": "200"},
-        start_new_session=True,
-    )
-    os.close(theirs)
-    try:
-        yield Session(process, ours)
-    finally:
-        process.kill()
-        process.wait()
-        os.close(ours)
 
 
 def browsers(process: subprocess.Popen[bytes]) -> list[psutil.Process]:
     """What the command has started."""
     return psutil.Process(process.pid).children(recursive=True)
-
-
-def kept(folder: Path) -> Trajectory:
-    """The one episode of the run."""
-    with Store.open(folder / "runs" / "r") as store:
-        (episode,) = store.ids("any")
-        found = store.load(episode)
-    assert found is not None
-    return found
-
-
-@pytest.fixture
-def asked(shop: Server, chat_server: ChatServer, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The arguments of a run whose model is there."""
-    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
-    return ["Greet", "--url", f"{shop.address}/", "--model", "m", "--name", "r"]
 
 
 def test_ctrl_c_leaves_a_whole_episode_and_no_browser(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from webagent.browser import chromium
-from webagent.browser.chromium import Chromium, can_sandbox, find_chromium
+from webagent.browser.chromium import Chromium, can_sandbox, find_chromium, own_words
 from webagent.errors import SetupError
 
 
@@ -79,3 +79,20 @@ def test_running_without_a_sandbox_is_said_loudly_and_once(
         assert not can_sandbox()
         assert not can_sandbox()
     assert len([line for line in caplog.messages if "WITHOUT ITS SANDBOX" in line]) == 1
+
+
+def test_a_browser_that_did_not_start_says_why_without_what_it_says_anywhere() -> None:
+    message = """BrowserType.launch: Target page, context or browser has been closed
+Browser logs:
+
+Call log:
+  - <launching> /usr/bin/chromium --disable-quic
+  - [pid=9][err] /usr/bin/chromium: 9: [: 25276514304: unexpected operator
+  - [pid=9][err] [9:9:1122/194703.3:ERROR:ui/ozone/platform/x11/x11.cc:257] Missing X server
+  - [pid=9][err] [9:9:1122/194703.3:ERROR:ui/aura/env.cc:253] The platform failed. Exiting.
+  - [pid=9][err] [9:5:1122/194703.4:ERROR:dbus/bus.cc:405] Failed to connect to the bus
+  - [pid=9] <gracefully close start>
+  - [pid=9][err] [7:7:0100/000000.4:ERROR:content/zygote/zygote_linux.cc:662] write: Broken pipe
+"""
+    assert own_words(message) == "Missing X server; The platform failed. Exiting."
+    assert own_words("Executable doesn't exist\n at x") == "Executable doesn't exist"

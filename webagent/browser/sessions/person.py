@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from playwright.async_api import BrowserContext, async_playwright
 from playwright.async_api import Error as PlaywrightError
 
-from webagent.browser.chromium import can_sandbox, find_chromium
+from webagent.browser.chromium import can_sandbox, find_chromium, own_words
 from webagent.browser.sessions.profile import Profile
 from webagent.errors import SetupError
 
@@ -33,7 +33,7 @@ async def opened_for_person(
             )
         except PlaywrightError as error:
             raise SetupError(
-                f"{chromium.path} shows no window here ({error.message.splitlines()[0]}); on a "
+                f"{chromium.path} shows no window here ({own_words(error.message)}); on a "
                 "machine without a display log in elsewhere and copy the file, or use --headless"
             ) from error
         try:

@@ -14,7 +14,7 @@ from playwright.async_api import Browser as Chrome
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Playwright, async_playwright
 
-from webagent.browser.chromium import Chromium, can_sandbox
+from webagent.browser.chromium import Chromium, can_sandbox, own_words
 from webagent.browser.supply.leftovers import OwnedFolder
 from webagent.errors import SetupError
 
@@ -70,7 +70,7 @@ class Engine:
                 engine = cls(playwright, chrome, folder)
                 await engine._find_processes(folder)
             except PlaywrightError as error:
-                reason = error.message.splitlines()[0]
+                reason = own_words(error.message)
                 raise SetupError(f"{chromium.path} does not start: {reason}") from error
             except psutil.Error as error:
                 raise SetupError(f"{chromium.path} ended as it started: {error}") from error

@@ -55,12 +55,17 @@ class Watch:
         self._pages: set[Page] = set()
         self._work: set[asyncio.Task[None]] = set()
 
-    async def run(self) -> None:
-        """Watch until the end. Raises `WorldError` where the browser fails before that."""
+    async def begin(self) -> None:
+        """From here on what is done in the pages is heard."""
         context = self._tabs.context
         context.on("page", self._page_opened)
         context.on("close", lambda _: self._end())
         self._tabs.hold_dialogs()
+        await self._watch_new_tabs()
+
+    async def run(self) -> None:
+        """Watch until the end, once it has begun. Raises `WorldError` where the browser fails
+        before that."""
         looking = asyncio.ensure_future(self._keep_looking())
         ending = asyncio.ensure_future(self.ended.wait())
         try:
