@@ -118,6 +118,9 @@ def _serve(connection: Connection, work: Work, name: str, arguments: tuple[Any, 
         work(say, *arguments)
     except WebAgentError as error:
         failure = str(error) or type(error).__name__
+    except Exception as error:
+        connection.send(f"{type(error).__name__}: {error} (a defect; its traceback is above)")
+        raise
     connection.send(failure)
     connection.close()
 

@@ -14,6 +14,8 @@ def note(say: Say, folder: Path, name: str, how: str) -> None:
     say("working", 0.0, how)
     if how == "fails":
         raise WorldError("the page was gone")
+    if how == "is wrong":
+        [].pop()
     if how == "dies":
         os._exit(7)
     if how == "hangs":
