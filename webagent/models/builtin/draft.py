@@ -1,5 +1,6 @@
 """The draft of a prompt: goal, history and page as tokens in order, before they become arrays."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -21,6 +22,12 @@ LINE_WORDS = 40
 """Words of a name or a value that are read."""
 
 _CUT_WORDS = 4
+_CONTROL, _LINK, _TEXT = 0.3, 0.2, 0.05
+"""What a line is worth by its kind; being the only one with a word of the goal is worth 1."""
+_SHORT, _SHORT_LETTERS = 0.3, 3
+"""What such a word is worth, and how long it is at most."""
+_BY_CHANCE = 0.05
+"""A line that is about the goal by no more than this is so by chance."""
 _PAST_STEPS = 6
 _PAST_NAME_WORDS = 4
 _PAST_TEXT_WORDS = 8
@@ -177,18 +184,40 @@ def _place(number: int) -> int:
 def _fitting(out: Draft) -> list[tuple[int, int]]:
     """The lines that fit the token limit, each with how many words of its name.
 
-    Long names of lines without a word of the goal are cut first; then lines are left out, those
-    without a word of the goal before those with one.
+    Long names of lines that are not about the goal are cut first; then lines are left out, those
+    first that are worth the least for the room they take.
     """
     nodes = out.observation.nodes
     room = MAX_TOKENS - len(out.tokens)
     if sum(_size(node, LINE_WORDS) for node in nodes) <= room:
         return [(i, LINE_WORDS) for i in range(len(nodes))]
+    about = _about_goal(out)
+    limits = [LINE_WORDS if each > _BY_CHANCE else _CUT_WORDS for each in about]
+    sizes = [_size(node, limit) for node, limit in zip(nodes, limits, strict=True)]
+    worth = [(_worth(nodes[i], about, i) / sizes[i] ** 0.5, -i) for i in range(len(nodes))]
+    order = sorted(range(len(nodes)), key=worth.__getitem__, reverse=True)
+    return sorted(_within(room, ((i, limits[i], sizes[i]) for i in order)))
+
+
+def _about_goal(out: Draft) -> list[float]:
+    """How much each line is about the goal: a word of the goal counts one over the number of lines
+    that have it, and little where it is short, as those are that every sentence has."""
     goal = {key for key in out.goal_keys if key.isalnum()}
-    matches = [not goal.isdisjoint(keys_of(node.name)) for node in nodes]
-    limits = [LINE_WORDS if match else _CUT_WORDS for match in matches]
-    order = sorted(range(len(nodes)), key=lambda i: (not matches[i], nodes[i].mark == 0, i))
-    return sorted(_within(room, ((i, limits[i], _size(nodes[i], limits[i])) for i in order)))
+    shared = [goal.intersection(keys_of(node.name)) for node in out.observation.nodes]
+    lines = Counter(key for keys in shared for key in keys)
+    weight = {
+        key: (_SHORT if len(key) <= _SHORT_LETTERS and key.isalpha() else 1.0) / count
+        for key, count in lines.items()
+    }
+    return [sum(weight[key] for key in keys) for keys in shared]
+
+
+def _worth(node: Node, about: Sequence[float], index: int) -> float:
+    """What a line is about, or half of what those beside it are, since a control often says only
+    there what it is for; and what its kind is worth anywhere."""
+    beside = max(about[max(0, index - 1) : index + 2])
+    kind = _TEXT if not node.mark else _LINK if node.role == "link" else _CONTROL
+    return max(about[index], beside / 2) + kind
 
 
 def _within(room: int, lines: Iterator[tuple[int, int, int]]) -> Iterator[tuple[int, int]]:

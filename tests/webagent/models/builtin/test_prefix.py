@@ -211,6 +211,25 @@ def test_a_page_too_long_keeps_the_lines_that_match_the_goal() -> None:
     assert kept == sorted(kept) and 40 < len(kept) < 70
 
 
+def test_a_page_too_long_keeps_what_stands_beside_the_line_that_the_goal_speaks_of() -> None:
+    """A list names its tickets beside their numbers, and shares small words with every goal."""
+    rows = []
+    for i in range(1, 91):
+        rows += [node(i, "link", f"{i:06x}"), node(0, "text", f"The {i} of the sails is not here")]
+    rows[140] = node(71, "link", "9f3c1a")
+    rows[141] = node(0, "text", "The torn spinnaker of the regatta")
+    prefix = read(page('Close the ticket "The torn spinnaker of the regatta".', *rows))
+    assert 71 in prefix.marks
+
+
+def test_a_page_too_long_keeps_the_button_at_the_end_of_a_form() -> None:
+    boxes = [node(i, "checkbox", f"Right {i}") for i in range(1, 41)]
+    about = "Whoever may write to the wiki may also read what the others have written there"
+    texts = [node(0, "text", f"{about} {i}") for i in range(20)]
+    prefix = read(page("Let Ann write to the wiki", *boxes, node(41, "button", "Save"), *texts))
+    assert {*range(1, 42)} <= {int(mark) for mark in prefix.marks}
+
+
 def test_a_page_too_long_drops_text_before_elements() -> None:
     nodes = [node(0, "text", f"word{i} and more of it") for i in range(80)]
     nodes += [node(i, "button", f"b{i}") for i in range(1, 51)]
