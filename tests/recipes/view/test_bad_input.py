@@ -6,6 +6,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -96,11 +97,12 @@ def test_files_that_are_missing_or_damaged_beside_the_store_are_told_and_done_wi
 
 def until_known(address: str) -> None:
     """Ask until figures and causes have been worked out."""
-    for _ in range(200):
-        text = get(f"{address}/run/one")[1]
-        if "worked out" not in text and "not been looked at" not in text:
-            return
-    raise AssertionError("never worked out")
+    end = time.monotonic() + 60
+    while any(
+        each in get(f"{address}/run/one")[1] for each in ("worked out", "not been looked at")
+    ):
+        assert time.monotonic() < end, "never worked out"
+        time.sleep(0.1)
 
 
 def test_a_run_before_its_first_episode_has_pages(tmp_path: Path, view: View) -> None:
