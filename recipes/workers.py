@@ -113,16 +113,15 @@ def _serve(connection: Connection, work: Work, name: str, arguments: tuple[Any, 
             last_said[0] = time.monotonic()
             connection.send(News(name, stage, done, note))
 
-    failure = ""
+    failure = "a defect; its traceback is above"
     try:
         work(say, *arguments)
+        failure = ""
     except WebAgentError as error:
         failure = str(error) or type(error).__name__
-    except Exception as error:
-        connection.send(f"{type(error).__name__}: {error} (a defect; its traceback is above)")
-        raise
-    connection.send(failure)
-    connection.close()
+    finally:
+        connection.send(failure)
+        connection.close()
 
 
 def _end_with_parent() -> None:
