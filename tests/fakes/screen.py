@@ -21,6 +21,7 @@ FORM = """<title>Shop</title><label>Name <input id=name></label>
 </script>"""
 """A page that greets who is named, and tells where on the screen its field and button are."""
 
+# They are programs of the system: who has none of them can test the rest. `.ci/run` installs them.
 needs_screen = pytest.mark.skipif(
     not all(shutil.which(each) for each in PROGRAMS), reason=f"needs {', '.join(PROGRAMS)}"
 )

@@ -56,7 +56,7 @@ class Session:
         try:
             self.said += os.read(self.terminal, 65536).decode(errors="replace")
         except OSError:  # the other end has closed
-            time.sleep(0.02)
+            time.sleep(0.02)  # until its end is noticed; the loop has a time limit
 
 
 @contextmanager

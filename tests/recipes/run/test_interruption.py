@@ -104,7 +104,7 @@ def test_a_kill_leaves_a_store_that_opens_and_no_browser(
         end = time.monotonic() + 60
         while len(chat_server.requests) < 2:  # it is asked again once the step is kept
             assert time.monotonic() < end, "the model is not asked again"
-            time.sleep(0.02)
+            time.sleep(0.02)  # another process asks, in a thread of its own server
         started = browsers(at.process)
         at.process.kill()
         psutil.wait_procs(started, timeout=20)

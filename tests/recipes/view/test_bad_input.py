@@ -102,7 +102,7 @@ def until_known(address: str) -> None:
         each in get(f"{address}/run/one")[1] for each in ("worked out", "not been looked at")
     ):
         assert time.monotonic() < end, "never worked out"
-        time.sleep(0.1)
+        time.sleep(0.1)  # the page is asked again as a person would, by the clock
 
 
 def test_a_run_before_its_first_episode_has_pages(tmp_path: Path, view: View) -> None:

@@ -189,7 +189,8 @@ function chosenFiles(key) {
   return CHOSEN_FILES[key] || [];
 }
 
-// The first way of each scroller is told at once, with what was seen before it brought anything forth.
+// The beginning of a scroll is told at once, while what was seen before it is known; then what has
+// been added, now and then and before anything else is told.
 function hearScrolling(hear) {
   const places = new WeakMap();
   let [byHand, over] = [-BY_HAND_MS, null];
