@@ -27,12 +27,12 @@ import adversarial_market as on_market  # noqa: E402
 import adversarial_miniwob as on_miniwob  # noqa: E402
 from adversarial_notices import notice  # noqa: E402
 
-from evaluators.rules import checks_hold  # noqa: E402
-from tasks.benchmarks import miniwob  # noqa: E402
+from benchmarks.miniwob import tasks as miniwob  # noqa: E402
+from benchmarks.rules import checks_hold  # noqa: E402
+from benchmarks.solutions import ORACLES, OraclePolicy  # noqa: E402
 from tasks.task import Task  # noqa: E402
 from tests.fakes.market import DEEDS, Market, serving_market  # noqa: E402
 from webagent.browser import Browser, BrowserWorld  # noqa: E402
-from webagent.policy.oracles import ORACLES, OraclePolicy  # noqa: E402
 from webagent.policy.policy import Policy  # noqa: E402
 from webagent.records import Decision, Provenance, Trajectory  # noqa: E402
 from webagent.rollout import run_episode  # noqa: E402

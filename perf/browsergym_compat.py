@@ -17,8 +17,8 @@ from typing import Any
 import gymnasium
 from rows import options
 
-import recipes.environment
-from tasks.benchmarks import miniwob
+import apps.environment
+from benchmarks.miniwob import tasks as miniwob
 from webagent.browser import find_chromium
 
 AGENT = Path(__file__).with_name("browsergym_agent.py")
@@ -56,7 +56,7 @@ def ask(process: subprocess.Popen[str], seen: dict[str, Any]) -> str:
 
 def ours(python: str, tasks: list[str], seeds: int) -> dict[tuple[str, int], tuple[str, float]]:
     """The same from our environment, asking the same agent."""
-    gymnasium.register_envs(recipes.environment)
+    gymnasium.register_envs(apps.environment)
     found = {}
     with agent(python) as process:
         for task in tasks:

@@ -108,7 +108,7 @@ def _from_npm(package: str, folder: Path) -> str:
 def _installed_miniwob() -> Source:
     from importlib.metadata import version
 
-    from tasks.benchmarks import miniwob
+    from benchmarks.miniwob import tasks as miniwob
 
     return Source(f"miniwob {version('miniwob')}", tuple(sorted(miniwob.pages().rglob("*.html"))))
 

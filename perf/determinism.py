@@ -10,12 +10,12 @@ from dataclasses import replace
 
 from rows import Row, row
 
-from tasks.benchmarks import miniwob
+from benchmarks.miniwob import tasks as miniwob
+from benchmarks.solutions import ORACLES, View
 from webagent.action import Action, Wait
 from webagent.action.actions import Click
 from webagent.browser import Browser
 from webagent.errors import PolicyError
-from webagent.policy.oracles import ORACLES, View
 from webagent.records import Observation
 
 _MOST_STEPS = 6

@@ -23,8 +23,8 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
 from recipes import cli  # noqa: E402
+from tests.apps.export.played import run_folder  # noqa: E402
 from tests.fakes.run import JUDGE, episode  # noqa: E402
-from tests.recipes.export.played import run_folder  # noqa: E402
 from webagent.action.actions import Click  # noqa: E402
 from webagent.records import Decision, Node, Provenance, Score, Trajectory  # noqa: E402
 from webagent.store import Store  # noqa: E402

@@ -12,7 +12,7 @@ import statistics
 import time
 from collections.abc import Sequence
 
-from tasks.benchmarks import miniwob
+from benchmarks.miniwob import tasks as miniwob
 from tasks.task import Task
 from webagent.action.actions import Click
 from webagent.browser import Browser, BrowserWorld

@@ -16,11 +16,12 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.miniwob import tasks as miniwob
+from benchmarks.rules import checks_hold
+from benchmarks.solutions import ORACLES
 from evaluators.reward.slips import slipped, submits
-from evaluators.rules import checks_hold
-from recipes.contestant import Oracles
-from recipes.folder import RunFolder
-from tasks.benchmarks import miniwob
+from loop.contestant import Oracles
+from loop.folder import RunFolder
 from webagent.action import Action
 from webagent.action.actions import Click, GiveUp
 from webagent.browser import Browser
@@ -28,7 +29,6 @@ from webagent.errors import PolicyError
 from webagent.models.builtin.model import BuiltinModel
 from webagent.policy.builtin import BuiltinPolicy
 from webagent.policy.exploration import Exploration, random_action
-from webagent.policy.oracles import ORACLES
 from webagent.policy.policy import Policy
 from webagent.records import Decision, Observation, Provenance, Trajectory
 from webagent.rollout import Batcher, Planned, collect

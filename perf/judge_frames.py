@@ -11,11 +11,11 @@ from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
 
+from benchmarks.miniwob import tasks as miniwob
+from benchmarks.solutions import ORACLES
 from evaluators.reward.frames import FrameSettings, key_frames, patches
-from recipes.contestant import Oracles
-from tasks.benchmarks import miniwob
+from loop.contestant import Oracles
 from webagent.browser import Browser
-from webagent.policy.oracles import ORACLES
 from webagent.records import Provenance, Trajectory
 from webagent.rollout import collect, planned
 from webagent.store import ImageFolder

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.rules import checks_hold
 from evaluators.reward.negatives import corrupt
-from evaluators.rules import checks_hold
 from evaluators.statistics import wilson
 from webagent.browser import Browser, BrowserWorld
 from webagent.policy.scripted import ScriptedPolicy

@@ -7,7 +7,7 @@ from browsergym_child import tree_megabytes
 from other import theirs
 from rows import Row, row
 
-from tasks.benchmarks import miniwob
+from benchmarks.miniwob import tasks as miniwob
 from webagent.browser import Browser
 
 WORLDS = 8

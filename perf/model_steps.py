@@ -15,12 +15,12 @@ import torch
 from rows import Row, options, row, show
 from transformers import GPT2Config, GPT2LMHeadModel
 
-from tasks.benchmarks import miniwob
+from benchmarks.miniwob import tasks as miniwob
+from benchmarks.solutions import OraclePolicy
 from webagent.browser import Browser
 from webagent.models.builtin.generate import sample
 from webagent.models.builtin.model import BuiltinModel
 from webagent.models.builtin.targets import ActionGrammar, Codec
-from webagent.policy.oracles import OraclePolicy
 from webagent.records import Provenance, Trajectory
 from webagent.rollout import collect, planned
 from webagent.training.fit import FitConfig, fit

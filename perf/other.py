@@ -9,7 +9,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from tasks.benchmarks import miniwob
+from benchmarks.miniwob import tasks as miniwob
 from webagent.browser import find_chromium
 
 CHILD = Path(__file__).with_name("browsergym_child.py")

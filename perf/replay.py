@@ -22,14 +22,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from evaluators.rules import checks_hold
-from recipes.contestant import Oracles
-from recipes.hosting import Hosting
-from recipes.proposing.prove_stage import Playing, Stage
-from tasks.benchmarks.catalogue import Options, benchmark_named
+from benchmarks.catalogue import Options, benchmark_named
+from benchmarks.rules import checks_hold
+from benchmarks.sites.hosting import Hosting
+from benchmarks.solutions import ORACLES
+from loop.contestant import Oracles
+from loop.proposers.prove_stage import Playing, Stage
 from tasks.task import Task
 from webagent.browser import Browser
-from webagent.policy.oracles import ORACLES
 from webagent.policy.replay import ReplayPolicy
 from webagent.records import Ending, Trajectory
 

@@ -18,10 +18,10 @@ ROOT = Path(__file__).parent.parent
 # The diary is the tests', which are installed nowhere: this checkout must be found first.
 sys.path.insert(0, str(ROOT))
 
-from tasks.sites import Instance, RemoteSite, Site, site_named  # noqa: E402
-from tasks.sites.building import Build, built  # noqa: E402
-from tasks.sites.changes import changes  # noqa: E402
-from tasks.sites.instance import first_state  # noqa: E402
+from benchmarks.sites import Instance, RemoteSite, Site, site_named  # noqa: E402
+from benchmarks.sites.building import Build, built  # noqa: E402
+from benchmarks.sites.changes import changes  # noqa: E402
+from benchmarks.sites.instance import first_state  # noqa: E402
 from tests.fakes.diary import Diary  # noqa: E402
 
 RESETS, AT_ONCE = 50, 8

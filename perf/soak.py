@@ -26,13 +26,13 @@ from pathlib import Path
 import psutil
 from rows import Row, options, row, show
 
-from tasks.benchmarks import miniwob
+from benchmarks.miniwob import tasks as miniwob
+from benchmarks.solutions import OraclePolicy
 from tasks.task import Json, PageHooks, Task
 from webagent.action import Action
 from webagent.action.actions import Click
 from webagent.browser import Browser, Limits
 from webagent.browser.supply.leftovers import sweep
-from webagent.policy.oracles import OraclePolicy
 from webagent.policy.scripted import ScriptedPolicy
 from webagent.records import Decision, Observation, Provenance, Trajectory
 from webagent.rollout import Planned, collect, planned

@@ -11,7 +11,7 @@ from typing import TypeAlias
 from other import theirs
 from rows import Row, row
 
-from tasks.benchmarks import miniwob
+from benchmarks.miniwob import tasks as miniwob
 from tasks.task import Task
 from webagent.action import Action
 from webagent.action.actions import Click, Fill

@@ -11,10 +11,10 @@ from pathlib import Path
 from other import command
 from rows import Row, row
 
-from recipes.contestant import Oracles
-from tasks.benchmarks import miniwob
+from benchmarks.miniwob import tasks as miniwob
+from benchmarks.solutions import ORACLES
+from loop.contestant import Oracles
 from webagent.browser import Browser
-from webagent.policy.oracles import ORACLES
 from webagent.records import Provenance, Trajectory
 from webagent.rollout import collect, planned
 

@@ -26,8 +26,8 @@ from pathlib import Path
 import psutil
 from playwright.async_api import async_playwright
 
-from recipes.folder import RunFolder
-from recipes.settings import ImproveConfig
+from loop.folder import RunFolder
+from loop.settings import ImproveConfig
 from tasks.task import Task
 from webagent.action.actions import Click, Fill
 from webagent.browser.chromium import can_sandbox, find_chromium

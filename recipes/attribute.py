@@ -18,11 +18,11 @@ from evaluators.attribution import (
     ask_cause,
     summarize,
 )
-from recipes.asked import AskedModel
-from recipes.config import resolve
-from recipes.failures import COLUMNS, FILE, TRUSTED, by_rules, cells
-from recipes.outcome import Outcome
-from recipes.output import people
+from loop.asked import AskedModel
+from loop.console.outcome import Outcome
+from loop.console.output import people
+from loop.failures import COLUMNS, FILE, TRUSTED, by_rules, cells
+from recipes.command_line.config import resolve
 from webagent.errors import StoreError
 from webagent.models import Model
 from webagent.store import Store

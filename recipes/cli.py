@@ -7,9 +7,9 @@ from contextlib import nullcontext
 from signal import SIGINT
 from typing import TYPE_CHECKING
 
-from recipes.outcome import Outcome, Status, Stopped, facts_of
-from recipes.output import conclude, json_only
-from recipes.registry import GROUPS, RECIPES, Recipe
+from loop.console.outcome import Outcome, Status, Stopped, facts_of
+from loop.console.output import conclude, json_only
+from recipes.command_line.registry import GROUPS, RECIPES, Recipe
 
 if TYPE_CHECKING:
     from webagent.errors import WebAgentError
@@ -22,7 +22,7 @@ _BROKEN_PIPE = 141
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run `webagent <recipe> ...` and return the exit status, one of `recipes.outcome.Status`."""
+    """Run `webagent <recipe> ...` and return the exit status, a `Status`."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     as_json = JSON in arguments
     rest = [word for word in arguments if word != JSON]
@@ -68,7 +68,7 @@ def _answer(name: str, arguments: Sequence[str]) -> int:
     try:
         outcome = _outcome(name, arguments)
     except _ours() as error:
-        from recipes.faults import status_of
+        from loop.console.faults import status_of
 
         if os.environ.get("WEBAGENT_DEBUG") == "1":
             raise
@@ -114,7 +114,7 @@ def _unknown(name: str) -> "WebAgentError":
 
 def _told_error(error: Exception, recipe: str, status: int) -> int:
     """Say what went wrong, to people in a sentence and to programs as a document."""
-    from recipes.faults import facts_of_error
+    from loop.console.faults import facts_of_error
 
     facts = facts_of_error(error, recipe if recipe in RECIPES else "")
     go_on = f"\nGo on with:\n  {error.next}" if isinstance(error, Stopped) and error.next else ""

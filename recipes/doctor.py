@@ -14,8 +14,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from recipes.config import resolve
-from recipes.outcome import Outcome, Status
+from loop.console.outcome import Outcome, Status
+from recipes.command_line.config import resolve
 from webagent.errors import SetupError
 
 SETUP = "run scripts/setup"

@@ -7,18 +7,18 @@ from pathlib import Path
 
 from tyro.conf import Positional
 
-from recipes.arms import ARMS
-from recipes.config import resolve
-from recipes.dreams import imagine
-from recipes.folder import RunFolder
-from recipes.hosting import Hosting
-from recipes.learner import Learner, train_policy
-from recipes.outcome import Outcome, Status
-from recipes.progress import Board
-from recipes.session import HEADLINE, Session
-from recipes.settings import ImproveConfig
-from recipes.stages import learn_world
-from recipes.workers import News
+from benchmarks.sites.hosting import Hosting
+from loop.arms import ARMS
+from loop.console.outcome import Outcome, Status
+from loop.console.progress import Board
+from loop.dreams import imagine
+from loop.folder import RunFolder
+from loop.learner import Learner, train_policy
+from loop.session import HEADLINE, Session
+from loop.settings import ImproveConfig
+from loop.stages import learn_world
+from loop.workers import News
+from recipes.command_line.config import resolve
 from tasks.suite import split_of
 from webagent.browser import Browser
 from webagent.errors import StoreError, UsageError

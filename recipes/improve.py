@@ -8,21 +8,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from recipes.arms import ARMS, Arm, arms_of
-from recipes.belief import learn_judge
-from recipes.config import resolve
-from recipes.drawing import propose, watch
-from recipes.dreams import imagine
-from recipes.folder import RunFolder
-from recipes.hosting import Hosting
-from recipes.learner import Learner
-from recipes.noted import warnings_of
-from recipes.outcome import Outcome, Stopped
-from recipes.progress import Board
-from recipes.report import write_report
-from recipes.session import HEADLINE, Session, suite_of
-from recipes.settings import PRESETS, ImproveConfig
-from recipes.stages import (
+from apps.report import write_report
+from benchmarks.sites.hosting import Hosting
+from loop.arms import ARMS, Arm, arms_of
+from loop.belief import learn_judge
+from loop.console.outcome import Outcome, Stopped
+from loop.console.progress import Board
+from loop.drawing import propose, watch
+from loop.dreams import imagine
+from loop.folder import RunFolder
+from loop.learner import Learner
+from loop.noted import warnings_of
+from loop.session import HEADLINE, Session, suite_of
+from loop.settings import PRESETS, ImproveConfig
+from loop.stages import (
     begin,
     collect_real,
     evaluate,
@@ -31,8 +30,9 @@ from recipes.stages import (
     learn_world,
     recall,
 )
-from recipes.summary import RunMeta, print_summary, summarize, write_summary
-from recipes.workers import Job, JobError, Say, run_jobs
+from loop.summary import RunMeta, print_summary, summarize, write_summary
+from loop.workers import Job, JobError, Say, run_jobs
+from recipes.command_line.config import resolve
 from tasks.suite import UnknownTask
 from webagent.browser import Browser, find_chromium
 from webagent.errors import StoreError, UsageError

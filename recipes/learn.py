@@ -8,11 +8,11 @@ from pathlib import Path
 
 from tyro.conf import OmitArgPrefixes, Positional
 
-from evaluators.rules import checks_hold
-from recipes.asked import AskedModel
-from recipes.bar import along
-from recipes.config import resolve
-from recipes.outcome import Outcome
+from benchmarks.rules import checks_hold
+from loop.asked import AskedModel
+from loop.console.bar import along
+from loop.console.outcome import Outcome
+from recipes.command_line.config import resolve
 from tasks.suite import split_of
 from webagent.errors import SetupError
 from webagent.policy.knowledge import Induced, learn

@@ -9,9 +9,9 @@ from typing import Annotated
 
 import tyro
 
-from recipes.config import resolve
-from recipes.outcome import Outcome
-from recipes.person import until_enter
+from loop.console.outcome import Outcome
+from loop.console.person import until_enter
+from recipes.command_line.config import resolve
 from webagent.browser.sessions.login import PASSPHRASE_VARIABLE, Login, LoginStore, StorageState
 from webagent.browser.sessions.profile import Profile, read_profile
 from webagent.errors import SetupError, UsageError

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from recipes.config import resolve
-from recipes.folder import RunFolder
-from recipes.outcome import Outcome, Status
-from recipes.proposing.report import (
+from loop.console.outcome import Outcome, Status
+from loop.console.stopping import run_until_stopped
+from loop.folder import RunFolder
+from loop.proposers.report import (
     Proposed,
     Share,
     as_json,
@@ -18,10 +18,10 @@ from recipes.proposing.report import (
     rows_of,
     table_of,
 )
-from recipes.proposing.session import Session
-from recipes.proposing.settings import ProposeConfig, resumed
-from recipes.spending import told, why_stopped
-from recipes.stopping import run_until_stopped
+from loop.proposers.session import Session
+from loop.proposers.settings import ProposeConfig, resumed
+from loop.spending import told, why_stopped
+from recipes.command_line.config import resolve
 
 
 def main(argv: Sequence[str]) -> Outcome:

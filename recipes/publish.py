@@ -6,9 +6,9 @@ from pathlib import Path
 
 from tyro.conf import Positional
 
-from recipes.config import resolve
-from recipes.outcome import Outcome
-from recipes.summary import as_markdown, read_summary, read_summary_file
+from loop.console.outcome import Outcome
+from loop.summary import as_markdown, read_summary, read_summary_file
+from recipes.command_line.config import resolve
 from webagent.errors import StoreError
 
 PAGE = "README.md"

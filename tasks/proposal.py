@@ -6,6 +6,8 @@ from tasks.task import Task
 
 SOURCES = ("pages", "demonstrations", "exploration", "curiosity", "manual", "failures")
 """Where proposals come from."""
+UNTRIED = "nobody has tried it"
+"""The reason of a refusal that more work may lift."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from recipes.command_line.registry import GROUPS, RECIPES, Recipe
 from recipes.reference.markdown import code, page, quoted, table
 from recipes.reference.source import (
     Field,
@@ -13,7 +14,6 @@ from recipes.reference.source import (
     is_dataclass,
     tree_of,
 )
-from recipes.registry import GROUPS, RECIPES, Recipe
 
 HEADS = ("setting", "value", "default", "what it is for")
 _FLAT = "OmitArgPrefixes["

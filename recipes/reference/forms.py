@@ -82,7 +82,7 @@ def _tasks() -> str:
 
 
 def _rules() -> str:
-    from evaluators.rules import CONSULTING_RULES, RULES
+    from benchmarks.rules import CONSULTING_RULES, RULES
 
     rows = [
         (quoted(name), first_sentence(rule.__doc__ or ""), consults)
@@ -107,10 +107,10 @@ def _files() -> str:
     return page(
         "Files that people write",
         sites,
-        _class("tasks.sites.command", "CommandSite", "A site that is started here"),
-        _class("tasks.sites.remote", "RemoteSite", "A site that is hosted elsewhere"),
-        _class("tasks.sites.site", "Account", "[…accounts.ROLE]"),
-        _class("tasks.sites.form", "LoginForm", "[…login]"),
+        _class("benchmarks.sites.command", "CommandSite", "A site that is started here"),
+        _class("benchmarks.sites.remote", "RemoteSite", "A site that is hosted elsewhere"),
+        _class("benchmarks.sites.site", "Account", "[…accounts.ROLE]"),
+        _class("benchmarks.sites.form", "LoginForm", "[…login]"),
         _class("webagent.browser.sessions.profile", "Profile", "[sites.NAME] of `--profiles`"),
         _class("webagent.models.endpoint.settings", "Endpoint", "[endpoint] of `--endpoint`"),
         _class("webagent.guard.policy", "GuardPolicy", "The file of `--guard`"),

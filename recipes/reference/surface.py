@@ -6,7 +6,10 @@ from collections.abc import Iterator
 from recipes.reference.markdown import code, page, table
 from recipes.reference.source import ROOT, Found, exported, fields_of, find, is_dataclass, tree_of
 
-PACKAGES = ("tasks", "webagent", "evaluators", "worldmodel", "recipes")
+PACKAGES = (
+    *("tasks", "webagent", "evaluators", "worldmodel"),
+    *("benchmarks", "loop", "apps", "recipes"),
+)
 _SIMPLE = (ast.Constant, ast.Name, ast.Attribute, ast.UnaryOp, ast.Tuple)
 
 

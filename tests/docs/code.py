@@ -72,7 +72,7 @@ def judges(folder: Path) -> dict[str, Any]:
 
 def curriculum(folder: Path) -> dict[str, Any]:
     """A round of a loop on two tasks that nothing is known of yet."""
-    from tasks.benchmarks import miniwob
+    from benchmarks.miniwob import tasks as miniwob
     from tasks.variants import Retry
 
     names = ("click-test", "login-user")
@@ -93,7 +93,7 @@ def curriculum(folder: Path) -> dict[str, Any]:
 
 def hosted(folder: Path) -> dict[str, Any]:
     """A task on a site that is started here, and a script that answers it."""
-    from tasks.benchmarks.catalogue import benchmark_named
+    from benchmarks.catalogue import benchmark_named
     from webagent.action import Answer
     from webagent.policy import ScriptedPolicy, listed
 
@@ -105,7 +105,7 @@ def hosted(folder: Path) -> dict[str, Any]:
 
 def words(folder: Path) -> dict[str, Any]:
     """What a fragment about tasks takes for granted."""
-    from tasks.sites import Instance, site_named
+    from benchmarks.sites import Instance, site_named
     from tasks.task import Check, Task
 
     return {

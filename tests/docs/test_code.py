@@ -60,7 +60,7 @@ def test_a_block_of_a_page_runs(block: Block, scratch: Path, small_run: Path, ca
         text = text.replace(told, meant)
     names = run(text, block.place, snippet.given(scratch))
     for value in names.values():
-        if type(value).__module__.startswith(("gymnasium", "recipes.environment")):
+        if type(value).__module__.startswith(("gymnasium", "apps.environment")):
             value.close()
     assert snippet.says in capsys.readouterr().out
 

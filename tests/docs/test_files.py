@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from tasks.benchmarks import own
-from tasks.benchmarks.catalogue import Options
-from tasks.benchmarks.proposed import suite
-from tasks.sites.toml import read_sites
+from benchmarks import own
+from benchmarks.catalogue import Options
+from benchmarks.proposed import suite
+from benchmarks.sites.toml import read_sites
 from tests.docs.reading import ROOT, Block, blocks, name_of, pages
 from tests.docs.treated import HISTORY
 from webagent.browser.sessions.profile import read_profile

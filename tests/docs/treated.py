@@ -172,20 +172,20 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent benchmark fossil --concurrency 8",
         "webagent benchmark --policy endpoint --model NAME --concurrency 16",
     ),
-    "serves until Ctrl-C; tests/recipes/view opens every page": (
+    "serves until Ctrl-C; tests/apps/view opens every page": (
         "webagent view runs/first",
         "webagent view runs/NAME",
         "webagent view runs",
         "webagent view runs --port 8000 --open",
     ),
-    "an episode of a run of the reader's; tests/recipes/replay plays them": (
+    "an episode of a run of the reader's; tests/apps/replay plays them": (
         "webagent replay runs/NAME",
         "webagent replay runs/NAME 3f2a --headed",
         "webagent replay runs/NAME 3f2a --seed 77",
         "webagent replay runs/NAME 3f2a --url http://localhost:8080/ --values title=Second try",
         "webagent replay runs/NAME 3f2a --to-script again.py",
     ),
-    "labels that somebody gave in the viewer; tests/recipes/view gives some": (
+    "labels that somebody gave in the viewer; tests/apps/view gives some": (
         "webagent judge runs/NAME --against runs/NAME",
     ),
     "hundreds of episodes, and models of minutes": (
@@ -241,7 +241,7 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent propose --site fossil --source exploration curiosity --login developer",
         "webagent benchmark proposed --files runs/propose-…/proposals.jsonl",
     ),
-    "needs failures beside successes on training seeds; tests/recipes/export runs it": (
+    "needs failures beside successes on training seeds; tests/apps/export runs it": (
         "webagent export runs/NAME --to trl --what preference --out FOLDER",
     ),
 }

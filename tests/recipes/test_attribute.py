@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from apps.report.tables import failures
 from evaluators.attribution import Cause
 from evaluators.steps import JudgedStep, StepJudgement, keep
+from loop.failures import summary_of
 from recipes import cli
-from recipes.failures import summary_of
-from recipes.report.tables import failures
 from tests.evaluators.attribution.cases import HOME, LAMPS, Made, all_cases, played
 from webagent.action.actions import Answer, Click
 from webagent.errors import StoreError

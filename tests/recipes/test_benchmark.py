@@ -17,16 +17,16 @@ import psutil
 import pytest
 from rich.console import Console
 
+from benchmarks.miniwob import tasks as miniwob
+from loop.console.meter import Meter
+from loop.console.outcome import Status, Stopped
+from loop.console.stopping import run_until_stopped
+from loop.contestant import Oracles
+from loop.folder import RunFolder
+from loop.measurement.chosen import plan as _plan
+from loop.measurement.settings import BenchmarkConfig
+from loop.summary import read_summary
 from recipes import cli
-from recipes.benchmark.chosen import plan as _plan
-from recipes.benchmark.settings import BenchmarkConfig
-from recipes.contestant import Oracles
-from recipes.folder import RunFolder
-from recipes.meter import Meter
-from recipes.outcome import Status, Stopped
-from recipes.stopping import run_until_stopped
-from recipes.summary import read_summary
-from tasks.benchmarks import miniwob
 from tests.fakes.run import episode, page
 from webagent.errors import PolicyError
 from webagent.records import Ending, Provenance, Trajectory

@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
+from loop.console.outcome import Outcome, Status, Stopped
+from loop.console.output import emit, for_program
 from recipes import cli
-from recipes.outcome import Outcome, Status, Stopped
-from recipes.output import emit, for_program
-from recipes.registry import Recipe
+from recipes.command_line.registry import Recipe
 from webagent.errors import SetupError, StoreError, unknown_name
 
 HEAVY = ("torch", "playwright", "transformers", "tyro", "pydantic", "numpy")

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from loop.console.outcome import Status
+from loop.folder import RunFolder
+from loop.measurement.settings import BenchmarkConfig
 from recipes import cli
-from recipes.benchmark.settings import BenchmarkConfig
-from recipes.folder import RunFolder
-from recipes.outcome import Status
 from webagent.models.builtin.model import BuiltinModel
 from webagent.store import Store
 

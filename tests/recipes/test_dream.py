@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from loop.collecting import CollectConfig
+from loop.console.outcome import Status
+from loop.folder import RunFolder
 from recipes import cli
-from recipes.collect import CollectConfig
 from recipes.dream import NAME
-from recipes.folder import RunFolder
-from recipes.outcome import Status
 from tests.fakes.run import episode
 from webagent.records import Provenance, Score
 from webagent.store import Store

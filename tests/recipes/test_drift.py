@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from recipes.report.page import page
-from recipes.summary import RunMeta, as_markdown, print_summary, summarize
-from recipes.summary.drift import DriftRow
-from recipes.summary.origin import origin
+from apps.report.page import page
+from loop.summary import RunMeta, as_markdown, print_summary, summarize
+from loop.summary.drift import DriftRow
+from loop.summary.origin import origin
 from tests.fakes.run import JUDGE, TASKS, episode
 from webagent.records import Provenance, Score
 from webagent.store import Store

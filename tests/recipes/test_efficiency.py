@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recipes.summary.efficiency import Curve, compare, isotonic, sentences
+from loop.summary.efficiency import Curve, compare, isotonic, sentences
 
 
 def line(slope: float, rounds: int = 5, start: float = 0.4) -> Curve:

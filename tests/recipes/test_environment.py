@@ -11,15 +11,15 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 
-import recipes.environment
-from recipes.environment.env import WebEnv
-from recipes.environment.supply import Supply
-from recipes.environment.vector import WebVectorEnv
-from tasks.benchmarks import miniwob
+import apps.environment
+from apps.environment.env import WebEnv
+from apps.environment.supply import Supply
+from apps.environment.vector import WebVectorEnv
+from benchmarks.miniwob import tasks as miniwob
 from tasks.task import Check, Task
 from webagent.errors import SetupError
 
-gymnasium.register_envs(recipes.environment)
+gymnasium.register_envs(apps.environment)
 pytestmark = pytest.mark.browser
 TASK = "webagent/miniwob.click-test-2-v1"
 

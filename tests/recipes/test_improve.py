@@ -14,8 +14,8 @@ import psutil
 import pytest
 
 from evaluators.frozen import content_hash, read_frozen
+from loop.arms import ARMS
 from recipes import cli
-from recipes.arms import ARMS
 from webagent.records import Trajectory
 from webagent.store import Store
 

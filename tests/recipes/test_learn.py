@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from loop.measurement.verdicts import HEADLINE
 from recipes import cli
-from recipes.benchmark.verdicts import HEADLINE
 from tasks.suite import seed_of
 from tests.fakes.run import episode
 from webagent.policy.knowledge import Hints, read_book

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from evaluators.rules import checks_hold
+from benchmarks.rules import checks_hold
+from loop.proposers.line import read_lines
+from loop.proposers.scope import Scope
+from loop.proposers.visit import visit, visit_manual
 from recipes import cli
-from recipes.proposing.line import read_lines
-from recipes.proposing.visit import visit, visit_manual
-from tasks.proposers.scope import Scope
 from tasks.task import Task
 from tests import tiny_models
 from tests.fakes.site import Site

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from loop.summary import RunMeta, summarize, write_summary
+from loop.summary.origin import origin
 from recipes.publish import main, page_of
-from recipes.summary import RunMeta, summarize, write_summary
-from recipes.summary.origin import origin
 from tests.fakes.run import TASKS, fill
 from webagent.errors import StoreError
 from webagent.store import Store

@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from recipes import cli
-from recipes.report import write_report
-from recipes.report.chart import has_curve
-from recipes.report.markup import Markup, joined, tag
-from recipes.report.page import page
-from recipes.summary import (
+from apps.report import write_report
+from apps.report.chart import has_curve
+from apps.report.markup import Markup, joined, tag
+from apps.report.page import page
+from loop.summary import (
     RunMeta,
     as_markdown,
     compared,
@@ -22,7 +21,8 @@ from recipes.summary import (
     summarize,
     write_summary,
 )
-from recipes.summary.origin import origin
+from loop.summary.origin import origin
+from recipes import cli
 from tests.fakes.run import TASKS, episode, fill
 from webagent.records import Ending, Provenance, Score
 from webagent.store import Store

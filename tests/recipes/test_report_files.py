@@ -6,9 +6,9 @@ import pytest
 from PIL import Image
 from playwright.async_api import async_playwright
 
+from loop.summary import RunMeta, summarize, write_summary
+from loop.summary.origin import origin
 from recipes import cli
-from recipes.summary import RunMeta, summarize, write_summary
-from recipes.summary.origin import origin
 from tests.fakes.run import TASKS, fill
 from webagent.browser.chromium import find_chromium
 from webagent.store import Store

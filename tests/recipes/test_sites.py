@@ -11,11 +11,11 @@ from urllib.request import urlopen
 
 import pytest
 
+from benchmarks.sites import SITES
+from benchmarks.sites.control import Note
+from benchmarks.sites.ports import Port
+from loop.console.outcome import Status
 from recipes.cli import main
-from recipes.outcome import Status
-from recipes.sites.control import Note
-from tasks.sites import SITES
-from tasks.sites.ports import Port
 
 pytestmark = pytest.mark.site
 
@@ -40,7 +40,7 @@ def folder(tmp_path, monkeypatch):
 @pytest.fixture
 def started(folder):
     """A diary that another process has started and serves."""
-    code = "import sys; from tasks.sites import SITES; from recipes.cli import main; "
+    code = "import sys; from benchmarks.sites import SITES; from recipes.cli import main; "
     code += "SITES['diary@1'] = 'tests.fakes.diary'; "
     code += "sys.exit(main(['site', 'start', 'diary', '--json']))"
     root = Path(__file__).parents[2]

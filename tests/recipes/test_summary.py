@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from apps.report.page import page
 from evaluators.statistics import wilson
-from recipes.arms import ARMS
-from recipes.report.page import page
-from recipes.summary import (
+from loop.arms import ARMS
+from loop.summary import (
     ArmRow,
     RunMeta,
     Summary,
@@ -24,9 +24,9 @@ from recipes.summary import (
     summarize,
     write_summary,
 )
-from recipes.summary.measure import PAIRS
-from recipes.summary.origin import Origin, origin
-from recipes.summary.words import percent, points, sources
+from loop.summary.measure import PAIRS
+from loop.summary.origin import Origin, origin
+from loop.summary.words import percent, points, sources
 from tests.fakes.run import JUDGE, TASKS, episode, fill, measure
 from webagent.errors import StoreError
 from webagent.records import Ending, Provenance, Score

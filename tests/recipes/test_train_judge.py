@@ -10,10 +10,10 @@ import pytest
 from evaluators.frozen import FrozenJudge, content_hash, write_frozen
 from evaluators.reward.builtin import RewardModel
 from evaluators.statistics import wilson
+from loop.console.outcome import Status
+from loop.judge_training import course
+from loop.judge_training.episodes import Labelled, family, part, read
 from recipes import cli
-from recipes.outcome import Status
-from recipes.train_judge import course
-from recipes.train_judge.episodes import Labelled, family, part, read
 from tasks.task import Task
 from tests.fakes.lessons import episode, lesson
 from webagent.action.actions import Click

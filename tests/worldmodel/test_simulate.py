@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from evaluators.rules import checks_hold
+from benchmarks.rules import checks_hold
 from tasks.task import Check, Probe
 from tests.fakes.lessons import task
 from tests.fakes.toy import SUBMIT, TITLE, toy_episode, toy_world

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from benchmarks.miniwob import tasks as miniwob
 from evaluators.adversarial import KINDS, Case, load_corpus
-from tasks.benchmarks import miniwob
 from tests.fakes.market import DEEDS, serving_market
 from webagent.action.actions import Goto
 from webagent.browser import BrowserWorld

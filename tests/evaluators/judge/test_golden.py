@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from apps.imports.webvoyager import read_episode
 from evaluators.judge import VARIANTS, Examination, examiner
-from recipes.imports.webvoyager import read_episode
 from webagent.errors import StoreError
 from webagent.models.canned import CannedModel, Request
 from webagent.models.model import Capabilities

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from evaluators.rules import checks_hold
+from benchmarks.rules import checks_hold
 from tasks.task import Check, Json, Task
 from webagent.action import ACTIONS, ESSENTIAL, Action, Answer
 from webagent.action.actions import Click, Fill

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluators.rules import checks_hold
+from benchmarks.rules import checks_hold
 from tasks.task import Check, Probe, Task
 from tests.fakes.site import Site
 from webagent.action import actions as act

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from evaluators.rules import checks_hold
+from benchmarks.rules import checks_hold
 from tasks.task import Check, Probe, Task
 from tests.fakes.site import Site
 from tests.webagent.browser.test_failures import newest_main

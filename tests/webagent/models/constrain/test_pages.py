@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
-from tasks.benchmarks import miniwob
+from benchmarks.miniwob import tasks as miniwob
 from tasks.task import Task
 from tests.tiny_models import causal
 from tests.webagent.browser.hostile.corpus import CORPUS

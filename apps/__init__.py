@@ -1,0 +1,1 @@
+"""What people and programs touch: live runs, the viewer, recording, replay, servers, exports."""

@@ -1,0 +1,123 @@
+"""What is asked of an export, made complete and found possible before anything is written."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from tyro.conf import Positional
+
+from apps.export.axolotl import AXOLOTL
+from apps.export.consumer import Consumer
+from apps.export.llamafactory import LLAMAFACTORY
+from apps.export.trl import TRL
+from apps.export.verl import VERL
+from benchmarks.rules import checks_hold
+from loop.folder import RunFolder
+from webagent.errors import UsageError, unknown_name
+from webagent.observation.variants import variant_named
+
+PLAIN_FORM = "datasets"
+CONSUMERS: dict[str, Consumer] = {each.name: each for each in (TRL, VERL, LLAMAFACTORY, AXOLOTL)}
+LEARNT_FROM = ("", "demonstrate", "collect", "imagine")
+"""Phases that are meant to be learnt from; an episode outside of any plan has none."""
+_TO_BE_JUDGED = ("preference", "kto", "rl")
+
+
+@dataclass(frozen=True)
+class ExportConfig:
+    """Write a run's episodes as files that other people's trainers read."""
+
+    run: Positional[Path | None] = None
+    """The run folder."""
+    to: str = PLAIN_FORM
+    """Who reads it: `datasets`, `trl`, `verl`, `llamafactory` or `axolotl`."""
+    out: Path | None = None
+    """The folder to write; it must not be there yet."""
+    what: str = ""
+    """`episodes` (all steps and episodes, for `datasets`), or for a trainer `sft`, `preference`,
+    `kto` or `rl`; empty: `episodes` or `sft`."""
+    phases: tuple[str, ...] = ()
+    """Which phases of the run; empty: all for `episodes`, for a trainer all but `evaluate`, whose
+    seeds no training should see."""
+    arms: tuple[str, ...] = ()
+    """Which arms of the run; empty: all."""
+    judge: str = ""
+    """How the id of the judge begins whose `success` counts; empty: the frozen one."""
+    imagined: bool = False
+    """Take imagined episodes, too; they are marked."""
+    imagined_share: float = 0.3
+    """Share of imagined rows, at most, where they are taken."""
+    observation: str = ""
+    """The form in which pages are put into prompts; empty: the one the run was played with."""
+    images: bool = True
+    """Put in the screenshots that the model was shown, if any."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """An export that can be made."""
+
+    run: Path
+    out: Path
+    to: str
+    what: str
+    config: ExportConfig
+    """With nothing left empty but what means all."""
+    played_as: str
+    """The form in which the run showed pages to its model."""
+    origin: dict[str, Any]
+    """Command and commits of the run, as far as they are known."""
+
+    @property
+    def consumer(self) -> Consumer | None:
+        """The trainer it is for; None for the plain form."""
+        return CONSUMERS.get(self.to)
+
+
+def complete(asked: ExportConfig) -> Request:
+    """What was asked for with everything filled in. Raises `SetupError` where it cannot be done."""
+    if asked.run is None or asked.out is None:
+        raise UsageError("name the run and the folder to write: webagent export RUN --out FOLDER")
+    if asked.to != PLAIN_FORM and asked.to not in CONSUMERS:
+        raise unknown_name("reader", asked.to, [PLAIN_FORM, *CONSUMERS])
+    if not 0 <= asked.imagined_share < 1:
+        raise UsageError(f"--imagined-share {asked.imagined_share:g} is no share below 1")
+    what = _what(asked)
+    settings = _settings(asked.run)
+    played = settings.get("config", {})
+    played_as = str(played.get("observation", "text"))
+    variant = variant_named(asked.observation or played_as)
+    shown = bool(played.get("images") or variant.image)
+    consumer = CONSUMERS.get(asked.to)
+    config = replace(
+        asked,
+        phases=asked.phases or (LEARNT_FROM if consumer else ()),
+        judge=asked.judge or checks_hold().id,
+        observation=variant.name,
+        images=asked.images and shown and (not consumer or consumer.forms[what].takes_pictures),
+    )
+    origin = {name: value for name, value in settings.items() if name in ("command", "origins")}
+    return Request(asked.run, asked.out, asked.to, what, config, played_as, origin)
+
+
+def _what(asked: ExportConfig) -> str:
+    """The kind of example, where this reader reads it. Raises `SetupError` where it does not."""
+    consumer = CONSUMERS.get(asked.to)
+    known = list(consumer.forms) if consumer else ["episodes"]
+    what = asked.what or known[0]
+    if what not in known:
+        others = [each.name for each in CONSUMERS.values() if what in each.forms]
+        others += [PLAIN_FORM] * (what == "episodes")
+        hint = f"; {what} can be had for {', '.join(others)}" if others else ""
+        raise UsageError(f"{asked.to} is written {', '.join(known)}, not {what!r}{hint}")
+    if asked.imagined and what in _TO_BE_JUDGED:
+        raise UsageError(
+            f"--imagined is for episodes and sft: no judge saw an imagined episode, so {what} has"
+            " nothing to tell of it"
+        )
+    return what
+
+
+def _settings(run: Path) -> dict[str, Any]:
+    """What run.json holds; nothing where a store is exported that no recipe made."""
+    return RunFolder.open(run).settings() if (run / "run.json").exists() else {}

@@ -1,0 +1,218 @@
+"""Episodes in AgentRewardBench's layout: cleaned trajectories, a JSON file each.
+
+Lù et al., AgentRewardBench, arXiv 2504.08942; scripts/convert_trajectories_to_json.py and
+clean_processed_trajectories.py of McGill-NLP/agent-reward-bench write them from AgentLab's records.
+A step has `num`, `action`, `reasoning`, `url`, `axtree`, `screenshot_path`, `last_action_error` and
+`open_pages_urls`; the last step may be the final look, without an action. Actions are BrowserGym's
+calls; a bid such as `a51` of an inner frame gets a number of its own.
+"""
+
+import ast
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, Field, ValidationError
+
+from apps.environment.browsergym.calls import Call, read_calls
+from apps.environment.browsergym.translate import Deed, Message, translate
+from apps.imports.reading import read_json, read_picture
+from tasks.task import Task
+from webagent.action import Action, Answer, GiveUp, is_final
+from webagent.errors import ActionError, StoreError
+from webagent.records import Decision, Ending, Node, Observation, Provenance, Step, Trajectory
+
+_LINE = re.compile(
+    r"""^(\s*)(?:\[(\w+)\] )?([A-Za-z]\w*)(?: ('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"))?(.*)$"""
+)
+"""Indentation, bid, role, the name as Python writes it, states."""
+_BIDS = {
+    **dict.fromkeys(
+        ("fill", "clear", "check", "uncheck", "select_option", "click", "dblclick", "hover"), 1
+    ),
+    **dict.fromkeys(("press", "focus", "upload_file"), 1),
+    "drag_and_drop": 2,
+}
+"""How many of a call's first arguments are bids."""
+_BID_NAMES = ("bid", "from_bid", "to_bid")
+_INNER = 1_000_000
+"""First mark of the elements of inner frames."""
+
+
+class _RecordedStep(BaseModel):
+    action: str | None = None
+    reasoning: str | None = None
+    url: str = ""
+    screenshot_path: str | None = None
+    last_action_error: str | None = None
+    axtree: str | None = None
+
+
+class _Recorded(BaseModel):
+    benchmark: str
+    goal: str
+    agent: str = ""
+    seed: int | None = None
+    valid: bool = True
+    steps: list[_RecordedStep] = Field(min_length=1)
+    summary_info: dict[str, Any] = Field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Marks:
+    """Numbers for bids, the same for the same bid throughout an episode."""
+
+    inner: dict[str, int] = field(default_factory=dict)
+
+    def of(self, bid: str) -> int:
+        if bid.isdecimal() and int(bid):
+            return int(bid)
+        return self.inner.setdefault(bid, _INNER + len(self.inner))
+
+    def rewritten(self, call: Call) -> str:
+        """The call as text, with bids as numbers."""
+        count = _BIDS.get(call.name, 0)
+        given = [
+            str(self.of(str(value))) if place < count else value
+            for place, value in enumerate(call.arguments)
+        ]
+        named = [
+            f"{name}={str(self.of(str(value))) if name in _BID_NAMES else value!r}"
+            for name, value in call.named.items()
+        ]
+        return f"{call.name}({', '.join([*map(repr, given), *named])})"
+
+
+def read_episode(path: Path, keep: Callable[[bytes, str], str]) -> Trajectory:
+    """The episode of a file; `keep` stores a screenshot and gives its reference.
+
+    A text that is no call did nothing to the page and makes no step, several calls make several.
+    Screenshots are looked for as named, from the file's folder and the folders above it; an episode
+    whose screenshots were not fetched is read without them. Raises `StoreError` naming the file and
+    what is wrong.
+    """
+    recorded = _recorded(path)
+    marks = _Marks()
+    pages = [_observation(path, recorded, step, marks, keep) for step in recorded.steps]
+    steps: list[Step] = []
+    problems = [str(recorded.summary_info.get("err_msg") or "")]
+    for number, (page, step) in enumerate(zip(pages, recorded.steps, strict=True), start=1):
+        if step.action is None:
+            continue
+        try:
+            actions = _actions(step.action, marks)
+        except ActionError as error:
+            problems.append(f"step {number}: {error}")
+            continue
+        thoughts = [step.reasoning or "", *[""] * (len(actions) - 1)]
+        steps.extend(
+            Step(page, Decision(action, thought=thought))
+            for action, thought in zip(actions, thoughts, strict=True)
+        )
+    task = Task(f"{path.stem.replace('.', '/', 1)}@1", recorded.steps[0].url, recorded.goal.strip())
+    return Trajectory(
+        id=f"agentrewardbench-{recorded.agent}-{path.stem}",
+        task=task,
+        goal=task.goal,
+        steps=tuple(steps),
+        last=pages[-1],
+        ending=_ending(steps, recorded),
+        error="; ".join(filter(None, problems)),
+        provenance=Provenance(arm=recorded.agent, phase="imported"),
+    )
+
+
+def read_tree(text: str, marks: _Marks) -> tuple[Node, ...]:
+    """The lines of a flattened accessibility tree as nodes."""
+    return tuple(node for line in text.splitlines() if (node := _node(line, marks)) is not None)
+
+
+def _recorded(path: Path) -> _Recorded:
+    try:
+        recorded = _Recorded.model_validate(read_json(path))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise StoreError(
+            f"{path} is no cleaned trajectory of AgentRewardBench: {place}: {first['msg']}"
+        ) from error
+    if not recorded.valid:
+        raise StoreError(f"{path} is marked as not valid by its source, which leaves it out, too")
+    return recorded
+
+
+def _observation(
+    path: Path,
+    recorded: _Recorded,
+    step: _RecordedStep,
+    marks: _Marks,
+    keep: Callable[[bytes, str], str],
+) -> Observation:
+    picture = _picture(path, step.screenshot_path or "")
+    return Observation(
+        goal=recorded.goal.strip(),
+        url=step.url,
+        title="",
+        nodes=read_tree(step.axtree or "", marks),
+        outcome=" ".join((step.last_action_error or "").split()),
+        screenshot=keep(*read_picture(picture)) if picture else "",
+        captured=step.axtree or "",
+    )
+
+
+def _picture(path: Path, named: str) -> Path | None:
+    """The screenshot's file, as named from any folder above the trajectory's; None without one."""
+    if named in ("", "None"):
+        return None
+    if Path(named).is_absolute() or ".." in Path(named).parts:
+        raise StoreError(f"{path} names the screenshot {named}, which lies outside its own folders")
+    return next((at for up in path.parents if (at := up / named).is_file()), None)
+
+
+def _actions(text: str, marks: _Marks) -> list[Action]:
+    calls = read_calls(text)
+    if not calls:
+        raise ActionError(f"no call of BrowserGym: {text[:80]!r}")
+    return [_ours(deed) for call in calls for deed in translate(marks.rewritten(call))]
+
+
+def _ours(deed: Deed) -> Action:
+    if not isinstance(deed, Message):
+        return deed
+    return Answer(deed.text) if deed.role == "assistant" else GiveUp(deed.text)
+
+
+def _ending(steps: list[Step], recorded: _Recorded) -> Ending:
+    final = steps[-1].decision.action if steps else None
+    if recorded.summary_info.get("err_msg"):
+        return Ending.WORLD_FAILED
+    if final is None or not is_final(final):
+        return (
+            Ending.STEP_LIMIT if not recorded.summary_info.get("terminated") else Ending.TASK_OVER
+        )
+    return Ending.ANSWERED if isinstance(final, Answer) else Ending.GAVE_UP
+
+
+def _node(line: str, marks: _Marks) -> Node | None:
+    found = _LINE.match(line)
+    if found is None:
+        return None
+    depth, bid, role, name = (
+        len(found[1].expandtabs(4)) // 2,
+        found[2],
+        found[3],
+        _literal(found[4]),
+    )
+    states = tuple(part.strip() for part in found[5].split(",") if part.strip())
+    if bid is None or role == "StaticText":
+        return Node(0, "text", name, depth=depth)
+    return Node(marks.of(bid), role, name, states=states, depth=depth)
+
+
+def _literal(quoted: str | None) -> str:
+    try:
+        return str(ast.literal_eval(quoted or "''"))
+    except (ValueError, SyntaxError):
+        return str(quoted)[1:-1]

@@ -1,0 +1,222 @@
+"""Episodes in WebVoyager's layout: a folder with the messages and a screenshot for each look.
+
+He et al., WebVoyager, arXiv 2401.13919; run.py of MinorJerry/WebVoyager (Apache-2.0) writes them.
+Only the last looks keep their texts there, the others say that they were left out; addresses and
+titles are not recorded. Labels of elements are kept as they are drawn on the screenshots, but for
+the label 0, which is `ZERO` here, as mark 0 is static text.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from apps.imports.reading import read_json, read_picture
+from tasks.task import Task
+from webagent.action import Action, Answer, Wait
+from webagent.action.actions import Click, Fill, GoBack, Goto, Scroll
+from webagent.errors import ActionError, StoreError
+from webagent.records import Decision, Ending, Node, Observation, Provenance, Step, Trajectory
+
+ZERO = 10_000
+"""Mark of the element that carries the label 0."""
+MESSAGES = "interact_messages.json"
+VIEWPORT = (1024, 768)
+MAX_STEPS = 15
+_WINDOW_TURN = VIEWPORT[1] * 2 // 3
+"""CSS pixels that one of its scrolls moves the window."""
+_TASK = re.compile(r"Now given a task:\s*(.+?)\s*Please interact with\s+(\S+)", re.DOTALL)
+_REPLY = re.compile(r"Thought:(.*?)Action:(.*)", re.DOTALL)
+_ENTRY = re.compile(r";\s*\t\s*(?=\[\d+\]: )")
+_ELEMENT = re.compile(r"\[(\d+)\]: (?:<(\w+)> )?(.*)", re.DOTALL)
+_ROLES = {"button": "button", "input": "textbox", "textarea": "textbox", "select": "combobox"}
+_OBSERVED = ("Observation:", "Now given a task")
+
+_ACTIONS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Action]], ...] = (
+    (re.compile(r"Click \[?(\d+)\]?"), lambda found: Click(_mark(found[1]))),
+    (
+        re.compile(r"Type \[?(\d+)\]?[; ]+\[?(.+?)\]?", re.DOTALL),
+        lambda found: Fill(_mark(found[1]), found[2]),
+    ),
+    (
+        re.compile(r"Scroll \[?(\d+|WINDOW)\]?[; ]+\[?(up|down)\]?", re.IGNORECASE),
+        lambda found: Scroll(
+            0 if found[1].upper() == "WINDOW" else _mark(found[1]),
+            0,
+            _WINDOW_TURN if found[2].lower() == "down" else -_WINDOW_TURN,
+        ),
+    ),
+    (re.compile(r"Wait"), lambda found: Wait(5000)),
+    (re.compile(r"GoBack"), lambda found: GoBack()),
+    (re.compile(r"Google"), lambda found: Goto("https://www.google.com/")),
+    (re.compile(r"ANSWER[; ]+\[?(.+?)\]?", re.DOTALL), lambda found: Answer(found[1].strip())),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """A look with the reply to it, empty where the record breaks off."""
+
+    look: str
+    reply: str
+
+
+def read_episode(folder: Path, keep: Callable[[bytes, str], str]) -> Trajectory:
+    """The episode of a folder; `keep` stores a screenshot and gives its reference.
+
+    A reply without an action did nothing to the page and makes no step; the error that was said
+    next is the following look's outcome. Raises `StoreError` naming the file and what is wrong.
+    """
+    turns = _turns(folder)
+    task = _task(folder, turns[0].look)
+    steps: list[Step] = []
+    seen: Observation | None = None
+    unread: list[str] = []
+    for number, turn in enumerate(turns, start=1):
+        seen = _observation(folder, number, turn.look, task, seen, keep)
+        if not turn.reply:
+            break
+        try:
+            steps.append(Step(seen, _decision(turn.reply)))
+        except ActionError as error:
+            unread.append(f"reply {number}: {error}")
+    if not turns[-1].reply:
+        unread.append("the record breaks off before the agent's reply")
+    ending = _ending(steps, turns[-1])
+    return Trajectory(
+        id=f"webvoyager-{folder.name}",
+        task=task,
+        goal=task.goal,
+        steps=tuple(steps),
+        last=seen if ending != Ending.STEP_LIMIT else None,
+        ending=ending,
+        error="; ".join(unread),
+        provenance=Provenance(world="browser", phase="imported", arm="webvoyager"),
+    )
+
+
+def read_action(text: str) -> Action:
+    """One of WebVoyager's actions as ours. Raises `ActionError` for anything else.
+
+    Its `Type` presses Enter after the text; `fill` stands for both here.
+    """
+    for pattern, make in _ACTIONS:
+        found = pattern.fullmatch(text.strip())
+        if found is not None:
+            return make(found)
+    raise ActionError(
+        f"no action of WebVoyager: {text.strip()[:80]!r}; expected Click [n], Type [n]; text,"
+        " Scroll [n or WINDOW]; up or down, Wait, GoBack, Google or ANSWER; text"
+    )
+
+
+def read_elements(text: str) -> tuple[Node, ...]:
+    """The marked elements that a look lists, in order; none where the list was left out."""
+    start = re.search(r"^\[\d+\]: ", text, re.MULTILINE)
+    if start is None:
+        return ()
+    entries = _ENTRY.split(text[start.start() :].rstrip().removesuffix(";"))
+    return tuple(node for entry in entries if (node := _node(entry)) is not None)
+
+
+def _turns(folder: Path) -> tuple[_Turn, ...]:
+    path = folder / MESSAGES
+    messages = read_json(path)
+    if not isinstance(messages, list) or not all(_is_message(each) for each in messages):
+        raise StoreError(f"{path} is no list of messages with role and content")
+    said = [each for each in messages if each["role"] != "system"]
+    roles = [each["role"] for each in said]
+    expected = [("user", "assistant")[index % 2] for index in range(len(roles))]
+    if not roles or roles != expected:
+        raise StoreError(f"{path}: user and assistant should take turns, found {roles}")
+    texts = [*map(_words, said), *[""] * (len(said) % 2)]
+    return tuple(_Turn(*pair) for pair in zip(texts[::2], texts[1::2], strict=True))
+
+
+def _is_message(value: object) -> bool:
+    return (
+        isinstance(value, dict)
+        and isinstance(value.get("role"), str)
+        and isinstance(value.get("content"), str | list)
+    )
+
+
+def _words(message: dict[str, object]) -> str:
+    content = message["content"]
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else []
+    return "\n".join(str(part["text"]) for part in parts if part.get("type") == "text")
+
+
+def _task(folder: Path, look: str) -> Task:
+    found = _TASK.search(look)
+    if found is None:
+        raise StoreError(
+            f"{folder / MESSAGES}: the first message names no task; expected 'Now given a task: …"
+            " Please interact with …'"
+        )
+    name = folder.name.removeprefix("task")
+    return Task(
+        id=f"webvoyager/{name}@1",
+        start_url=found[2],
+        goal=" ".join(found[1].split()),
+        max_steps=MAX_STEPS,
+        viewport=VIEWPORT,
+        clock="real",
+    )
+
+
+def _observation(
+    folder: Path,
+    number: int,
+    look: str,
+    task: Task,
+    before: Observation | None,
+    keep: Callable[[bytes, str], str],
+) -> Observation:
+    """What was seen; after an error no new look was taken, and the error is its outcome."""
+    if before is not None and not look.startswith(_OBSERVED):
+        return replace(before, outcome=" ".join(look.split()))
+    picture, suffix = read_picture(folder / f"screenshot{number}.png")
+    return Observation(
+        goal=task.goal,
+        url="",
+        title="",
+        nodes=read_elements(look),
+        viewport=VIEWPORT,
+        screenshot=keep(picture, suffix),
+    )
+
+
+def _decision(reply: str) -> Decision:
+    found = _REPLY.search(reply)
+    if found is None:
+        raise ActionError("it has no Thought and Action")
+    return Decision(read_action(found[2]), thought=found[1].strip(), source="policy")
+
+
+def _ending(steps: Sequence[Step], last: _Turn) -> Ending:
+    if not last.reply:
+        return Ending.MODEL_FAILED
+    is_answered = bool(steps) and isinstance(steps[-1].decision.action, Answer)
+    return Ending.ANSWERED if is_answered else Ending.STEP_LIMIT
+
+
+def _mark(label: str) -> int:
+    return int(label) or ZERO
+
+
+def _node(entry: str) -> Node | None:
+    found = _ELEMENT.fullmatch(entry)
+    if found is None:
+        return None
+    label, tag, words = found[1], found[2] or "", found[3].strip()
+    name, *more = [part.strip('"') for part in words.split('", "')]
+    return Node(
+        mark=_mark(label),
+        role=_ROLES.get(tag, "element"),
+        name=name,
+        kind=tag,
+        description="; ".join(more),
+    )

@@ -1,0 +1,1 @@
+"""`webagent run`: one task done live, watched and steered by a person."""

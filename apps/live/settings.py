@@ -1,0 +1,209 @@
+"""Settings of `webagent run`, and what is wrong with them before anything is done."""
+
+import json
+import os
+import sys
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tyro.conf import OmitArgPrefixes, Positional
+
+from loop.asked import AskedModel
+from loop.spending import Caps, check_money, prices_in
+from webagent.agent import Agent, Asking
+from webagent.agent.actor import Manner, check_actor, name_of
+from webagent.agent.agent import check_address
+from webagent.agent.answer_form import check_schema
+from webagent.errors import SetupError, UsageError
+from webagent.guard import Approve, Guard, read_policy
+from webagent.models import Endpoint, load_endpoint
+from webagent.policy.prompting import Prompting
+from webagent.store import Store
+
+if TYPE_CHECKING:
+    from webagent.browser.sessions.profile import Profile
+
+
+@dataclass(frozen=True)
+class RunConfig:
+    """Have an agent do a task, and watch it: webagent run "task" --url … --model NAME"""
+
+    task: Positional[str] = ""
+    """What is to be done, in a sentence."""
+    url: str = ""
+    """Where it begins."""
+    asked: OmitArgPrefixes[AskedModel] = field(default_factory=AskedModel)
+    """Who acts; `model:FOLDER` is a policy, too: built-in weights."""
+    headed: bool = False
+    """Show the browser's window, in which you can take over."""
+    guard: Path | None = None
+    """File with the limits that the agent is held to (docs/guard.md); where it says `ask`, you are
+    asked here."""
+    login: str = ""
+    """Name of a login saved by `webagent login` to begin with."""
+    logins: Path | None = None
+    """Folder with more logins."""
+    profiles: Path | None = None
+    """TOML file whose table [sites.<site>] says how the browser presents itself (docs/sites.md)."""
+    site: str = ""
+    """Which table of it."""
+    downloads: Path | None = None
+    """Folder for files that pages hand out; the run folder's `downloads` when not given."""
+    schema: Path | None = None
+    """File with a JSON Schema that the answer is to fit."""
+    max_steps: int = 30
+    """Actions the agent may take; yours do not count."""
+    caps: OmitArgPrefixes[Caps] = field(default_factory=Caps)
+    """Where it stops besides; minutes in which you are at work do not count."""
+    vision: bool = False
+    """Show the model screenshots beside the page's text."""
+    observation: str = "text"
+    """How a page is shown to the model, as in `webagent benchmark`."""
+    prompting: Prompting = field(default_factory=Prompting)
+    """How the model is asked, a switch for each part."""
+    temperature: float = 0.0
+    """At which the model samples."""
+    max_tokens: int = 1024
+    """Of the model's reply, at most."""
+    screenshots: bool = True
+    """Keep a screenshot of every page."""
+    gif: Path | None = None
+    """File for a moving picture of what happened."""
+    trace: bool = False
+    """Keep a Playwright trace in the run folder's `trace`."""
+    name: str = ""
+    """Name of the run's folder under `runs`; made from the date when empty."""
+    runs: Path = Path("runs")
+    """Where run folders are made."""
+
+
+def check(config: RunConfig) -> None:
+    """Find what is wrong with the settings. Raises `SetupError`; nothing is started or written."""
+    if not config.task.strip():
+        raise UsageError('expected a task: webagent run "What does it cost?" --url https://…')
+    _check_address(config.url)
+    if not config.asked.is_named:
+        raise UsageError(
+            "who is to act? Give --model NAME for the server at OPENAI_BASE_URL, --endpoint FILE,"
+            " or --policy local:FOLDER for weights in this process"
+        )
+    check_actor(acting(config), Manner(vision=config.vision))
+    config.caps.check()
+    if config.max_steps < 1:
+        raise UsageError(f"--max-steps {config.max_steps} leaves nothing to do")
+    check_money(config.caps, name_of(acting(config)), prices_in(config.caps.prices))
+    if bool(config.profiles) != bool(config.site):
+        raise UsageError("--profiles and --site go together: the file, and which of its tables")
+    if config.gif and not config.screenshots:
+        raise UsageError("--gif is made of screenshots; leave --no-screenshots out")
+    if config.guard is not None:
+        Guard.read(config.guard)
+    if config.login:
+        _check_login(config)
+    if config.profiles is not None:
+        profile_of(config)
+    schema_in(config)
+    if config.headed:
+        check_display()
+
+
+def check_display() -> None:
+    """Whether a window can be shown. Raises `SetupError` saying what else could be done."""
+    if sys.platform != "linux" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
+        return
+    raise SetupError(
+        "--headed needs a display, and neither DISPLAY nor WAYLAND_DISPLAY is set; run it on a"
+        " desktop, by `ssh -X` or under `xvfb-run`, or leave --headed out"
+    )
+
+
+def acting(config: RunConfig) -> str | Endpoint:
+    """Who acts."""
+    asked = config.asked
+    if asked.policy != "endpoint":
+        return asked.policy
+    if asked.endpoint is None:
+        return asked.model
+    endpoint = load_endpoint(asked.endpoint)
+    return replace(endpoint, model=asked.model) if asked.model else endpoint
+
+
+def schema_in(config: RunConfig) -> dict[str, Any] | None:
+    """The schema that the answer is to fit, if any. Raises `SetupError`."""
+    if config.schema is None:
+        return None
+    try:
+        schema: dict[str, Any] = json.loads(config.schema.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SetupError(f"--schema {config.schema} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise SetupError(f"--schema {config.schema} is not JSON: {error}") from error
+    try:
+        check_schema(schema)
+    except SetupError as error:
+        raise SetupError(f"--schema {config.schema}: {error}") from error
+    return schema
+
+
+def may_ask(config: RunConfig) -> bool:
+    """Whether the guard may want a person's yes."""
+    if config.guard is None:
+        return False
+    return any(rule.verdict == "ask" for rule in read_policy(config.guard).actions)
+
+
+def agent_of(config: RunConfig, folder: Path, store: Store, approver: Approve | None) -> Agent:
+    """The agent that the settings ask for. Raises `SetupError`."""
+    profile = profile_of(config)
+    if config.trace:
+        profile = replace(profile, trace=folder / "trace")
+    return Agent(
+        acting(config),
+        guard=config.guard,
+        approver=approver,
+        login=config.login,
+        logins=config.logins,
+        profile=profile,
+        downloads=config.downloads or profile.downloads or folder / "downloads",
+        max_steps=config.max_steps,
+        max_cost=config.caps.max_cost,
+        max_tokens_total=config.caps.max_tokens_total,
+        max_minutes=config.caps.max_minutes,
+        prices=prices_in(config.caps.prices),
+        vision=config.vision,
+        asking=asking(config),
+        temperature=config.temperature,
+        max_tokens=config.max_tokens,
+        headed=config.headed,
+        store=store,
+        screenshots=config.screenshots,
+    )
+
+
+def profile_of(config: RunConfig) -> "Profile":
+    """How the browser presents itself. Raises `SetupError`."""
+    from webagent.browser.sessions.profile import Profile, read_profile
+
+    if config.profiles is None:
+        return Profile(dialogs="ask")
+    return read_profile(config.profiles, config.site)
+
+
+def asking(config: RunConfig) -> Asking | None:
+    """How the model is asked; None for as it was trained, or as always."""
+    asked = Asking(prompting=config.prompting, observation=config.observation)
+    return None if asked == Asking() else asked
+
+
+def _check_login(config: RunConfig) -> None:
+    from webagent.browser.sessions.logins import Logins
+
+    Logins(config.logins).named(config.login)
+
+
+def _check_address(url: str) -> None:
+    try:
+        check_address(url)
+    except SetupError as error:
+        raise UsageError(str(error).replace("url=", "--url ")) from error

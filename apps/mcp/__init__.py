@@ -1,0 +1,1 @@
+"""The browser as tools for assistants, over the Model Context Protocol."""

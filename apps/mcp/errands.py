@@ -1,0 +1,151 @@
+"""Whole tasks, given to the policy or model that the server was started with."""
+
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
+from itertools import count
+
+from mcp_types import CallToolResult
+
+from apps.mcp.arguments import RunTask
+from apps.mcp.record import SOURCE
+from apps.mcp.reply import failure, reply
+from apps.mcp.sessions import Kept, Sessions
+from apps.mcp.settings import McpConfig
+from apps.mcp.work import Work, under_way
+from tasks.task import Task
+from webagent.action import format_action
+from webagent.action.actions import Goto
+from webagent.agent import Acting, Agent, Decided, Event, Result, Stop
+from webagent.browser import Browser, BrowserWorld
+from webagent.browser.sessions.profile import Profile
+from webagent.models import load_endpoint
+from webagent.models.prompt import fence
+from webagent.policy.policy import Policy
+from webagent.policy.prompting.wording import line
+from webagent.records import Decision, Observation, Provenance, Trajectory
+from webagent.rollout import World
+
+_PHASE = "run"
+_LONGEST_ACTION = 120
+
+
+class FirstGoto:
+    """The policy, once the page was opened that the task begins on.
+
+    As an action: so that the guard judges the address, which an assistant may have from a page,
+    and does not take it for one that its owner has chosen.
+    """
+
+    def __init__(self, policy: Policy, url: str) -> None:
+        self._policy, self._url = policy, url
+
+    async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
+        """As the policy's, but for the first."""
+        if not trajectory.steps:
+            return Decision(Goto(self._url), source=SOURCE)
+        return await self._policy.act(trajectory, observation)
+
+    async def propose(
+        self, trajectory: Trajectory, observation: Observation, n: int
+    ) -> Sequence[Decision]:
+        """As the policy's, but for the first."""
+        if not trajectory.steps:
+            return [await self.act(trajectory, observation)]
+        return await self._policy.propose(trajectory, observation, n)
+
+
+class Errands:
+    """Runs tasks; the model is opened with the first and kept until `close`."""
+
+    def __init__(
+        self,
+        config: McpConfig,
+        browser: Browser,
+        profile: Profile,
+        kept: Kept,
+        sessions: Sessions,
+    ) -> None:
+        """Raises `SetupError` for a model or a cap that cannot be."""
+        self._config = config
+        self._sessions = sessions
+        self._run = kept.run
+        self._numbers = count()
+        self._held = AsyncExitStack()
+        self._is_open = False
+        self._agent = Agent(
+            acting(config),
+            browser=browser,
+            profile=profile,
+            max_cost=config.max_cost,
+            max_tokens_total=config.max_tokens_total,
+            max_minutes=config.max_minutes,
+            prices=config.prices,
+            vision=config.vision,
+            store=kept.store,
+            screenshots=config.images and kept.store is not None,
+        )
+
+    async def run(self, asked: RunTask, who: str) -> CallToolResult:
+        """Do a task and say how it ended; it is stopped when the call is cancelled."""
+        stop, work = Stop(), under_way()
+        if work is not None:
+            work.when_left(lambda: stop.end("the assistant has cancelled it"))
+        async with self._sessions.place():
+            await self._open()
+            most = min(asked.max_steps or self._config.max_steps, self._config.max_steps)
+            result = await self._agent.run(
+                self._task(asked.task, most + 1),
+                schema=asked.schema,
+                listen=_teller(work, most + 1),
+                stop=stop,
+                between=_beginning_at(asked.url),
+                provenance=Provenance(
+                    run=self._run, arm=who or "assistant", phase=_PHASE, index=next(self._numbers)
+                ),
+            )
+        return _told(result, is_stored=self._agent.store is not None)
+
+    async def close(self) -> None:
+        """Let go of the model."""
+        await self._held.aclose()
+
+    async def _open(self) -> None:
+        if not self._is_open:
+            self._is_open = True
+            await self._held.enter_async_context(self._agent)
+
+    def _task(self, goal: str, max_steps: int) -> Task:
+        name = "mcp/task@1"
+        return Task(name, "about:blank", goal=goal, max_steps=max_steps, clock="real")
+
+
+def acting(config: McpConfig) -> Acting:
+    """Who does the tasks. Raises `SetupError`."""
+    return load_endpoint(config.endpoint) if config.endpoint else config.model
+
+
+def _beginning_at(url: str) -> Callable[[Policy, BrowserWorld, Stop], tuple[Policy, World]]:
+    return lambda policy, world, stop: (FirstGoto(policy, url), world)
+
+
+def _teller(work: Work[CallToolResult] | None, most: int) -> Callable[[Event], object]:
+    def tell(event: Event) -> None:
+        if work is not None and isinstance(event, Decided):
+            action = line(format_action(event.decision.action), _LONGEST_ACTION)
+            work.tell(event.number, most, action)
+
+    return tell
+
+
+def _told(result: Result, *, is_stored: bool) -> CallToolResult:
+    """An answer is what a model says of pages; it is no more to be trusted than they are."""
+    said = result.answer or result.reason or "(nothing was said)"
+    facts = [
+        f"ending: {result.ending}",
+        f"steps: {len(result.steps)}",
+        f"cost: {result.cost}",
+        *([f"kept as: {result.trajectory.id}"] if is_stored else []),
+    ]
+    url = f"{line(result.url)}\n\n" if result.url else ""
+    text = "\n".join([*facts, fence("answer", f"{url}{said}")])
+    return reply(text) if result.is_answered and not result.misfit else failure(text)

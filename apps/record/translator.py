@@ -1,0 +1,278 @@
+"""What a person was heard to do, put together into actions: a pure account of events, no browser.
+
+A click is a press and a letting go; letters make up one text; a click that ticked a box, chose a
+file or gave a field the focus for typing is told as that. What was passed over by mouse or wheel is
+an action only where what it brought forth was used. What cannot be put into an action is said.
+"""
+
+from collections.abc import Callable
+
+from apps.record.deeds import (
+    choice_of,
+    click_of,
+    drag_of,
+    is_choice,
+    is_drag,
+    is_unchanged,
+    mark_of,
+    not_understood,
+    press_of,
+    reply_of,
+    upload_of,
+)
+from apps.record.draft import Draft, Scrolling, Typing
+from webagent.action import Action
+from webagent.action import actions as act
+from webagent.browser.watching import Told
+from webagent.guard.secret import placeholder
+from webagent.records import Observation
+
+MOST_CLICKS = 2
+_CHOSEN_FROM = ("select", "option")
+_SET_BY_HAND = ("input:range",)
+
+Keep = Callable[[Draft], None]
+Say = Callable[[str], None]
+
+
+class Translator:
+    """Hears what is told in order; hands every action on as soon as nothing can change it."""
+
+    def __init__(self, keep: Keep, say: Say) -> None:
+        """`keep` gets each action, `say` a sentence on what is left out."""
+        self.secrets: dict[str, str] = {}
+        """Values that were typed into fields for secrets, to the names they are kept under."""
+        self.secret_marks: set[int] = set()
+        self._keep = keep
+        self._say = say
+        self._down: Told | None = None
+        self._held: list[Draft] = []
+        self._typing: Typing | None = None
+        self._scrolling: Scrolling | None = None
+
+    def hear(self, told: Told) -> None:
+        """Take one event in."""
+        getattr(self, f"_hear_{told.what}")(told)
+
+    def finish(self, after: Observation) -> None:
+        """The person is done."""
+        if self._down is not None:
+            self._release(self._down, self._down)
+        self._end_typing()
+        self._hand_on(after)
+
+    def _hear_down(self, told: Told) -> None:
+        self._end_typing(told.seen)
+        if self._down is not None:
+            self._release(self._down, self._down)
+        if len(self._held) >= MOST_CLICKS or not self._is_again(told):
+            self._hand_on(told.seen)
+        self._down = told
+
+    def _hear_up(self, told: Told) -> None:
+        down, self._down = self._down, None
+        if down is not None:
+            self._release(down, told)
+
+    def _hear_dropped(self, told: Told) -> None:
+        down, self._down = self._down, None
+        if down is not None:
+            self._hold(down, drag_of(down, told))
+
+    def _hear_double(self, told: Told) -> None:
+        clicks = [each for each in self._held if isinstance(each.action, act.Click)]
+        if len(clicks) == MOST_CLICKS and clicks == self._held:
+            first = self._held[0]
+            mark = getattr(first.action, "mark", 0)
+            self._held = [Draft(first.seen, act.DoubleClick(mark), first.called)]
+
+    def _hear_key(self, told: Told) -> None:
+        self._end_typing(told.seen)
+        self._hand_on(told.seen)
+        key = {" ": "Space"}.get(told.said["key"], told.said["key"])
+        if len(key) == 1 and not (key.isascii() and key.isprintable()):
+            self._say(f"the key {key!r} was left out: it has no name here")
+            return
+        self._put(told, press_of(told, key))
+
+    def _hear_typing(self, told: Told) -> None:
+        if self._typing is not None and self._typing.mark == told.mark:
+            return
+        self._begin_typing(told, told.said.get("value"))
+
+    def _hear_typed(self, told: Told) -> None:
+        if self._typing is None or self._typing.mark != told.mark:
+            self._begin_typing(told, None)
+        typing = self._typing
+        if typing is not None:
+            value, is_secret = told.said["value"], typing.is_secret or told.said["isSecret"]
+            made = (typing.seen, typing.mark, typing.before, value, is_secret, typing.called)
+            self._typing = Typing(*made)
+
+    def _hear_ticked(self, told: Told) -> None:
+        self._end_typing(told.seen)
+        click = self._take_click()
+        made = act.Check if told.said["isTicked"] else act.Uncheck
+        if click is not None:
+            mark = told.mark if click.seen.node(told.mark) else mark_of(click)
+            self._held.append(Draft(click.seen, made(mark), click.called))
+        else:
+            self._put(told, made(told.mark))
+
+    def _hear_chosen(self, told: Told) -> None:
+        self._end_typing(told.seen)
+        self._down = None
+        choice = choice_of(told)
+        if self._held and is_choice(self._held[-1].action, told.mark):
+            before = self._held.pop()
+            self._held.append(Draft(before.seen, choice, before.called))
+        else:
+            self._hand_on(told.seen)
+            self._put(told, choice, is_held=True)
+
+    def _hear_files(self, told: Told) -> None:
+        paths = told.said["paths"]
+        if len(paths) != told.said["count"] or not paths:
+            self._say(
+                f"files put into {told.said['called']} were left out: where they lie is not"
+                " known any more"
+            )
+            return
+        click = self._take_click()
+        seen, mark = (click.seen, mark_of(click)) if click else (told.seen, told.mark)
+        self._held.append(Draft(seen, upload_of(mark, paths), told.said["called"]))
+
+    def _hear_scrolled(self, told: Told) -> None:
+        self._hand_on(told.seen)
+        scrolling = self._scrolling or Scrolling(told.seen)
+        self._scrolling = scrolling.more(told.mark, told.said["dx"], told.said["dy"])
+
+    def _hear_dialog(self, told: Told) -> None:
+        self._end_typing()
+        if self._down is not None:
+            down, self._down = self._down, None
+            self._release(down, down)
+        self._hand_on(told.seen)
+        self._keep(Draft(told.seen, reply_of(told)))
+
+    def _hear_went(self, told: Told) -> None:
+        self._move(told, act.Goto(told.said["url"]))
+
+    def _hear_back(self, told: Told) -> None:
+        self._move(told, act.GoBack())
+
+    def _hear_forward(self, told: Told) -> None:
+        self._move(told, act.GoForward())
+
+    def _hear_tab(self, told: Told) -> None:
+        self._move(told, act.TabFocus(told.said["index"]))
+
+    def _hear_opened(self, told: Told) -> None:
+        self._move(told, act.NewTab())
+
+    def _hear_closed(self, told: Told) -> None:
+        self._move(told, act.TabClose())
+
+    def _move(self, told: Told, action: Action) -> None:
+        self._end_typing(told.seen)
+        self._down = self._scrolling = None
+        self._hand_on(told.seen)
+        self._keep(Draft(told.seen, action))
+
+    def _release(self, down: Told, up: Told) -> None:
+        """The mouse was let go of: a click where it was pressed, or a drag to where it is now."""
+        kind = down.said.get("kind", "")
+        is_typed = self._typing is not None and self._typing.mark == down.mark
+        if kind in _CHOSEN_FROM or kind in _SET_BY_HAND or is_typed:
+            return
+        self._hold(down, drag_of(down, up) if is_drag(down, up) else click_of(down))
+
+    def _hold(self, told: Told, action: Action | None) -> None:
+        if action is None:
+            self._say(not_understood(told))
+        else:
+            self._put(told, action, is_held=True)
+
+    def _put(self, told: Told, action: Action, *, is_held: bool = False) -> None:
+        """An action on an element, after what brought the element forth."""
+        called = told.said.get("called", "")
+        mark = getattr(action, "mark", getattr(action, "source", 0))
+        if mark and told.seen.node(mark) is None:
+            self._say(not_understood(told))
+            return
+        self._lead_up(told, mark)
+        is_blind = isinstance(action, act.MouseClick | act.MouseDrag)
+        draft = Draft(told.seen, action, called, is_blind)
+        if is_held:
+            self._held.append(draft)
+        else:
+            self._keep(draft)
+
+    def _lead_up(self, told: Told, mark: int) -> None:
+        scrolling, self._scrolling = self._scrolling, None
+        if not mark:
+            return
+        if scrolling is not None and scrolling.seen.node(mark) is None:
+            self._hand_on(told.seen)
+            for over, dx, dy in scrolling.by_mark:
+                self._keep(Draft(scrolling.seen, act.Scroll(over, dx, dy)))
+        elif told.rested is not None and told.rested.node(mark) is None:
+            hovered = [each for each in told.said.get("hovered", ()) if told.rested.node(each)]
+            if hovered:
+                self._hand_on(told.seen)
+                self._keep(Draft(told.rested, act.Hover(hovered[-1])))
+
+    def _begin_typing(self, told: Told, before: str | None) -> None:
+        self._end_typing(told.seen)
+        seen = told.seen
+        if self._held and self._held[-1].action == act.Click(told.mark):
+            seen = self._held.pop().seen
+        self._hand_on(told.seen)
+        if seen.node(told.mark) is None:
+            self._say(not_understood(told))
+            return
+        self._lead_up(told, told.mark)
+        node = seen.node(told.mark)
+        known = before if before is not None else node.value if node else None
+        said = told.said
+        self._typing = Typing(seen, told.mark, known, known or "", said["isSecret"], said["called"])
+        if said["isSecret"]:
+            self.secret_marks.add(told.mark)
+
+    def _end_typing(self, after: Observation | None = None) -> None:
+        typing, self._typing = self._typing, None
+        if typing is None or typing.value == typing.before:
+            return
+        text = typing.value
+        if typing.is_secret and text:
+            self.secret_marks.add(typing.mark)
+            text = placeholder(self._name_of(text))
+        action = act.Fill(typing.mark, text) if text else act.Clear(typing.mark)
+        self._keep(Draft(typing.seen, action, typing.called))
+
+    def _name_of(self, value: str) -> str:
+        count = len(self.secrets)
+        return self.secrets.setdefault(value, "password" if not count else f"password{count + 1}")
+
+    def _take_click(self) -> Draft | None:
+        """The click that has just turned out to be something else."""
+        if self._down is not None:
+            down, self._down = self._down, None
+            self._release(down, down)
+        if self._held and isinstance(self._held[-1].action, act.Click):
+            return self._held.pop()
+        return None
+
+    def _is_again(self, told: Told) -> bool:
+        return bool(told.mark) and all(mark_of(each) == told.mark for each in self._held)
+
+    def _hand_on(self, after: Observation) -> None:
+        held, self._held = self._held, []
+        for place, draft in enumerate(held):
+            is_last = place == len(held) - 1
+            if draft.is_blind and is_last and is_unchanged(draft.seen, after):
+                self._say(
+                    f"a click on {draft.called or 'nothing'} was left out: nothing came of it"
+                )
+            else:
+                self._keep(draft)

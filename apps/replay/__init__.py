@@ -1,0 +1,1 @@
+"""Playing stored episodes again without a model, and writing them as scripts."""

@@ -1,0 +1,107 @@
+"""The playing of recordings in a real browser, and the scoring of what came of them."""
+
+import sys
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from apps.replay.parameters import given
+from apps.replay.recordings import Recording
+from apps.replay.result import Replayed
+from apps.replay.settings import ReplayConfig, values_of
+from benchmarks.sites.hosting import Hosting
+from loop.measurement.chosen import own_folders
+from loop.measurement.verdicts import HEADLINE, has_checks
+from loop.proposers.prove_stage import Playing, Stage
+from tasks.task import Task
+from webagent.action.actions import AnswerDialog
+from webagent.browser import Browser
+from webagent.browser.sessions.logins import Logins
+from webagent.browser.sessions.profile import Profile, read_profile
+from webagent.guard import Guard
+from webagent.policy.replay import ReplayPolicy
+from webagent.records import Provenance, Trajectory
+from webagent.rollout import OpenWorld
+from webagent.store import Store
+
+ARM, PHASE = "replay", "evaluate"
+
+
+async def replayed(
+    config: ReplayConfig, chosen: Sequence[Recording], store: Store
+) -> list[Replayed]:
+    """Play them all; each is stored with its scores and with what was made of its steps.
+
+    Raises `SetupError` where there is no browser or no site.
+    """
+    guard = guard_of(config, [each.task for each in chosen])
+    values = values_of(config)
+    known = frozenset(guard.policy.secrets) if guard else frozenset[str]()
+    policies = [
+        ReplayPolicy(each.episode, given(each.episode, values), config.strict, known)
+        for each in chosen
+    ]
+    last: dict[int, Trajectory] = {}
+    async with worlds(config, chosen, guard) as open_world:
+        stage = Stage(
+            open_world,
+            store,
+            Provenance(run=store.folder.name, arm=ARM),
+            config.concurrency,
+            on_episode=partial(_note, last, len(chosen)),
+        )
+        playing = [Playing(e.task, p) for e, p in zip(chosen, policies, strict=True)]
+        await stage.play(playing, PHASE)
+    found = []
+    for index, (each, policy) in enumerate(zip(chosen, policies, strict=True)):
+        found.append(await _scored(each, last[index], policy, store))
+    return found
+
+
+def _note(last: dict[int, Trajectory], total: int, played: Trajectory) -> None:
+    """Keep an episode that has ended and, where there are several, say so."""
+    last[played.provenance.index] = played
+    if total > 1:
+        print(f"{len(last)}/{total}  {played.task.name}: {played.ending}", file=sys.stderr)
+
+
+async def _scored(
+    recording: Recording, played: Trajectory, policy: ReplayPolicy, store: Store
+) -> Replayed:
+    score = None
+    is_judged = played.ending is not None and not played.ending.is_infrastructure
+    if is_judged and has_checks(played.task):
+        score = await HEADLINE(played)
+        store.score(played.id, score)
+    done = Replayed(recording.episode.id, played, tuple(policy.accounts), score)
+    store.put_state(f"replay:{played.id}", dict(done.content()))
+    return done
+
+
+@asynccontextmanager
+async def worlds(
+    config: ReplayConfig, chosen: Sequence[Recording], guard: Guard | None
+) -> AsyncIterator[OpenWorld]:
+    """Opens worlds, each with sites of its own where tasks need them; dialogs wait where some were
+    answered. Raises `SetupError`."""
+    profile = read_profile(Path(config.profiles), config.site) if config.profiles else Profile()
+    if any(_answers_dialogs(each.episode) for each in chosen):
+        profile = replace(profile, dialogs="ask")
+    hosted = Hosting(config.concurrency, config.sites, Logins(config.logins))
+    headless = not config.headed
+    async with hosted as hosting, Browser(headless=headless, guard=guard) as browser:
+        await hosting.prepare([each.task for each in chosen])
+        yield hosting.worlds(partial(browser.world, profile=profile, logins=hosting.logins))
+
+
+def _answers_dialogs(episode: Trajectory) -> bool:
+    return any(isinstance(step.decision.action, AnswerDialog) for step in episode.steps)
+
+
+def guard_of(config: ReplayConfig, tasks: Sequence[Task]) -> Guard | None:
+    """The guard that was asked for, with the tasks' own pages open. Raises `SetupError`."""
+    if config.guard is None:
+        return None
+    return Guard.read(config.guard).opening(*own_folders(list(tasks)))

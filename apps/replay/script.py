@@ -1,0 +1,215 @@
+"""A stored episode as a plain Playwright script that needs nothing of ours."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from string import Template
+
+from apps.replay.locators import comment, is_drawn, locator, source
+from apps.replay.parameters import given
+from apps.replay.recordings import Recording
+from tasks.task import Task
+from webagent.action import Action, format_action
+from webagent.action import actions as act
+from webagent.errors import SetupError
+from webagent.guard.secret import names_in
+from webagent.policy.replay.values import Values
+from webagent.records import Node, Observation, Trajectory
+
+_TEMPLATE = Path(__file__).with_name("script.txt")
+_SIMPLE = {
+    act.DoubleClick: "dblclick",
+    act.Hover: "hover",
+    act.Focus: "focus",
+    act.Clear: "clear",
+    act.Check: "check",
+    act.Uncheck: "uncheck",
+}
+_ON_TABS = {
+    act.GoBack: "page.go_back()",
+    act.GoForward: "page.go_forward()",
+    act.NewTab: "page.context.new_page()",
+    act.TabClose: "page.close()",
+}
+_MOUSE = {act.MouseClick: "click", act.MouseDoubleClick: "dblclick", act.MouseMove: "move"}
+
+
+def script_of(recording: Recording, values: Mapping[str, str]) -> str:
+    """The source of the script. Raises `SetupError` for what Playwright has no words for."""
+    episode, task = recording.episode, recording.task
+    if task.seed != episode.task.seed:
+        raise SetupError(
+            "--seed and --to-script do not go together: replay it on the seed, and write the"
+            " replayed episode"
+        )
+    if task.site and task.start_url == episode.task.start_url:
+        raise SetupError(
+            f"{task.id} is on {task.site}, which is started for every episode at an address of its"
+            f" own; start one with `webagent site start {task.site}` and give its address as --url"
+        )
+    goal = episode.goal or task.goal
+    carried = Values.between(goal, goal, given(episode, values), is_another_task=False)
+    writer = _Writer(episode, task, carried)
+    lines = writer.lines()
+    return Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
+        goal=(goal or task.id).replace("\\", "\\\\").replace('"""', "'''"),
+        episode=episode.id,
+        needs="".join(f"\n    {name}" for name in writer.variables) or " none",
+        url=source(task.start_url),
+        width=task.viewport[0],
+        height=task.viewport[1],
+        begin="\n    ".join(_beginning(task)),
+        steps="\n    ".join(lines),
+    )
+
+
+def _beginning(task: Task) -> list[str]:
+    lines = []
+    if task.hooks.init:
+        lines.append(f"page.add_init_script({source(task.hooks.init)})")
+    lines.append("page.goto(URL)")
+    if task.hooks.start:
+        lines.append(f"page.evaluate({source('() => { ' + task.hooks.start + ' }')})")
+    return lines
+
+
+@dataclass(slots=True)
+class _Writer:
+    """Writes the statements of the steps."""
+
+    episode: Trajectory
+    task: Task
+    values: Values
+    variables: list[str] = field(default_factory=list)
+    """Environment variables that the script takes secrets from."""
+
+    def lines(self) -> list[str]:
+        """One statement after the other; what answers a dialog stands before what opens it."""
+        steps = self.episode.steps
+        lines: list[str] = []
+        for place, step in enumerate(steps):
+            action, page = step.decision.action, step.observation
+            made = self._statement(action, page)
+            if isinstance(action, act.AnswerDialog):
+                lines.insert(max(0, len(lines) - 1), made)
+            else:
+                lines.append(made)
+            after = steps[place + 1].observation if place + 1 < len(steps) else self.episode.last
+            if after is not None and after.active_tab != page.active_tab:
+                lines.append(f"page = tab(page, {after.active_tab})")
+        return lines
+
+    def _statement(self, action: Action, page: Observation) -> str:
+        if hasattr(action, "mark") and action.mark:
+            node = page.node(action.mark)
+            if node is None:
+                raise SetupError(f"{format_action(action)}: the recorded page has no such element")
+            return self._on_element(action, page, node)
+        match action:
+            case act.DragAndDrop(source=start, target=end):
+                return f"{self._find(page, start)}.drag_to({self._find(page, end)})"
+            case act.MouseDrag(x=x, y=y, to_x=to_x, to_y=to_y):
+                return f"drag(page, {x}, {y}, {to_x}, {to_y})"
+            case act.Scroll(dx=dx, dy=dy):
+                return f"page.mouse.wheel({dx}, {dy})"
+            case act.Press(key=key):
+                return f"page.keyboard.press({source(key)})"
+            case act.KeyboardType(text=text):
+                return f"page.keyboard.type({self._text(text)})"
+            case act.KeyboardInsertText(text=text):
+                return f"page.keyboard.insert_text({self._text(text)})"
+        return self._of_page(action)
+
+    def _of_page(self, action: Action) -> str:
+        match action:
+            case act.Goto(url=url):
+                return f"page.goto({self._address(url)})"
+            case act.TabFocus():
+                return f"# {format_action(action)}"
+            case act.Wait(milliseconds=milliseconds):
+                return f"page.wait_for_timeout({milliseconds})"
+            case act.Answer(text=text):
+                return f"print({self._text(text)})" if text else "return"
+            case act.GiveUp(reason=reason):
+                return f"raise SystemExit({source(reason or 'it cannot be done')})"
+            case act.AnswerDialog(reply=reply, text=text):
+                said = source(text) if text and reply == "accept" else ""
+                return f'page.once("dialog", lambda dialog: dialog.{reply}({said}))'
+        return _ON_TABS.get(type(action)) or self._by_mouse(action)
+
+    def _by_mouse(self, action: Action) -> str:
+        verb = _MOUSE.get(type(action))
+        if verb is None:
+            raise SetupError(
+                f"{format_action(action)} has no counterpart in a script; replay the episode with"
+                " webagent replay"
+            )
+        return f"page.mouse.{verb}({getattr(action, 'x', 0)}, {getattr(action, 'y', 0)})"
+
+    def _on_element(self, action: Action, page: Observation, node: Node) -> str:
+        if node.kind == "option":
+            return self._choosing(page, node)
+        if is_drawn(node) and isinstance(action, act.Click):
+            left, top, width, height = node.box
+            return f"page.mouse.click({left + width // 2}, {top + height // 2})  # {comment(node)}"
+        found = locator(page, node, self.values)
+        return f"{found}.{self._verb(action, node)}"
+
+    def _verb(self, action: Action, node: Node) -> str:
+        if type(action) in _SIMPLE:
+            return f"{_SIMPLE[type(action)]}()"
+        match action:
+            case act.Click(button=button):
+                return "click()" if button == "left" else f"click(button={source(button)})"
+            case act.ClickWith(keys=keys, count=count, button=button):
+                held = ", ".join(source(key) for key in keys.split("+") if key)
+                return f"click(modifiers=[{held}], click_count={count}, button={source(button)})"
+            case act.Fill(text=text):
+                return f"fill({self._text(text, node)})"
+            case act.SelectOption(option=option):
+                return f"select_option(label={self._text(option)})"
+            case act.SelectOptions(options=options):
+                return f"select_option(label=[{', '.join(self._text(each) for each in options)}])"
+            case act.Press(key=key):
+                return f"press({source(key)})"
+            case act.Scroll(dx=dx, dy=dy):
+                return f'evaluate("element => element.scrollBy({dx}, {dy})")'
+        if isinstance(action, act.UploadFile | act.UploadFiles):
+            paths = (action.path,) if isinstance(action, act.UploadFile) else action.paths
+            return f"set_input_files([{', '.join(map(source, paths))}])"
+        raise SetupError(f"{format_action(action)} has no counterpart in a script")
+
+    def _choosing(self, page: Observation, node: Node) -> str:
+        place = next(i for i, each in enumerate(page.nodes) if each is node)
+        lists = [each for each in page.nodes[:place] if each.kind == "select"]
+        if not lists:
+            raise SetupError(f"the list of the option {node.name!r} is not on the recorded page")
+        return f"{locator(page, lists[-1], self.values)}.select_option(label={source(node.name)})"
+
+    def _find(self, page: Observation, mark: int) -> str:
+        node = page.node(mark)
+        if node is None:
+            raise SetupError(f"the recorded page has no element {mark}")
+        return locator(page, node, self.values)
+
+    def _text(self, text: str, node: Node | None = None) -> str:
+        """A text as source; one that is secret from the environment."""
+        names = names_in(text)
+        if not names and node is not None and node.kind == "input:password":
+            return self._secret(node.name or "password")
+        if names and text == f"<secret:{names[0]}>":
+            return self._secret(names[0])
+        if names:
+            raise SetupError(f"{text!r} holds a secret among other words; type it by itself")
+        carried = self.values.carried(text)
+        return source(carried.text if carried.how == "given" else text)
+
+    def _secret(self, name: str) -> str:
+        variable = re.sub(r"\W+", "_", name).strip("_").upper() or "PASSWORD"
+        if variable not in self.variables:
+            self.variables.append(variable)
+        return f"os.environ[{source(variable)}]"
+
+    def _address(self, url: str) -> str:
+        return source(self.values.within(url) if self.values.given else url)

@@ -1,0 +1,238 @@
+"""What failures are put down to: worked out while nobody asks for a page, kept for next time."""
+
+import hashlib
+import json
+import logging
+import os
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from apps.view.archive import Run
+from apps.view.contents import Contents, Line
+from evaluators.attribution import Attribution, attribute, has_failed
+from evaluators.attribution.attribute import SOURCE
+from evaluators.steps import StepJudgement, kept
+from loop.failures import FILE, read_attributions
+from webagent.errors import StoreError
+from webagent.records import Score
+from webagent.store import Store
+
+logger = logging.getLogger(__name__)
+
+_AT_ONCE = 20
+"""Episodes between two looks at whether somebody waits for a page."""
+_PAUSE_SECONDS = 0.02
+_FORM = TypeAdapter(Attribution)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of a run's failures at one moment."""
+
+    found: Mapping[str, Attribution]
+    failures: int
+    """Episodes that have failed."""
+    pending: int
+    """Failures that will yet be looked at."""
+    problem: str = ""
+    """What could not be read; empty where everything could."""
+
+
+class Archivist:
+    """Finds out why the failures of runs failed, one after another, in a thread of its own.
+
+    What it finds lies in the user's cache folder, never in the run's. Without a folder that can be
+    written it is kept in memory alone.
+    """
+
+    def __init__(self, cache: Path | None = None, is_busy: Callable[[], bool] = lambda: False):
+        self._cache = cache_folder() if cache is None else cache
+        self._is_busy = is_busy
+        self._works: dict[str, _Work] = {}
+        self._lock = threading.Lock()
+        self._threads: list[threading.Thread] = []
+        self._closing = threading.Event()
+
+    def known(self, run: Run, contents: Contents) -> Known:
+        """What is known now; what is missing will be looked at."""
+        with self._lock:
+            work = self._works.get(run.name)
+            if work is None:
+                work = self._works[run.name] = _Work(run, self._cache / f"{_key(run)}.sqlite")
+        if work.want(contents):
+            thread = threading.Thread(target=self._run, args=(work,), daemon=True)
+            with self._lock:
+                thread.start()
+                self._threads = [one for one in self._threads if one.is_alive()] + [thread]
+        return work.known(contents)
+
+    def progress(self, run: Run) -> int:
+        """A number that changes when more is known, so that pages can follow."""
+        work = self._works.get(run.name)
+        return work.progress if work else 0
+
+    def close(self) -> None:
+        """Stop looking; what was found stays, and nothing is written any more."""
+        self._closing.set()
+        with self._lock:
+            threads = list(self._threads)
+        for thread in threads:
+            thread.join()
+
+    def _run(self, work: "_Work") -> None:
+        while not self._closing.is_set() and (chunk := work.take()):
+            while self._is_busy() and not self._closing.wait(_PAUSE_SECONDS):
+                pass
+            work.look_at(chunk)
+            self._closing.wait(_PAUSE_SECONDS)
+
+
+@dataclass(slots=True)
+class _Work:
+    """The failures of one run: those to look at, and what was found."""
+
+    run: Run
+    path: Path
+    progress: int = 0
+    _problem: str = ""
+    _found: dict[str, Attribution | None] = field(default_factory=dict)
+    """None for an episode that turned out to have nothing to put down to anything."""
+    _marks: dict[str, str] = field(default_factory=dict)
+    """Of each failure what its attribution rests upon."""
+    _missing: list[str] = field(default_factory=list)
+    _version: str = ""
+    _trusted: str = ""
+    _judged: Mapping[str, StepJudgement] | None = None
+    """What was said of the episodes' steps; None before it was read."""
+    _is_going: bool = False
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def want(self, contents: Contents) -> bool:
+        """Take note of the run's failures as they are now; whether somebody is to start looking."""
+        with self._lock:
+            if self._version != contents.version:
+                marks = {id: _mark(contents.by_id[id]) for id in contents.failed}
+                for id in [id for id in self._found if marks.get(id) != self._marks.get(id)]:
+                    del self._found[id]
+                self._marks, self._trusted = marks, contents.judge
+                self._version, self._problem = contents.version, ""
+                self._missing = [id for id in contents.failed if id not in self._found]
+            starts = bool(self._missing) and not self._is_going and not self._problem
+            self._is_going |= starts
+            return starts
+
+    def known(self, contents: Contents) -> Known:
+        """What is known of the failures in these contents."""
+        with self._lock:
+            told = {id: self._found[id] for id in contents.failed if id in self._found}
+            found = {id: one for id, one in told.items() if one is not None}
+            left = 0 if self._problem else len(contents.failed) - len(told)
+            return Known(found, len(contents.failed), left, self._problem)
+
+    def take(self) -> list[str]:
+        """The next failures to look at, those left out that are known from before."""
+        if self._judged is None:
+            self._begin()
+        with self._lock:
+            wanted = [id for id in self._missing if id not in self._found]
+            self._missing = wanted[_AT_ONCE:]
+            self._is_going = bool(wanted)
+            return wanted[:_AT_ONCE]
+
+    def look_at(self, ids: Sequence[str]) -> None:
+        """Attribute these and keep what was found."""
+        try:
+            with self.run.store() as store:
+                scores = store.scores("any", id=ids)
+                new = {id: self._one(store, id, scores.get(id, ())) for id in ids}
+        except StoreError as error:
+            with self._lock:
+                self._problem, self._missing = str(error), []
+            return
+        with self._lock:
+            self._found.update(new)
+            self.progress += 1
+            marks = dict(self._marks)
+        _keep(self.path, [one for one in new.values() if one is not None], marks)
+
+    def _one(self, store: Store, id: str, given: Sequence[Score]) -> Attribution | None:
+        trajectory = store.load(id)
+        if trajectory is None or not has_failed(trajectory, given, self._trusted):
+            return None
+        judged = (self._judged or {}).get(id)
+        return attribute(trajectory, given, judged, trusted=self._trusted)
+
+    def _begin(self) -> None:
+        """Read what was found before, by a viewer or by `webagent attribute`, which knows best."""
+        told, judged = _kept(self.path, self._marks), dict[str, StepJudgement]()
+        problem = ""
+        try:
+            if (self.run.path / FILE).is_file():
+                told.update({one.episode: one for one in read_attributions(self.run.path / FILE)})
+            with self.run.store() as store:
+                judged = kept(store)
+        except StoreError as error:
+            problem = str(error)
+        with self._lock:
+            self._problem, self._judged = problem, judged
+            self._found.update({id: one for id, one in told.items() if id in self._marks})
+            self.progress += 1
+
+
+def cache_folder() -> Path:
+    """Where viewers keep what they have worked out."""
+    base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(base) / "webagent" / "view"
+
+
+def _kept(path: Path, marks: Mapping[str, str]) -> dict[str, Attribution]:
+    """What a viewer found before and still holds; a file that cannot be read is done without."""
+    if not path.is_file():
+        return {}
+    try:
+        with closing(_database(path)) as database:
+            rows = database.execute("SELECT episode, mark, body FROM causes").fetchall()
+        return {
+            episode: _FORM.validate_json(body)
+            for episode, mark, body in rows
+            if marks.get(episode) == mark
+        }
+    except (OSError, sqlite3.Error, ValidationError) as error:
+        logger.info("%s cannot be read and is begun again: %s", path, error)
+        path.unlink(missing_ok=True)
+        return {}
+
+
+def _keep(path: Path, new: Iterable[Attribution], marks: Mapping[str, str]) -> None:
+    rows = [(one.episode, marks.get(one.episode, ""), json.dumps(asdict(one))) for one in new]
+    try:
+        with closing(_database(path)) as database, database:
+            database.executemany("INSERT OR REPLACE INTO causes VALUES (?, ?, ?)", rows)
+    except (OSError, sqlite3.Error) as error:
+        logger.info("%s keeps nothing: %s", path, error)
+
+
+def _database(path: Path) -> sqlite3.Connection:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    made = sqlite3.connect(path, timeout=5)
+    made.execute(
+        "CREATE TABLE IF NOT EXISTS causes"
+        " (episode TEXT PRIMARY KEY, mark TEXT NOT NULL, body TEXT NOT NULL)"
+    )
+    return made
+
+
+def _mark(line: Line) -> str:
+    """What an attribution rests upon beside the episode, which never changes once it is over."""
+    said = sorted(f"{score.evaluator}={score.value}" for score in line.verdicts)
+    return hashlib.sha256("\n".join((SOURCE, *said)).encode()).hexdigest()[:16]
+
+
+def _key(run: Run) -> str:
+    return hashlib.sha256(os.fsencode(run.path.resolve())).hexdigest()[:24]

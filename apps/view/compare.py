@@ -1,0 +1,188 @@
+"""Two runs side by side: what was set otherwise, which does better, and on which tasks."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from apps.report.chart import curves, has_curve
+from apps.view.archive import Run
+from apps.view.contents import Contents, Line, Outcome
+from apps.view.figures import settings_of
+from apps.view.pages import Pages
+from evaluators.statistics import Interval, difference, wilson
+from loop.summary.words import points
+from webagent.errors import SetupError
+
+_FLIPS = 40
+"""Most episodes listed that came out otherwise."""
+Place = tuple[int, str, int]
+"""Repeat, task, seed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the two runs, by one of its arms at its last round."""
+
+    run: Run
+    arms: tuple[str, ...]
+    arm: str
+    round: int
+    lines: Mapping[Place, Line]
+    """What was measured in that round."""
+    curves: str
+    is_summed_up: bool
+    """Whether its figures have been worked out."""
+    settings: Mapping[str, str]
+
+    @property
+    def rate(self) -> Interval | None:
+        """Success with Wilson's interval; None where nothing was measured."""
+        good = sum(line.outcome is Outcome.SUCCEEDED for line in self.lines.values())
+        count = len(self.lines)
+        return Interval(good / count, *wilson(good, count)) if count else None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRow:
+    """A task that both have measured."""
+
+    name: str
+    a: float
+    b: float
+    count_a: int
+    count_b: int
+
+    @property
+    def points(self) -> str:
+        """B's success less A's, in points."""
+        return points(self.b - self.a, signed=True)
+
+
+def routes(pages: Pages) -> list[BaseRoute]:
+    """`/compare/runs?a=NAME&b=NAME`, with `arm_a` and `arm_b` where others are meant."""
+
+    def compare(request: Request) -> Response:
+        request.state.version = pages.all_runs()["version"]
+        names = [run.name for run in pages.archive.runs()]
+        asked = request.query_params
+        if len(names) < 2 and not asked.get("b"):
+            raise SetupError("there is one run here; two are needed to compare: name their folder")
+        first = asked.get("a") or names[0]
+        second = asked.get("b") or next(name for name in names if name != first)
+        a = _side(pages, first, asked.get("arm_a", ""))
+        b = _side(pages, second, asked.get("arm_b", ""))
+        crumbs = (("Compare", ""),)
+        content = _beside(a, b)
+        return pages.show(request, "compare_runs.html", crumbs, names=names, a=a, b=b, **content)
+
+    return [Route("/compare/runs", compare)]
+
+
+def _side(pages: Pages, name: str, arm: str) -> Side:
+    run = pages.archive.run(name)
+    contents = pages.shelf.contents(run)
+    summary = pages.accountant.figures(run, contents).summary
+    arms = _measured_arms(contents)
+    chosen = arm if arm in arms else "self" if "self" in arms else arms[-1] if arms else ""
+    number, lines = _last_round(contents, chosen)
+    drawn = curves(summary) if summary and summary["arms"] and has_curve(summary) else ""
+    return Side(run, tuple(arms), chosen, number, lines, drawn, bool(summary), _settings(run))
+
+
+def _measured_arms(contents: Contents) -> list[str]:
+    return sorted({line.entry.arm for line in contents.lines if _is_measured(line)})
+
+
+def _is_measured(line: Line) -> bool:
+    scored = line.outcome in (Outcome.SUCCEEDED, Outcome.FAILED)
+    return line.entry.phase == "evaluate" and scored
+
+
+def _last_round(contents: Contents, arm: str) -> tuple[int, dict[Place, Line]]:
+    own = [line for line in contents.lines if _is_measured(line) and line.entry.arm == arm]
+    number = max((line.entry.round for line in own), default=0)
+    return number, {
+        (line.entry.repeat, line.entry.task, line.entry.seed): line
+        for line in own
+        if line.entry.round == number
+    }
+
+
+def _settings(run: Run) -> dict[str, str]:
+    """The run's settings by dotted name, with commit and command."""
+    found, _ = settings_of(run)
+    flat: dict[str, str] = {}
+    _flatten(found.get("config"), "", flat)
+    origins = found.get("origins")
+    if isinstance(origins, list) and origins and isinstance(origins[0], dict):
+        flat["commit"] = str(origins[0].get("commit", ""))[:12]
+    return flat
+
+
+def _flatten(value: Any, name: str, into: dict[str, str]) -> None:
+    if isinstance(value, dict) and value:
+        for key, inner in value.items():
+            _flatten(inner, f"{name}.{key}" if name else str(key), into)
+    elif name:
+        listed = isinstance(value, list)
+        into[name] = ", ".join(map(str, value)) if listed else "" if value is None else str(value)
+
+
+def _beside(a: Side, b: Side) -> dict[str, Any]:
+    """What the page shows of the two together."""
+    outcomes = [{k: line.value or 0.0 for k, line in side.lines.items()} for side in (a, b)]
+    found = difference(outcomes[1], outcomes[0])
+    flips = _flips(a, b)
+    return {
+        "shared": len(a.lines.keys() & b.lines.keys()),
+        "claim": _claim(found),
+        "difference": found,
+        "tasks": _tasks(a.lines.values(), b.lines.values()),
+        "flips": flips[:_FLIPS],
+        "flipped": len(flips),
+        "settings": _differing(a.settings, b.settings),
+    }
+
+
+def _claim(found: Interval | None) -> str:
+    if found is None:
+        return "Nothing was measured that could be compared."
+    value, low, high = found
+    told = f"95 % interval {points(low)} to {points(high)}"
+    if round(100 * low, 1) > 0 or round(100 * high, 1) < 0:
+        side = "above" if value > 0 else "below"
+        return f"B is {points(abs(value))} points {side} A ({told})."
+    return f"No difference is shown ({points(value, signed=True)} points, {told})."
+
+
+def _tasks(a: Iterable[Line], b: Iterable[Line]) -> list[TaskRow]:
+    """The tasks both have measured, those that differ most first."""
+    values: tuple[dict[str, list[float]], dict[str, list[float]]] = ({}, {})
+    for lines, into in zip((a, b), values, strict=True):
+        for line in lines:
+            into.setdefault(line.task, []).append(line.value or 0.0)
+    rows = [
+        TaskRow(name, fmean(mine), fmean(values[1][name]), len(mine), len(values[1][name]))
+        for name, mine in values[0].items()
+        if name in values[1]
+    ]
+    return sorted(rows, key=lambda row: (-abs(row.b - row.a), row.name))
+
+
+def _flips(a: Side, b: Side) -> list[tuple[Line, Line]]:
+    """Episodes on the same repeat, task and seed that came out otherwise."""
+    both = sorted(a.lines.keys() & b.lines.keys(), key=lambda place: (place[1], place[2]))
+    pairs = [(a.lines[place], b.lines[place]) for place in both]
+    return [pair for pair in pairs if pair[0].outcome is not pair[1].outcome]
+
+
+def _differing(a: Mapping[str, str], b: Mapping[str, str]) -> list[tuple[str, str, str]]:
+    """Settings with other values, and those that one of the two does not have."""
+    names = sorted((a.keys() | b.keys()) - {"name", "resume"})
+    rows = [(name, a.get(name, "–"), b.get(name, "–")) for name in names]
+    return [row for row in rows if row[1] != row[2]]

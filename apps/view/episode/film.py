@@ -1,0 +1,172 @@
+"""An episode as a film strip: what stands on each frame and beside it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import exp
+
+from apps.view.episode.picture import Picture, picture_of
+from loop.till import Till
+from webagent.action import format_action
+from webagent.observation.render import render_node
+from webagent.policy.marks import marks_of
+from webagent.records import Candidate, Observation, Step, Trajectory
+from worldmodel.delta import difference
+
+HasImage = Callable[[str], bool]
+"""Whether the image of this reference is there."""
+
+SOURCES = {
+    "explore": "a random action",
+    "demonstration": "demonstrated",
+    "lookahead": "chosen by look-ahead",
+    "rerank": "chosen by the reward model",
+    "best_of_k": "chosen by vote",
+}
+"""What the sources of decisions are called; that of the policy itself goes without saying."""
+
+
+@dataclass(frozen=True, slots=True)
+class Considered:
+    """One candidate, in the order in which they were proposed."""
+
+    action: str
+    log_prob: float
+    share: float
+    """Probability among the candidates, in [0, 1]."""
+    value: float | None
+    expected: str
+    is_taken: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One picture of the strip: a page with what was done on it, or the last page."""
+
+    number: int
+    """Counted from 1."""
+    page: Observation
+    picture: Picture
+    action: str = ""
+    """As it was called, empty for the page at the end."""
+    target: str = ""
+    """The elements it was on, in words."""
+    source: str = ""
+    """Who chose, where it was not the policy alone."""
+    outcome: str = ""
+    """What came of it; empty where it took effect or nothing is known."""
+    tokens: tuple[int, int] = (0, 0)
+    """Read and written."""
+    seconds: tuple[float, float] = (0.0, 0.0)
+    """Of deciding, and of the world."""
+    money: str = ""
+    """What it cost, where prices are known."""
+
+    @property
+    def place(self) -> str:
+        """The page's address; of a file its name, since where it lies says nothing."""
+        url = self.page.url
+        return url.rsplit("/", 1)[-1] if url.startswith("file:") else url
+
+    @property
+    def is_last(self) -> bool:
+        """Whether it is the page at the end, on which nothing was done."""
+        return not self.action
+
+
+@dataclass(frozen=True, slots=True)
+class Film:
+    """The strip with the sums of its frames."""
+
+    frames: tuple[Frame, ...]
+    tokens: tuple[int, int]
+    seconds: tuple[float, float]
+    money: str
+
+    @property
+    def steps(self) -> int:
+        """How many actions were taken."""
+        return sum(not frame.is_last for frame in self.frames)
+
+
+def film_of(trajectory: Trajectory, has_image: HasImage, till: Till) -> Film:
+    """The strip of an episode, finished or under way."""
+    frames = [_frame(trajectory, index, has_image, till) for index in range(len(trajectory.steps))]
+    last = trajectory.last
+    if last is not None:
+        picture = picture_of(last, None, has_image=has_image(last.screenshot))
+        frames.append(Frame(len(frames) + 1, last, picture))
+    return Film(
+        frames=tuple(frames),
+        tokens=(sum(f.tokens[0] for f in frames), sum(f.tokens[1] for f in frames)),
+        seconds=(sum(f.seconds[0] for f in frames), sum(f.seconds[1] for f in frames)),
+        money=_money(*till.episode(trajectory)),
+    )
+
+
+def page_after(trajectory: Trajectory, index: int) -> Observation | None:
+    """The page that the action of this step led to, where it was seen."""
+    if index + 1 < len(trajectory.steps):
+        return trajectory.steps[index + 1].observation
+    return trajectory.last
+
+
+def considered(step: Step) -> tuple[Considered, ...]:
+    """What was chosen among, best first as the policy had it; the one taken is marked."""
+    candidates = step.decision.candidates
+    taken = format_action(step.decision.action)
+    shares = _shares(candidates)
+    return tuple(
+        Considered(c.action, c.log_prob, share, c.value, c.expected, c.action == taken)
+        for c, share in zip(candidates, shares, strict=True)
+    )
+
+
+def changed_lines(before: Observation, after: Observation) -> tuple[tuple[str, str], ...]:
+    """What became of the page, as (sign, line): `+` came, `−` went, `~` became another."""
+    signs = {"add": "+", "remove": "−"}
+    return tuple(
+        (signs.get(edit.kind, "~"), render_node(edit.node).strip())
+        for edit in difference(before, after)
+    )
+
+
+def _frame(trajectory: Trajectory, index: int, has_image: HasImage, till: Till) -> Frame:
+    step = trajectory.steps[index]
+    page, decision = step.observation, step.decision
+    after = page_after(trajectory, index)
+    usage = decision.usage
+    return Frame(
+        number=index + 1,
+        page=page,
+        picture=picture_of(page, decision.action, has_image=has_image(page.screenshot)),
+        action=format_action(decision.action),
+        target=_target(step),
+        source=SOURCES.get(decision.source, "" if decision.source == "policy" else decision.source),
+        outcome=after.outcome if after is not None else "",
+        tokens=(usage.get("input_tokens", 0), usage.get("output_tokens", 0)),
+        seconds=(decision.seconds, step.seconds),
+        money=_money(*till.step(decision)),
+    )
+
+
+def _target(step: Step) -> str:
+    """The elements acted on, as the page calls them."""
+    said = []
+    for mark in marks_of(step.decision.action):
+        node = step.observation.node(mark)
+        if node is None:
+            said.append(f"[{mark}], which is not on the page" if mark else "the page")
+        else:
+            said.append(f"{node.role} “{node.name}”" if node.name else node.role)
+    return " → ".join(said)
+
+
+def _shares(candidates: Sequence[Candidate]) -> list[float]:
+    """Probabilities among those considered."""
+    most = max((candidate.log_prob for candidate in candidates), default=0.0)
+    weights = [exp(candidate.log_prob - most) for candidate in candidates]
+    return [weight / sum(weights) for weight in weights]
+
+
+def _money(amount: float | None, currency: str | None) -> str:
+    return "" if amount is None else f"{amount:.4g} {currency or ''}".strip()

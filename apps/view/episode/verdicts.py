@@ -1,0 +1,194 @@
+"""What was said of an episode: judges with what they quote, checks, steps, causes, people."""
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from benchmarks.rules import each_check
+from evaluators.attribution import Attribution, attribute, has_failed, remedy
+from evaluators.labels import Label
+from evaluators.steps import JudgedStep, StepJudgement, by_rules
+from loop.failures import TRUSTED
+from tasks.task import Check
+from webagent.errors import SetupError
+from webagent.records import Score, Trajectory
+
+_PASSES = 0.5
+_PLACE = re.compile(
+    r"\b(?:page|screenshot|step) (?P<number>\d+)"
+    r"(?:: (?P<quote>'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"))?"
+)
+"""How judges name the page that they saw something on, counted from 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A stretch of a reason, with the step that it speaks of, if it does."""
+
+    text: str
+    step: int | None = None
+    """Number of the step, counted from 1."""
+    quote: str = ""
+    """What is said to stand there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One verdict."""
+
+    score: str
+    who: str
+    value: float | None
+    pieces: tuple[Piece, ...]
+    is_trusted: bool = False
+    """Whether it is what is taken for the truth."""
+    departs: bool = False
+    """Whether it says other than the truth."""
+
+    @property
+    def word(self) -> str:
+        """Success, failure, or what else the value says."""
+        return word_of(self.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """One check of the task with what it comes to here."""
+
+    check: Check
+    value: float | None
+    reason: str
+
+    @property
+    def word(self) -> str:
+        """Holds, fails or cannot be told."""
+        return {1.0: "holds", 0.0: "fails", None: "open"}.get(self.value, f"{self.value}")
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """Everything that is known of how well the episode went, and why."""
+
+    truth: float | None
+    """1 success, 0 failure, by the checks, else by people; None where neither says."""
+    truth_by: str
+    said: tuple[Said, ...]
+    checks: tuple[Checked, ...]
+    steps: tuple[StepJudgement, ...]
+    cause: Attribution | None
+    remedy: str
+    """What can be done about the cause."""
+    troubles: tuple[str, ...] = ()
+    """What could not be worked out, and why."""
+
+    def judged(self, index: int) -> list[tuple[str, JudgedStep]]:
+        """What each source says of this step, those that abstain left out."""
+        return [
+            (one.source, one.steps[index])
+            for one in self.steps
+            if index < len(one.steps) and not one.steps[index].abstains
+        ]
+
+
+def findings(
+    trajectory: Trajectory,
+    scores: Sequence[Score],
+    judgements: Sequence[StepJudgement],
+    labels: Sequence[Label],
+    written: Attribution | None,
+) -> Findings:
+    """The findings of a finished episode; of one under way only what was said already.
+
+    Where no judgement of steps was kept, rules give one. `written` is what attribution.json says.
+    """
+    truth, by = _truth(scores, labels)
+    over = trajectory.ending is not None
+    is_real = not trajectory.provenance.imagined
+    known = tuple(judgements)
+    if over and is_real and not known:
+        succeeded = None if truth is None else truth >= _PASSES
+        known = (by_rules(trajectory, succeeded=succeeded),)
+    checks, trouble = _checks(trajectory) if over and is_real else ((), "")
+    cause = written
+    if cause is None and over and is_real and has_failed(trajectory, scores, TRUSTED):
+        cause = attribute(trajectory, scores, known[0] if known else None, trusted=TRUSTED)
+    return Findings(
+        truth=truth,
+        truth_by=by,
+        said=tuple(_said(score, truth) for score in scores),
+        checks=checks,
+        steps=known,
+        cause=cause,
+        remedy=remedy(cause.cause, cause.kind) if cause else "",
+        troubles=tuple(filter(None, [trouble])),
+    )
+
+
+def pieces_of(reason: str) -> tuple[Piece, ...]:
+    """The reason with the pages that it names told apart, so that they can be gone to."""
+    return tuple(_pieces(reason))
+
+
+def word_of(value: float | None) -> str:
+    """A verdict in a word; a value between is a number."""
+    if value is None:
+        return "abstains"
+    return {1.0: "success", 0.0: "failure"}.get(value, f"{value:.2f}")
+
+
+def _pieces(reason: str) -> Iterator[Piece]:
+    end = 0
+    for found in _PLACE.finditer(reason):
+        if found.start() > end:
+            yield Piece(reason[end : found.start()])
+        yield Piece(found[0], int(found["number"]), _unquoted(found["quote"]))
+        end = found.end()
+    if reason[end:]:
+        yield Piece(reason[end:])
+
+
+def _unquoted(quote: str | None) -> str:
+    """The text between quotation marks, as Python writes it."""
+    if not quote:
+        return ""
+    try:
+        return str(ast.literal_eval(quote))
+    except (ValueError, SyntaxError):
+        return quote[1:-1]
+
+
+def _said(score: Score, truth: float | None) -> Said:
+    value = score.value
+    speaks = score.name == "success" and value is not None and truth is not None
+    return Said(
+        score=score.name,
+        who=score.evaluator,
+        value=value,
+        pieces=pieces_of(score.reason),
+        is_trusted=score.name == "success" and score.evaluator.startswith(TRUSTED),
+        departs=speaks and ((value or 0.0) >= _PASSES) != ((truth or 0.0) >= _PASSES),
+    )
+
+
+def _truth(scores: Sequence[Score], labels: Sequence[Label]) -> tuple[float | None, str]:
+    """By the task's checks; where those say nothing by most of the people that were sure."""
+    for score in scores:
+        is_trusted = score.name == "success" and score.evaluator.startswith(TRUSTED)
+        if is_trusted and score.value is not None:
+            return float(score.value >= _PASSES), score.evaluator
+    values = [label.value for label in labels if label.value is not None]
+    sure = [value > _PASSES for value in values if value != _PASSES]
+    if sure and 2 * sum(sure) != len(sure):
+        return float(2 * sum(sure) > len(sure)), "people"
+    return None, ""
+
+
+def _checks(trajectory: Trajectory) -> tuple[tuple[Checked, ...], str]:
+    if trajectory.ending is None or trajectory.ending.is_infrastructure:
+        return (), ""
+    try:
+        told = each_check(trajectory)
+    except SetupError as error:
+        return (), f"the checks cannot be made here: {error}"
+    return tuple(Checked(check, said.value, said.reason) for check, said in told), ""

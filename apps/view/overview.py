@@ -1,0 +1,271 @@
+"""The first page, and a run at a glance."""
+
+import mimetypes
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from apps.report import tables
+from apps.report.chart import curves, has_curve
+from apps.view.archive import Run
+from apps.view.contents import Contents, Line, Outcome
+from apps.view.figures import Figures, benchmark_of, settings_of
+from apps.view.pages import Pages, crumbs_of, moment
+from evaluators.attribution import Cause, FailureSummary, summarize
+from evaluators.statistics import wilson
+from loop.noted import warnings_of
+from loop.summary import Summary, headline
+from loop.summary.words import SPENT_HEAD, asked_of, kind_of_seeds, macro_told, sources
+from loop.summary.words import spent_cells as cells_of_cost
+from webagent.errors import StoreError
+
+_PATIENCE = 0.6
+"""Seconds for reading runs that were not read before; the rest follows while the page is shown."""
+_NAMED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How often the arm that counts succeeds, after its last round."""
+
+    arm: str
+    round: int
+    success: float
+    low: float
+    high: float
+    episodes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A run in the list of runs."""
+
+    run: Run
+    state: dict[str, str]
+    contents: Contents | None
+    """None while it has not been read, or where it cannot be."""
+    problem: str = ""
+
+    @property
+    def standing(self) -> Standing | None:
+        """None where nothing was measured."""
+        return standing(self.contents) if self.contents else None
+
+    @property
+    def benchmark(self) -> str:
+        """What was played."""
+        return benchmark_of(self.contents) if self.contents else ""
+
+    @property
+    def arms(self) -> list[str]:
+        """The arms there are."""
+        return [arm for arm in self.contents.values("arm") if arm] if self.contents else []
+
+    @property
+    def steps(self) -> int:
+        """All that were taken."""
+        return sum(line.entry.steps for line in self.contents.lines) if self.contents else 0
+
+    @property
+    def begun(self) -> str:
+        """When the first episode began."""
+        if not self.contents or not self.contents.lines:
+            return ""
+        return moment(min(line.entry.started for line in self.contents.lines))
+
+
+@dataclass(frozen=True, slots=True)
+class CauseRow:
+    """What some failures were put down to."""
+
+    cause: Cause
+    count: int
+    share: float
+    low: float
+    high: float
+    kinds: str
+    tasks: str
+
+
+def routes(pages: Pages) -> list[BaseRoute]:
+    """`/`, `/run/NAME` and the pictures of its episodes."""
+
+    def runs(request: Request) -> Response:
+        request.state.version = pages.all_runs()["version"]
+        until = time.monotonic() + _PATIENCE
+        rows = [_row(pages, run, until) for run in pages.archive.runs()]
+        return pages.show(request, "runs.html", rows=rows, folder=pages.archive.folder.resolve())
+
+    def run(request: Request) -> Response:
+        chosen = pages.run(request)
+        contents = pages.shelf.contents(chosen)
+        figures = pages.accountant.figures(chosen, contents)
+        content = _glance(pages, chosen, contents, figures)
+        return pages.show(request, "run.html", crumbs_of(chosen), run=chosen, **content)
+
+    def image(request: Request) -> Response:
+        reference = request.path_params["reference"]
+        with pages.run(request).store() as store:
+            content = store.images.get(reference)
+        kind = mimetypes.guess_type(reference)[0] or "application/octet-stream"
+        # Named by its content, so it never changes.
+        headers = {"cache-control": "max-age=31536000, immutable"}
+        return Response(content, media_type=kind, headers=headers)
+
+    return [
+        Route("/", runs),
+        Route("/run/{run}", run),
+        Route("/run/{run}/image/{reference}", image),
+    ]
+
+
+def standing(contents: Contents) -> Standing | None:
+    """The last round of the arm `self`, else of the last arm that was measured."""
+    measured = [
+        line
+        for line in contents.lines
+        if line.entry.phase == "evaluate" and line.outcome in (Outcome.SUCCEEDED, Outcome.FAILED)
+    ]
+    arms = [line.entry.arm for line in measured]
+    if not arms:
+        return None
+    arm = "self" if "self" in arms else max(arms)
+    number = max(line.entry.round for line in measured if line.entry.arm == arm)
+    own = [line for line in measured if (line.entry.arm, line.entry.round) == (arm, number)]
+    good = sum(line.outcome is Outcome.SUCCEEDED for line in own)
+    return Standing(arm, number, good / len(own), *wilson(good, len(own)), len(own))
+
+
+def cause_rows(summary: FailureSummary) -> list[CauseRow]:
+    """The causes, the most frequent first."""
+    return [
+        CauseRow(
+            row.cause,
+            row.count,
+            *row.share,
+            kinds=_named(row.kinds),
+            tasks=_named([(task.rsplit("/", 1)[-1].split("@")[0], n) for task, n in row.by_task]),
+        )
+        for row in summary.causes
+    ]
+
+
+def _examples(failures: FailureSummary) -> list[str]:
+    """Some episodes of the most frequent causes."""
+    return [id for row in failures.causes[:2] for id in row.examples[:2]]
+
+
+def _row(pages: Pages, run: Run, until: float) -> Row:
+    state = pages.state(run)
+    try:
+        if not pages.shelf.has(run) and time.monotonic() > until:
+            pages.read_later(run)
+            return Row(run, state, None)
+        return Row(run, state, pages.shelf.contents(run))
+    except StoreError as error:
+        return Row(run, state, None, str(error))
+
+
+def _glance(pages: Pages, run: Run, contents: Contents, figures: Figures) -> dict[str, Any]:
+    """What the page of a run shows."""
+    summary = figures.summary
+    settings, problem = settings_of(run)
+    known = pages.archivist.known(run, contents)
+    failures = summarize(known.found.values())
+    with run.store() as store:
+        warnings = warnings_of(store)
+    notices = [text for text in (problem, figures.problem, known.problem, *warnings) if text]
+    return {
+        "contents": contents,
+        "facts": _facts(contents),
+        "figures": figures,
+        "summary": summary if summary and summary["arms"] else None,
+        "headline": headline(summary) if summary else "",
+        "notices": notices,
+        "known": known,
+        "causes": cause_rows(failures),
+        "first": failures.first.partition(" See ")[0],
+        "examples": [contents.by_id[id] for id in _examples(failures) if id in contents.by_id],
+        "others": [one.name for one in pages.archive.runs() if one.name != run.name],
+        "origin": _origin(run, settings, summary),
+        **(_drawn(summary) if summary and summary["arms"] else {}),
+    }
+
+
+def _drawn(summary: Summary) -> dict[str, Any]:
+    """The drawings and tables that the report has, too."""
+    spent = summary.get("spent")
+    return {
+        "seeds": kind_of_seeds(summary),
+        "curves": curves(summary) if has_curve(summary) else "",
+        "comparisons": tables.comparisons(summary) if summary["comparisons"] else "",
+        "rounds": tables.rounds(summary),
+        "drift": tables.drift(summary["drift"]) if "drift" in summary else "",
+        "baselines": tables.baselines(rows) if (rows := summary.get("baselines")) else "",
+        "beside": [*map(macro_told, summary.get("macro", ())), *summary.get("notes", ())],
+        "spent_head": SPENT_HEAD,
+        "spent": cells_of_cost(spent) if spent else [],
+        "asked": asked_of(spent) if spent else [],
+        "stopped": spent["stopped"] if spent else "",
+    }
+
+
+def _facts(contents: Contents) -> dict[str, str]:
+    lines = [line for line in contents.lines if not line.is_apart]
+    real = [line for line in lines if line.entry.world != "imagined"]
+    facts = {
+        "tasks": f"{len({line.task for line in lines}):,}",
+        "episodes": f"{len(lines):,}",
+        "real steps": f"{sum(line.entry.steps for line in real):,}",
+        "imagined": f"{len(lines) - len(real):,}",
+        "under way": f"{contents.counts[Outcome.RUNNING]:,}",
+        "took": _span(lines),
+    }
+    return {name: value for name, value in facts.items() if value not in ("0", "")}
+
+
+def _span(lines: Sequence[Line]) -> str:
+    if not lines:
+        return ""
+    begun = min(line.entry.started for line in lines)
+    seconds = max(line.entry.started + line.entry.seconds for line in lines) - begun
+    minutes = round(seconds / 60)
+    return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min"
+
+
+def _origin(run: Run, settings: dict[str, Any], summary: Summary | None) -> dict[str, str]:
+    """What the run was made with, by name."""
+    command = settings.get("command")
+    facts = {"folder": str(run.path)}
+    if isinstance(command, list):
+        facts["command"] = " ".join(map(str, command))
+    if summary:
+        versions = [f"{name} {value or '–'}" for name, value in summary["versions"].items()]
+        facts |= {
+            "benchmark": summary["benchmark"],
+            **summary.get("setup", {}),
+            "commit": ", gone on with at ".join(sources(summary)),
+            "versions": ", ".join(versions),
+            "judge": ", ".join(summary["judge"]),
+            "seeds": f"{summary['split']}: {_spans(summary['seeds'])}" if summary["seeds"] else "",
+            "repeats": f"{summary['repeats']}" if summary["arms"] else "",
+            "set aside": ", ".join(f"{n:,} {name}" for name, n in summary["failures"].items() if n),
+        }
+    return {name: value for name, value in facts.items() if value}
+
+
+def _spans(numbers: Sequence[int]) -> str:
+    if len(numbers) > 1 and numbers[-1] - numbers[0] == len(numbers) - 1:
+        return f"{numbers[0]}–{numbers[-1]}"
+    return ", ".join(map(str, numbers))
+
+
+def _named(counts: Sequence[tuple[str, int]]) -> str:
+    shown = [f"{name or 'no kind'} {count}" for name, count in counts[:_NAMED]]
+    more = len(counts) - len(shown)
+    return ", ".join([*shown, f"{more} more"] if more > 0 else shown)

@@ -1,0 +1,1 @@
+"""The project site fossil@1: its tasks and scripted solutions."""

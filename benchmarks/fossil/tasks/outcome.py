@@ -1,0 +1,278 @@
+"""What shows that a task was done: end states of the database, and nothing else changed."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import cast
+
+from benchmarks.fossil.site.project import Ticket
+from benchmarks.fossil.site.repository import all_artifacts, password_hash
+from tasks.task import Check, Json, Probe
+
+FIELDS = (
+    *("title", "type", "status", "subsystem", "priority", "severity", "foundin", "resolution"),
+)
+_WRITTEN = ("event", "tag", "tagxref")
+_SHOWN = "replace(trim({}, char(32, 9, 10, 13)), char(13), '')"
+_WIKI_TEXT = """fetch("/wikiajax/fetch?page={}").then(answer => answer.json()).then(
+    page => (page.content || "").replace(/\\r/g, "").replace(/\\n+/g, "\\n").trim())"""
+_GET = "const get = async path => await (await fetch(path)).text();"
+_NEWEST_TEXT = {
+    "post_text": f"""(async () => {{
+        {_GET}
+        const timeline = await get("/timeline?y=f&n=4");
+        const name = timeline.match(/\\/(?:info|forumpost)\\/([0-9a-f]{{10,64}})/)[1];
+        const written = await get("/raw/" + name);
+        const text = written.match(/\\nW \\d+\\n([\\s\\S]*)\\nZ [0-9a-f]{{32}}\\n$/)[1];
+        return text.replace(/\\r/g, "").trim();
+    }})()""",
+    "technote_text": f"""(async () => {{
+        {_GET}
+        const timeline = await get("/timeline?y=e&n=4");
+        const name = timeline.match(/\\/technote\\/([0-9a-f]{{10,64}})/)[1];
+        const form = await get("/technoteedit?name=" + name);
+        const page = new DOMParser().parseFromString(form, "text/html");
+        return page.querySelector("textarea[name=w]").value.replace(/\\r/g, "").trim();
+    }})()""",
+}
+"""The text that was written last, from the artifact or from the form that would change it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Checks with what they look at."""
+
+    checks: tuple[Check, ...]
+    queries: Mapping[str, str] = field(default_factory=dict)
+    probes: tuple[Probe, ...] = ()
+
+    def __add__(self, other: "Outcome") -> "Outcome":
+        return Outcome(
+            (*self.checks, *other.checks),
+            {**self.queries, **other.queries},
+            (*self.probes, *other.probes),
+        )
+
+
+def answered(*texts: str) -> Outcome:
+    """The answer is one of these, and nothing has changed; case, quotes and a last period are
+    free."""
+    wanted = "|".join(map(re.escape, texts))
+    pattern = rf"(?is)\A[\s\"'`*\[(]*(?:{wanted})[\s\"'`*\]).]*\Z"
+    return Outcome((Check("episode.answer", "matches", pattern), Check("changes", "unchanged", [])))
+
+
+def given_up() -> Outcome:
+    """The agent said that it cannot be done, and has changed nothing."""
+    return Outcome(
+        (Check("episode.ending", "equals", "gave up"), Check("changes", "unchanged", []))
+    )
+
+
+def tickets_are(
+    after: Sequence[tuple[Ticket, Mapping[str, str]]], remarks: Sequence[tuple[Ticket, str]] = ()
+) -> Outcome:
+    """These tickets, and no others, were changed to these values, with these remarks, in order of
+    their tickets; in how many steps is free."""
+    names = sorted(ticket.uuid for ticket, _ in after)
+    listed = ", ".join(f"'{name}'" for name in names)
+    rows = {ticket.uuid: _row(ticket, changes) for ticket, changes in after}
+    return _asked(
+        {
+            "tickets": (
+                f"select tkt_uuid, {', '.join(FIELDS)} from ticket"
+                f" where tkt_uuid in ({listed}) order by tkt_uuid",
+                [rows[name] for name in names],
+            ),
+            "tickets_touched": (_tickets_touched("substr(tagname, 5)"), [[name] for name in names]),
+            "remarks": (
+                f"select tkt_uuid, {_SHOWN.format('icomment')} as said from ticketchng"
+                f" join ticket using (tkt_id) where tkt_rid > {_built()} and said <> ''"
+                " order by tkt_uuid, tkt_rid",
+                cast(Json, sorted([ticket.uuid, text] for ticket, text in remarks)),
+            ),
+        },
+        kinds=["t"],
+        may=("ticket", "ticketchng"),
+    )
+
+
+def ticket_opened(fields: Mapping[str, str], description: str) -> Outcome:
+    """One ticket was opened with these fields, its description is this, and no other ticket was
+    touched."""
+    return _asked(
+        {
+            "opened": (
+                f"select {', '.join(f'trim({name})' for name in fields)} from ticket"
+                " where tkt_ctime > 2460472.5",
+                [list(fields.values())],
+            ),
+            "tickets_touched": (_tickets_touched("count(distinct tagid)"), [[1]]),
+            "remarks": (
+                f"select {_SHOWN.format('icomment')} as said from ticketchng"
+                f" where tkt_rid > {_built()} and said <> ''",
+                [[description]],
+            ),
+        },
+        kinds=["t"],
+        may=("ticket", "ticketchng"),
+    )
+
+
+def pages_are(texts: Mapping[str, str]) -> Outcome:
+    """These wiki pages, and no others, were written, and now read so; empty lines do not count."""
+    touched: Json = [[name] for name in sorted(texts)]
+    query = (
+        f"select distinct substr(comment, 2) as page from event where type = 'w'"
+        f" and objid > {_built()} order by page"
+    )
+    outcome = _asked({"pages_touched": (query, touched)}, kinds=["w"])
+    for place, (name, text) in enumerate(texts.items(), 1):
+        script = _WIKI_TEXT.format(name.replace(" ", "+"))
+        probe = Probe(f"page_{place}", url="http://fossil.test/wcontent", script=script)
+        wanted = re.sub(r"\n+", "\n", text).strip()
+        outcome += Outcome((Check(probe.name, "equals", wanted),), probes=(probe,))
+    return outcome
+
+
+def posted(user: str, comment: str, text: str, answered: str = "", edited: str = "") -> Outcome:
+    """One forum post was written: by whom, what the timeline says of it, its text, the post that
+    it answers or replaces."""
+    query = (
+        "select event.user, event.comment, coalesce(answered.uuid, ''), coalesce(edited.uuid, '')"
+        " from forumpost join event on objid = fpid left join blob answered on answered.rid = firt"
+        f" left join blob edited on edited.rid = fprev where fpid > {_built()}"
+    )
+    rows: Json = [[user, comment, answered, edited]]
+    outcome = _asked({"posts": (query, rows)}, kinds=["f"], may=("forumpost",))
+    return outcome + _newest("post_text", text)
+
+
+def noted(user: str, title: str, text: str) -> Outcome:
+    """One technote was written."""
+    query = f"select user, comment from event where type = 'e' and objid > {_built()}"
+    outcome = _asked({"technotes": (query, [[user, title]])}, kinds=["e"])
+    return outcome + _newest("technote_text", text)
+
+
+def check_ins_are(tags: Sequence[tuple[str, str, int, str | None]]) -> Outcome:
+    """Only this was changed about check-ins: name, tag or property, 1 for set and 0 for cancelled
+    and 2 for one that goes on to what follows, value."""
+    query = (
+        "select blob.uuid, tagname, tagtype, value from tagxref join tag using (tagid)"
+        f" join blob on blob.rid = tagxref.rid where srcid > {_built()} order by 1, 2"
+    )
+    rows = cast(Json, sorted(([*tag] for tag in tags), key=lambda tag: (tag[0], tag[1])))
+    return _asked({"tags": (query, rows)}, kinds=["g"])
+
+
+def settings_are(values: Mapping[str, str]) -> Outcome:
+    """These settings, and no others, have new values."""
+    rows: Json = [[name, values[name]] for name in sorted(values)]
+    return _settings(rows) + Outcome((Check("changes", "unchanged", ["config"]),))
+
+
+def user_added(login: str, password: str, contact: str, capabilities: str) -> Outcome:
+    """One user was added, with this password and these capabilities."""
+    row: Json = {
+        "login": login,
+        "pw": password_hash(login, password),
+        "info": contact,
+        "cap": capabilities,
+    }
+    return _users({"added": [row]})
+
+
+def user_changed(login: str, after: Mapping[str, Json], before: Mapping[str, Json]) -> Outcome:
+    """One user has changed in this way, and else stayed as before."""
+    pair: Json = {"before": {"login": login}, "after": {"login": login, **before, **after}}
+    return _users({"changed": [pair]})
+
+
+def report_copied(title: str, of: str) -> Outcome:
+    """One ticket report was added, with the query of another one."""
+    same = "replace(trim(new.sqlcode), char(13), '') = replace(trim(old.sqlcode), char(13), '')"
+    query = (
+        f"select {same} from reportfmt new, reportfmt old"
+        f" where new.title = '{title}' and old.title = '{of}'"
+    )
+    changes: Json = {"reportfmt": {"added": [{"title": title}]}, "may": ["config"]}
+    checks = (Check("report", "equals", [[1]]), Check("changes", "changes_are", changes))
+    return _settings([]) + Outcome(checks, {"report": query})
+
+
+def besides(first: Outcome, second: Outcome) -> Outcome:
+    """Both, where each alone would forbid what the other asks for."""
+    checks = [*first.checks, *second.checks]
+    kinds = sorted({kind for each in checks if each.evidence == "kinds" for kind in _kinds(each)})
+    tables: set[str] = set()
+    exact: dict[str, Json] = {}
+    for each in checks:
+        if each.rule == "unchanged":
+            tables |= set(cast(list[str], each.expected))
+        if each.rule == "changes_are":
+            changes = dict(cast(dict[str, Json], each.expected))
+            tables |= set(cast(list[str], changes.pop("may", [])))
+            exact |= changes
+    kept = [each for each in checks if each.evidence not in ("kinds", "changes")]
+    joined: Json = {**exact, "may": cast(Json, sorted(tables))}
+    written = Check("kinds", "equals", [[kind] for kind in kinds])
+    return Outcome(
+        (*kept, written, Check("changes", "changes_are", joined)),
+        {**first.queries, **second.queries},
+        (*first.probes, *second.probes),
+    )
+
+
+def _users(changes: Json) -> Outcome:
+    expected: Json = {"user": changes, "may": ["config"]}
+    return _settings([]) + Outcome((Check("changes", "changes_are", expected),))
+
+
+def _settings(rows: Json) -> Outcome:
+    """Fossil counts the changes of its configuration in `cfgcnt`, which nobody sets."""
+    query = (
+        "select name, value from config where mtime > 1718020800 and name <> 'cfgcnt' order by name"
+    )
+    return Outcome((Check("settings", "equals", rows),), {"settings": query})
+
+
+def _asked(
+    told: Mapping[str, tuple[str, Json]], kinds: Sequence[str], may: Sequence[str] = ()
+) -> Outcome:
+    """Queries with their rows; only these kinds of artifacts were written, and these tables."""
+    written = f"select distinct type from event where objid > {_built()} order by type"
+    rows: Json = [[kind] for kind in sorted(kinds)]
+    tables: Json = [*_WRITTEN, *may]
+    checks = [Check(name, "equals", expected) for name, (_, expected) in told.items()]
+    return Outcome(
+        (*checks, Check("kinds", "equals", rows), Check("changes", "unchanged", tables)),
+        {**{name: query for name, (query, _) in told.items()}, "kinds": written},
+    )
+
+
+def _newest(name: str, text: str) -> Outcome:
+    probe = Probe(name, url="http://fossil.test/wcontent", script=_NEWEST_TEXT[name])
+    return Outcome((Check(name, "equals", text.strip()),), probes=(probe,))
+
+
+def _tickets_touched(what: str) -> str:
+    return (
+        f"select distinct {what} from event join tag using (tagid)"
+        f" where type = 't' and objid > {_built()} order by 1"
+    )
+
+
+def _row(ticket: Ticket, changes: Mapping[str, str]) -> list[Json]:
+    return [ticket.uuid, *(changes.get(name, getattr(ticket, name)) for name in FIELDS)]
+
+
+def _kinds(check: Check) -> list[str]:
+    return [str(row[0]) for row in cast(list[list[str]], check.expected)]
+
+
+@cache
+def _built() -> int:
+    """How many artifacts there are to begin with; later ones have higher numbers."""
+    return len(set(all_artifacts()))

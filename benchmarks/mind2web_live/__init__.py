@@ -1,0 +1,1 @@
+"""Mind2Web-Live: its tasks and its key nodes."""

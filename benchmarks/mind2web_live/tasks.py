@@ -1,0 +1,120 @@
+"""Mind2Web-Live: 104 tasks on live sites with 443 key nodes that every way to the goal passes.
+
+The task file is `mind2web-live_test_20241024.json` of https://github.com/iMeanAI/WebCanvas (MIT).
+The pages are live: sites change, and with them what can be reached. `success` needs all key nodes;
+`benchmarks.mind2web_live.key_nodes.key_nodes_reached` gives their share.
+"""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from benchmarks.catalogue import Options
+from benchmarks.download import Published, found
+from benchmarks.fixed import suite_of
+from benchmarks.task_file import UnreadableTasks, list_of, typed_of
+from tasks.suite import Suite
+from tasks.task import Check, Json, Task
+
+LEAST_STEPS, MOST_STEPS = 10, 25
+STEPS_PER_REFERENCE = 1.5
+"""As in the published runs."""
+START = "about:blank"
+"""Nothing is open when a published run begins."""
+
+FILE = Published(
+    "mind2web_live",
+    "iMeanAI/WebCanvas",
+    "b9f289128614cd99b97abd0bb9bfc3a45f0847e0",
+    "data/example/mind2web-live_test_20241024.json",
+    "abc2032302fed1ac801539ecc6003dd73ff0aafe824aaf9450e4e504a8ff83f2",
+)
+
+_NODES = {
+    "url_included_match": "key_node_url",
+    "url_exactly_match": "key_node_url",
+    "url_semantic_match": "key_node_url_means",
+    "element_path_exactly_match": "key_node_element",
+    "element_value_exactly_match": "key_node_value",
+    "element_value_included_match": "key_node_value",
+    "element_value_semantic_match": "key_node_value_means",
+}
+
+
+def tasks(path: Path | str, *, start_url: str = START, version: str = "") -> list[Task]:
+    """The tasks of a task file; the version is the date in its name where none is given.
+
+    Raises `UnreadableTasks`.
+    """
+    file = Path(path)
+    dated = re.search(r"\d{8}", file.stem)
+    version = version or (dated.group() if dated else "1")
+    return [
+        _task(raw, f"{file}: task {at}", start_url, version) for at, raw in enumerate(list_of(file))
+    ]
+
+
+def suite(options: Options, subset: str = "") -> Suite:
+    """For the catalogue. Groups are sites, as the first key node of a task names them.
+
+    Raises `UnreadableTasks` and `TasksMissing`.
+    """
+    made = tasks(found(FILE, options.files))
+    version = made[0].id.rpartition("@")[2] if made else "1"
+    return suite_of(f"mind2web-live@{version}", made)
+
+
+def _task(raw: Any, where: str, start_url: str, version: str) -> Task:
+    goal, number = typed_of(raw, "task", str, where), typed_of(raw, "index", int, where)
+    length = typed_of(raw, "reference_task_length", int, where)
+    nodes = typed_of(raw, "evaluation", list, where)
+    checks = tuple(_check(node, f"{where}: evaluation[{at}]") for at, node in enumerate(nodes))
+    return Task(
+        id=f"mind2web-live/{number}@{version}",
+        start_url=start_url,
+        goal=goal,
+        max_steps=min(MOST_STEPS, max(LEAST_STEPS, math.ceil(STEPS_PER_REFERENCE * length))),
+        records=("elements",) if any(check.evidence == "elements" for check in checks) else (),
+        checks=checks,
+        clock="real",
+        skills=_sites(nodes),
+    )
+
+
+def _sites(nodes: Sequence[Any]) -> tuple[str, ...]:
+    addresses = (node["content"].get("url") for node in nodes)
+    hosts = (urlsplit(address).hostname for address in addresses if isinstance(address, str))
+    return next(((host.removeprefix("www."),) for host in hosts if host), ())
+
+
+def _check(node: Any, where: str) -> Check:
+    kind = typed_of(node, "match_function_name", str, where)
+    if kind not in _NODES:
+        raise UnreadableTasks(
+            f"{where}: match_function_name is {kind!r}, known are {', '.join(_NODES)}"
+        )
+    content = typed_of(node, "content", dict, where)
+    reference = typed_of(content, "reference_answer", str, f"{where}: content")
+    if kind.startswith("url"):
+        expected: dict[str, Json] = {"reference": reference, "key": content.get("key") or ""}
+        if kind == "url_exactly_match":
+            expected["exact"] = True
+        return Check("episode.urls", _NODES[kind], expected)
+    expected = {"netloc": typed_of(content, "netloc", str, f"{where}: content")}
+    if kind == "element_path_exactly_match":
+        method = typed_of(node, "method", str, where)
+        if method != "selector":
+            raise UnreadableTasks(f"{where}: method is {method!r}, only selector is known")
+        expected["selector"] = reference
+    else:
+        expected |= {"reference": reference, **_selector(content)}
+    if kind == "element_value_included_match":
+        expected["included"] = True
+    return Check("elements", _NODES[kind], expected)
+
+
+def _selector(content: Mapping[str, Any]) -> dict[str, Json]:
+    return {"selector": content["path"]} if content.get("path") else {}

@@ -1,0 +1,1 @@
+"""MiniWoB++: its tasks and scripted solutions."""

@@ -1,0 +1,69 @@
+"""Online-Mind2Web: 300 tasks on live sites, easy to hard, which only a judge scores.
+
+The file is `Online_Mind2Web_06042025.json` of https://github.com/microsoft/fara, whose repository
+is MIT. The authors have replaced tasks since; a later file of the same form has its own version.
+"""
+
+import re
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from benchmarks.catalogue import Options
+from benchmarks.download import Published, found
+from benchmarks.fixed import suite_of
+from benchmarks.task_file import UnreadableTasks, field_of, list_of, typed_of
+from tasks.suite import Suite
+from tasks.task import Task
+
+MAX_STEPS = 50
+"""As many screenshots as the published judge looks at; the tasks themselves name no limit."""
+
+LEVELS = ("easy", "medium", "hard")
+
+FILE = Published(
+    "online_mind2web",
+    "microsoft/fara",
+    "3f3f1fd82cc2769a6630932d1670bac7349f4a42",
+    "webeval/data/om2w/Online_Mind2Web_06042025.json",
+    "e4bb090a72d8d57d300f358df906ffc0f6838750bc9e8112354e7a81a3c29c07",
+)
+
+
+def tasks(path: Path | str, version: str = "") -> list[Task]:
+    """The tasks of a file; the version is the date in its name where none is given.
+
+    Raises `UnreadableTasks`.
+    """
+    file = Path(path)
+    dated = re.search(r"\d{8}", file.stem)
+    version = version or (dated.group() if dated else "1")
+    return [_task(raw, f"{file}: task {at}", version) for at, raw in enumerate(list_of(file))]
+
+
+def suite(options: Options, subset: str = "") -> Suite:
+    """For the catalogue. Groups are sites, and `easy`, `medium` and `hard` as published.
+
+    Raises `UnreadableTasks` and `TasksMissing`.
+    """
+    made = tasks(found(FILE, options.files))
+    version = made[0].id.rpartition("@")[2] if made else "1"
+    return suite_of(f"online-mind2web@{version}", made)
+
+
+def _task(raw: Any, where: str, version: str) -> Task:
+    address, level = field_of(raw, "website", where), field_of(raw, "level", where)
+    host = urlsplit(address).hostname
+    if not host:
+        raise UnreadableTasks(f"{where}: website is {address!r}, expected an address")
+    if level not in LEVELS:
+        raise UnreadableTasks(f"{where}: level is {level!r}, expected one of {', '.join(LEVELS)}")
+    typed_of(raw, "reference_length", int, where)
+    return Task(
+        id=f"online-mind2web/{field_of(raw, 'task_id', where)}@{version}",
+        start_url=address,
+        goal=field_of(raw, "confirmed_task", where),
+        max_steps=MAX_STEPS,
+        clock="real",
+        skills=(host.removeprefix("www."), level),
+    )

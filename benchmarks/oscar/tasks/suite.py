@@ -1,0 +1,66 @@
+"""The suite: every template with seeds, as tasks on the site."""
+
+from collections.abc import Mapping
+from importlib import import_module
+from random import Random
+from typing import Any
+
+from benchmarks.catalogue import Options
+from benchmarks.oscar.tasks.template import CHANGES, TEMPLATES
+from tasks.suite import Suite, UnknownTask
+from tasks.task import Task
+
+VERSION = 1
+SITE = "oscar@1"
+ADDRESS = "http://shop.test"
+_FAMILIES = (
+    *("lookups", "baskets", "checkout", "accounts", "goods", "orders", "promotions"),
+    "infeasible",
+)
+for _family in _FAMILIES:  # importing a module registers its templates
+    import_module(f"benchmarks.oscar.tasks.{_family}")
+
+_SPARE = 4
+"""Steps that the shortest tasks have besides twice those of their solution."""
+
+
+def suite(options: Options, subset: str = "") -> Suite:
+    """All templates; `subset` is a group: `customer`, `staff` or `infeasible`."""
+    groups = _groups()
+    return Suite(
+        id=f"oscar@{VERSION}",
+        names=groups[subset] if subset else tuple(TEMPLATES),
+        make=_make,
+        groups=groups,
+    )
+
+
+def _make(name: str, seed: int, settings: Mapping[str, Any]) -> Task:
+    if name not in TEMPLATES:
+        raise UnknownTask(name, tuple(TEMPLATES))
+    template = TEMPLATES[name]
+    case = template.write(Random(f"{name} {seed}"))
+    return Task(
+        id=f"oscar/{name}@{VERSION}",
+        start_url=ADDRESS + template.start,
+        goal=case.goal,
+        seed=seed,
+        max_steps=2 * template.steps + _SPARE,
+        checks=case.checks,
+        records=(CHANGES,),
+        queries=case.queries,
+        site=SITE,
+        login=template.login,
+        template=name,
+        skills=template.skills,
+    )
+
+
+def _groups() -> dict[str, tuple[str, ...]]:
+    staff = {name for name, template in TEMPLATES.items() if template.login == "staff"}
+    impossible = {name for name, each in TEMPLATES.items() if "infeasible" in each.skills}
+    return {
+        "customer": tuple(name for name in TEMPLATES if name not in staff),
+        "staff": tuple(name for name in TEMPLATES if name in staff),
+        "infeasible": tuple(name for name in TEMPLATES if name in impossible),
+    }

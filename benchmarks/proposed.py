@@ -1,0 +1,92 @@
+"""Proposals as a benchmark: the tasks that were taken, read back from proposals.jsonl.
+
+`webagent propose` writes the file (docs/proposing.md). The subset `untried` are the tasks that
+passed every other filter and that nobody has tried yet, for whoever wants to try them.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from benchmarks.catalogue import Options, TasksMissing
+from benchmarks.task_file import UnreadableTasks
+from tasks.proposal import UNTRIED, Proposal
+from tasks.proposal_reading import NoRecord, read_record
+from tasks.suite import Suite, UnknownTask
+from tasks.task import Task
+
+VERSION = 1
+_FILE = "proposals.jsonl"
+
+
+def suite(options: Options, subset: str = "") -> Suite:
+    """The accepted proposals of a file, or of the folder of a run that proposed.
+
+    Every seed of a task is the same task. The sources and the sites are groups. Raises
+    `TasksMissing` where no file is named or nothing in it was taken, `UnreadableTasks` for a line
+    that is no proposal.
+    """
+    path = _found(options.files)
+    proposals = [each for each in read(path) if _is_meant(each, subset)]
+    if not proposals:
+        what = "that nobody has tried" if subset else "that passed every filter"
+        raise TasksMissing(f"{path} holds no proposal {what}; propose more, or have more solved")
+    tasks = {each.task.name: each.task for each in proposals}
+
+    def make(name: str, seed: int, settings: Mapping[str, Any]) -> Task:
+        if name not in tasks:
+            raise UnknownTask(name, tuple(tasks))
+        return replace(tasks[name], seed=seed)
+
+    named = f"proposed-{subset}" if subset else "proposed"
+    groups = _groups(proposals)
+    return Suite(f"{named}@{VERSION}", tuple(tasks), make, groups=groups, is_seeded=False)
+
+
+def read(path: Path) -> list[Proposal]:
+    """Every proposal of a file, refused ones included. Raises `UnreadableTasks`, `TasksMissing`."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise TasksMissing(f"{path} cannot be read: {error}") from error
+    return [_proposal(text, f"{path}, line {number}") for number, text in enumerate(lines, 1)]
+
+
+def _found(files: Path | None) -> Path:
+    if files is None:
+        raise TasksMissing(
+            "proposed tasks are in the file that `webagent propose` writes; name it with --files"
+            f" RUN/{_FILE}"
+        )
+    return files / _FILE if files.is_dir() else files
+
+
+def _proposal(text: str, where: str) -> Proposal:
+    try:
+        found = json.loads(text)
+        if isinstance(found, dict):
+            found.pop("made", None)
+        return read_record(Proposal, found)
+    except json.JSONDecodeError as error:
+        raise UnreadableTasks(f"{where}: not JSON: {error}") from error
+    except NoRecord as error:
+        raise UnreadableTasks(f"{where}: no proposal: {error}") from error
+
+
+def _is_meant(proposal: Proposal, subset: str) -> bool:
+    if subset == "untried":
+        return [each.filter for each in proposal.refusals] == ["feasibility"] and (
+            proposal.refusals[0].reason == UNTRIED
+        )
+    return not proposal.refusals
+
+
+def _groups(proposals: list[Proposal]) -> dict[str, tuple[str, ...]]:
+    groups = defaultdict[str, list[str]](list)
+    for each in proposals:
+        for group in filter(None, (each.source, each.task.site.partition("@")[0])):
+            groups[group].append(each.task.name)
+    return {group: tuple(names) for group, names in groups.items()}

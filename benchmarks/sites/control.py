@@ -1,0 +1,138 @@
+"""A running site that other commands can find, and tell what to do."""
+
+import json
+import os
+import re
+import socket
+import socketserver
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from benchmarks.sites import Instance, SiteError
+from benchmarks.sites.building import cache_folder
+
+_SECONDS = 120.0
+_Deed = Callable[[str], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What is written down of a site that was started by hand, for as long as it runs."""
+
+    site: str
+    base: str
+    pid: int
+    """Of the process that started it."""
+    state: str
+    """Folder of its state."""
+    socket: str
+
+    @classmethod
+    def path(cls, site: str) -> Path:
+        """Where it lies."""
+        return cache_folder() / "running" / f"{re.sub(r'[^A-Za-z0-9._@-]', '-', site)}.json"
+
+    @classmethod
+    def find(cls, site: str) -> "Note | None":
+        """The note of a site that does run; one whose process is gone is deleted."""
+        path = cls.path(site)
+        try:
+            note = cls(**json.loads(path.read_bytes()))
+        except (OSError, ValueError, TypeError):
+            return None
+        try:
+            tell(note, "check")
+        except ConnectionError:
+            path.unlink(missing_ok=True)
+            return None
+        return note
+
+    def write(self) -> None:
+        """Whole or not at all."""
+        path = self.path(self.site)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = path.with_suffix(f".{os.getpid()}")
+        draft.write_text(json.dumps(asdict(self)), encoding="utf-8")
+        draft.replace(path)
+
+
+def tell(note: Note, deed: str, state: str = "") -> Any:
+    """Have the running site do it, and say what came of it. Raises `SiteError` when it did not
+    work, `ConnectionError` when nobody is there."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(_SECONDS)
+        try:
+            connection.connect(note.socket)
+        except OSError as error:
+            raise ConnectionError(f"nobody listens at {note.socket}") from error
+        connection.sendall(json.dumps([deed, state]).encode() + b"\n")
+        with connection.makefile("rb") as replies:
+            line = replies.readline()
+    if not line:
+        raise SiteError(f"{note.site} went away over {deed}")
+    reply = json.loads(line)
+    if "error" in reply:
+        raise SiteError(reply["error"])
+    return reply["done"]
+
+
+class Control:
+    """Listens for what other commands ask of an instance: `with Control(instance) as control`."""
+
+    def __init__(self, instance: Instance) -> None:
+        self.stopped = threading.Event()
+        """Set once somebody has asked it to stop."""
+        self._instance = instance
+        self._deeds: Mapping[str, _Deed] = {
+            "reset": instance.reset,
+            "snapshot": lambda name: str(instance.snapshot(name)),
+            "check": lambda _: instance.is_healthy(),
+            "stop": lambda _: self.stopped.set(),
+        }
+        address = str(instance.folder / "control")
+        self._server = _Server(address, _Handler)
+        self._server.answer = self._answer
+        self.note = Note(instance.site.id, instance.base, os.getpid(), str(instance.state), address)
+
+    def __enter__(self) -> Self:
+        threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
+        self.note.write()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        Note.path(self.note.site).unlink(missing_ok=True)
+        self._server.shutdown()
+        self._server.server_close()
+
+    def _answer(self, line: bytes) -> bytes:
+        try:
+            deed, state = json.loads(line)
+            reply = {"done": self._deeds[deed](state)}
+        except SiteError as error:
+            reply = {"error": str(error)}
+        return json.dumps(reply).encode() + b"\n"
+
+
+class _Server(socketserver.ThreadingUnixStreamServer):
+    daemon_threads = True
+    answer: Callable[[bytes], bytes]
+
+
+class _Handler(socketserver.StreamRequestHandler):
+    server: _Server
+
+    def handle(self) -> None:
+        """One line in, one line out."""
+        with suppress(ConnectionError):
+            if line := self.rfile.readline():
+                self.wfile.write(self.server.answer(line))

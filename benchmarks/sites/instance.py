@@ -1,0 +1,260 @@
+"""A site that runs on this machine, with a state, a port and processes of its own."""
+
+import json
+import logging
+import shutil
+import sqlite3
+import tempfile
+import threading
+import time
+from contextlib import ExitStack, closing
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from benchmarks.sites.building import Build, built
+from benchmarks.sites.ports import HOST, Port, is_in_use, tables_of
+from benchmarks.sites.process import START_SECONDS, Process
+from benchmarks.sites.site import Site, SiteError
+from benchmarks.sites.state import FIRST, LOGINS, Placed, keep
+
+logger = logging.getLogger(__name__)
+
+_QUIET_SECONDS = 3.0
+"""How long a reset waits for requests under way; then the server is started anew."""
+_DYING_SECONDS = 0.2
+"""Until a process that has let go of its port is seen to be gone."""
+_PREFIX = "webagent-site-"
+
+
+class Instance:
+    """One running copy of a site: `with Instance.start(site) as running: ... running.reset()`.
+
+    Its calls block, and may be made from any thread. When this process ends, however
+    it ends, so do the server and all that it has started.
+    """
+
+    def __init__(self, build: Build, port: Port, folder: Path) -> None:
+        """Nothing runs yet; use `Instance.start`."""
+        self.build = build
+        self.site = build.site
+        self.folder = folder
+        self.seconds = 0.0
+        """How long the start took, the build apart."""
+        self.state_name = FIRST
+        """The saved state that it was put into last."""
+        self._port = port
+        self._placed = Placed(folder / "state", folder / "incoming")
+        self._process: Process | None = None
+        self._tables: tuple[Path, ...] = ()
+        self._turn = threading.Lock()
+
+    @classmethod
+    def start(cls, site: Site, port: int = 0, state: str = FIRST) -> "Instance":
+        """A new one, in a saved state; built first where it is not yet. Raises `SiteError` when it
+        cannot be built, does not start in time, or the port asked for is in use."""
+        return cls.of(built(site, first_state), port, state)
+
+    @classmethod
+    def of(cls, build: Build, port: int = 0, state: str = FIRST) -> "Instance":
+        """A new one from what is built. Raises `SiteError`."""
+        began = time.monotonic()
+        saved = build.state(state)
+        claimed = Port.claim(port)
+        folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        running = cls(build, claimed, folder)
+        with ExitStack() as undo:
+            undo.callback(running.stop)
+            running._put(saved)
+            running.state_name = state
+            running._serve()
+            undo.pop_all()
+        running.seconds = time.monotonic() - began
+        return running
+
+    @property
+    def port(self) -> int:
+        """The port of 127.0.0.1 that it listens on."""
+        return self._port.number
+
+    @property
+    def base(self) -> str:
+        """Its real address: `http://127.0.0.1:PORT`."""
+        return f"http://{HOST}:{self.port}"
+
+    @property
+    def state(self) -> Path:
+        """The folder of its state as it is now."""
+        return self._placed.folder
+
+    @property
+    def database(self) -> Path | None:
+        """Its SQLite file as it is now; None where the site has none."""
+        return self.state / self.site.database if self.site.database else None
+
+    @property
+    def saved_database(self) -> Path | None:
+        """The same file in the saved state that it was put into last."""
+        named = self.site.database
+        return self.build.state(self.state_name) / named if named else None
+
+    @property
+    def pid(self) -> int:
+        """Of its server, 0 when it has been stopped; its process group has the same number."""
+        return self._process.pid if self._process else 0
+
+    @property
+    def output(self) -> str:
+        """The end of what the server has written."""
+        return self._process.output if self._process else ""
+
+    def login(self, role: str) -> dict[str, Any]:
+        """As the build's."""
+        return self.build.login(role)
+
+    def reset(self, state: str = FIRST) -> float:
+        """Put a saved state in place while the site runs, and say how many seconds that took.
+
+        Requests under way are waited for; where one does not end the server is started anew.
+        Raises `SiteError` when there is no such state, or the server is dead.
+        """
+        began = time.monotonic()
+        saved = self.build.state(state)
+        with self._turn:
+            self.check()
+            if self._is_quiet():
+                self._put(saved)
+            else:
+                logger.warning(
+                    "%s was busy for %g s when it was to be reset; its server was started anew",
+                    *(self.site.id, _QUIET_SECONDS),
+                )
+                self._end_server()
+                self._put(saved)
+                self._serve()
+            self.state_name = state
+        return time.monotonic() - began
+
+    def snapshot(self, name: str) -> Path:
+        """Keep the state as it is now under a name that `reset` knows. Raises `SiteError`."""
+        if name == FIRST:
+            raise SiteError(f"{FIRST!r} is the state as it was built; choose another name")
+        path = self.build.path_of(name)
+        with self._turn:
+            keep(self.state, path)
+        return path
+
+    def check(self) -> None:
+        """Raises `SiteError` when the server has ended, with what it wrote last."""
+        process = self._process
+        if process is None:
+            raise SiteError(f"{self.site.id} has been stopped; start another instance")
+        if not process.is_running:
+            raise SiteError(process.epitaph("has died"))
+
+    def is_healthy(self) -> bool:
+        """Whether the server runs and answers."""
+        process = self._process
+        return process is not None and process.is_running and process.answers()
+
+    def stop(self) -> None:
+        """End the server and delete its state. Safe to call twice."""
+        with self._turn:
+            self._end_server()
+        self._port.release()
+        for _ in range(20):
+            shutil.rmtree(self.folder, ignore_errors=True)
+            if not self.folder.exists():
+                return
+            time.sleep(0.02)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def _put(self, saved: Path) -> None:
+        try:
+            self._placed.put(saved)
+        except OSError as error:
+            raise SiteError(
+                f"the state {saved} cannot be put in place in {self.state}: {error}"
+            ) from error
+
+    def _serve(self) -> None:
+        serving = self.site.serve(self.state, self.port)
+        self._process = Process(serving, self.folder, self.port, self.site.id)
+        self._process.wait_until_ready(START_SECONDS)
+        self._tables = tables_of(self.port)
+
+    def _end_server(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process = None
+
+    def _is_quiet(self) -> bool:
+        """Once no request is under way and no transaction is open; False where that takes long."""
+        end = time.monotonic() + _QUIET_SECONDS
+        while self._is_in_use():
+            if time.monotonic() > end:
+                return False
+            time.sleep(0.002)
+        return self.database is None or _is_idle(self.database, end - time.monotonic())
+
+    def _is_in_use(self) -> bool:
+        try:
+            return is_in_use(self.port, self._tables)
+        except ConnectionError as error:
+            time.sleep(_DYING_SECONDS)
+            self.check()
+            raise SiteError(f"{self.site.id} has gone deaf: {error}") from error
+
+
+def first_state(site: Site, folder: Path, state: Path) -> None:
+    """Build the site and log every account in, each as its browser will be. Raises `SiteError`."""
+    fresh = folder / "built"
+    fresh.mkdir()
+    site.build(fresh)
+    if not site.accounts:
+        state.parent.mkdir(parents=True, exist_ok=True)
+        fresh.rename(state)
+        return
+    port = Port.claim()
+    try:
+        process = Process(site.serve(fresh, port.number), folder, port.number, site.id)
+        try:
+            process.wait_until_ready()
+            _log_all_in(site, f"http://{HOST}:{port.number}", fresh / LOGINS)
+            keep(fresh, state)
+        finally:
+            process.kill()
+    finally:
+        port.release()
+
+
+def _log_all_in(site: Site, base: str, folder: Path) -> None:
+    folder.mkdir()
+    for role, account in site.accounts.items():
+        cookies = site.log_in(base, account)
+        if not cookies:
+            raise SiteError(f"{site.id} gave {account.name} no cookie; the log-in of {role} failed")
+        text = json.dumps({"cookies": cookies, "origins": []}, indent=1)
+        (folder / f"{role}.json").write_text(text, encoding="utf-8")
+
+
+def _is_idle(database: Path, seconds: float) -> bool:
+    """Whether nobody is writing to the database, or stops within so many seconds."""
+    try:
+        address = f"{database.as_uri()}?mode=rw"
+        with closing(sqlite3.connect(address, uri=True, timeout=max(0.05, seconds))) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.rollback()
+    except sqlite3.Error:
+        return False
+    return True

@@ -1,0 +1,219 @@
+"""A world on sites of this machine: fresh for every episode, under an address that stays."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Protocol, TypeVar, cast
+
+from benchmarks.sites.addresses import Translation
+from benchmarks.sites.changes import Untold, answers, changes
+from benchmarks.sites.lease import Lease, Running
+from benchmarks.sites.site import SiteError
+from tasks.task import Json, Task
+from webagent.action import Action
+from webagent.errors import GuardError, WorldError
+from webagent.records import Observation
+from webagent.rollout.seat import OpenWorld, Preparing
+from webagent.rollout.world import World
+from webagent.timing import uncounted
+
+CHANGES = "changes"
+_DYING_SECONDS = 0.1
+"""Until a process that has let go of its connections is seen to be gone."""
+Answer = TypeVar("Answer")
+
+
+class Host(Protocol):
+    """Where a world gets its sites from."""
+
+    async def lease(self, site: str) -> Lease:
+        """A running site of one's own. Raises `SiteError`."""
+        ...
+
+    async def give_back(self, lease: Lease) -> None:
+        """It is not needed any more."""
+        ...
+
+    def address(self, site: str) -> str:
+        """Its address in tasks and trajectories. Raises `SiteError`."""
+        ...
+
+    def passing(self, site: str) -> Mapping[str, tuple[str, ...]]:
+        """What is not told of as a change."""
+        ...
+
+
+class HostedWorld:
+    """The worlds that `open_world` makes, with the sites that tasks name started and reset for each
+    episode. A task without a site is played as it would be without this.
+
+    The agent, the record and the checks see a site's own address, whatever port it is served on.
+    What goes wrong with a site is a `WorldError`, and the next reset gets another instance.
+    """
+
+    def __init__(self, open_world: OpenWorld, host: Host) -> None:
+        self._open_world = open_world
+        self._host = host
+        self._inner: World | None = None
+        self._lease: Lease | None = None
+        self._site = ""
+        """The site that the inner world's pages are on."""
+        self._translation = Translation()
+
+    async def reset(self, task: Task) -> Observation:
+        """Put the site into its first state and start the task. Raises `WorldError`."""
+        if task.site or self._site:
+            await self._leave_pages()
+        with self._at_work():
+            if task.site != self._site or self._lease is None:
+                await self._give_back()
+            if task.site:
+                await self._begin(task)
+            self._inner = self._inner or await self._open_world()
+            seen = await self._inner.reset(self._inward(task))
+            return self._translation.outward(seen)
+
+    async def step(self, action: Action) -> Observation:
+        """As the inner world's. Raises `WorldError`, also when the site has died."""
+        inner = self._there()
+        with self._at_work():
+            self._check()
+            seen = await inner.step(self._translation.inward(action))
+            self._check()
+            return self._translation.outward(seen)
+
+    async def evidence(self, task: Task) -> Mapping[str, Json]:
+        """The inner world's, then what the site's database says. Raises `WorldError`."""
+        inner = self._there()
+        with self._at_work():
+            self._check()
+            found = dict(await inner.evidence(self._inward(task)))
+            if self._lease is not None:
+                running = self._lease.running
+                found = _joined(found, await asyncio.to_thread(self._asked, running, task))
+                if not await asyncio.to_thread(running.is_healthy):
+                    await asyncio.sleep(_DYING_SECONDS)
+                    running.check()
+                    raise SiteError(f"{task.site} does not answer any more")
+            return self._translation.outward(found)
+
+    async def prepare(self, task: Task) -> None:
+        """Only for tasks without a site: others begin with a site that is reset first."""
+        if not task.site and not self._site and isinstance(self._inner, Preparing):
+            await self._inner.prepare(task)
+
+    async def close(self) -> None:
+        """Close the inner world and give the site back. Safe to call twice."""
+        try:
+            await self._leave_pages()
+        finally:
+            await self._give_back()
+
+    async def _begin(self, task: Task) -> None:
+        """The site in its first state, in our hands."""
+        try:
+            lease = await self._reset(task)
+        except SiteError:
+            if self._lease is None:
+                raise
+            self._doubt()
+            await self._give_back()
+            lease = await self._reset(task)
+        self._translation = Translation(self._host.address(task.site), lease.running.base)
+
+    async def _reset(self, task: Task) -> Lease:
+        if self._lease is None:
+            with uncounted():
+                self._lease = await self._host.lease(task.site)
+        self._site = task.site
+        lease = self._lease
+        lease.renew()
+        await asyncio.to_thread(lease.running.reset)
+        if task.login:
+            await asyncio.to_thread(lease.running.login, task.login)
+        return lease
+
+    async def _leave_pages(self) -> None:
+        """Pages of the episode before could still be writing to its site."""
+        inner, self._inner = self._inner, None
+        if inner is not None:
+            await inner.close()
+
+    async def _give_back(self) -> None:
+        lease, self._lease, self._site = self._lease, None, ""
+        self._translation = Translation()
+        if lease is not None:
+            await self._host.give_back(lease)
+
+    def _inward(self, task: Task) -> Task:
+        """The task as the inner world is to see it."""
+        if not task.site:
+            return task
+        records = tuple(name for name in task.records if name != CHANGES)
+        return self._translation.inward(replace(task, records=records, checks=(), queries={}))
+
+    def _asked(self, running: Running, task: Task) -> dict[str, Json]:
+        """What the task asks of the database, with the reasons for what could not be told."""
+        wanted = [*task.queries, *([CHANGES] if CHANGES in task.records else [])]
+        database, saved = running.database, running.saved_database
+        if not wanted:
+            return {}
+        if database is None or saved is None:
+            reason = f"{task.site} has no database that can be read from here"
+            return {"uncaptured": dict.fromkeys(wanted, cast(Json, reason))}
+        found, untold = answers(database, task.queries)
+        if CHANGES in wanted:
+            try:
+                told = changes(saved, database, self._host.passing(task.site))
+                found[CHANGES] = cast(Json, told)
+            except Untold as reason:
+                untold[CHANGES] = str(reason)
+        return {**found, "uncaptured": untold} if untold else found
+
+    def _check(self) -> None:
+        if self._lease is not None:
+            self._lease.renew()
+
+    def _doubt(self) -> None:
+        if self._lease is not None:
+            self._lease.is_doubtful = True
+
+    def _there(self) -> World:
+        if self._inner is None:
+            raise WorldError("no episode is being played; call reset first")
+        return self._inner
+
+    @contextmanager
+    def _at_work(self) -> Iterator[None]:
+        """What goes wrong is told with the site's own address; its health is looked at later."""
+        try:
+            yield
+        except asyncio.CancelledError:
+            self._doubt()
+            raise
+        except (SiteError, WorldError) as error:
+            self._doubt()
+            kind = type(error) if isinstance(error, WorldError) else WorldError
+            raise kind(self._translation.outward(str(error))) from error
+        except GuardError as error:
+            raise GuardError(self._translation.outward(str(error))) from error
+
+
+def _joined(found: Mapping[str, Json], more: Mapping[str, Json]) -> dict[str, Json]:
+    """Both, with the reasons of both."""
+    reasons = [each.get("uncaptured") for each in (found, more)]
+    together = {
+        name: why for each in reasons if isinstance(each, dict) for name, why in each.items()
+    }
+    joined = {**found, **more}
+    return {**joined, "uncaptured": together} if together else joined
+
+
+def hosted(open_world: OpenWorld, host: Host) -> Callable[[], Awaitable[World]]:
+    """Opens worlds that can play tasks with sites as well as those without."""
+
+    async def open_hosted() -> World:
+        return HostedWorld(open_world, host)
+
+    return open_hosted

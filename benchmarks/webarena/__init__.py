@@ -1,0 +1,1 @@
+"""WebArena and its kin: task files, the sites they name, and the checks of their scorers."""

@@ -1,0 +1,188 @@
+"""The published checks that ask a language model: is the answer the same, is the reason the same.
+
+What the model is shown is what the scorers show it; the words are ours, and their hash is in the
+reason of every verdict. An answer is shown as the scorers clean it, in lower case.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.webarena.rules import visualwebarena, webarena
+from benchmarks.webarena.rules.webarena import text_of, texts_of
+from evaluators.evaluator import Verdict
+from evaluators.rules.rule import Question, consulting_rule
+from tasks.task import Json
+from webagent.errors import ModelError
+from webagent.models.model import Message, Model
+from webagent.models.prompt import Prompt, fence, load_prompt
+
+PROMPTS = Path(__file__).parent / "prompts"
+
+MARKS = {"correct": 1.0, "partially correct": 0.0, "incorrect": 0.0}
+REASONS = {"same": 1.0, "different": 0.0}
+
+NO_ANSWER = Verdict(0.0, "fails: no answer was given")
+UNASKED = "marks of the page are asked without a question"
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """One question to a model, and how its reply is read."""
+
+    prompt: Prompt
+    slots: Mapping[str, str]
+    read: Callable[[str], Verdict | None]
+    """None where the reply cannot be read."""
+    images: tuple[bytes, ...] = ()
+
+
+async def ask(model: Model | None, asking: Asking) -> Verdict:
+    """What the model says, asked once more where its reply cannot be read.
+
+    Abstains without a model, when the second reply cannot be read either, and when it fails.
+    """
+    prompt = asking.prompt
+    if model is None:
+        return Verdict(None, f"asks a model ({prompt.name}); give one: checks_hold(means=Means(m))")
+    brief = Message("user", prompt.fill("user", **asking.slots), asking.images)
+    messages = [Message("system", prompt.fill("system")), brief]
+    by = f"{model.name}, {prompt.name}#{prompt.hash}"
+    text = ""
+    try:
+        for _ in range(2):
+            text = (await model.complete(messages, max_tokens=2048)).replies[0].text
+            verdict = asking.read(text.rpartition("</think>")[2].strip())
+            if verdict is not None:
+                return Verdict(verdict.value, f"{verdict.reason} ({by})")
+            said = Message("assistant", text or "(an empty reply)")
+            messages += [said, Message("user", prompt.fill("again"))]
+    except ModelError as error:
+        return Verdict(None, f"the model failed: {error} ({by})")
+    return Verdict(None, f"the reply {text[:80]!r} cannot be read, asked twice ({by})")
+
+
+def read_word(text: str, values: Mapping[str, float]) -> Verdict | None:
+    """The value of the reply, which must be one entry of the table, or end in a line that is."""
+    last = text.strip().rpartition("\n")[2]
+    said = " ".join(re.findall(r"[a-z]+", last.lower()))
+    return Verdict(values[said], f"marked {said}") if said in values else None
+
+
+@consulting_rule
+async def webarena_fuzzy_match(question: Question) -> Verdict:
+    """A model finds the answer to be correct by each reference."""
+    answer = webarena.clean(text_of(question.found))
+    references = texts_of(question.expected)
+    return await _marked(question, answer, references, "same")
+
+
+@consulting_rule
+async def webarena_unachievable(question: Question) -> Verdict:
+    """The answer is `N/A`, or a model finds its reason to be the expected one."""
+    return await _unachievable(question, webarena.clean)
+
+
+@consulting_rule
+async def visualwebarena_unachievable(question: Question) -> Verdict:
+    """The answer is `N/A`, or a model finds its reason to be the expected one."""
+    return await _unachievable(question, visualwebarena.clean)
+
+
+@consulting_rule
+async def visualwebarena_fuzzy_match(question: Question) -> Verdict:
+    """A model finds the answer to be correct by each reference."""
+    answer = visualwebarena.clean(text_of(question.found))
+    return await _marked(question, answer, texts_of(question.expected), "same")
+
+
+@consulting_rule
+async def visualwebarena_page_fuzzy_match(question: Question) -> Verdict:
+    """A model finds what was selected to be correct by every alternative.
+
+    The scorer joins alternatives by "and", and tells the model no question.
+    """
+    return await _page_marked(question, all_of)
+
+
+@consulting_rule
+async def visualwebarena_page_fuzzy_match_corrected(question: Question) -> Verdict:
+    """A model finds what was selected to be correct by one of the alternatives."""
+    return await _page_marked(question, any_of)
+
+
+@consulting_rule
+async def webchorearena_fuzzy_match(question: Question) -> Verdict:
+    """A model finds the key points of the references, taken as one, in the answer."""
+    answer = webarena.clean(text_of(question.found))
+    reference = "; ".join(_texts(question.expected))
+    return await _marked(question, answer, [reference], "key_points")
+
+
+def all_of(verdicts: list[Verdict]) -> Verdict:
+    """A 0 decides, then an abstention; else 1."""
+    return _joined(verdicts, (0.0, None, 1.0))
+
+
+def any_of(verdicts: list[Verdict]) -> Verdict:
+    """A 1 decides, then an abstention; else 0."""
+    return _joined(verdicts, (1.0, None, 0.0))
+
+
+async def _unachievable(question: Question, clean: Callable[[str], str]) -> Verdict:
+    answer = clean(text_of(question.found))
+    if clean(answer) == "n/a":
+        return Verdict(1.0, "holds: N/A")
+    if not answer:
+        return NO_ANSWER
+    slots = {
+        "task": question.goal,
+        "reference": text_of(question.expected),
+        "answer": fence("reason", answer),
+    }
+    prompt = load_prompt(PROMPTS / "unachievable.md")
+    return await ask(
+        question.means.model, Asking(prompt, slots, lambda text: read_word(text, REASONS))
+    )
+
+
+async def _page_marked(question: Question, join: Callable[[list[Verdict]], Verdict]) -> Verdict:
+    if question.found is False:
+        return Verdict(0.0, visualwebarena.NOTHING)
+    selected = visualwebarena.page_text(question.found)
+    if not selected:
+        return Verdict(0.0, "fails: what was selected is empty")
+    alternatives = text_of(question.expected).split(webarena.OR)
+    return join([await _mark(question, selected, each, "same", UNASKED) for each in alternatives])
+
+
+async def _marked(question: Question, answer: str, references: list[str], how: str) -> Verdict:
+    if not answer:
+        return NO_ANSWER
+    return all_of([await _mark(question, answer, each, how, question.goal) for each in references])
+
+
+async def _mark(question: Question, answer: str, reference: str, how: str, goal: str) -> Verdict:
+    prompt = load_prompt(PROMPTS / "fuzzy_match.md")
+    slots = {
+        "how": prompt.fill(how),
+        "question": goal,
+        "reference": reference,
+        "answer": fence("answer", answer),
+    }
+    return await ask(
+        question.means.model, Asking(prompt, slots, lambda text: read_word(text, MARKS))
+    )
+
+
+def _joined(verdicts: list[Verdict], order: tuple[float | None, ...]) -> Verdict:
+    for value in order:
+        reasons = [verdict.reason for verdict in verdicts if verdict.value == value]
+        if reasons:
+            return Verdict(value, "; ".join(reasons))
+    return Verdict(order[-1], "nothing is asked for")
+
+
+def _texts(value: Json) -> list[str]:
+    return [value] if isinstance(value, str) else texts_of(value)

@@ -1,0 +1,179 @@
+"""WebArena's, VisualWebArena's and WebChoreArena's rules where theirs are known to be wrong.
+
+Each has the name of the published rule with `_corrected` after it. What is corrected:
+
+- texts are found by words and numbers, so that `5` is not in `15` nor `5.5`, and is in `5.`;
+- addresses are compared by host, path and query of one alternative, not as texts;
+- `<` does not hold for equal numbers, and numbers may have decimals;
+- all alternatives of a single character are looked for in the answer, none in itself.
+"""
+
+import re
+from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
+
+from benchmarks.webarena.rules import visualwebarena, webarena
+from benchmarks.webarena.rules.webarena import OR, includes_all, text_of, texts_of
+from evaluators.evaluator import Verdict
+from evaluators.rules.rule import rule
+from tasks.task import Json
+
+_ALTERNATIVES = re.compile(r" \|or\| ", re.IGNORECASE)
+_NUMBER = re.compile(r"[-+]?(?:\d[\d,]*\.?\d*|\.\d+)")
+
+
+@rule
+def webarena_must_include_corrected(found: Json, expected: Json) -> Verdict:
+    """One alternative of each item is in the answer, as words."""
+    return _includes(text_of(found), texts_of(expected))
+
+
+@rule
+def visualwebarena_must_include_corrected(found: Json, expected: Json) -> Verdict:
+    """One alternative of each item is in the answer, as words."""
+    return _includes(text_of(found), texts_of(expected))
+
+
+@rule
+def webchorearena_must_include_corrected(found: Json, expected: Json) -> Verdict:
+    """The share of the items of which one alternative is in the answer, as words."""
+    included = _found_in(text_of(found), texts_of(expected))
+    share = sum(included.values()) / len(included) if included else 1.0
+    return Verdict(share, includes_all(included).reason)
+
+
+@rule
+def visualwebarena_must_exclude_corrected(found: Json, expected: Json) -> Verdict:
+    """No item is in the answer, as words."""
+    return _excludes(text_of(found), texts_of(expected))
+
+
+@rule
+def visualwebarena_page_must_include_corrected(found: Json, expected: Json) -> Verdict:
+    """One alternative of each item is in what was selected on the page, as words."""
+    if found is False:
+        return Verdict(0.0, visualwebarena.NOTHING)
+    return _includes(visualwebarena.page_text(found), texts_of(expected))
+
+
+@rule
+def visualwebarena_page_must_exclude_corrected(found: Json, expected: Json) -> Verdict:
+    """No item is in what was selected on the page, as words."""
+    if found is False:
+        return Verdict(0.0, visualwebarena.NOTHING)
+    return _excludes(visualwebarena.page_text(found), texts_of(expected))
+
+
+@rule
+def visualwebarena_required_values_corrected(found: Json, expected: Json) -> bool | Verdict:
+    """The number, which may have decimals, fulfils one alternative of each inequality."""
+    if found is False:
+        return Verdict(0.0, visualwebarena.NOTHING)
+    value = _number(found)
+    return value is not None and all(
+        any(_fulfils(value, part) for part in each.split(OR)) for each in texts_of(expected)
+    )
+
+
+@rule
+def webarena_url_match_corrected(found: Json, expected: Json) -> bool:
+    """The page is that of one alternative or below it, with all of its query."""
+    return any(_is_at(found, gold) for gold in text_of(expected).split(OR))
+
+
+@rule
+def webchorearena_url_match_corrected(found: Json, expected: Json) -> bool:
+    """The page is that of one alternative or below it, with all of its query, in lower case."""
+    gold = text_of(expected)
+    return any(_is_at(text_of(found).lower(), part.lower()) for part in gold.split(OR))
+
+
+@rule
+def visualwebarena_url_contains_corrected(found: Json, expected: Json) -> bool:
+    """The page is that of one alternative or below it, with all of its query."""
+    return any(_is_at(found, gold) for gold in text_of(expected).split(OR))
+
+
+@rule
+def visualwebarena_url_exact_corrected(found: Json, expected: Json) -> bool:
+    """The page is that of one alternative, its query in any order; fragments are free."""
+    page = _parts(found)
+    return any(
+        _place(page) == _place(gold) and _query(page) == _query(gold)
+        for gold in map(_parts, text_of(expected).split(OR))
+    )
+
+
+def _includes(text: str, items: list[str]) -> Verdict:
+    return includes_all(_found_in(text, items))
+
+
+def _found_in(text: str, items: list[str]) -> dict[str, bool]:
+    words = _spaced(text)
+    return {
+        item: any(_stands_in(part, words) for part in _ALTERNATIVES.split(item)) for item in items
+    }
+
+
+def _excludes(text: str, items: list[str]) -> Verdict:
+    there = [item for item, is_there in _found_in(text, items).items() if is_there]
+    if there:
+        return Verdict(0.0, f"fails: has {', '.join(map(repr, there))}")
+    return Verdict(1.0, "holds")
+
+
+def _stands_in(item: str, text: str) -> bool:
+    """Whether the words follow each other there, not as part of longer words or numbers."""
+    wanted = _spaced(webarena.clean(item))
+    before = r"(?<!\w)(?<!\d[.,])" if wanted[:1].isalnum() else ""
+    after = r"(?!\w)(?![.,]\d)" if wanted[-1:].isalnum() else ""
+    return re.search(before + re.escape(wanted) + after, text) is not None
+
+
+def _spaced(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _number(found: Json) -> float | None:
+    """The number; of a text the only one in it."""
+    if isinstance(found, bool) or not isinstance(found, str | int | float):
+        raise TypeError(f"{found!r} is not a number")
+    if not isinstance(found, str):
+        return found
+    numbers = _NUMBER.findall(found)
+    return float(numbers[0].replace(",", "")) if len(numbers) == 1 else None
+
+
+def _fulfils(value: float, text: str) -> bool:
+    sign, bound = visualwebarena.inequality(text)
+    is_equal = abs(value - bound) <= visualwebarena.TOLERANCE
+    if sign in ("<", ">"):
+        return not is_equal and (value < bound) == (sign == "<")
+    return is_equal or (sign != "==" and (value < bound) == (sign == "<="))
+
+
+def _is_at(found: Json, gold: str) -> bool:
+    page, wanted = _parts(found), _parts(gold)
+    (host, path), (gold_host, gold_path) = _place(page), _place(wanted)
+    query, asked = _query(page), _query(wanted)
+    return (
+        host == gold_host
+        and f"{path}/".startswith(f"{gold_path}/")
+        and all(set(values) <= set(query.get(key, ())) for key, values in asked.items())
+    )
+
+
+def _place(address: SplitResult) -> tuple[str, str]:
+    host = address.netloc.lower().replace("localhost", "127.0.0.1")
+    return host, unquote(address.path).rstrip("/")
+
+
+def _query(address: SplitResult) -> dict[str, list[str]]:
+    query = parse_qs(address.query, keep_blank_values=True)
+    return {key: sorted(values) for key, values in query.items()}
+
+
+def _parts(address: Json) -> SplitResult:
+    try:
+        return urlsplit(text_of(address).strip().rstrip("/"))
+    except ValueError as error:
+        raise TypeError(f"{address!r} is not an address") from error

@@ -1,0 +1,187 @@
+"""VisualWebArena's checks of pictures: what a model sees in them, and likeness to a reference.
+
+A picture is given by its reference into the store, as a probe captured it. References that the
+benchmark ships (`coco_images/…`) or that lie on other sites are looked up by `Means.images`, for
+which `with_folder` adds a folder of such files.
+"""
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+from urllib.parse import urlsplit
+
+from benchmarks.webarena.rules.asked import PROMPTS, Asking, any_of, ask
+from benchmarks.webarena.rules.webarena import text_of, texts_of
+from evaluators.evaluator import Verdict
+from evaluators.rules.rule import Question, consulting_rule
+from tasks.task import Json
+from webagent.errors import StoreError
+from webagent.models.prompt import load_prompt
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Grey: TypeAlias = NDArray[np.float64]
+
+WINDOW = 7
+"""Pixels of the square that is compared at a time."""
+
+NO_PICTURE = Verdict(0.0, "fails: no picture there")
+
+
+@consulting_rule
+async def visualwebarena_picture_answer(question: Question) -> Verdict:
+    """In one of the pictures a model sees the answer; the scorer asks BLIP-2."""
+    pictures = texts_of(question.found)
+    if not pictures:
+        return NO_PICTURE
+    asked, wanted = _field(question.expected, "question"), _field(question.expected, "answer")
+
+    def read(text: str) -> Verdict | None:
+        if not text:
+            return None
+        return Verdict(float(wanted.lower() in text.lower()), f"{asked} {text[:80]!r}")
+
+    prompt, verdicts = load_prompt(PROMPTS / "picture_question.md"), []
+    model = question.means.model
+    if model is not None and not model.capabilities.images:
+        return Verdict(None, f"asks about pictures, and {model.name} does not look at images")
+    for picture in pictures:
+        image = _bytes(question, picture)
+        if isinstance(image, Verdict):
+            verdicts.append(image)
+            continue
+        verdicts.append(await ask(model, Asking(prompt, {"question": asked}, read, (image,))))
+        if verdicts[-1].value == 1.0:
+            break
+    return any_of(verdicts)
+
+
+@consulting_rule
+async def visualwebarena_same_picture(question: Question) -> Verdict:
+    """One of the pictures is more alike to one of the references than the threshold (SSIM)."""
+    pictures = texts_of(question.found)
+    if not pictures:
+        return NO_PICTURE
+    references = _references(question)
+    if isinstance(references, Verdict):
+        return references
+    threshold = _threshold(question.expected)
+    verdicts = [
+        _compared(question, picture, reference, threshold)
+        for reference in references
+        for picture in pictures
+    ]
+    return any_of(verdicts)
+
+
+def likeness(one: bytes, other: bytes) -> float:
+    """Mean structural similarity of two encoded pictures, each made as large as the larger side.
+
+    As scikit-image computes it by default: windows of 7 by 7 with equal weights, sample
+    covariance, 8-bit greys (Wang et al. 2004, equation 13). Raises `TypeError` for what is no
+    picture, and for sides below 7 pixels.
+    """
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        first, second = (Image.open(io.BytesIO(data)) for data in (one, other))
+        size = max(first.width, second.width), max(first.height, second.height)
+        greys = [_grey(picture, size) for picture in (first, second)]
+    except (OSError, UnidentifiedImageError) as error:
+        raise TypeError(f"a picture cannot be read: {error}") from error
+    if min(size) < WINDOW:
+        raise TypeError(f"pictures of {size[0]} by {size[1]} are too small to compare")
+    return _similarity(*greys)
+
+
+def with_folder(folder: Path, images: Callable[[str], bytes]) -> Callable[[str], bytes]:
+    """`Means.images` that looks into a folder first: by path, or by an address's host and path."""
+
+    def look_up(reference: str) -> bytes:
+        parts = urlsplit(reference)
+        place = folder / (parts.netloc + parts.path if parts.scheme else reference).lstrip("/")
+        if place.resolve().is_relative_to(folder.resolve()) and place.is_file():
+            return place.read_bytes()
+        return images(reference)
+
+    return look_up
+
+
+def _similarity(one: "Grey", other: "Grey") -> float:
+    weight = WINDOW**2 / (WINDOW**2 - 1)
+    mean_one, mean_other = _means(one), _means(other)
+    spread_one = weight * (_means(one * one) - mean_one**2)
+    spread_other = weight * (_means(other * other) - mean_other**2)
+    shared = weight * (_means(one * other) - mean_one * mean_other)
+    steady, sharp = (0.01 * 255) ** 2, (0.03 * 255) ** 2
+    above = (2 * mean_one * mean_other + steady) * (2 * shared + sharp)
+    below = (mean_one**2 + mean_other**2 + steady) * (spread_one + spread_other + sharp)
+    return float((above / below).mean())
+
+
+def _means(values: "Grey") -> "Grey":
+    """Over each window that lies within the picture."""
+    from numpy.lib.stride_tricks import sliding_window_view
+
+    for axis in (0, 1):
+        values = sliding_window_view(values, WINDOW, axis=axis).mean(axis=-1)
+    return values
+
+
+def _grey(picture: Any, size: tuple[int, int]) -> "Grey":
+    import numpy as np
+    from PIL import Image
+
+    resized = picture.resize(size, Image.Resampling.LANCZOS).convert("L")
+    return np.asarray(resized, dtype=np.float64)
+
+
+def _compared(question: Question, picture: str, reference: str, threshold: float) -> Verdict:
+    pair = [_bytes(question, name) for name in (picture, reference)]
+    for image in pair:
+        if isinstance(image, Verdict):
+            return image
+    alike = likeness(*(image for image in pair if isinstance(image, bytes)))
+    sign = ">" if alike > threshold else "<="
+    return Verdict(float(alike > threshold), f"{reference} alike {alike:.3f} {sign} {threshold:g}")
+
+
+def _references(question: Question) -> list[str] | Verdict:
+    """References into the store, in place of the names of probes that captured them."""
+    found: list[str] = []
+    for name in texts_of(_mapping(question.expected).get("references")):
+        captured = question.evidence.get(name, name)
+        if captured == []:
+            return Verdict(None, f"the reference picture {name} was not captured")
+        found += [captured] if isinstance(captured, str) else texts_of(captured)
+    return found
+
+
+def _bytes(question: Question, reference: str) -> bytes | Verdict:
+    images = question.means.images
+    if images is None:
+        return Verdict(None, "needs pictures; give them: Means(images=store.images.get)")
+    try:
+        return images(reference)
+    except StoreError as error:
+        return Verdict(None, f"the picture {reference} is not to be had: {error}")
+
+
+def _mapping(value: Json) -> dict[str, Json]:
+    if not isinstance(value, dict):
+        raise TypeError(f"{value!r} does not say what to compare pictures with")
+    return value
+
+
+def _field(value: Json, name: str) -> str:
+    return text_of(_mapping(value).get(name))
+
+
+def _threshold(value: Json) -> float:
+    threshold = _mapping(value).get("threshold")
+    if isinstance(threshold, bool) or not isinstance(threshold, int | float):
+        raise TypeError(f"{threshold!r} is no threshold")
+    return float(threshold)

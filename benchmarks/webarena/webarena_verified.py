@@ -1,0 +1,248 @@
+"""WebArena-Verified: WebArena's 812 tasks audited anew, scored by response and network traffic.
+
+The tasks come with the PyPI package `webarena-verified` (github.com/ServiceNow/webarena-verified,
+Apache-2.0), which need not be importable: its dataset file, or any of that form, does as well. The
+sites have to be hosted; `addresses` says where. The checks are the published ones, by the rules
+`agent_response` and `network_event`.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from benchmarks.catalogue import AddressError, Options
+from benchmarks.download import Published, beside, found
+from benchmarks.fixed import checked, suite_of
+from benchmarks.task_file import UnreadableTasks, json_of, list_of, texts_of, typed_of
+from tasks.suite import Suite
+from tasks.task import Check, Json, Task
+
+VERSION = 1
+FILE = Published(
+    "webarena_verified",
+    "ServiceNow/webarena-verified",
+    "6473f72db5dcefc97b5725b59e734504edc28a21",
+    "assets/dataset/webarena-verified.json",
+    "d65275660814663375028e9017e1f929e3c38321041b125795e2713b52243d30",
+    package="webarena-verified",
+)
+HARD = replace(
+    FILE,
+    inside="assets/dataset/subsets/webarena-verified-hard.json",
+    sha256="3b0a4df231bb5a0c642215e521c3fa97701a384f52a734dc2db8f617ad0591a7",
+)
+
+SITES = ("gitlab", "map", "reddit", "shopping_admin", "shopping", "wikipedia", "homepage")
+
+TYPES = frozenset(
+    {
+        *("string", "number", "integer", "boolean", "currency", "date", "month", "duration"),
+        *("distance", "coordinates", "full_address", "location-name", "url", "string_list"),
+        *("json", "markdown", "base64", "null", "array", "object"),
+    }
+)
+"""What a results schema may name as `type` or `format`."""
+
+RESPONSE_FORMAT = """
+When you are done, answer with one JSON object and nothing else:
+{"task_type": "RETRIEVE", "MUTATE" or "NAVIGATE", "status": "SUCCESS", "ACTION_NOT_ALLOWED_ERROR",
+"PERMISSION_DENIED_ERROR", "NOT_FOUND_ERROR", "DATA_VALIDATION_ERROR" or "UNKNOWN_ERROR",
+"retrieved_data": a list of what was asked for or null, "error_details": why it failed or null}
+Data are all of one type: numbers and truth values are not text.
+"""
+"""Told to the agent after the intent: the published scorer reads nothing else."""
+
+MAX_STEPS = 30
+
+_WITH_ACCOUNTS = ("gitlab", "reddit", "shopping", "shopping_admin")
+
+_TASK_FIELDS = {
+    "task_id": int,
+    "intent_template_id": int,
+    "revision": int,
+    "sites": list,
+    "start_urls": list,
+    "intent": str,
+    "eval": list,
+}
+_KINDS = ("AgentResponseEvaluator", "NetworkEventEvaluator")
+_TASK_TYPES = ("RETRIEVE", "MUTATE", "NAVIGATE")
+
+
+def tasks(
+    addresses: Mapping[str, str | Sequence[str]],
+    path: Path | str | None = None,
+    *,
+    only: Iterable[int] | None = None,
+    corrected: bool = False,
+) -> list[Task]:
+    """The tasks of a dataset file, of the published one where no path is given.
+
+    `addresses` has, for each site that a task needs, its address or several that mean the same, the
+    one to open first. `only` selects by number, as `hard_subset` gives them. With `corrected` the
+    checks name the corrected rules, and the version says so. Raises `UnreadableTasks`,
+    `TasksMissing`, `AddressError`, and `ValueError` for a number that is not in the file.
+    """
+    file = found(FILE, Path(path) if path is not None else None)
+    known = _by_number(file)
+    wanted = list(known) if only is None else list(only)
+    unknown = sorted(set(wanted) - known.keys())
+    if unknown:
+        raise ValueError(f"{file} has no tasks {unknown[:10]}")
+    return [_task(known[number], addresses, corrected) for number in wanted]
+
+
+def hard_subset(path: Path | str | None = None) -> tuple[int, ...]:
+    """Numbers of the 258 hard tasks, as published or in a file. Raises as `tasks` does."""
+    file = Path(path) if path is not None else found(HARD)
+    subset = json_of(file)
+    numbers = subset.get("task_ids") if isinstance(subset, dict) else None
+    if not isinstance(numbers, list) or not all(isinstance(one, int) for one in numbers):
+        raise UnreadableTasks(f"{file} has no list of task_ids")
+    return tuple(numbers)
+
+
+def suite(options: Options, subset: str = "") -> Suite:
+    """For the catalogue, `hard` being a subset. Groups are sites and types of task, as `mutate`.
+
+    Raises `UnreadableTasks`, `TasksMissing` and `AddressError`.
+    """
+    file = found(FILE, options.files)
+    addresses = {site: f"http://{site.replace('_', '-')}.missing.invalid" for site in SITES}
+    addresses |= checked(options.addresses, SITES, "webarena-verified")
+    only = hard_subset(beside(HARD, options.files)) if subset else None
+    made = tasks(addresses, file, only=only, corrected=options.corrected)
+    missing = {
+        str(number): [site for site in raw["sites"] if site not in options.addresses]
+        for number, raw in _by_number(file).items()
+    }
+    identity = f"webarena-verified{'-hard' * bool(subset)}@{VERSION}"
+    return suite_of(identity + "-corrected" * options.corrected, made, missing)
+
+
+def _by_number(file: Path) -> dict[int, Mapping[str, Any]]:
+    raws = list_of(file)
+    known = {_checked(raw, f"{file}: task {at}")["task_id"]: raw for at, raw in enumerate(raws)}
+    if len(known) != len(raws):
+        raise UnreadableTasks(f"{file} has a task_id twice")
+    return known
+
+
+def _task(
+    raw: Mapping[str, Any], addresses: Mapping[str, str | Sequence[str]], corrected: bool
+) -> Task:
+    sites = _sites(raw, addresses)
+    version = f"{raw['revision']}{'-corrected' if corrected else ''}"
+    first, *others = (_rendered(url, sites) for url in raw["start_urls"])
+    return Task(
+        id=f"webarena-verified/{raw['task_id']}@{version}",
+        start_url=first,
+        further_urls=tuple(others),
+        goal=f"{raw['intent']}\n{RESPONSE_FORMAT}".strip(),
+        max_steps=MAX_STEPS,
+        records=("network",),
+        checks=tuple(_checks(raw, sites, corrected)),
+        clock="real",
+        login=".".join(site for site in _WITH_ACCOUNTS if site in raw["sites"]),
+        template=str(raw["intent_template_id"]),
+        skills=_skills(raw),
+    )
+
+
+def _skills(raw: Mapping[str, Any]) -> tuple[str, ...]:
+    expected = _response(raw)["expected"]
+    infeasible = () if expected["status"].upper() == "SUCCESS" else ("infeasible",)
+    return (*raw["sites"], expected["task_type"].lower(), *infeasible)
+
+
+def _checks(raw: Mapping[str, Any], sites: Json, corrected: bool) -> Iterable[Check]:
+    ending = "_corrected" if corrected else ""
+    task_type = _response(raw)["expected"]["task_type"]
+    for evaluation in raw["eval"]:
+        options = {name: value for name, value in evaluation.items() if name != "evaluator"}
+        if evaluation["evaluator"] == "AgentResponseEvaluator":
+            spec = {**options.pop("expected"), **options, "sites": sites}
+            yield Check("episode.answer", f"agent_response{ending}", spec)
+        else:
+            spec = {**options, "task_type": task_type, "sites": sites}
+            yield Check("network", f"network_event{ending}", spec)
+
+
+def _sites(raw: Mapping[str, Any], addresses: Mapping[str, str | Sequence[str]]) -> Json:
+    """Addresses of the task's sites, in its order. Raises `AddressError` where one is missing."""
+    missing = [site for site in raw["sites"] if not addresses.get(site)]
+    if missing:
+        raise AddressError(
+            f"webarena-verified/{raw['task_id']} needs the addresses of {', '.join(missing)}"
+        )
+    given = {site: addresses[site] for site in raw["sites"]}
+    return {site: [one] if isinstance(one, str) else list(one) for site, one in given.items()}
+
+
+def _rendered(start: str, sites: Json) -> str:
+    assert isinstance(sites, dict)
+    for site, listed in sites.items():
+        mark = f"__{site.upper()}__"
+        if start.startswith(mark) and isinstance(listed, list):
+            return start.replace(mark, str(listed[0]))
+    return start
+
+
+def _response(raw: Mapping[str, Any]) -> Mapping[str, Any]:
+    return next(one for one in raw["eval"] if one["evaluator"] == "AgentResponseEvaluator")
+
+
+def _checked(raw: Any, where: str) -> Mapping[str, Any]:
+    """The task, where it is of the published form. Raises `UnreadableTasks`."""
+    if not isinstance(raw, dict):
+        raise UnreadableTasks(f"{where} is no object")
+    where = f"{where} (task_id {raw.get('task_id')!r})"
+    for name, kind in _TASK_FIELDS.items():
+        typed_of(raw, name, kind, where)
+    unknown = [site for site in raw["sites"] if site not in SITES]
+    if unknown or not raw["sites"]:
+        raise UnreadableTasks(f"{where}: sites are {raw['sites']!r}, known are {', '.join(SITES)}")
+    if not texts_of(raw, "start_urls", where):
+        raise UnreadableTasks(f"{where}: start_urls is empty")
+    for at, evaluation in enumerate(raw["eval"]):
+        _check_evaluation(evaluation, f"{where}: eval[{at}]")
+    if not any(one["evaluator"] == "AgentResponseEvaluator" for one in raw["eval"]):
+        raise UnreadableTasks(f"{where}: eval has no AgentResponseEvaluator")
+    return raw
+
+
+def _check_evaluation(evaluation: Any, where: str) -> None:
+    kind = evaluation.get("evaluator") if isinstance(evaluation, dict) else None
+    if kind not in _KINDS:
+        raise UnreadableTasks(f"{where}: evaluator is {kind!r}, expected {' or '.join(_KINDS)}")
+    expected = evaluation.get("expected")
+    if not isinstance(expected, dict):
+        raise UnreadableTasks(f"{where}: expected is {expected!r}, expected an object")
+    if kind == "NetworkEventEvaluator":
+        if not expected.get("url"):
+            raise UnreadableTasks(f"{where}: expected.url is missing")
+        for name in ("query_params_schema", "post_data_schema"):
+            _check_schema(evaluation.get(name) or {}, f"{where}: {name}")
+        return
+    task_type = str(expected.get("task_type", "")).upper()
+    if task_type not in _TASK_TYPES or not isinstance(expected.get("status"), str):
+        raise UnreadableTasks(f"{where}: expected needs task_type and status, found {expected!r}")
+    if "results_schema" not in evaluation:
+        raise UnreadableTasks(f"{where}: results_schema is missing")
+    _check_schema(evaluation["results_schema"], f"{where}: results_schema")
+
+
+def _check_schema(schema: Any, where: str) -> None:
+    """Raises `UnreadableTasks` for a type that no rule reads."""
+    if not isinstance(schema, dict):
+        raise UnreadableTasks(f"{where} is {schema!r}, expected an object")
+    for name in ("type", "format"):
+        if name in schema and schema[name] not in TYPES:
+            raise UnreadableTasks(
+                f"{where}: {name} is {schema[name]!r}, known are {', '.join(sorted(TYPES))}"
+            )
+    if "items" in schema:
+        _check_schema(schema["items"], f"{where}.items")
+    for name, inner in schema.get("properties", {}).items():
+        _check_schema(inner, f"{where}.{name}")

@@ -1,0 +1,74 @@
+"""WebGames: 150 small games in the browser, each of which shows its password to whoever wins.
+
+The task file is `webgames_tasks.jsonl` of https://github.com/convergence-ai/webgames (Apache-2.0).
+The games are one application without a server: they are played where its authors host it, or where
+you do, with `webgames` among the addresses. Passwords are published, and are in the application's
+script as well: what an agent has found there, or knew, counts as won.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from benchmarks.catalogue import Options
+from benchmarks.download import Published, found
+from benchmarks.fixed import checked, suite_of
+from benchmarks.task_file import UnreadableTasks, field_of, lines_of, texts_of
+from tasks.suite import Suite
+from tasks.task import Check, Task
+
+VERSION = 1
+SITE = "webgames"
+ADDRESS = "https://webgames.convergence.ai"
+MAX_STEPS = 20
+"""As in the published runs."""
+
+LEVELS = ("easy", "medium", "hard")
+
+FILE = Published(
+    "webgames",
+    "convergence-ai/webgames",
+    "309866f64642b864414ca2c7ff956e59e01d3317",
+    "evals/browseruse_webgames/webgames_tasks.jsonl",
+    "beef3997a298c07e903cf840329e185a18eb26f9d823032fbb72f0b77441a2b9",
+)
+
+WON = "When it is done the page shows a password. Answer with that password."
+
+_ROUTES = "/*"
+"""Ends the path of a game that has pages below its own."""
+
+
+def tasks(path: Path | str, address: str = ADDRESS) -> list[Task]:
+    """The tasks of the file, played at the address. Raises `UnreadableTasks`."""
+    return [_task(raw, where, address.rstrip("/")) for raw, where in lines_of(Path(path))]
+
+
+def suite(options: Options, subset: str = "") -> Suite:
+    """For the catalogue. Groups are levels of difficulty and the games' own tags, as `memory`.
+
+    Raises `UnreadableTasks`, `TasksMissing` and `AddressError`.
+    """
+    given = checked(options.addresses, (SITE,), "webgames")
+    made = tasks(found(FILE, options.files), given.get(SITE, ADDRESS))
+    return suite_of(f"webgames@{VERSION}", made)
+
+
+def _task(raw: Mapping[str, Any], where: str, address: str) -> Task:
+    name, path = (field_of(raw, key, where).removesuffix(_ROUTES) for key in ("id", "path"))
+    title, description = field_of(raw, "title", where), field_of(raw, "description", where)
+    level, password = raw.get("difficulty"), field_of(raw, "password", where)
+    if level is not None and level not in LEVELS:
+        raise UnreadableTasks(f"{where}: difficulty is {level!r}, expected {', '.join(LEVELS)}")
+    tags = [tag for tag in texts_of(raw, "tags", where) if tag not in LEVELS]
+    return Task(
+        id=f"webgames/{name}@{VERSION}",
+        start_url=f"{address}/{path}",
+        goal=f"{title}: {description}{'' if description.endswith(('.', '!', '?')) else '.'} {WON}",
+        max_steps=MAX_STEPS,
+        checks=(Check("episode.answer", "matches", re.escape(password)),),
+        clock="real",
+        template=field_of(raw, "base_task", where) if "base_task" in raw else "",
+        skills=tuple(dict.fromkeys([*([level] if level else []), *tags])),
+    )

@@ -1,0 +1,1 @@
+"""The circle: sessions, arms, learners, sampling of tasks, proposers, judging, the run folder."""

@@ -1,0 +1,1 @@
+"""What a command tells the person or program that started it."""

@@ -1,0 +1,99 @@
+"""Dreaming: imagined episodes from real pages, kept only where two models believe in them."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+
+import numpy as np
+
+from loop.learner import Learner
+from loop.session import Session
+from tasks.task import Json
+from webagent.policy.builtin import BuiltinPolicy
+from webagent.policy.exploration import Exploration
+from webagent.records import Trajectory
+from webagent.rollout import Batcher, Planned, collect
+from worldmodel.accuracy import CopyPage, measure
+from worldmodel.model import WorldModel
+from worldmodel.simulate import ImaginedWorld, predict_all, start_key
+from worldmodel.transitions import transitions
+from worldmodel.trust import is_held_back, precision_of_belief
+
+
+async def imagine(session: Session, learner: Learner, round: int) -> None:
+    """Dream on from real pages whose task was failed, and keep what both models believe in.
+
+    Nothing is dreamt while the world model's belief is wrong too often on episodes held back.
+    """
+    learner.dreams = []
+    world, reward = learner.world, learner.reward
+    if world is None or reward is None:
+        return
+    if _precision(session, learner, world, round) < session.config.trusted:
+        return
+    starts = _unsolved(learner)
+    policy = BuiltinPolicy(
+        learner.policy,
+        exploration=Exploration(session.config.temperature, session.config.random_share),
+        batched=Batcher,
+    )
+    predict = Batcher(predict_all(world))
+    horizon = session.config.horizon
+
+    async def open_dream() -> ImaginedWorld:
+        return ImaginedWorld(predict, starts, horizon)
+
+    plan = _dream_plan(session, list(starts.values()), round)
+    tell = session.progress_of("imagine", len(plan))
+    episodes = await collect(
+        plan, policy, open_dream, concurrency=32, recorder=session.store, on_episode=tell
+    )
+    believed = [t for t in episodes if _is_believed(t, session.config.belief)]
+    chances = reward.probabilities(believed)
+    learner.dreams = [t for t, chance in zip(believed, chances, strict=True) if chance >= 0.5]
+
+
+def _precision(session: Session, learner: Learner, world: WorldModel, round: int) -> float:
+    """How far the world model's belief can be trusted; stored with how right it is altogether."""
+    held = [t for t in learner.experience if is_held_back(t)]
+    checked = list(transitions(held, learner.success))
+    precision, count = precision_of_belief(world, checked, session.config.belief)
+    trained = list(transitions(learner.experience, learner.success))
+    figures: dict[str, Json] = {
+        "precision": precision,
+        "believed": count,
+        "model": asdict(measure(world, checked)),
+        "copying": asdict(measure(CopyPage.most_frequent(trained), checked)),
+    }
+    session.store.put_state(f"world:{session.arm.name}:{session.repeat}:{round}", figures)
+    return precision
+
+
+def _unsolved(learner: Learner) -> dict[str, Trajectory]:
+    """One failed real episode of every task and seed that has not been solved yet."""
+    solved = {start_key(t.task) for t in learner.experience if learner.succeeded(t)}
+    return {
+        start_key(t.task): t
+        for t in learner.experience
+        if t.steps and start_key(t.task) not in solved
+    }
+
+
+def _dream_plan(session: Session, starts: Sequence[Trajectory], round: int) -> list[Planned]:
+    """So many dreams, spread evenly over the real pages to start from."""
+    count = session.config.dreams if starts else 0
+    base = replace(session.provenance("imagine", round), world="imagined")
+    rng = np.random.default_rng([session.repeat, round, 1])
+    order = rng.permutation(len(starts))
+    plan = []
+    for index in range(count):
+        start = starts[int(order[index % len(order)])]
+        task = replace(start.task, max_steps=min(start.task.max_steps, session.config.horizon))
+        place = replace(base, index=index, seeded_from=f"{start.id}:0")
+        plan.append(Planned(task, place))
+    return plan
+
+
+def _is_believed(trajectory: Trajectory, belief: float) -> bool:
+    chance = trajectory.evidence.get("success_probability")
+    said = trajectory.evidence.get("imagined_success")
+    return bool(said) and isinstance(chance, float) and chance >= belief

@@ -1,0 +1,130 @@
+"""Scoring stored episodes: each is asked about once, and a kill loses only what is in flight."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from evaluators.combine import Tally, ask
+from evaluators.evaluator import Judged
+from loop.console.meter import Meter
+from loop.judging.specification import title
+from webagent.errors import ModelError
+from webagent.models.metered import Ledger
+from webagent.records import Trajectory
+from webagent.store import Store
+
+_TALLIES, _FAILED = "judging:tallies", "judging:failed"
+OUTAGE = 12
+"""Failures in a row after which no more is asked: the model is not there."""
+
+
+@dataclass(slots=True)
+class Scoring:
+    """Judgeds on their way through the episodes of a run."""
+
+    store: Store
+    evaluators: Sequence[Judged]
+    combined: dict[str, Tally]
+    """The tallies of votes and cascades, by their ids."""
+    ledger: Ledger
+    seconds: float | None = None
+    tallies: dict[str, Tally] = field(default_factory=dict)
+    """Of all evaluators, by their ids."""
+    failed: dict[str, set[str]] = field(default_factory=dict)
+    """Episodes, by evaluator, on which it abstained as its model failed or its time was up."""
+    others: dict[str, Any] = field(default_factory=dict)
+    """Tallies of evaluators that are not asked now, as they were kept."""
+    in_a_row: Counter[str] = field(default_factory=Counter)
+    """Latest failures of each evaluator without a judgement between them."""
+
+    def __post_init__(self) -> None:
+        kept = kept_tallies(self.store)
+        for each in self.evaluators:
+            found = self.combined.get(each.id) or kept.get(title(each))
+            self.tallies[title(each)] = found or Tally()
+        self.others = {
+            name: tally.state() for name, tally in kept.items() if name not in self.tallies
+        }
+        noted = self.store.get_state(_FAILED)
+        rows = noted if isinstance(noted, dict) else {}
+        self.failed = {
+            name: {str(episode) for episode in episodes}
+            for name, episodes in rows.items()
+            if isinstance(episodes, list)
+        }
+
+    def open_work(self, episodes: Sequence[str], *, retry: bool) -> list[tuple[Judged, str]]:
+        """What is to be asked: what was not yet, or failed; with `retry` every abstention.
+
+        Episode by episode, so that any part of it compares the evaluators fairly.
+        """
+        stored = self.store.scores("finished")
+        done = {
+            (score.name, score.evaluator, episode)
+            for episode, scores in stored.items()
+            for score in scores
+            if not (retry and score.value is None)
+        }
+        return [
+            (each, episode)
+            for episode in episodes
+            for each in self.evaluators
+            if (each.score, each.id, episode) not in done
+            or episode in self.failed.get(title(each), ())
+        ]
+
+    async def score(
+        self, work: Sequence[tuple[Judged, str]], concurrency: int, meter: Meter
+    ) -> None:
+        """Ask them all, so many at a time. Raises `ModelError` for a model that is not there."""
+        queue = iter(work)
+        workers = [asyncio.ensure_future(self._worker(queue, meter)) for _ in range(concurrency)]
+        try:
+            await asyncio.gather(*workers)
+        finally:
+            for worker in workers:
+                worker.cancel()
+            await asyncio.gather(*workers, return_exceptions=True)
+
+    async def _worker(self, queue: Iterator[tuple[Judged, str]], meter: Meter) -> None:
+        for each, episode in queue:
+            trajectory = self.store.load(episode)
+            if trajectory is not None:
+                await self._ask(each, trajectory, meter)
+
+    async def _ask(self, each: Judged, trajectory: Trajectory, meter: Meter) -> None:
+        is_combined = each.id in self.combined
+        asked = await ask(each, trajectory, seconds=None if is_combined else self.seconds)
+        said = asked.score
+        if asked.was_in_vain and self.ledger.reason:
+            return
+        if not is_combined:
+            self.tallies[title(each)].note([title(each)], [asked], said.value)
+        self.store.score(trajectory.id, said)
+        self._note(title(each), trajectory.id, asked.was_in_vain)
+        meter.count(trajectory, said.value, is_new=False)
+        self.in_a_row[title(each)] = self.in_a_row[title(each)] + 1 if asked.was_in_vain else 0
+        if self.in_a_row[title(each)] >= OUTAGE:
+            raise ModelError(
+                f"the last {OUTAGE} judgements of {each.id} failed, the latest: {said.reason}; what"
+                " was judged before is kept, and the same command goes on where this one stopped"
+            )
+
+    def _note(self, name: str, episode: str, is_failed: bool) -> None:
+        """Keep the tallies and what is to be asked again."""
+        before = self.failed.setdefault(name, set())
+        if is_failed != (episode in before):
+            before.symmetric_difference_update({episode})
+            rows: Any = {name: sorted(episodes) for name, episodes in self.failed.items()}
+            self.store.put_state(_FAILED, rows)
+        states = {name: tally.state() for name, tally in self.tallies.items()}
+        self.store.put_state(_TALLIES, {**self.others, **states})
+
+
+def kept_tallies(store: Store) -> dict[str, Tally]:
+    """The tallies of earlier sessions, by evaluator."""
+    kept = store.get_state(_TALLIES)
+    rows = kept if isinstance(kept, dict) else {}
+    return {name: Tally.restored(row) for name, row in rows.items() if isinstance(row, dict)}

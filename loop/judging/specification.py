@@ -1,0 +1,206 @@
+"""Evaluators by the names they are asked for with: `cascade(rules, reward:FOLDER, judge)`."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.rules import Means, checks_hold
+from evaluators.combine import Tally, cascade, unsure_abstains, vote
+from evaluators.evaluator import Judged, Verdict
+from evaluators.judge import judge_variant
+from webagent.errors import UsageError
+from webagent.models.model import Model
+from webagent.records import Trajectory
+
+if TYPE_CHECKING:
+    from evaluators.reward.builtin import RewardModel
+
+FORMS = (
+    *("rules", "consulted", "judge:VARIANT", "reward:FOLDER", "chance:FOLDER"),
+    *("vote(A, B, …)", "vote[2,1](A, B)", "cascade(A, B, …)", "cascade[2](A, B, …)"),
+    "unsure[0.2,0.8](A)",
+)
+_LEARNED = ("reward", "chance")
+_ASKING = ("judge", "consulted")
+_ATOMS = ("rules", *_ASKING, *_LEARNED)
+_COMBINED = ("vote", "cascade", "unsure")
+_HEAD = re.compile(r"\s*([\w-]+)\s*(?:\[([^\]]*)\])?\s*\(")
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """An evaluator as it was asked for, not made yet."""
+
+    kind: str
+    argument: str = ""
+    """What stands after the colon."""
+    numbers: tuple[float, ...] = ()
+    """What stands in square brackets."""
+    parts: tuple["Spec", ...] = ()
+
+    def leaves(self) -> tuple["Spec", ...]:
+        """Itself, or those it is made of."""
+        return tuple(leaf for part in self.parts for leaf in part.leaves()) or (self,)
+
+    @property
+    def asks_a_model(self) -> bool:
+        """Whether a language model is needed."""
+        return any(leaf.kind in _ASKING for leaf in self.leaves())
+
+    @property
+    def learned(self) -> tuple["Spec", ...]:
+        """The parts that have weights."""
+        return tuple(leaf for leaf in self.leaves() if leaf.kind in _LEARNED)
+
+
+@dataclass(frozen=True, slots=True)
+class Making:
+    """What evaluators are made with."""
+
+    model: Model | None = None
+    """Of the judges; there has to be one where a judge is asked for."""
+    images: Callable[[str], bytes] | None = None
+    seconds: float | None = None
+    """That a member of a vote or cascade may take."""
+    tallies: dict[str, Tally] = field(default_factory=dict)
+    """By the ids of votes and cascades; filled as those are made."""
+    kept: Mapping[str, Tally] = field(default_factory=dict)
+    """Tallies of earlier sessions, to go on with."""
+
+    def evaluator(self, spec: Spec) -> Judged:
+        """It, ready to be asked. Raises `SetupError` or `ModelError` for what cannot be made."""
+        parts = [self.evaluator(part) for part in spec.parts]
+        match spec.kind:
+            case "rules":
+                return checks_hold(spec.argument or "success", Means(images=self.images))
+            case "consulted":
+                means = Means(self._asked("consulted rules ask"), self.images)
+                return checks_hold(spec.argument or "success", means)
+            case "judge":
+                return judge_of(spec.argument, self._asked("a judge asks"), self.images)
+            case "reward":
+                return _reward(Path(spec.argument)).evaluator()
+            case "chance":
+                return _chance(_reward(Path(spec.argument)))
+            case "unsure":
+                return unsure_abstains(parts[0], *spec.numbers)
+            case "vote":
+                return self._tallied(lambda tally: self._vote(spec, parts, tally))
+            case _:
+                agree = int(spec.numbers[0]) if spec.numbers else 1
+                return self._tallied(
+                    lambda tally: cascade(*parts, agree=agree, tally=tally, seconds=self.seconds)
+                )
+
+    def _vote(self, spec: Spec, parts: Sequence[Judged], tally: Tally) -> Judged:
+        weights = spec.numbers or None
+        return vote(*parts, weights=weights, tally=tally, seconds=self.seconds)
+
+    def _tallied(self, make: Callable[[Tally], Judged]) -> Judged:
+        """It with the tally that was kept under its name."""
+        name = make(Tally()).id
+        return make(self.tallies.setdefault(name, self.kept.get(name) or Tally()))
+
+    def _asked(self, who: str) -> Model:
+        if self.model is None:
+            raise UsageError(
+                f"{who} a model; name it with --model for an endpoint, or with --policy"
+                " local:FOLDER"
+            )
+        return self.model
+
+
+def judge_of(variant: str, model: Model, images: Callable[[str], bytes] | None = None) -> Judged:
+    """The judge that looks, by the name of its variant. Raises `SetupError` for another."""
+    return judge_variant(variant or "evidence", model, images)
+
+
+def title(judged: Judged) -> str:
+    """What an evaluator is called here: its id, and its score where that is not success."""
+    return judged.id if judged.score == "success" else f"{judged.id} ({judged.score})"
+
+
+def read_spec(text: str) -> Spec:
+    """The evaluator that a text asks for. Raises `SetupError` saying what is wrong with it."""
+    spec, rest = _read(text, text)
+    if rest.strip():
+        raise UsageError(f"in the evaluator {text!r} nothing may follow before {rest.strip()!r}")
+    return spec
+
+
+def _read(text: str, whole: str) -> tuple[Spec, str]:
+    """The first evaluator in a text, and what follows it."""
+    head = _HEAD.match(text)
+    if head is not None and head[1] in _COMBINED:
+        return _read_combined(head[1], head[2], text[head.end() :], whole)
+    atom = re.match(r"[^,()]*", text)
+    said = atom[0].strip() if atom else ""
+    kind, _, argument = said.partition(":")
+    if kind not in _ATOMS:
+        raise UsageError(
+            f"in {whole!r}: {said!r} is no evaluator; expected one of {', '.join(FORMS)}"
+        )
+    if kind in _LEARNED and not argument:
+        raise UsageError(f"in {whole!r}: {kind} names no folder; give it as {kind}:FOLDER")
+    return Spec(kind, argument), text[len(atom[0]) if atom else 0 :]
+
+
+def _read_combined(kind: str, bracket: str | None, text: str, whole: str) -> tuple[Spec, str]:
+    parts = []
+    while True:
+        part, text = _read(text, whole)
+        parts.append(part)
+        text = text.lstrip()
+        if text[:1] not in (",", ")"):
+            raise UsageError(f"in the evaluator {whole!r} a bracket is not closed")
+        is_end, text = text[0] == ")", text[1:]
+        if is_end:
+            break
+    spec = Spec(kind, "", _numbers(bracket, whole), tuple(parts))
+    _check(spec, whole)
+    return spec, text
+
+
+def _numbers(bracket: str | None, whole: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(part) for part in (bracket or "").split(",") if part.strip())
+    except ValueError:
+        raise UsageError(f"in the evaluator {whole!r}: [{bracket}] does not hold numbers") from None
+
+
+def _check(spec: Spec, whole: str) -> None:
+    count, numbers = len(spec.parts), spec.numbers
+    usable = {
+        "vote": not numbers or (len(numbers) == count and min(numbers) > 0),
+        "cascade": not numbers
+        or (len(numbers) == 1 and numbers[0].is_integer() and 1 <= numbers[0] <= count),
+        "unsure": count == 1 and len(numbers) == 2 and numbers[0] < numbers[1],
+    }
+    if not usable[spec.kind]:
+        expected = {
+            "vote": "a positive weight for each voter, as vote[2,1](A, B)",
+            "cascade": "how many have to agree, no more than there are, as cascade[2](A, B, C)",
+            "unsure": "the range of values that say nothing, as unsure[0.2,0.8](A)",
+        }[spec.kind]
+        raise UsageError(f"in the evaluator {whole!r}: expected {expected}")
+
+
+def _reward(folder: Path) -> "RewardModel":
+    """The learned reward model in a folder."""
+    if not folder.is_dir():
+        raise UsageError(f"{folder} is no folder; name one that reward weights were saved to")
+    from evaluators.reward.builtin import RewardModel
+
+    return RewardModel.load(folder)
+
+
+def _chance(model: "RewardModel") -> Judged:
+    """Its probability as it is, so that calibration can be told and `unsure` has a range."""
+
+    def judge(trajectory: Trajectory) -> Verdict:
+        chance = float(model.probabilities([trajectory])[0])
+        return Verdict(chance, f"P(success) = {chance:.3f}")
+
+    return Judged(f"chance({model.evaluator().id})", "success", judge)

@@ -1,0 +1,145 @@
+"""What is played: a benchmark's tasks, chosen by name and found where they are."""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from benchmarks.catalogue import AddressError, Options, TasksMissing, benchmark_named
+from benchmarks.miniwob import tasks as miniwob
+from loop.measurement.settings import BenchmarkConfig, arm_of
+from tasks.suite import Suite, UnknownTask
+from tasks.task import Task
+from webagent.errors import SetupError, UsageError
+from webagent.records import Provenance
+from webagent.rollout import Planned, planned
+
+SEEDS = 10
+"""Of a benchmark whose tasks differ by seed, where nothing else is said."""
+DEFAULT_GROUP = "twenty"
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The tasks of a run."""
+
+    suite: Suite
+    names: tuple[str, ...]
+    seeds: int
+    """Of each task; repeats where the suite is not seeded."""
+    samples: int
+    split: str
+    lacking: Mapping[str, str] = field(default_factory=dict)
+    """Tasks that were asked for and cannot be made, as nobody said where their sites are."""
+    phase: str = "evaluate"
+    """What the episodes are played for."""
+
+    @classmethod
+    def of(cls, config: BenchmarkConfig) -> "Chosen":
+        """As the settings say. Raises `SetupError` for tasks that are not there."""
+        suite = _suite(config)
+        usual = (DEFAULT_GROUP,) if DEFAULT_GROUP in suite.groups else ("all",)
+        try:
+            names = suite.select(config.tasks or usual)
+        except UnknownTask as error:
+            raise UsageError(str(error)) from error
+        seeds = config.seeds or (SEEDS if suite.is_seeded else 1)
+        lacking = _lacking(suite, names, config.split)
+        there = tuple(name for name in names if name not in lacking)
+        return cls(suite, there, seeds, config.samples, config.split, lacking)
+
+    def check(self) -> None:
+        """Whether all that was asked for can be played. Raises `SetupError`."""
+        if self.lacking:
+            name, reason = next(iter(self.lacking.items()))
+            raise SetupError(
+                f"{len(self.lacking)} of {len(self.lacking) + len(self.names)} tasks cannot be"
+                f" played, the first is {name}: {reason}; give --addresses FILE.toml, or choose"
+                " others with --tasks"
+            )
+
+    def tasks(self, seeds: int | None = None) -> list[Task]:
+        """Every task on its first seed, then every task on its second, so that any part is fair."""
+        return [
+            self.suite.task(name, index, self.split)
+            for index in range(self.seeds if seeds is None else min(seeds, self.seeds))
+            for name in self.names
+        ]
+
+    def plan(self, arm: str) -> list[Planned]:
+        """The policy's episodes."""
+        tasks = [task for task in self.tasks() for _ in range(self.samples)]
+        return planned(tasks, Provenance(arm=arm, phase=self.phase))
+
+    def seeds_told(self) -> str:
+        """The seeds, or the repeats, in words."""
+        if not self.names:
+            return "none"
+        first, last = (self.suite.task(self.names[0], i, self.split) for i in (0, self.seeds - 1))
+        if self.suite.is_seeded:
+            return f"{self.split} {first.seed} to {last.seed}"
+        times = f"{self.seeds} repeat{'s' * (self.seeds != 1)}"
+        return f"{times} of each task: its tasks are the same whatever the seed"
+
+
+def plan(config: BenchmarkConfig) -> list[Planned]:
+    """What the settings ask to be measured."""
+    return Chosen.of(config).plan(arm_of(config))
+
+
+def own_folders(tasks: list[Task]) -> list[Path]:
+    """The folders that a guard has to open for tasks on pages that are files."""
+    paths = [
+        Path(unquote(urlsplit(url).path))
+        for task in tasks
+        if (url := task.start_url)
+        if url.startswith("file:")
+    ]
+    if not paths:
+        return []
+    pages = miniwob.pages()
+    return sorted({pages.parent if path.is_relative_to(pages) else path.parent for path in paths})
+
+
+def read_addresses(file: Path) -> Mapping[str, str]:
+    """Names of sites to where they are: a TOML file's own lines, or those under [addresses].
+
+    Raises `SetupError` naming file and line.
+    """
+    try:
+        table = tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SetupError(f"{file} cannot be read: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SetupError(f"{file} is not TOML: {error}") from error
+    found = table.get("addresses", table)
+    if not isinstance(found, dict) or not found:
+        raise SetupError(f'{file} names no sites; expected lines as shopping = "http://…"')
+    for name, address in found.items():
+        if not isinstance(address, str) or urlsplit(address).scheme not in ("http", "https"):
+            raise SetupError(f"{file}: {name} is {address!r}; expected an http address")
+    return {name: address.rstrip("/") for name, address in found.items()}
+
+
+def _lacking(suite: Suite, names: Sequence[str], split: str) -> dict[str, str]:
+    lacking = {}
+    for name in names:
+        try:
+            suite.task(name, 0, split)
+        except AddressError as error:
+            lacking[name] = str(error)
+    return lacking
+
+
+def _suite(config: BenchmarkConfig) -> Suite:
+    addresses = read_addresses(config.addresses) if config.addresses else {}
+    options = Options(config.files, addresses, config.corrected)
+    try:
+        suite = benchmark_named(config.benchmark).load(options)
+    except (LookupError, ValueError, OSError) as error:
+        kind = "" if isinstance(error, TasksMissing) else f"{config.benchmark} cannot be read: "
+        raise SetupError(f"{kind}{error}") from error
+    if not suite.names:
+        raise SetupError(f"{suite.id} has no tasks")
+    return suite

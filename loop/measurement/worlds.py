@@ -1,0 +1,166 @@
+"""Where a measurement is played: one browser with all that its tasks need from it."""
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from benchmarks.sites.hosting import Hosting
+from loop.measurement.chosen import Chosen, own_folders
+from loop.measurement.settings import BenchmarkConfig, contestant, judge_of
+from tasks.task import Json, Task
+from webagent.agent.asking import Images
+from webagent.browser import Browser, BrowserWorld
+from webagent.browser.goal_pictures import GoalPictures
+from webagent.browser.sessions.har import read_traffic
+from webagent.browser.sessions.logins import Logins
+from webagent.browser.sessions.profile import Profile
+from webagent.errors import SetupError, UsageError
+from webagent.guard import Guard
+from webagent.guard.decide import decide_request
+from webagent.observation.variants import Variant
+from webagent.records import Observation
+from webagent.rollout import OpenWorld, World
+from webagent.store import Store
+
+_ABOVE = 3
+"""How many folders above the task file pictures are looked for in: paths count from the top of the
+benchmark's repository."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Opens worlds for one policy."""
+
+    browser: Browser
+    hosting: Hosting
+    store: Store
+    profile: Profile
+    variant: Variant | None = None
+    is_judged_by_sight: bool = False
+    """Whether screenshots are kept for the judge."""
+    images: Images | None = None
+    """What a policy that looks finds images by; None where it does not look."""
+    needed: GoalPictures | None = None
+    """Without these an episode is not begun."""
+
+    @property
+    def open_world(self) -> OpenWorld:
+        """Makes worlds, each with sites of its own where tasks need them."""
+        return self.hosting.worlds(self._open)
+
+    async def _open(self) -> World:
+        world = await self.browser.world(
+            self.store.images.add if self.images or self.is_judged_by_sight else None,
+            self.profile,
+            self.variant,
+            keep_picture=self.store.images.add,
+            logins=self.hosting.logins,
+        )
+        return Pictured(world, self.needed) if self.needed else world
+
+    def plain(self) -> "Stage":
+        """The same for scripts, which look at nothing but the lines."""
+        return replace(self, variant=None, images=None, needed=None)
+
+
+class Pictured:
+    """A browser's world in which no task begins without the pictures of its goal."""
+
+    def __init__(self, world: BrowserWorld, pictures: GoalPictures) -> None:
+        self._world, self._pictures = world, pictures
+        self.step, self.close, self.prepare = world.step, world.close, world.prepare
+
+    async def reset(self, task: Task) -> Observation:
+        """As the world's. Raises `WorldError` where a picture is missing, too."""
+        self._pictures.need(task)
+        return await self._world.reset(task)
+
+    async def evidence(self, task: Task) -> Mapping[str, Json]:
+        """As the world's."""
+        return await self._world.evidence(task)
+
+
+@asynccontextmanager
+async def stage_of(config: BenchmarkConfig, chosen: Chosen, store: Store) -> AsyncIterator[Stage]:
+    """A browser for the tasks, and what is to be ready before the first. Raises `SetupError`."""
+    played, guard = contestant(config), guard_of(config, chosen)
+    pictures = None
+    if played.images:
+        pictures = GoalPictures(store.images, _folders(config), config.har, _refusals(guard))
+        await pictures.fetch(chosen.tasks(1))
+    hosted = Hosting(config.concurrency, config.sites, Logins(config.logins))
+    async with hosted as hosting, Browser(guard=guard) as browser:
+        await hosting.prepare(chosen.tasks(1))
+        yield Stage(
+            browser,
+            hosting,
+            store,
+            Profile(har_replay=config.har),
+            played.asking.variant,
+            judge_of(config).asks_a_model and config.judge_images,
+            pictures,
+            pictures,
+        )
+
+
+def check_surroundings(config: BenchmarkConfig, chosen: Chosen) -> None:
+    """What the tasks need is there, or `SetupError` or `StoreError` before anything is spent."""
+    chosen.check()
+    guard_of(config, chosen)
+    if sites := missing_sites(config, chosen):
+        raise SetupError(sites)
+    if missing := missing_logins(config, chosen):
+        raise SetupError(f"logins are missing: {'; '.join(missing.values())}")
+    if config.replay is not None:
+        Store.open(config.replay).close()
+    if config.har is not None:
+        read_traffic(config.har)
+
+
+def guard_of(config: BenchmarkConfig, chosen: Chosen) -> Guard | None:
+    """The guard asked for, with the benchmark's own pages open. Raises `SetupError`."""
+    if config.guard is None:
+        return None
+    if config.har is not None:
+        raise UsageError("--har answers in place of the network; leave --guard out")
+    return Guard.read(config.guard).opening(*own_folders(chosen.tasks(1)))
+
+
+def missing_sites(config: BenchmarkConfig, chosen: Chosen) -> str:
+    """Why the sites of the tasks cannot be started here; empty where they can."""
+    try:
+        Hosting(files=config.sites).check(chosen.tasks(1))
+    except SetupError as error:
+        return str(error)
+    return ""
+
+
+def missing_logins(config: BenchmarkConfig, chosen: Chosen) -> dict[str, str]:
+    """Logins that tasks begin with and that are not saved, each with what to do about it."""
+    logins, missing = Logins(config.logins), {}
+    wanted = {task.login: task for task in chosen.tasks(1) if task.login and not task.site}
+    for name, task in sorted(wanted.items()):
+        try:
+            logins.named(name)
+        except SetupError as error:
+            missing[name] = f"{error} (as for {task.id}, at {task.start_url})"
+    return missing
+
+
+def _folders(config: BenchmarkConfig) -> list[Path]:
+    if config.files is None:
+        return []
+    place = config.files.resolve()
+    return [place, *list(place.parents)[:_ABOVE]]
+
+
+def _refusals(guard: Guard | None) -> Callable[[str], str]:
+    if guard is None:
+        return lambda address: ""
+
+    def refuses(address: str) -> str:
+        verdict = decide_request(guard.policy, address)
+        return "" if verdict.is_allowed else verdict.reason
+
+    return refuses

@@ -1,0 +1,197 @@
+"""Asking a model for tasks: strictly read, asked again once, and kept so that nobody pays twice."""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from evaluators.replies import json_objects
+from loop.proposers.answer import Drafted, proposals_of
+from loop.proposers.draft import Drafts, UnreadableDraft, read_drafts
+from loop.proposers.request import PROPOSE, Request, system_slots
+from loop.proposers.scope import Scope
+from webagent.errors import StoreError
+from webagent.models.model import Message, Model
+from webagent.models.prompt import Prompt, fence, load_prompt
+
+Read = TypeVar("Read")
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A question with the reply to it, as it is kept."""
+
+    key: str
+    """Hash of who was asked what, the sampling included."""
+    model: str
+    """The weights that replied."""
+    prompt: str
+    """Hash of the prompt's file."""
+    reply: str
+
+
+@dataclass(slots=True)
+class Kept:
+    """What was asked already, in a file of JSON lines; None where nothing is kept."""
+
+    path: Path | None = None
+    exchanges: dict[str, Exchange] = field(default_factory=dict)
+
+    @classmethod
+    def open(cls, path: Path) -> "Kept":
+        """What the file holds; a last line that a kill cut off is dropped. Raises `StoreError`."""
+        text = path.read_text(encoding="utf-8") if path.is_file() else ""
+        whole = text[: text.rfind("\n") + 1]
+        if whole != text:
+            path.write_text(whole, encoding="utf-8")
+        found: dict[str, Exchange] = {}
+        for number, line in enumerate(whole.splitlines(), 1):
+            try:
+                exchange = Exchange(**json.loads(line))
+            except (ValueError, TypeError) as error:
+                raise StoreError(f"{path}, line {number}: not what was asked: {error}") from error
+            found[exchange.key] = exchange
+        return cls(path, found)
+
+    def add(self, exchange: Exchange) -> None:
+        """Keep it."""
+        self.exchanges[exchange.key] = exchange
+        if self.path is not None:
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(asdict(exchange)) + "\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What came of one request for tasks."""
+
+    drafted: tuple[Drafted, ...]
+    model: str
+    prompt: str
+    """Hash of the prompt's file."""
+    key: str
+    """Of the exchange the drafts are from."""
+    unreadable: tuple[str, ...] = ()
+    """Why a reply, or a task in it, could not be read; nothing was made of those."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A reply with where it is kept."""
+
+    text: str
+    model: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How a model is sampled when it invents."""
+
+    temperature: float = 0.7
+    max_tokens: int = 4096
+    seed: int = 0
+
+
+@dataclass(slots=True)
+class Asker:
+    """Asks one model, for whatever source."""
+
+    model: Model
+    kept: Kept = field(default_factory=Kept)
+    images: Callable[[str], bytes] | None = None
+    """A screenshot by its reference; None where the model is to be shown none."""
+    sampling: Sampling = field(default_factory=Sampling)
+
+    async def tasks(self, request: Request, scope: Scope, number: int = 0) -> Asked:
+        """The tasks a model invents; `number` tells requests apart that are otherwise the same.
+
+        A reply that is not of the schema is asked for once more. What is then still none is
+        counted as unreadable, and never mended. Raises `ModelError`.
+        """
+        prompt = load_prompt(PROPOSE)
+        system = prompt.fill("system", **system_slots(scope, prompt.sections))
+        material = {name: fence(name, text) for name, text in request.material.items()}
+        user = prompt.fill(request.section, **request.slots, **material)
+        messages = [Message("system", system), Message("user", user, self._shown(request))]
+        first = await self.reply(messages, prompt, number)
+        found, problem = _tried(first.text, read_drafts)
+        problem = problem or _first_of(found)
+        used, last = (found, first), first
+        if problem:
+            again = prompt.fill("again", problem=problem)
+            messages += [Message("assistant", first.text), Message("user", again)]
+            last = await self.reply(messages, prompt, number)
+            second, problem = _tried(last.text, read_drafts)
+            used = _better((found, first), (second, last))
+        return _asked(used, problem, request, scope, prompt)
+
+    async def reply(self, messages: Sequence[Message], prompt: Prompt, number: int = 0) -> Reply:
+        """The reply to a question: the kept one, or the model's, which is kept then."""
+        key = self._key(messages, prompt, number)
+        known = self.kept.exchanges.get(key)
+        if known is None:
+            completion = await self.model.complete(
+                messages,
+                temperature=self.sampling.temperature,
+                seed=self.sampling.seed + number,
+                max_tokens=self.sampling.max_tokens,
+            )
+            known = Exchange(key, completion.model, prompt.hash, completion.replies[0].text)
+            self.kept.add(known)
+        return Reply(known.reply, known.model, key)
+
+    def _shown(self, request: Request) -> tuple[bytes, ...]:
+        if self.images is None or not self.model.capabilities.images:
+            return ()
+        return tuple(map(self.images, request.images))
+
+    def _key(self, messages: Sequence[Message], prompt: Prompt, number: int) -> str:
+        said = [
+            [each.role, each.text, [hashlib.sha256(image).hexdigest() for image in each.images]]
+            for each in messages
+        ]
+        named = [self.model.name, prompt.hash, asdict(self.sampling), number, said]
+        text = json.dumps(named, sort_keys=True).encode("utf-8", "surrogatepass")
+        return hashlib.sha256(text).hexdigest()[:16]
+
+
+def read_object(text: str, read: Callable[[Mapping[str, Any]], Read]) -> Read:
+    """What the one JSON object in a reply says. Raises `UnreadableDraft` for none or several."""
+    objects = list(json_objects(text))
+    if len(objects) != 1:
+        found = f"{len(objects)} of them" if objects else f"none in {text.strip()[:60]!r}"
+        raise UnreadableDraft(f"expected one JSON object; found {found}")
+    return read(objects[0])
+
+
+def _tried(text: str, read: Callable[[Mapping[str, Any]], Drafts]) -> tuple[Drafts | None, str]:
+    try:
+        return read_object(text, read), ""
+    except UnreadableDraft as error:
+        return None, str(error)
+
+
+def _first_of(found: Drafts | None) -> str:
+    return found.problems[0] if found and found.problems else ""
+
+
+def _better(
+    one: tuple[Drafts | None, Reply], other: tuple[Drafts | None, Reply]
+) -> tuple[Drafts | None, Reply]:
+    """The reply of which more tasks can be read; of two alike the later."""
+    counts = [len(found.drafts) if found else -1 for found, _ in (one, other)]
+    return one if counts[0] > counts[1] else other
+
+
+def _asked(
+    used: tuple[Drafts | None, Reply], problem: str, request: Request, scope: Scope, prompt: Prompt
+) -> Asked:
+    found, reply = used
+    if found is None:
+        return Asked((), reply.model, prompt.hash, reply.key, (problem,))
+    drafted, misplaced = proposals_of(found.drafts, request, scope)
+    unreadable = (*found.problems, *misplaced)
+    return Asked(tuple(drafted), reply.model, prompt.hash, reply.key, unreadable)

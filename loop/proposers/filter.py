@@ -1,0 +1,184 @@
+"""Sifting proposals: by rules first, then by a model, at last by solving."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+from loop.proposers.ask import Asker, read_object
+from loop.proposers.draft import UnreadableDraft
+from loop.proposers.filters import (
+    Alike,
+    Embed,
+    Limits,
+    Solving,
+    feasibility,
+    novelty,
+    safety,
+    validity,
+)
+from loop.proposers.line import Line
+from loop.proposers.request import FILTER
+from loop.proposers.scope import Scope
+from tasks.proposal import Proposal, Refusal
+from tasks.task import Task
+from webagent.guard import Guard
+from webagent.guard.decide import decide_request
+from webagent.guard.policy import for_task
+from webagent.models.model import Message
+from webagent.models.prompt import Prompt, fence, load_prompt
+
+Prove: TypeAlias = Callable[[Proposal], Awaitable[Solving | None]]
+"""Has a proposal solved by whoever can, and says what came of it; None where nobody tried."""
+
+_AT_ONCE = 10
+
+
+@dataclass(slots=True)
+class Sieve:
+    """The filters of one run; remembers what it let through, so that nothing comes twice."""
+
+    scope: Scope
+    known: list[Task] = field(default_factory=list)
+    """Tasks there are already."""
+    limits: Limits = field(default_factory=Limits)
+    alike: Alike = field(default_factory=Alike)
+    embed: Embed | None = None
+    asker: Asker | None = None
+    """Asked about validity and safety what rules cannot see; None: rules alone."""
+    prove: Prove | None = None
+    """None: nobody tries, so that nothing but what came with a solution is feasible."""
+    on_line: Callable[[Line], None] = lambda line: None
+    """Told of each line once it is settled."""
+
+    async def sift(self, lines: Sequence[Line]) -> list[Line]:
+        """The lines with what is said against each. Rules say all they find; the model and whoever
+        proves are only asked about what has passed so far. Raises `ModelError`."""
+        ruled = [self.by_rules(line) for line in lines]
+        judged = await self._by_model(ruled)
+        settled = []
+        for line in judged:
+            settled.append(await self._proven(line) if line.is_taken else line)
+            self.on_line(settled[-1])
+        return settled
+
+    def by_rules(self, line: Line) -> Line:
+        """With what the rules say of it; it is known from then on if they let it through."""
+        task = line.proposal.task
+        checked = line.refused(
+            validity(task, self.scope, line.steps),
+            safety(task, self.scope, self.limits),
+            novelty(task, self.known, self.alike, self.embed),
+        )
+        if checked.is_taken:
+            self.known.append(task)
+        return checked
+
+    async def _by_model(self, lines: Sequence[Line]) -> list[Line]:
+        if self.asker is None:
+            return list(lines)
+        passed = [line for line in lines if line.is_taken]
+        told: dict[str, Line] = {}
+        for start in range(0, len(passed), _AT_ONCE):
+            group = passed[start : start + _AT_ONCE]
+            verdicts = await verdicts_of(
+                self.asker, [each.proposal.task for each in group], self.scope
+            )
+            for line, refusal in zip(group, verdicts, strict=True):
+                told[line.proposal.task.id] = line.refused(refusal)
+        return [told.get(line.proposal.task.id, line) if line.is_taken else line for line in lines]
+
+    async def _proven(self, line: Line) -> Line:
+        proposal = line.proposal
+        if proposal.solution:
+            solved = Solving(
+                True, 1, proposal.solution, proposal.source, bool(proposal.task.checks)
+            )
+            return replace(line, proof=line.proof or solved)
+        proof = await self.prove(proposal) if self.prove else None
+        settled = replace(line, proposal=trusting(proposal, proof), proof=proof)
+        return settled.refused(feasibility(proof))
+
+
+def trusting(proposal: Proposal, proof: Solving | None) -> Proposal:
+    """The proposal with its solution, and without the checks that were written beside it unless
+    they told the solution from doing nothing; then only a judge can say."""
+    if proof is None or not proof.is_solved:
+        return proposal
+    task = proposal.task
+    if not proof.is_checked:
+        task = replace(task, checks=(), queries={})
+    return replace(proposal, task=task, solution=proof.solution)
+
+
+def limits_of(guard: Guard | None) -> Limits:
+    """What an episode's guard allows, for the filter of safety."""
+    if guard is None:
+        return Limits()
+    policy = guard.policy
+
+    def closed(url: str) -> str:
+        verdict = decide_request(for_task(policy, url), url)
+        return "" if verdict.is_allowed else f"the guard closes it: {verdict.reason}"
+
+    reading = {"GET", "HEAD", "OPTIONS"}
+    opened = [rule for rule in policy.sites if rule.verdict == "allow"]
+    only_reads = bool(opened) and all(r.methods and reading >= set(r.methods) for r in opened)
+    return Limits(closed, only_reads and policy.other_sites == "deny")
+
+
+async def verdicts_of(asker: Asker, tasks: Sequence[Task], scope: Scope) -> list[Refusal | None]:
+    """What a model says of tasks by their words: why each is not taken, or None.
+
+    A reply that cannot be read is asked for once more; after that every one of the tasks is
+    refused, as nobody has looked at it. Raises `ModelError`.
+    """
+    prompt = load_prompt(FILTER)
+    asker = replace(asker, sampling=replace(asker.sampling, temperature=0.0))
+    messages = [
+        Message("system", _system(prompt, scope)),
+        Message("user", _user(prompt, tasks, scope)),
+    ]
+    problem = ""
+    for _ in range(2):
+        reply = await asker.reply(messages, prompt)
+        try:
+            return read_object(reply.text, lambda said: _verdicts(said, len(tasks)))
+        except UnreadableDraft as error:
+            problem = str(error)
+        again = prompt.fill("again", problem=problem)
+        messages += [Message("assistant", reply.text), Message("user", again)]
+    return [Refusal("validity", f"the model's verdict could not be read: {problem}")] * len(tasks)
+
+
+def _system(prompt: Prompt, scope: Scope) -> str:
+    living = prompt.sections["local" if scope.is_reset else "live"]
+    steps = str(scope.max_steps)
+    return prompt.fill("system", steps=steps, language=scope.language, living=living)
+
+
+def _user(prompt: Prompt, tasks: Sequence[Task], scope: Scope) -> str:
+    lines = (f"{n}. {' '.join(task.goal.split())}" for n, task in enumerate(tasks, 1))
+    site = f"{scope.name}, at {scope.address}"
+    return prompt.fill("user", site=site, tasks=fence("tasks", "\n".join(lines)))
+
+
+def _verdicts(said: Mapping[str, Any], count: int) -> list[Refusal | None]:
+    """One for each task, in order. Raises `UnreadableDraft`."""
+    entries = said.get("verdicts")
+    if not isinstance(entries, list) or len(entries) != count:
+        raise UnreadableDraft(f'expected "verdicts", a list of {count}; found {entries!r:.80}')
+    return [_verdict(entry, number) for number, entry in enumerate(entries, 1)]
+
+
+def _verdict(entry: Any, number: int) -> Refusal | None:
+    wanted = {"task": int, "valid": bool, "safe": bool, "reason": str}
+    fits = isinstance(entry, dict) and entry.keys() == wanted.keys()
+    if not fits or any(type(entry[key]) is not kind for key, kind in wanted.items()):
+        raise UnreadableDraft(
+            f"verdict {number}: expected {', '.join(wanted)}; found {entry!r:.80}"
+        )
+    if entry["task"] != number:
+        raise UnreadableDraft(f"verdict {number} is of task {entry['task']}")
+    if not entry["safe"]:
+        return Refusal("safety", f"the model: {entry['reason']}")
+    return None if entry["valid"] else Refusal("validity", f"the model: {entry['reason']}")

@@ -1,0 +1,181 @@
+"""Validity: whether a task is one, on this site, that can be done and told to be done."""
+
+import re
+from calendar import month_name
+from collections.abc import Callable
+from datetime import date
+
+from loop.proposers.filters.aims import second_aim
+from loop.proposers.filters.asking import wrong_check
+from loop.proposers.scope import Scope
+from loop.proposers.wording import words
+from tasks.proposal import Refusal
+from tasks.task import Task
+
+_LONGEST = 150
+_SLOT = re.compile(
+    r"\{\{?[^{}\"]*\}?\}|\$\{?[A-Z_]{3,}\}?|\[[A-Za-z][\w .'-]*\]|<[a-z][\w -]*>|_{3,}"
+    r"|\b(?:TODO|TBD|XXX+|FIXME|lorem ipsum)\b"
+)
+_QUOTED_SLOT = re.compile(
+    r"[\"“]\s*(?:\{\{?[^{}\"]*\}?\}|<[\w .'-]+>|\[[\w .'-]+\]|_{3,}|\$\{?[A-Z_]{3,}\}?)\s*[\"”]"
+)
+"""A quoted text that is a slot from end to end; others may hold brackets of their own."""
+_QUOTED = re.compile(r"\"[^\"]*\"|“[^”]*”")
+_ENDLESS = re.compile(
+    r"\b(?:explore|browse(?: around| through)?|get (?:familiar|to know|an overview)|familiari[sz]e"
+    r"|learn (?:more )?about|look around|have a look|check out|feel free|try out|play with|discover"
+    r"|see what)\b",
+    re.IGNORECASE,
+)
+_DATED = re.compile(
+    r"\b(?:today|tonight|tomorrow|yesterday|right now|currently|current (?:price|weather|time|date)"
+    r"|latest|most recent|(?:this|next|last) (?:week|month|year|weekend)|near me|nearby"
+    r"|my (?:location|area|city))\b",
+    re.IGNORECASE,
+)
+_REPEATED = re.compile(
+    r"\b(?:all|each|every one|every|the) (?:of the )?(\d{1,4}) [a-z]", re.IGNORECASE
+)
+_DATE = re.compile(r"\b(\d{4})-(\d{1,2})-(\d{1,2})\b")
+_CLOCK = re.compile(r"\b(\d{1,2}):(\d{2})\b(?![:.]\d)")
+_NEGATIVE = re.compile(
+    r"(?<![\w.-])-\d+(?:\.\d+)? (?:item|cop|unit|piece|star|time|day|ticket|product|percent|%)"
+    r"|\b(?:quantity|price|amount|number) (?:to|of|is|at) -\d",
+    re.IGNORECASE,
+)
+_STARS = re.compile(r"\b(\d+) (?:out of|of|/) (\d+) stars?|\b(\d+)[- ]stars?\b", re.IGNORECASE)
+_MONTHS = [name.lower() for name in month_name[1:]]
+_SPELT_DATE = re.compile(
+    rf"\b(?:(\d{{1,2}})(?:st|nd|rd|th)? (?:of )?({'|'.join(_MONTHS)})"
+    rf"|({'|'.join(_MONTHS)}) (\d{{1,2}})(?:st|nd|rd|th)?)\b",
+    re.IGNORECASE,
+)
+_COMMON = {
+    "en": "the a an of to and in is for on with that which from by at as it what how your my",
+    "de": "der die das und ein eine einen nicht ist mit für auf den dem zu von im wie welche",
+    "fr": "le la les un une des et est dans pour avec que qui sur du au ce cette quel quelle",
+    "es": "el la los las un una y es en para con que por del al se su cuál qué como",
+    "it": "il lo la gli le un una e è in per con che di del della quale come si",
+}
+"""Frequent words by language: the share of a text's words found here says which it is."""
+
+Rule = Callable[[Task, Scope, int], str]
+"""The task, the site and the number of steps it is said to take; why not, or nothing."""
+
+
+def validity(task: Task, scope: Scope, steps: int = 0) -> Refusal | None:
+    """Why a task is not well-formed; None where nothing is found against it. By rules alone."""
+    for rule in RULES:
+        reason = rule(task, scope, steps)
+        if reason:
+            return Refusal("validity", reason)
+    return None
+
+
+def _length(task: Task, scope: Scope, steps: int) -> str:
+    count = len(words(task.goal))
+    if count < 2:
+        return f"the goal {task.goal!r} says too little"
+    return f"the goal has {count} words, more than {_LONGEST}" if count > _LONGEST else ""
+
+
+def _slots(task: Task, scope: Scope, steps: int) -> str:
+    found = _SLOT.search(_QUOTED.sub('""', task.goal)) or _QUOTED_SLOT.search(task.goal)
+    return f"{found[0]!r} was not filled in" if found else ""
+
+
+def _language(task: Task, scope: Scope, steps: int) -> str:
+    said = _QUOTED.sub(" ", task.goal)
+    letters = [letter for letter in said if letter.isalpha()]
+    foreign = sum(ord(letter) > 0x24F for letter in letters)
+    if scope.language in _COMMON and letters and foreign > 0.3 * len(letters):
+        return f"the goal is not in {scope.language!r}: it is in another script"
+    found = words(said)
+    shares = {name: sum(w in common.split() for w in found) for name, common in _COMMON.items()}
+    best = max(shares, key=lambda name: shares[name])
+    own = shares.get(scope.language)
+    if own is not None and shares[best] >= max(3, own + 2):
+        return f"the goal is not in {scope.language!r}: its words are of {best!r}"
+    return ""
+
+
+def _place(task: Task, scope: Scope, steps: int) -> str:
+    if not scope.holds(task.start_url):
+        return f"it starts at {task.start_url}, outside of {scope.address}"
+    if task.site != scope.site:
+        return f"it is for the site {task.site!r}; this is {scope.site!r}"
+    if task.login and task.login not in scope.accounts:
+        known = ", ".join(scope.accounts) or "none"
+        return f"nobody is called {task.login!r} there; accounts: {known}"
+    return ""
+
+
+def _reach(task: Task, scope: Scope, steps: int) -> str:
+    most = min(task.max_steps, scope.max_steps)
+    if steps > most:
+        return f"it is said to take {steps} steps; there are {most}"
+    repeated = [int(found[1]) for found in _REPEATED.finditer(task.goal)]
+    if repeated and max(repeated) > most:
+        return f"it asks for something {max(repeated)} times; there are {most} steps"
+    return ""
+
+
+def _end(task: Task, scope: Scope, steps: int) -> str:
+    found = _ENDLESS.search(_QUOTED.sub(" ", task.goal))
+    if found and not task.checks:
+        return f"{found[0]!r} has no end that could be seen"
+    dated = _DATED.search(_QUOTED.sub(" ", task.goal))
+    if dated and not scope.is_reset:
+        return f"{dated[0]!r} means another thing at another time or place"
+    return ""
+
+
+def _values(task: Task, scope: Scope, steps: int) -> str:
+    found = _NEGATIVE.search(task.goal)
+    if found:
+        return f"{found[0]!r} cannot be"
+    for year, month, day in _DATE.findall(task.goal):
+        if not _is_date(int(year), int(month), int(day)):
+            return f"{year}-{month}-{day} is no date"
+    for first, month, other, second in _SPELT_DATE.findall(task.goal):
+        number = _MONTHS.index((month or other).lower()) + 1
+        if not _is_date(2024, number, int(first or second)):
+            return f"{month or other} has no day {first or second}"
+    for hours, minutes in _CLOCK.findall(task.goal):
+        if int(hours) > 24 or int(minutes) > 59:
+            return f"{hours}:{minutes} is no time of day"
+    for given, most, alone in _STARS.findall(task.goal):
+        if int(given or alone) > int(most or 5):
+            return f"{given or alone} stars are more than there are"
+    return ""
+
+
+def _aims(task: Task, scope: Scope, steps: int) -> str:
+    return second_aim(task.goal)
+
+
+def _checks(task: Task, scope: Scope, steps: int) -> str:
+    return wrong_check(task, scope)
+
+
+RULES: tuple[Rule, ...] = (
+    _language,
+    _length,
+    _slots,
+    _place,
+    _reach,
+    _end,
+    _values,
+    _aims,
+    _checks,
+)
+"""Asked in this order; the first that finds something decides."""
+
+
+def _is_date(year: int, month: int, day: int) -> bool:
+    try:
+        date(year, month, day)
+    except ValueError:
+        return False
+    return True

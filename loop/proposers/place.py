@@ -1,0 +1,163 @@
+"""The place that tasks are proposed for: a site, with what is known of it and worlds to visit."""
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager, closing, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from benchmarks.rules import RULES
+from benchmarks.sites.building import built
+from benchmarks.sites.hosting import Hosting
+from benchmarks.sites.instance import first_state
+from benchmarks.sites.registry import AnySite, site_named
+from benchmarks.sites.remote import RemoteSite
+from benchmarks.sites.site import Site, SiteError, UnknownSiteError
+from benchmarks.sites.toml import read_sites
+from loop.proposers.scope import Scope
+from loop.proposers.settings import ProposeConfig
+from loop.proposers.visit import OpenWorld
+from tasks.task import Task
+from webagent.errors import SetupError, UsageError
+from webagent.guard import Guard
+
+KeepImage = Callable[[bytes], str]
+
+RULES_FOR_CHECKS = (
+    *("equals", "same_text", "contains", "matches", "one_of", "at_least", "above"),
+    *("changes_are", "unchanged", "url_matches"),
+)
+"""What a check written beside a proposal may compare by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A site with the way to its pages."""
+
+    scope: Scope
+    start: Task
+    """Begins where visits do."""
+    open_world: OpenWorld
+
+
+@asynccontextmanager
+async def open_place(
+    config: ProposeConfig, keep_image: KeepImage | None = None
+) -> AsyncIterator[Place]:
+    """The site that the settings name. Browser and site are started by whoever first opens a world.
+
+    Raises `SetupError`.
+    """
+    from webagent.browser import Browser
+
+    async with AsyncExitStack() as ends:
+        browser = Browser(guard=guard_of(config))
+        ends.push_async_callback(browser.close)
+        if is_live(config.site):
+            scope = live_scope(config)
+            start = Task("proposed/visit@1", scope.address, clock="real")
+            yield Place(scope, start, partial(browser.world, keep_image))
+            return
+        site, files = site_of(config)
+        scope = await asyncio.to_thread(local_scope, config)
+        start = Task("proposed/visit@1", scope.address, site=site.id, login=config.login)
+        hosting = await ends.enter_async_context(Hosting(config.concurrency, files))
+        await hosting.prepare([start])
+        open_world = partial(browser.world, keep_image, logins=hosting.logins)
+        yield Place(scope, start, hosting.worlds(open_world))
+
+
+def is_live(site: str) -> bool:
+    """Whether a site is named by its address, so that it is not ours to reset."""
+    return urlsplit(site).scheme in ("http", "https")
+
+
+def live_scope(config: ProposeConfig) -> Scope:
+    """What is known of a site by its address alone."""
+    host = urlsplit(config.site).hostname or config.site
+    steps, language = config.max_steps, config.language
+    return Scope(host, config.site, rules=_rules(), max_steps=steps, language=language)
+
+
+def site_of(config: ProposeConfig) -> tuple[AnySite, tuple[Path, ...]]:
+    """The site that is named, by its id or as the one of a TOML file, and the file.
+
+    Raises `SetupError`.
+    """
+    files = (Path(config.site),) if config.site.endswith(".toml") else ()
+    try:
+        named = read_sites(files[0]) if files else {config.site: None}
+        if len(named) > 1:
+            raise SetupError(
+                f"--site {config.site} describes {', '.join(named)}; list the file in"
+                " WEBAGENT_SITE_FILES and give --site one of these names"
+            )
+        return site_named(next(iter(named)), files), files
+    except UnknownSiteError as error:
+        raise UsageError(str(error)) from error
+    except SiteError as error:
+        raise SetupError(str(error)) from error
+
+
+def local_scope(config: ProposeConfig) -> Scope:
+    """What a site says of itself; one that starts here is built where it was not yet.
+
+    Raises `SetupError`.
+    """
+    site, _ = site_of(config)
+    try:
+        tables = {} if isinstance(site, RemoteSite) else _tables_here(site)
+    except SiteError as error:
+        raise SetupError(str(error)) from error
+    if config.login and config.login not in site.accounts:
+        known = ", ".join(site.accounts) or "none"
+        raise UsageError(f"--login {config.login}: {site.id} has the accounts {known}")
+    return Scope(
+        site.id.partition("@")[0],
+        f"{site.address.rstrip('/')}/",
+        site.id,
+        {role: account.can for role, account in site.accounts.items()},
+        tables,
+        _rules(),
+        is_reset=not isinstance(site, RemoteSite) or site.is_reset,
+        max_steps=config.max_steps,
+        language=config.language,
+    )
+
+
+def _tables_here(site: Site) -> dict[str, tuple[str, ...]]:
+    if missing := site.missing():
+        raise SetupError(f"{site.id} cannot be started here: {missing}")
+    return tables_of(site, built(site, first_state).state())
+
+
+def tables_of(site: Site, state: Path) -> dict[str, tuple[str, ...]]:
+    """The tables of its database that hold something, with their columns."""
+    if not site.database:
+        return {}
+    path = (state / site.database).as_uri()
+    found: dict[str, tuple[str, ...]] = {}
+    with closing(sqlite3.connect(f"{path}?mode=ro", uri=True)) as database:
+        names = database.execute(
+            "SELECT name FROM sqlite_master WHERE type IN ('table', 'view')"
+            " AND name NOT LIKE 'sqlite_%' AND sql NOT LIKE 'CREATE VIRTUAL%' ORDER BY name"
+        ).fetchall()
+        for (name,) in names:
+            quoted = '"' + str(name).replace('"', '""') + '"'
+            with suppress(sqlite3.Error):  # a view may need what only the application has
+                if database.execute(f"SELECT 1 FROM {quoted} LIMIT 1").fetchone():
+                    columns = database.execute(f"PRAGMA table_info({quoted})")
+                    found[name] = tuple(str(row[1]) for row in columns)
+    return found
+
+
+def guard_of(config: ProposeConfig) -> Guard | None:
+    """The limits of visits and of solving. Raises `SetupError`."""
+    return Guard.read(config.guard) if config.guard else None
+
+
+def _rules() -> tuple[str, ...]:
+    return tuple(name for name in RULES_FOR_CHECKS if name in RULES)

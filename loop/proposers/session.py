@@ -1,0 +1,212 @@
+"""A run that proposes: source after source, then the filters, each step kept."""
+
+from collections import Counter
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+
+from evaluators.evaluator import Judged
+from loop.folder import RunFolder
+from loop.judging.specification import Making, read_spec
+from loop.proposers.ask import Asker, Kept, Sampling
+from loop.proposers.exploring import EXPLORING, propose_by_exploring
+from loop.proposers.filter import Prove, Sieve, limits_of
+from loop.proposers.filters import Alike, Solving
+from loop.proposers.line import FILE, Line, read_lines, write_lines
+from loop.proposers.place import Place, guard_of, open_place
+from loop.proposers.prove_stage import Stage
+from loop.proposers.settings import NOBODY, ProposeConfig
+from loop.proposers.solve import ParentOracles, Solver
+from loop.proposers.sources import ASKING, Material, Proposed
+from loop.spending import open_ledger, prices_in, within
+from tasks.proposal import Proposal
+from tasks.task import Task
+from webagent.errors import UsageError
+from webagent.models.metered import Ledger, MeteredModel
+from webagent.records import Provenance
+from webagent.store import Store
+
+
+@dataclass(slots=True)
+class Session:
+    """What has been proposed so far, with where it is kept."""
+
+    config: ProposeConfig
+    folder: RunFolder
+    store: Store
+    lines: list[Line] = field(default_factory=list)
+    requests: Counter[str] = field(default_factory=Counter)
+    problems: list[tuple[str, str]] = field(default_factory=list)
+    """Source, and what could not be read of its replies."""
+    ledger: Ledger = field(init=False)
+
+    def __post_init__(self) -> None:
+        config = self.config
+        self.ledger = open_ledger(self.store, config.caps, prices_in(config.caps.prices))
+        self.lines = read_lines(self.path)
+
+    @property
+    def path(self) -> Path:
+        """The file of proposals."""
+        return self.folder.path / FILE
+
+    @property
+    def unreadable(self) -> Counter[str]:
+        """By source, how much could not be read."""
+        return Counter(source for source, _ in self.problems)
+
+    async def propose(self) -> None:
+        """All of it, as far as the caps allow."""
+        minutes = self.config.caps.max_minutes
+        seconds = None if minutes is None else 60 * minutes
+        await within(self._work(), self.ledger, self.store, seconds)
+
+    async def _work(self) -> None:
+        images = self.store.images.add if self.config.images else None
+        async with AsyncExitStack() as ends:
+            place = await ends.enter_async_context(open_place(self.config, images))
+            stage = Stage(place.open_world, self.store, concurrency=self.config.concurrency)
+            asker = self._asker(ends)
+            known = _known(self.config)
+            made: list[Line] = []
+            for source in self.config.source:
+                at = _At(place, stage, asker, [*known, *_tasks(made)])
+                made += await self._made(source, at)
+            await self._sift(made, place, asker, known, await self._solver(ends, stage))
+
+    async def _made(self, source: str, at: "_At") -> list[Line]:
+        """What a source gives; what it gave in an earlier session where there was one."""
+        path = self.folder.path / f"made-{source}.jsonl"
+        noted = self.store.get_state(f"made:{source}")
+        if not isinstance(noted, dict):
+            found = await self._of_source(source, at)
+            write_lines(path, found.lines)
+            noted = {"requests": found.requests, "unreadable": list(found.unreadable)}
+            self.store.put_state(f"made:{source}", noted)
+        count, problems = noted["requests"], noted["unreadable"]
+        self.requests[source] = count if isinstance(count, int) else 0
+        if isinstance(problems, list):
+            self.problems += [(source, str(problem)) for problem in problems]
+        return read_lines(path)
+
+    async def _of_source(self, source: str, at: "_At") -> Proposed:
+        config = self.config
+        if source in EXPLORING:
+            model = at.asker.model if at.asker and config.writer == "model" else None
+            return await propose_by_exploring(source, at.place, at.stage, config, model)
+        if at.asker is None:
+            raise UsageError(f"--source {source} asks a model; name it with --model")
+        material = Material(
+            at.place.scope,
+            at.place.start,
+            at.place.open_world,
+            at.known,
+            config.run,
+            config.manual,
+            config.pages,
+            config.way,
+            seed=config.seed,
+        )
+        return await ASKING[source](material, at.asker, config.count)
+
+    async def _sift(
+        self,
+        made: list[Line],
+        place: Place,
+        asker: Asker | None,
+        known: list[Task],
+        prove: Prove | None,
+    ) -> None:
+        earlier = {line.proposal.task.id: line for line in self.lines}
+        self.lines = []
+
+        def keep(line: Line) -> None:
+            self.lines.append(line)
+            write_lines(self.path, [*self.lines, *_later(earlier, self.lines)])
+
+        sieve = Sieve(
+            place.scope,
+            known,
+            limits_of(guard_of(self.config)),
+            Alike(self.config.alike),
+            asker=asker if self.config.second_look else None,
+            prove=remembering(earlier, prove),
+            on_line=keep,
+        )
+        await sieve.sift(made)
+
+    def _asker(self, ends: AsyncExitStack) -> Asker | None:
+        """Whoever invents tasks; nobody where no source needs it."""
+        config = self.config
+        if not config.asks:
+            return None
+        model = MeteredModel(config.contestant.language_model(), self.ledger, "proposer")
+        ends.push_async_callback(model.close)
+        sampling = Sampling(config.temperature, config.max_tokens, config.seed)
+        kept = Kept.open(self.folder.path / "requests.jsonl")
+        images = self.store.images.get if config.images else None
+        return Asker(model, kept, images, sampling)
+
+    async def _solver(self, ends: AsyncExitStack, stage: Stage) -> Prove | None:
+        """Whoever tries to solve what has passed; None for nobody."""
+        config = self.config
+        if config.solver == NOBODY:
+            return None
+        metered = partial(MeteredModel, ledger=self.ledger, role="solver")
+        policy = await ends.enter_async_context(config.solving.ready(None, metered))
+        if config.solver == "oracle":
+            policy = ParentOracles()
+        stage = replace(stage, provenance=Provenance(arm="solver"))
+        return Solver(policy, config.solving.label(), stage, config.tries, self._judge(ends))
+
+    def _judge(self, ends: AsyncExitStack) -> Judged | None:
+        """Whoever says of a task without checks whether it was solved."""
+        config = self.config
+        if not config.judge:
+            return None
+        spec, model = read_spec(config.judge), None
+        if spec.asks_a_model:
+            model = MeteredModel(config.contestant.language_model(), self.ledger, "judge")
+            ends.push_async_callback(model.close)
+        return Making(model, self.store.images.get if config.images else None).evaluator(spec)
+
+
+@dataclass(frozen=True, slots=True)
+class _At:
+    """Where and by whom a source's tasks are made."""
+
+    place: Place
+    stage: Stage
+    asker: Asker | None
+    known: list[Task]
+
+
+def remembering(earlier: dict[str, Line], prove: Prove | None) -> Prove | None:
+    """Has proven only what was not proven in an earlier session."""
+    if prove is None and not any(line.proof for line in earlier.values()):
+        return None
+
+    async def proven(proposal: Proposal) -> Solving | None:
+        line = earlier.get(proposal.task.id)
+        if line is not None and line.proof is not None:
+            return line.proof
+        return await prove(proposal) if prove else None
+
+    return proven
+
+
+def _later(earlier: dict[str, Line], settled: list[Line]) -> list[Line]:
+    """What an earlier session had settled and this one has not come to yet."""
+    done = {line.proposal.task.id for line in settled}
+    return [line for name, line in earlier.items() if name not in done]
+
+
+def _known(config: ProposeConfig) -> list[Task]:
+    """Tasks that proposals are not to repeat. Raises `StoreError`."""
+    lines = [line for path in config.known for line in read_lines(path)]
+    return _tasks([line for line in lines if line.is_taken])
+
+
+def _tasks(lines: list[Line]) -> list[Task]:
+    return [line.proposal.task for line in lines]

@@ -1,0 +1,202 @@
+"""A session: one arm of one repeat at work, with what it holds and what it has cost."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.catalogue import (
+    Options,
+    TasksMissing,
+    UnknownBenchmark,
+    benchmark_named,
+)
+from benchmarks.rules import checks_hold
+from benchmarks.sites.hosting import Hosting
+from loop.arms import Arm
+from loop.folder import RunFolder
+from loop.learner import Progress
+from loop.settings import ImproveConfig
+from loop.workers import Say
+from tasks.suite import Suite
+from tasks.task import Json
+from webagent.browser import Browser
+from webagent.errors import SetupError, UsageError
+from webagent.policy.policy import Policy
+from webagent.records import Provenance, Trajectory
+from webagent.rollout import OpenWorld, Planned, collect
+from webagent.store import Store
+from webagent.training.fit import FitConfig, FitReport
+
+LENIENT_SCORE = "raw_positive"
+HEADLINE, LENIENT = checks_hold(), checks_hold(LENIENT_SCORE)
+"""The frozen judge: rules over evidence. The loop never trains it."""
+SHARED = "none"
+"""The arm under whose name demonstrations and first weights are kept, for all arms of a repeat."""
+
+
+_WITHHOLDING = 77
+"""Sets the draw of withheld tasks apart from other draws of a repeat."""
+
+
+@cache
+def suite_of(benchmark: str, files: Path | None = None) -> Suite:
+    """The suite of this name. Raises `SetupError` where it cannot be improved on."""
+    try:
+        suite = benchmark_named(benchmark).load(Options(files=files))
+    except (UnknownBenchmark, TasksMissing) as error:
+        raise SetupError(str(error)) from error
+    if not suite.is_seeded:
+        raise UsageError(
+            f"tasks of {suite.id} are the same on every seed, so that what was learnt would be"
+            " measured on itself; take a benchmark that makes other tasks from other seeds"
+        )
+    return suite
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What the stages need to know and hold."""
+
+    config: ImproveConfig
+    folder: RunFolder
+    store: Store
+    browser: Browser
+    hosting: Hosting
+    arm: Arm
+    repeat: int
+    say: Say
+
+    @property
+    def believes(self) -> bool:
+        """Whether the arm has a learned judge in place of the checks."""
+        return self.arm.believes != "checks"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The tasks of the run."""
+        return self.suite.select(self.config.tasks)
+
+    @property
+    def suite(self) -> Suite:
+        """Where the tasks come from."""
+        return suite_of(self.config.benchmark, self.config.files)
+
+    @property
+    def withheld(self) -> frozenset[str]:
+        """Tasks of which no demonstrations are given in this repeat."""
+        names = self.names
+        order = np.random.default_rng([self.repeat, _WITHHOLDING]).permutation(len(names))
+        return frozenset(names[int(i)] for i in order[: round(self.config.withhold * len(names))])
+
+    @property
+    def draws_evenly(self) -> bool:
+        """Whether tasks are drawn without a curriculum."""
+        return "uniform" in (self.arm.draws, self.config.curriculum)
+
+    @property
+    def open_world(self) -> OpenWorld:
+        """Real worlds for episodes of these tasks, those on sites of this machine included."""
+        return self.hosting.worlds(
+            partial(
+                self.browser.world,
+                keep_picture=self.store.images.add,
+                logins=self.hosting.logins,
+            )
+        )
+
+    def provenance(self, phase: str, round: int = 0, arm: str = "") -> Provenance:
+        """Where episodes of a phase come from."""
+        arm = arm or self.arm.name
+        return Provenance(arm=arm, repeat=self.repeat, round=round, phase=phase)
+
+    def progress(self, stage: str) -> Progress:
+        """Tells how far a training is."""
+        return lambda done, loss: self.say(stage, min(done, 1.0), f"loss {loss:.3f}")
+
+    def progress_of(self, stage: str, total: int) -> Callable[[Trajectory], None]:
+        """Tells how many episodes of a stage there are, each time one has ended."""
+        seen: list[str] = []
+
+        def tell(trajectory: Trajectory) -> None:
+            seen.append(trajectory.id)
+            self.say(stage, min(len(seen) / total, 1.0), f"{len(seen)} episodes")
+
+        return tell
+
+    def fit_config(self, tokens: int, round: int) -> FitConfig:
+        """Seeds differ by repeat and round; rounds after the first go on at half the rate."""
+        rate = self.config.learning_rate * (0.5 if round else 1.0)
+        seed = 1000 * self.repeat + round
+        return FitConfig(tokens=tokens, learning_rate=rate, seed=seed)
+
+    @contextmanager
+    def timed(self, round: int) -> Iterator[None]:
+        """Adds the round's wall time, over all tries of it, to the run's state."""
+        started = time.monotonic()
+        try:
+            yield
+        finally:
+            self._add_costs(round, seconds=time.monotonic() - started)
+
+    def charge(self, round: int, training: FitReport) -> None:
+        """Adds what a training of the policy cost."""
+        self._add_costs(
+            round,
+            train_tokens=training.tokens,
+            train_seconds=training.seconds,
+            train_cpu_seconds=training.cpu_seconds,
+        )
+
+    def _add_costs(self, round: int, **costs: float) -> None:
+        key = f"round:{self.arm.name}:{self.repeat}:{round}"
+        spent = self.store.get_state(key)
+        total: dict[str, Json] = dict(spent) if isinstance(spent, dict) else {}
+        for name, cost in costs.items():
+            before = total.get(name)
+            total[name] = cost + (before if isinstance(before, int | float) else 0.0)
+        self.store.put_state(key, total)
+
+
+async def play(
+    session: Session,
+    plan: Sequence[Planned],
+    policy: Policy,
+    stage: str,
+    budget: int | None = None,
+) -> list[Trajectory]:
+    """Play a plan in the browser, telling how far it is."""
+    played = steps = 0
+
+    def seen(trajectory: Trajectory) -> None:
+        nonlocal played, steps
+        played += 1
+        steps += len(trajectory.steps)
+        done = steps / budget if budget else played / len(plan)
+        session.say(stage, min(done, 1.0), f"{played} episodes, {steps} steps")
+
+    return await collect(
+        plan,
+        policy,
+        session.open_world,
+        concurrency=session.config.concurrency,
+        recorder=session.store,
+        budget_steps=budget,
+        on_episode=seen,
+    )
+
+
+async def scored(session: Session, episodes: Sequence[Trajectory]) -> list[float | None]:
+    """The headline score of each episode; stored, with the lenient one where its task has it."""
+    values = []
+    for trajectory in episodes:
+        headline = await HEADLINE(trajectory)
+        session.store.score(trajectory.id, headline)
+        if any(check.score == LENIENT_SCORE for check in trajectory.task.checks):
+            session.store.score(trajectory.id, await LENIENT(trajectory))
+        values.append(headline.value)
+    return values

@@ -1,0 +1,293 @@
+"""Turns what a run has stored so far into its summary."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import TypeVar
+
+from evaluators.statistics import Outcomes, difference, mean_interval, wilson
+from loop.arms import ARMS
+from loop.summary.context import add_context
+from loop.summary.drift import drift
+from loop.summary.efficiency import COMPARED, same_success, sentences
+from loop.summary.shape import (
+    ArmRow,
+    Comparison,
+    Rate,
+    RepeatRow,
+    RoundRow,
+    RunMeta,
+    Summary,
+)
+from loop.summary.spent import spent
+from webagent.records import Ending, Score
+from webagent.rollout import INTERRUPTED
+from webagent.store import Entry, Store
+
+Key = TypeVar("Key")
+
+BEFORE = "none"
+"""The arm that is measured before any improvement; the others start from its round 0."""
+PAIRS = (
+    ("self", BEFORE),
+    ("self", "control"),
+    ("self", "uniform"),
+    ("judged", BEFORE),
+    ("judged", "self"),
+    ("checked", "judged"),
+    ("imagined", "self"),
+    ("lookahead", "self"),
+    ("lookahead", "rerank"),
+    ("lookahead", "best_of_k"),
+    ("both", "imagined"),
+)
+"""Each arm beside what it must beat."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A held-out episode with the frozen judge's scores."""
+
+    entry: Entry
+    task: str
+    success: float
+    raw_positive: float
+
+
+def summarize(store: Store, meta: RunMeta) -> Summary:
+    """The numbers of a run, finished or under way. Raises `StoreError`."""
+    entries = store.entries(phase="evaluate")
+    scores = store.scores(phase="evaluate")
+    measured, judges = _scored(entries, scores, meta.judge)
+    arms = [_arm(store, name, measured, meta.tasks) for name in _in_order(measured)]
+    begun, *continued = meta.origins
+    failures = _failures(store, entries)
+    failures["unscored"] = len(entries) - len(measured)
+    summary = Summary(
+        benchmark=meta.benchmark,
+        tasks=list(meta.tasks),
+        arms=arms,
+        repeats=len({one.entry.repeat for one in measured}),
+        seeds=sorted({one.entry.seed for one in measured}),
+        split=meta.split,
+        versions=begun["versions"],
+        commit=begun["commit"],
+        modified=begun["modified"],
+        continued=continued,
+        command=meta.command,
+        judge=sorted(judges),
+        comparisons=[row for a, b in PAIRS if (row := _compared(measured, a, b))],
+        failures=failures,
+    )
+    if drifted := drift(store, meta.judge):
+        summary["drift"] = drifted
+    if (cost := spent(store)) is not None:
+        summary["spent"] = cost
+    if told := [*meta.notes, *sentences(same_success(summary, *COMPARED))]:
+        summary["notes"] = told
+    if meta.setup:
+        add_context(summary, store, meta, {arm["name"]: _last(measured, arm) for arm in arms})
+    return summary
+
+
+def _last(measured: Iterable[Measured], arm: ArmRow) -> list[tuple[str, float]]:
+    """What came of each episode of the arm's last round, by task."""
+    name, number = arm["name"], arm["rounds"][-1]["round"]
+    return [(one.task, one.success) for one in measured if _is(one, name, number)]
+
+
+def _scored(
+    entries: Iterable[Entry], scores: Mapping[str, Sequence[Score]], judge: str
+) -> tuple[list[Measured], set[str]]:
+    """The episodes the frozen judge has a headline score of, and who judged."""
+    measured, judges = [], set[str]()
+    for entry in entries:
+        said = {s.name: s for s in scores.get(entry.id, ()) if s.evaluator.startswith(judge)}
+        headline, lenient = said.get("success"), said.get("raw_positive")
+        if headline is None or headline.value is None:
+            continue
+        judges.add(headline.evaluator)
+        passed = lenient.value if lenient and lenient.value is not None else headline.value
+        measured.append(Measured(entry, task_name(entry.task), headline.value, passed))
+    return measured, judges
+
+
+def task_name(task: str) -> str:
+    """A task's id without benchmark and version, as `Task.name`."""
+    return task.rsplit("/", 1)[-1].split("@", 1)[0]
+
+
+def _in_order(measured: Iterable[Measured]) -> list[str]:
+    """The arms that were measured, known ones first and in the order of their table."""
+    names = {one.entry.arm for one in measured}
+    return [*(name for name in ARMS if name in names), *sorted(names - ARMS.keys())]
+
+
+def _arm(store: Store, name: str, measured: Sequence[Measured], tasks: Sequence[str]) -> ArmRow:
+    own = [one for one in measured if one.entry.arm == name]
+    by_round = _grouped(own, lambda one: one.entry.round)
+    rows = [_round(store, name, number, by_round[number]) for number in sorted(by_round)]
+    if name in ARMS and name != BEFORE and not ARMS[name].weights_of and 0 not in by_round:
+        repeats = {one.entry.repeat for one in own}
+        start = [m for m in measured if _is(m, BEFORE, 0) and m.entry.repeat in repeats]
+        rows = ([_round(store, BEFORE, 0, start)] if start else []) + rows
+    last = by_round[max(by_round)]
+    by_task = _grouped(last, lambda one: one.task)
+    order = [*tasks, *sorted(by_task.keys() - set(tasks))]
+    return ArmRow(
+        name=name,
+        rounds=rows,
+        by_task={task: _rate(by_task[task]) for task in order if task in by_task},
+        endings=dict(Counter(str(one.entry.ending) for one in last).most_common()),
+    )
+
+
+def _round(store: Store, arm: str, number: int, episodes: Sequence[Measured]) -> RoundRow:
+    by_repeat = _grouped(episodes, lambda one: one.entry.repeat)
+    repeats = [
+        RepeatRow(
+            repeat=repeat,
+            success=fmean(one.success for one in ones),
+            episodes=len(ones),
+            real_steps=_real_steps(store, arm, repeat, number),
+        )
+        for repeat, ones in sorted(by_repeat.items())
+    ]
+    spread = mean_interval([row["success"] for row in repeats]) if len(repeats) > 1 else None
+    costs = [_costs(store, arm, repeat, number, ones) for repeat, ones in by_repeat.items()]
+    mean_costs = {
+        key: fmean(cost[key] for cost in costs) for key in costs[0] if all(key in c for c in costs)
+    }
+    return RoundRow(
+        round=number,
+        **_rate(episodes),
+        real_steps=fmean(row["real_steps"] for row in repeats),
+        imagined_steps=fmean(_imagined_steps(store, arm, repeat, number) for repeat in by_repeat),
+        seconds=mean_costs.pop("seconds"),
+        costs=mean_costs,
+        repeats_low=spread.low if spread else None,
+        repeats_high=spread.high if spread else None,
+        by_repeat=repeats,
+    )
+
+
+def _rate(episodes: Sequence[Measured]) -> Rate:
+    successes = sum(one.success for one in episodes)
+    low, high = wilson(successes, len(episodes))
+    return Rate(
+        success=successes / len(episodes),
+        low=low,
+        high=high,
+        episodes=len(episodes),
+        raw_positive=fmean(one.raw_positive for one in episodes),
+    )
+
+
+def _real_steps(store: Store, arm: str, repeat: int, number: int) -> int:
+    """Real steps that the weights measured here have learnt from."""
+    return store.count_real_steps(
+        arm=_trainer(arm), repeat=repeat, round=range(1, number + 1), phase="collect"
+    )
+
+
+def _imagined_steps(store: Store, arm: str, repeat: int, number: int) -> int:
+    """Imagined steps offered to the training of the weights measured here, and those looked ahead
+    in the measurement itself."""
+    dreams = store.entries(
+        arm=_trainer(arm), repeat=repeat, round=range(1, number + 1), world="imagined"
+    )
+    return sum(dream.steps for dream in dreams) + _looked_ahead(store, arm, repeat, number)
+
+
+def _looked_ahead(store: Store, arm: str, repeat: int, number: int) -> int:
+    if arm not in ARMS or ARMS[arm].acts_by != "lookahead":
+        return 0
+    episodes = store.trajectories(arm=arm, repeat=repeat, round=number, phase="evaluate")
+    return sum(
+        step.decision.usage.get("imagined_steps", 0)
+        for episode in episodes
+        for step in episode.steps
+    )
+
+
+def _trainer(arm: str) -> str:
+    """The arm whose experience counts: its own, or that of the arm whose weights it uses."""
+    return (ARMS[arm].weights_of if arm in ARMS else "") or arm
+
+
+def _costs(
+    store: Store, arm: str, repeat: int, number: int, episodes: Sequence[Measured]
+) -> dict[str, float]:
+    """What the run noted of the round; without a note its time is that of the measurement."""
+    started = min(one.entry.started for one in episodes)
+    ended = max(one.entry.started + one.entry.seconds for one in episodes)
+    noted = store.get_state(f"round:{arm}:{repeat}:{number}")
+    numbers = {
+        key: float(value)
+        for key, value in (noted.items() if isinstance(noted, dict) else ())
+        if isinstance(value, int | float)
+    }
+    return {"seconds": ended - started, **numbers}
+
+
+def _compared(measured: Sequence[Measured], a: str, b: str) -> Comparison | None:
+    """The two arms at the last round that both were measured in; what never changes fits any."""
+    rounds = {arm: {m.entry.round for m in measured if m.entry.arm == arm} for arm in (a, b)}
+    common = rounds[a] if b == BEFORE else rounds[a] & rounds[b]
+    if not common or not rounds[b]:
+        return None
+    number = max(common)
+    of_a = _outcomes(measured, a, number)
+    of_b = _outcomes(measured, b, max(rounds[b]) if b == BEFORE else number)
+    found, these = difference(of_a, of_b), difference(of_a, of_b, fixed_tasks=True)
+    if found is None or these is None:
+        return None
+    return Comparison(
+        a=a,
+        b=b,
+        round=number,
+        difference=found.value,
+        low=found.low,
+        high=found.high,
+        these_low=these.low,
+        these_high=these.high,
+        episodes=len(of_a.keys() & of_b.keys()),
+    )
+
+
+def _outcomes(measured: Iterable[Measured], arm: str, number: int) -> Outcomes:
+    return {
+        (one.entry.repeat, one.task, one.entry.seed): one.success
+        for one in measured
+        if _is(one, arm, number)
+    }
+
+
+def _is(one: Measured, arm: str, number: int) -> bool:
+    return one.entry.arm == arm and one.entry.round == number
+
+
+def _failures(store: Store, played: Iterable[Entry]) -> dict[str, int]:
+    """Attempts that ended for reasons outside the agent, and measurements lost to them."""
+    kinds = [ending for ending in Ending if ending.is_infrastructure]
+    failed = store.entries("finished", ending=kinds)
+    counts = Counter(INTERRUPTED if one.error == INTERRUPTED else str(one.ending) for one in failed)
+    lost = {_place(one) for one in failed if one.phase == "evaluate"}
+    lost -= {_place(one) for one in played}
+    names = (*map(str, kinds), INTERRUPTED)
+    return {**{name: counts[name] for name in names}, "masked": len(lost)}
+
+
+def _place(entry: Entry) -> tuple[str, int, int, int]:
+    """The place in its plan, the same for all attempts."""
+    return entry.arm, entry.repeat, entry.round, entry.index
+
+
+def _grouped(
+    items: Iterable[Measured], key: Callable[[Measured], Key]
+) -> dict[Key, list[Measured]]:
+    groups: dict[Key, list[Measured]] = defaultdict(list)
+    for item in items:
+        groups[key(item)].append(item)
+    return groups

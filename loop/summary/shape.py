@@ -1,0 +1,185 @@
+"""What `summary.json` holds, field by field, and how it gets into a run folder."""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NotRequired, TypedDict, cast
+
+from loop.summary.baselines import BaselineRow
+from loop.summary.drift import DriftRow
+from loop.summary.macro import MacroRow
+from loop.summary.origin import Origin
+from loop.summary.spent import SpentRow
+from webagent.errors import StoreError
+
+FILE = "summary.json"
+
+
+@dataclass(frozen=True, slots=True)
+class RunMeta:
+    """What the store does not know about its run."""
+
+    benchmark: str
+    """Name and version of the suite, as `miniwob@1`."""
+    tasks: tuple[str, ...]
+    """Names, in the order they are to be shown in."""
+    command: str
+    origins: tuple[Origin, ...]
+    """What the run was begun with, then what it was gone on with where that differs."""
+    judge: str = "checks_hold"
+    """How the id of the frozen judge begins; scores of others are not read."""
+    split: str = "test"
+    """The seeds that were measured on."""
+    templates: Mapping[str, str] = field(default_factory=dict)
+    """Name of a task to its template, where averages over templates are wanted."""
+    setup: Mapping[str, str] = field(default_factory=dict)
+    """What else the figures depend on, as the policy's name; told where there is anything."""
+    notes: tuple[str, ...] = ()
+    """Sentences that belong beside the figures."""
+
+
+class Rate(TypedDict):
+    """Successes of a number of episodes; all rates lie in [0, 1]."""
+
+    success: float
+    low: float
+    """Wilson's 95 % interval over the episodes."""
+    high: float
+    episodes: int
+    raw_positive: float
+    """The share that the benchmark's lenient rule passes."""
+
+
+class RepeatRow(TypedDict):
+    """One repeat of a round."""
+
+    repeat: int
+    success: float
+    episodes: int
+    real_steps: int
+
+
+class RoundRow(Rate):
+    """An arm after a round; all repeats together."""
+
+    round: int
+    real_steps: float
+    """Taken in real pages to learn from, up to this round; mean over repeats."""
+    imagined_steps: float
+    """The same in the world model, and what look-ahead imagined while it was measured."""
+    seconds: float
+    """Wall time of this round; mean over repeats."""
+    costs: dict[str, float]
+    """Whatever else the run noted of the round, as `train_tokens`; mean over repeats."""
+    repeats_low: float | None
+    """Student's 95 % interval of the mean over repeats; None when there is one."""
+    repeats_high: float | None
+    by_repeat: list[RepeatRow]
+
+
+class ArmRow(TypedDict):
+    """One way of using the same budget of real steps."""
+
+    name: str
+    rounds: list[RoundRow]
+    by_task: dict[str, Rate]
+    """At the last round."""
+    endings: dict[str, int]
+    """How the episodes of the last round ended."""
+
+
+class Comparison(TypedDict):
+    """How much higher a's success is than b's, at the last round both have."""
+
+    a: str
+    b: str
+    round: int
+    """Of a."""
+    difference: float
+    low: float
+    """95 %, for other repeats of tasks like these."""
+    high: float
+    these_low: float
+    """95 %, for other repeats of these very tasks."""
+    these_high: float
+    episodes: int
+    """Pairs that were compared."""
+
+
+class Summary(TypedDict):
+    """A run in numbers."""
+
+    benchmark: str
+    tasks: list[str]
+    arms: list[ArmRow]
+    repeats: int
+    seeds: list[int]
+    split: str
+    versions: dict[str, str]
+    """Of what the run was begun with, as are commit and modified."""
+    commit: str
+    modified: bool
+    """Whether the source differed from the commit."""
+    continued: list[Origin]
+    """What the run was gone on with, where that differs from what it was begun with."""
+    command: str
+    judge: list[str]
+    """Ids of the evaluators whose scores these are."""
+    comparisons: list[Comparison]
+    failures: dict[str, int]
+    """Attempts that say nothing about the agent, by kind; `masked` counts measured episodes that
+    were lost for good, `unscored` those the judge abstained on."""
+    drift: NotRequired[list[DriftRow]]
+    """Where arms had a learned judge in place of the checks."""
+    spent: NotRequired[SpentRow]
+    """Where the run kept a ledger."""
+    macro: NotRequired[list[MacroRow]]
+    """Averages over templates at the last round, in the order of the arms; of benchmarks."""
+    baselines: NotRequired[list[BaselineRow]]
+    """What takes no skill; of benchmarks."""
+    setup: NotRequired[dict[str, str]]
+    """What the figures depend on; of benchmarks."""
+    notes: NotRequired[list[str]]
+    """Sentences that belong beside the figures; of benchmarks."""
+
+
+class RunSummary(Summary):
+    """A summary, and where it and what it is made from lie; what programs are told of a run."""
+
+    run: str
+    """The run folder; `summary.json` in it holds the same figures."""
+    report: str
+    """The page that shows them."""
+
+
+def write_summary(summary: Summary, folder: Path) -> Path:
+    """Write `summary.json` whole or not at all. Raises `StoreError`."""
+    path = folder / FILE
+    draft = folder / f".{FILE}.{os.getpid()}"
+    try:
+        draft.write_text(json.dumps(summary, indent=1) + "\n", encoding="utf-8")
+        draft.replace(path)
+    except OSError as error:
+        raise StoreError(f"{path} cannot be written: {error}") from error
+    finally:
+        draft.unlink(missing_ok=True)
+    return path
+
+
+def read_summary(folder: Path) -> Summary:
+    """The summary of a run folder. Raises `StoreError` when there is none."""
+    return read_summary_file(folder / FILE)
+
+
+def read_summary_file(path: Path) -> Summary:
+    """A summary wherever it was put. Raises `StoreError` when it is none."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise StoreError(f"{path} cannot be read: {error}") from error
+    missing = sorted(Summary.__required_keys__ - found.keys()) if isinstance(found, dict) else ["?"]
+    if missing:
+        raise StoreError(f"{path} is no summary of this version; it lacks {', '.join(missing)}")
+    return cast(Summary, found)

@@ -1,0 +1,147 @@
+"""What a run has spent: tokens, seconds and money by step, by episode and in all."""
+
+from collections.abc import Iterable, Mapping
+from typing import TypedDict
+
+from loop.spending import kept_entries, kept_prices, why_stopped
+from loop.summary.baselines import PHASE, RECORDING
+from webagent.models.metered import Spent
+from webagent.models.price import Prices
+from webagent.store import Store, Where
+
+
+class Amount(TypedDict):
+    """A cost; None where it is not known or there is none of the kind."""
+
+    input_tokens: float | None
+    output_tokens: float | None
+    seconds: float
+    """Deciding, of all episodes that went on at the same time."""
+    world_seconds: float
+    """Waiting for pages, likewise."""
+    money: float | None
+
+
+class Asked(TypedDict):
+    """What was asked of one model in one role."""
+
+    role: str
+    model: str
+    requests: int
+    failed: int
+    uncounted: int
+    input_tokens: int
+    cached_input_tokens: int
+    output_tokens: int
+    seconds: float
+    money: float | None
+    currency: str
+    price: str
+    """`known`, `unknown` or `own weights`."""
+    price_date: str
+    price_source: str
+
+
+class SpentRow(TypedDict):
+    """What a run has spent so far, attempts included that were not scored; scripts that are played
+    beside the policy count neither as steps nor as episodes."""
+
+    steps: int
+    episodes: int
+    run: Amount
+    per_step: Amount | None
+    """None before there is a step."""
+    per_episode: Amount | None
+    currency: str
+    """Empty where no money is told of, or several kinds of it."""
+    asked: list[Asked]
+    stopped: str
+    """Why the run stopped before its end; empty where it did not."""
+
+
+def spent(store: Store) -> SpentRow | None:
+    """From what the run noted; None for a run that keeps no ledger."""
+    prices = kept_prices(store)
+    if prices is None:
+        return None
+    asked = [_asked(entry, prices) for entry in kept_entries(store)]
+    beside: Where = {"phase": [PHASE, RECORDING]}
+    steps = store.count_real_steps() - store.count_real_steps(**beside)
+    episodes = len(store.entries("played"))
+    total = _total(asked, _noted(store))
+    currencies = {row["currency"] for row in asked if row["currency"]}
+    return SpentRow(
+        steps=steps,
+        episodes=episodes,
+        run=total,
+        per_step=_share(total, steps),
+        per_episode=_share(total, episodes),
+        currency=next(iter(currencies)) if len(currencies) == 1 else "",
+        asked=asked,
+        stopped=why_stopped(store),
+    )
+
+
+def _asked(entry: Spent, prices: Prices) -> Asked:
+    price = prices.of(entry.model)
+    known = "unknown" if price is None else "own weights" if price.own else "known"
+    return Asked(
+        role=entry.role,
+        model=entry.model,
+        requests=entry.requests,
+        failed=entry.failed,
+        uncounted=entry.uncounted,
+        input_tokens=entry.input_tokens,
+        cached_input_tokens=entry.cached_input_tokens,
+        output_tokens=entry.output_tokens,
+        seconds=entry.seconds,
+        money=entry.money(prices),
+        currency=price.currency if price and not price.own else "",
+        price=known,
+        price_date=str(price.date) if price and price.date else "",
+        price_source=price.source if price else "",
+    )
+
+
+def _noted(store: Store) -> dict[str, float]:
+    """The sums over decisions that the sessions noted, of all arms and rounds."""
+    total: dict[str, float] = {}
+    for arm in sorted({entry.arm for entry in store.entries("any")}):
+        noted = store.get_state(f"round:{arm}:0:0")
+        for name, value in (noted if isinstance(noted, dict) else {}).items():
+            if isinstance(value, int | float):
+                total[name] = total.get(name, 0.0) + value
+    return total
+
+
+def _total(asked: Iterable[Asked], noted: Mapping[str, float]) -> Amount:
+    rows = list(asked)
+    paid = [row for row in rows if row["price"] != "own weights"]
+    known = [row["money"] for row in paid if row["money"] is not None]
+    one_currency = len({row["currency"] for row in paid}) == 1
+    is_counted = not any(row["uncounted"] for row in rows)
+    read = sum(row["input_tokens"] for row in rows) if rows else noted.get("input_tokens")
+    written = sum(row["output_tokens"] for row in rows) if rows else noted.get("output_tokens")
+    return Amount(
+        input_tokens=read if is_counted else None,
+        output_tokens=written if is_counted else None,
+        seconds=noted.get("decision_seconds", 0.0),
+        world_seconds=noted.get("world_seconds", 0.0),
+        money=sum(known) if paid and one_currency and len(known) == len(paid) else None,
+    )
+
+
+def _share(total: Amount, count: int) -> Amount | None:
+    if not count:
+        return None
+
+    def each(value: float | None) -> float | None:
+        return None if value is None else value / count
+
+    return Amount(
+        input_tokens=each(total["input_tokens"]),
+        output_tokens=each(total["output_tokens"]),
+        seconds=total["seconds"] / count,
+        world_seconds=total["world_seconds"] / count,
+        money=each(total["money"]),
+    )

@@ -1,0 +1,206 @@
+"""What the episodes of runs teach, as units of rows for the trainer."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
+
+from evaluators.steps import JudgedStep, StepJudgement, step_labels, step_rewards
+from loop.training.settings import TrainSettings
+from webagent.errors import SetupError
+from webagent.records import Trajectory
+from webagent.training.language.advantages import (
+    critic_advantages,
+    group_advantages,
+    step_advantages,
+    step_group_advantages,
+)
+from webagent.training.language.intake import Unit, pair
+from webagent.training.language.merge import merge
+from webagent.training.language.rows import Encode, TokenRow, step_rows, with_advantages
+from webagent.training.language.selection import episode_pairs, step_weights, successes
+from webagent.training.language.texts import Write, reward_rows, world_rows
+
+Scores = Mapping[str, float]
+"""By episode id; an episode that no evaluator could score is not among them."""
+Judgements = Mapping[str, StepJudgement]
+"""What is thought of the steps, by episode id."""
+
+
+def lessons(
+    settings: TrainSettings,
+    episodes: Sequence[Trajectory],
+    scores: Scores,
+    write: Write,
+    encode: Encode,
+    judged: Judgements | None = None,
+) -> list[Unit]:
+    """The units for the role and the objective.
+
+    `write` puts messages and a reply into the model's ids, `encode` a step that no model sampled.
+    `judged` has the judgements of steps that are to be gone by, if any.
+    Raises `SetupError` when the episodes hold nothing that this objective learns from.
+    """
+    scored = [episode for episode in episodes if episode.id in scores]
+    if settings.role == "world":
+        units = [Unit((row,)) for one in episodes for row in world_rows(one, write)]
+    elif settings.role == "reward":
+        rows = (row for one in scored for row in reward_rows(one, scores[one.id] >= 0.5, write))
+        units = [Unit((row,)) for row in rows]
+    else:
+        units = _policy_units(settings, scored, scores, encode, judged)
+    if not units:
+        raise SetupError(_nothing(settings, episodes, scores))
+    return units
+
+
+def _policy_units(
+    settings: TrainSettings,
+    episodes: Sequence[Trajectory],
+    scores: Scores,
+    encode: Encode,
+    judged: Judgements | None,
+) -> list[Unit]:
+    if judged and settings.objective in ("grpo", "gspo"):
+        return _rewarded(episodes, scores, judged)
+    if settings.objective == "sft":
+        return _imitated(settings, episodes, scores, encode, judged)
+    return _POLICY[settings.objective](settings, episodes, scores, encode)
+
+
+def _imitated(
+    settings: TrainSettings,
+    episodes: Sequence[Trajectory],
+    scores: Scores,
+    encode: Encode,
+    judged: Judgements | None = None,
+) -> list[Unit]:
+    """What succeeded, without its wrong steps."""
+    labels = {name: step_labels(one) for name, one in (judged or {}).items()}
+    return [
+        Unit((row,))
+        for one in successes(episodes, scores, most=settings.most or None)
+        for row in _rows(one, encode, step_weights(one, labels.get(one.id)))
+    ]
+
+
+def _rewarded(episodes: Sequence[Trajectory], scores: Scores, judged: Judgements) -> list[Unit]:
+    """Advantages of steps within groups, from rewards by the progress of each; an episode whose
+    steps nobody judged is rewarded alike for all of them."""
+    rewards = {
+        one.id: step_rewards(_judgement(one, judged), scores[one.id])
+        for one in episodes
+        if one.steps
+    }
+    return _advanced(episodes, step_advantages(rewards, _groups(episodes)))
+
+
+def _judgement(episode: Trajectory, judged: Judgements) -> StepJudgement:
+    """The episode's judgement, an open one where there is none of as many steps."""
+    found = judged.get(episode.id)
+    if found is not None and len(found.steps) == len(episode.steps):
+        return found
+    return StepJudgement(episode.id, "", (JudgedStep(),) * len(episode.steps))
+
+
+def _compared(
+    settings: TrainSettings, episodes: Sequence[Trajectory], scores: Scores, encode: Encode
+) -> list[Unit]:
+    """A success beside a failure at the same task and seed."""
+    by_id = {one.id: one for one in episodes}
+    pairs = episode_pairs(scores, _groups(episodes), most=settings.most or None)
+    sides = ((_rows(by_id[a], encode), _rows(by_id[b], encode)) for a, b in pairs)
+    return [pair(better, worse) for better, worse in sides if better and worse]
+
+
+def _valued(
+    settings: TrainSettings, episodes: Sequence[Trajectory], scores: Scores, encode: Encode
+) -> list[Unit]:
+    """Each step as good or as bad as its episode."""
+    return [
+        Unit((row,), better=int(scores[one.id] >= 0.5))
+        for one in episodes
+        for row in _rows(one, encode, merged=False)
+    ]
+
+
+def _regressed(
+    settings: TrainSettings, episodes: Sequence[Trajectory], scores: Scores, encode: Encode
+) -> list[Unit]:
+    """WebRL's advantages, the share of a task's episodes that succeed in place of a critic."""
+    by_task: defaultdict[str, list[float]] = defaultdict(list)
+    for one in episodes:
+        by_task[one.task.name].append(scores[one.id])
+    advantages = {
+        one.id: critic_advantages(
+            [fmean(by_task[one.task.name])] * len(one.steps), scores[one.id], next_step=0.0
+        )
+        for one in episodes
+    }
+    return _advanced(episodes, advantages)
+
+
+def _grouped(
+    settings: TrainSettings, episodes: Sequence[Trajectory], scores: Scores, encode: Encode
+) -> list[Unit]:
+    """Advantages within groups of episodes at one task and seed; groups without any are dropped."""
+    rewards = {one.id: scores[one.id] for one in episodes}
+    found = group_advantages(rewards, _groups(episodes))
+    if not settings.step_groups:
+        return _advanced(episodes, found)
+    steps = step_group_advantages(episodes, rewards)
+    both = {
+        name: [value + settings.step_groups * step for step in steps[name]]
+        for name, value in found.items()
+    }
+    return _advanced(episodes, both)
+
+
+_POLICY = {
+    "dpo": _compared,
+    "kto": _valued,
+    "webrl": _regressed,
+    "grpo": _grouped,
+    "gspo": _grouped,
+}
+
+
+def _advanced(
+    episodes: Iterable[Trajectory], advantages: Mapping[str, float | Sequence[float]]
+) -> list[Unit]:
+    """Sampled steps with their advantages; demonstrated ones have no behaviour to compare with."""
+    rows = (row for one in episodes if one.id in advantages for row in _sampled(one))
+    return [Unit((row,)) for row in merge(with_advantages(rows, advantages))]
+
+
+def _sampled(episode: Trajectory) -> list[TokenRow]:
+    given = [float(bool(step.decision.sampled_ids)) for step in episode.steps]
+    return [row for row in step_rows(episode, weights=given) if row.has_behaviour]
+
+
+def _rows(
+    episode: Trajectory,
+    encode: Encode,
+    weights: Sequence[float] | None = None,
+    *,
+    merged: bool = True,
+) -> list[TokenRow]:
+    rows = step_rows(episode, weights=weights, encode=encode)
+    return merge(rows) if merged else rows
+
+
+def _groups(episodes: Iterable[Trajectory]) -> dict[str, str]:
+    return {one.id: f"{one.task.id}:{one.task.seed}" for one in episodes}
+
+
+def _nothing(settings: TrainSettings, episodes: Sequence[Trajectory], scores: Scores) -> str:
+    good = sum(score >= 0.5 for score in scores.values())
+    wanted = {
+        "sft": "successes to imitate",
+        "dpo": "a success and a failure at one task and seed",
+        "kto": "scored episodes",
+        "webrl": "scored episodes that a model with token ids sampled",
+    }.get(settings.objective, "episodes of one task and seed, sampled by a model, that differ")
+    return (
+        f"nothing to train on: {len(episodes)} episodes, {len(scores)} of them scored as"
+        f" {settings.score!r}, {good} successes; --objective {settings.objective} needs {wanted}"
+    )

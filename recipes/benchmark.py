@@ -1,0 +1,136 @@
+"""The recipe `webagent benchmark`: check, play what is left, then say what came of it."""
+
+import shlex
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from apps.report import write_report
+from loop.console.outcome import Outcome, Status
+from loop.console.stopping import run_until_stopped
+from loop.failures import summary_of
+from loop.folder import RunFolder
+from loop.measurement.chosen import Chosen
+from loop.measurement.clock import Clock
+from loop.measurement.measurement import BASELINES, NOTES, Measurement
+from loop.measurement.preview import preview, told
+from loop.measurement.settings import BenchmarkConfig, arm_of, check, contestant
+from loop.measurement.worlds import check_surroundings
+from loop.noted import judge_in
+from loop.spending import open_ledger, prices_in, within
+from loop.summary import RunMeta, Summary, print_summary, summarize, write_summary
+from recipes.command_line.config import resolve
+from webagent.errors import StoreError
+from webagent.store import Store
+
+
+def main(argv: Sequence[str]) -> Outcome:
+    """Measure, then print the table and write summary.json and report.html."""
+    config = _resumed(resolve(BenchmarkConfig, "benchmark", argv))
+    check(config)
+    chosen = Chosen.of(config)
+    if config.preview:
+        facts = preview(config, chosen)
+        print(told(facts))
+        return Outcome({"preview": facts})
+    check_surroundings(config, chosen)
+    folder = _folder(config, argv)
+    with folder.store() as store:
+        work = _within_caps(config, chosen, store)
+        run_until_stopped(work, "finished steps are safe", _resume(folder))
+        summary = summarize(store, _meta(config, chosen, folder, store))
+        write_summary(summary, folder.path)
+        page = write_report(summary, store, folder.path)
+    print_summary(summary)
+    if to_fix := summary_of(folder.path, "evaluate").first:
+        print(to_fix)
+    print(f"{_speed(summary)}\nreport: {page}\nnumbers: {folder.path / 'summary.json'}")
+    if summary["spent"]["stopped"]:
+        print(f"finished steps are safe. With a higher cap, go on with:\n  {_resume(folder)}")
+    return Outcome({**summary, "run": str(folder.path), "report": str(page)}, _status(summary))
+
+
+def _status(summary: Summary) -> Status:
+    """Stopped by a cap; failed where not one episode could be measured; else done."""
+    if summary["spent"]["stopped"]:
+        return Status.STOPPED
+    return Status.DONE if summary["arms"] else Status.FAILED
+
+
+async def _within_caps(config: BenchmarkConfig, chosen: Chosen, store: Store) -> None:
+    """Measure, as far as what may be spent allows."""
+    ledger = open_ledger(store, config.caps, prices_in(config.caps.prices))
+    spent = Clock.spent(store, arm_of(config), BASELINES)
+    minutes = config.caps.max_minutes
+    left = None if minutes is None else 60 * minutes - spent
+    await within(Measurement(config, chosen, store, ledger).play(), ledger, store, left)
+
+
+def _resumed(asked: BenchmarkConfig) -> BenchmarkConfig:
+    """What was asked for; a measurement that is resumed keeps the settings it was begun with, but
+    for caps and prices that are given anew."""
+    if asked.resume is None:
+        return asked
+    folder = RunFolder.open(asked.resume)
+    if list(folder.settings().get("command", ()))[1:2] != ["benchmark"]:
+        raise StoreError(f"{asked.resume} holds another kind of run; resume it with its own recipe")
+    begun = folder.config(BenchmarkConfig)
+    caps = begun.caps.raised(asked.caps)
+    return replace(begun, resume=asked.resume, preview=asked.preview, caps=caps)
+
+
+def _folder(config: BenchmarkConfig, argv: Sequence[str]) -> RunFolder:
+    if config.resume is not None:
+        folder = RunFolder.open(config.resume)
+        folder.note_origin()
+        return folder
+    name = config.name or time.strftime("benchmark-%Y%m%d-%H%M%S")
+    return RunFolder.create(config.runs / name, config, ["webagent", "benchmark", *argv])
+
+
+def _meta(config: BenchmarkConfig, chosen: Chosen, folder: RunFolder, store: Store) -> RunMeta:
+    command = shlex.join(folder.settings()["command"])
+    notes = store.get_state(NOTES)
+    said = [str(note) for note in notes] if isinstance(notes, list) else []
+    if not config.baselines:
+        said = ["baselines: left out, as --no-baselines asked"]
+    return RunMeta(
+        chosen.suite.id,
+        chosen.names,
+        command,
+        folder.note_origin(),
+        judge_in(store),
+        config.split,
+        templates={task.name: task.template or task.name for task in chosen.tasks(1)},
+        setup=_setup(config, chosen),
+        notes=tuple(said),
+    )
+
+
+def _setup(config: BenchmarkConfig, chosen: Chosen) -> Mapping[str, str]:
+    played = contestant(config, knows=False)
+    judged = f" by {config.judge_model or config.judge_policy}" * (config.judge != "rules")
+    facts = {
+        "policy": arm_of(config),
+        "model": played.served if played.kind == "endpoint" else played.place,
+        "judge": f"{config.judge}{judged}",
+        "seeds": chosen.seeds_told(),
+        "answered from": str(config.har or ""),
+    }
+    return {name: value for name, value in facts.items() if value}
+
+
+def _resume(folder: RunFolder) -> str:
+    return f"webagent benchmark --resume {shlex.quote(str(folder.path))}"
+
+
+def _speed(summary: Summary) -> str:
+    if not summary["arms"] and summary["spent"]["stopped"]:
+        return "no episode came to its end before that"
+    if not summary["arms"] and summary["failures"]["unscored"]:
+        return "nobody could score these episodes: name a judge with --judge, as judge:webvoyager"
+    if not summary["arms"]:
+        return "every episode failed for a reason outside the policy; see the errors above"
+    row = summary["arms"][0]["rounds"][-1]
+    steps, seconds = row["costs"]["steps"], row["seconds"]
+    return f"{steps:,.0f} steps in {seconds:,.0f} s, {steps / seconds:.1f} steps/s"

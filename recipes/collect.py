@@ -1,0 +1,199 @@
+"""The recipe `webagent collect`: plan, play what is left in one process or several, and count."""
+
+import asyncio
+import shlex
+import signal
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from loop.collecting.settings import PHASE, CollectConfig
+from loop.console.outcome import Outcome, Status, Stopped
+from loop.console.progress import Board
+from loop.console.stopping import run_until_stopped
+from loop.folder import RunFolder
+from loop.measurement.chosen import Chosen
+from loop.measurement.clock import Clock
+from loop.measurement.measurement import Measurement
+from loop.measurement.preview import preview, told
+from loop.measurement.settings import arm_of
+from loop.measurement.worlds import check_surroundings
+from loop.spending import open_ledger, prices_in, why_stopped, within
+from loop.workers import Job, Say, run_jobs
+from recipes.command_line.config import resolve
+from webagent.errors import StoreError
+from webagent.records import Score, Trajectory
+from webagent.rollout import Planned
+from webagent.store import Store
+
+_KEPT = "finished steps are safe"
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """What there is in the run now; with `--preview` only `preview` says anything."""
+
+    run: str = ""
+    """The run folder."""
+    episodes: int = 0
+    """Finished ones, all sessions together; failures of a browser or server are not among them."""
+    planned: int = 0
+    """How many it is to have."""
+    steps: int = 0
+    succeeded: int = 0
+    """Episodes that the judge passed."""
+    unscored: int = 0
+    """Episodes nobody could say anything of."""
+    failures: int = 0
+    """Attempts that a browser, a site or a model's server failed under."""
+    stopped: str = ""
+    """Why it stopped before its end; empty where it did not."""
+    preview: dict[str, object] | None = None
+    """What would be played."""
+
+
+def main(argv: Sequence[str]) -> Outcome:
+    """Failed where no episode came to its end; stopped where a cap came before the end."""
+    config = _begun(resolve(CollectConfig, "collect", argv))
+    config.check()
+    chosen = _chosen(config)
+    if config.preview:
+        facts = preview(config.played, chosen) | {"episodes": len(_plan(config, chosen))}
+        print(told(facts))
+        return Outcome(Collected(preview=facts))
+    check_surroundings(config.played, chosen)
+    folder = _folder(config, argv)
+    if config.workers > 1:
+        _play_in_processes(config, folder)
+    else:
+        with folder.store() as store:
+            run_until_stopped(_played(config, chosen, store), _KEPT, _resume(folder))
+    return _counted(config, chosen, folder)
+
+
+def _begun(asked: CollectConfig) -> CollectConfig:
+    if asked.resume is None:
+        return asked
+    folder = RunFolder.open(asked.resume)
+    if list(folder.settings().get("command", ()))[1:2] != ["collect"]:
+        raise StoreError(f"{asked.resume} holds another kind of run; resume it with its own recipe")
+    return asked.resumed(folder.config(CollectConfig))
+
+
+def _folder(config: CollectConfig, argv: Sequence[str]) -> RunFolder:
+    if config.resume is not None:
+        folder = RunFolder.open(config.resume)
+        folder.note_origin()
+        return folder
+    name = config.name or time.strftime("collect-%Y%m%d-%H%M%S")
+    return RunFolder.create(config.runs / name, config, ["webagent", "collect", *argv])
+
+
+def _chosen(config: CollectConfig) -> Chosen:
+    return replace(Chosen.of(config.played), phase=PHASE)
+
+
+def _plan(config: CollectConfig, chosen: Chosen) -> list[Planned]:
+    """Every task on its first seed before any on its second, so that a cut is fair."""
+    return chosen.plan(arm_of(config.played))[: config.count]
+
+
+async def _played(
+    config: CollectConfig, chosen: Chosen, store: Store, say: Say | None = None, worker: int = 0
+) -> None:
+    """A worker's part of the plan, as far as what may be spent allows."""
+    part = _plan(config, chosen)[worker :: config.workers]
+    budget = None if config.steps is None else config.steps // config.workers
+    clock = f" {worker}" if config.workers > 1 else ""
+    ledger = open_ledger(store, config.caps, prices_in(config.caps.prices))
+    seen = _Teller(say, len(part)) if say else None
+    playing = Measurement(config.played, chosen, store, ledger, budget, clock, seen)
+    minutes = config.caps.max_minutes
+    spent = Clock.spent(store, arm_of(config.played) + clock)
+    left = None if minutes is None else 60 * minutes - spent
+    await within(playing.play_plan(part), ledger, store, left)
+
+
+@dataclass(slots=True)
+class _Teller:
+    """Tells the process that shows it how far a part is."""
+
+    say: Say
+    total: int
+    count: int = 0
+    steps: int = 0
+
+    def __call__(self, episode: Trajectory) -> None:
+        self.count += 1
+        self.steps += len(episode.steps)
+        done = min(self.count / self.total, 1.0)
+        self.say("collect", done, f"{self.count} episodes, {self.steps} steps")
+
+
+def _play_in_processes(config: CollectConfig, folder: RunFolder) -> None:
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    jobs = [
+        Job(f"worker {number}", arguments=(config, folder.path, number))
+        for number in range(config.workers)
+    ]
+    try:
+        with Board(folder.path) as board:
+            run_jobs(jobs, work, config.workers, board.show)
+    except KeyboardInterrupt:
+        raise Stopped(signal.SIGINT, _KEPT, _resume(folder)) from None
+
+
+def work(say: Say, config: CollectConfig, path: Path, number: int) -> None:
+    """One worker, in the process it was given."""
+    with RunFolder.open(path).store() as store:
+        asyncio.run(_played(config, _chosen(config), store, say, number))
+    say("done", 1.0, "")
+
+
+def _counted(config: CollectConfig, chosen: Chosen, folder: RunFolder) -> Outcome:
+    planned = len(_plan(config, chosen))
+    with folder.store() as store:
+        entries = [entry for entry in store.entries() if entry.phase == PHASE]
+        scores, reason = store.scores(phase=PHASE), why_stopped(store)
+        attempts = len(store.ids("any", phase=PHASE))
+    values = [_value(scores.get(entry.id, ())) for entry in entries]
+    found = Collected(
+        run=str(folder.path),
+        episodes=len(entries),
+        planned=planned,
+        steps=sum(entry.steps for entry in entries),
+        succeeded=sum(value is not None and value >= 0.5 for value in values),
+        unscored=values.count(None),
+        failures=attempts - len(entries),
+        stopped=reason,
+    )
+    _tell(found, folder)
+    return Outcome(found, _status(found))
+
+
+def _value(scores: Sequence[Score]) -> float | None:
+    """The success that the judge gave, if it could say."""
+    return next((score.value for score in scores if score.name == "success"), None)
+
+
+def _tell(found: Collected, folder: RunFolder) -> None:
+    scored = found.episodes - found.unscored
+    print(
+        f"{found.episodes:,} of {found.planned:,} episodes, {found.steps:,} steps;"
+        f" {found.succeeded:,} of {scored:,} with a verdict passed; {found.failures:,} attempts"
+        f" failed for reasons outside the policy\nrun: {found.run}"
+    )
+    if found.stopped:
+        print(f"stopped before its end: {found.stopped}. Go on with:\n  {_resume(folder)}")
+    print(f"learn from them: webagent train --runs {shlex.quote(found.run)}")
+
+
+def _status(found: Collected) -> Status:
+    if found.stopped:
+        return Status.STOPPED
+    return Status.DONE if found.episodes else Status.FAILED
+
+
+def _resume(folder: RunFolder) -> str:
+    return f"webagent collect --resume {shlex.quote(str(folder.path))}"

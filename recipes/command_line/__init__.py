@@ -1,0 +1,1 @@
+"""The command line: which recipes there are, and where their settings come from."""

@@ -1,0 +1,189 @@
+"""Where the settings of a recipe come from: flag, environment, TOML, preset, default."""
+
+import argparse
+import io
+import os
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from contextlib import redirect_stderr
+from dataclasses import is_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
+
+from loop.flat import hints_of, laid_upon
+from webagent.errors import SetupError, UsageError, unknown_name
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+Config = TypeVar("Config", bound="DataclassInstance")
+
+DEFAULT_FILE = Path("webagent.toml")
+
+
+def resolve(
+    config: type[Config],
+    recipe: str,
+    argv: Sequence[str],
+    presets: Mapping[str, Config] | None = None,
+) -> Config:
+    """The settings of one recipe as an instance of its dataclass `config`.
+
+    A value is taken from the first place that has it: a flag in `argv`; the environment
+    (`WEBAGENT_<RECIPE>_<FIELD>`); the table `[<recipe>]` of the file named by `--config`, else of
+    `./webagent.toml`; the preset, where the recipe has presets and a field `preset` to name one
+    (by any of the three ways above); the field's default.
+
+    Raises `UsageError` for a wrong flag, an unknown name or a value of the wrong type, and
+    `SetupError` for an unreadable file; exits with status 0 after `--help`, as command lines do.
+    """
+    import tyro
+
+    file, flags = _take_option(argv, "--config")
+    layers = _read_file(config, recipe, file) | _read_environment(config, recipe)
+    base = _base(config, flags, layers, presets or {})
+    said = io.StringIO()
+    try:
+        with redirect_stderr(said):
+            return tyro.cli(
+                config,
+                prog=f"webagent {recipe}",
+                description=f"{(config.__doc__ or '').strip()}\n\n{_sources(recipe)}",
+                args=flags,
+                default=laid_upon(base, layers),
+                config=(tyro.conf.AvoidSubcommands,),
+            )
+    except SystemExit as ended:
+        if not ended.code:
+            raise
+        raise _wrong(config, recipe, flags, said.getvalue()) from None
+
+
+def _wrong(config: type[Config], recipe: str, flags: Sequence[str], said: str) -> UsageError:
+    """The error for a line that could not be read: the flag that is none, else what tyro said."""
+    inside = [line.strip("│| ") for line in said.splitlines() if line[:1] in ("│", "|")]
+    first = next((line for line in inside if line), "the command line cannot be read")
+    if unknown := _unknown(config, [word.partition("=")[0] for word in flags]):
+        found = str(unknown_name(f"flag of webagent {recipe}", unknown, flags_of(config)))
+        return UsageError(f"{found}; webagent {recipe} --help lists all")
+    return UsageError(f"{first}; see webagent {recipe} --help")
+
+
+def _unknown(config: type[Config], given: Sequence[str]) -> str:
+    """The first flag among the words that no setting has; empty where all are known."""
+    known = {flag.replace("_", "-") for flag in flags_of(config)}
+    flags = [word for word in given if word.startswith("-") and not _is_number(word)]
+    return next((word for word in flags if word.replace("_", "-") not in known), "")
+
+
+def _is_number(word: str) -> bool:
+    return bool(re.fullmatch(r"-[\d.]+(e[-+]?\d+)?", word))
+
+
+def flags_of(config: type[Any], prefix: str = "") -> list[str]:
+    """Every flag of a recipe with these settings, those of settings inside settings included."""
+    from tyro.conf import OmitArgPrefixes
+
+    flags: list[str] = []
+    for name, hint in get_type_hints(config, include_extras=True).items():
+        kind, *extras = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+        named = next((found for each in extras if (found := getattr(each, "name", None))), name)
+        path = f"{prefix}{named}".replace("_", "-")
+        if is_dataclass(kind) and isinstance(kind, type):
+            flags += flags_of(kind, prefix if OmitArgPrefixes in extras else f"{path}.")
+        else:
+            flags.append(f"--{path}")
+            flags += [f"--{prefix}no-{named}".replace("_", "-")] * (kind is bool)
+    return flags
+
+
+def _sources(recipe: str) -> str:
+    return (
+        f"Settings may also come from the environment ({_variable(recipe, '')}<FIELD>) or from a "
+        f"table [{recipe}] in webagent.toml or in the file given with --config FILE. With --json "
+        "one document of JSON is printed, for programs."
+    )
+
+
+def _base(
+    config: type[Config],
+    flags: Sequence[str],
+    layers: Mapping[str, Any],
+    presets: Mapping[str, Config],
+) -> Config:
+    """What the layers are laid upon: the preset that was asked for, else the defaults."""
+    if not presets:
+        return config()
+    name = _take_option(flags, "--preset")[0] or layers.get("preset") or config().preset  # type: ignore[attr-defined]
+    if not name:
+        return config()
+    if name not in presets:
+        raise unknown_name("preset", name, presets)
+    return presets[name]
+
+
+def _take_option(argv: Sequence[str], option: str) -> tuple[str, list[str]]:
+    """The value of one option, empty when it is not given, and the arguments without it."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument(option, dest="value", default="")
+    known, rest = parser.parse_known_args(list(argv))
+    return known.value, rest
+
+
+def _read_file(config: type[Config], recipe: str, name: str) -> dict[str, Any]:
+    """The recipe's table in the TOML file, checked against the fields."""
+    path = Path(name) if name else DEFAULT_FILE
+    if not path.is_file():
+        if name:
+            raise SetupError(f"--config {name}: there is no such file")
+        return {}
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8")).get(recipe, {})
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SetupError(f"{path} is not TOML: {error}") from error
+    if not isinstance(table, dict):
+        raise SetupError(f"{path}: `{recipe}` should be a table, as [{recipe}]")
+    values = {key.replace("-", "_"): value for key, value in table.items()}
+    return _checked(config, values, f"{path} [{recipe}]")
+
+
+def _read_environment(config: type[Config], recipe: str) -> dict[str, Any]:
+    """The recipe's variables, checked against the fields; lists are split at spaces and commas."""
+    prefix = _variable(recipe, "")
+    found = {
+        name.removeprefix(prefix).lower(): text
+        for name, text in os.environ.items()
+        if name.startswith(prefix)
+    }
+    hints = hints_of(config)
+    values = {
+        name: re.findall(r"[^\s,]+", text) if _is_list(hints.get(name)) else text
+        for name, text in found.items()
+    }
+    return _checked(config, values, f"the environment ({prefix}...)")
+
+
+def _variable(recipe: str, field: str) -> str:
+    return f"WEBAGENT_{recipe}_{field}".upper().replace("-", "_")
+
+
+def _is_list(hint: object) -> bool:
+    return get_origin(hint) in (tuple, list)
+
+
+def _checked(config: type[Config], values: Mapping[str, object], source: str) -> dict[str, Any]:
+    """The values as the types of their fields. Raises `SetupError` naming the source."""
+    from pydantic import TypeAdapter, ValidationError
+
+    hints = hints_of(config)
+    checked: dict[str, Any] = {}
+    for name, value in values.items():
+        if name not in hints:
+            raise unknown_name(f"setting in {source}", name, hints)
+        try:
+            checked[name] = TypeAdapter(hints[name]).validate_python(value)
+        except ValidationError as error:
+            expected = error.errors()[0]["msg"]
+            raise UsageError(f"{source}: {name} is {value!r}; {expected}") from error
+    return checked

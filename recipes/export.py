@@ -1,0 +1,46 @@
+"""`webagent export`: a run's episodes as files that other people's trainers read."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from apps.export.draft import refuse_existing
+from apps.export.files import told, write
+from apps.export.request import ExportConfig, complete
+from apps.export.selection import select
+from loop.console.outcome import Outcome
+from recipes.command_line.config import resolve
+from webagent.store import Store, Where
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """What was written."""
+
+    folder: str
+    to: str
+    """Who reads it."""
+    what: str
+    """The kind of example."""
+    rows: int
+    imagined: int
+    """How many of the rows are imagined."""
+    counts: dict[str, int]
+    """What was left out row by row, or done to rows, by reason."""
+    left_out: dict[str, int]
+    """Whole episodes that were left out, by reason."""
+
+
+def main(argv: Sequence[str]) -> Outcome:
+    """Write the export and say what is in it."""
+    request = complete(resolve(ExportConfig, "export", argv))
+    config = request.config
+    refuse_existing(request.out)
+    with Store.open(request.run) as store:
+        where: Where = {"arm": config.arms} if config.arms else {}
+        selection = select(store, config.judge, where, config.phases, imagined=config.imagined)
+        tally, counts = asyncio.run(write(request, store, selection))
+    print("\n".join(told(tally, counts, selection.left_out)))
+    print(f"written for {request.to}, as {request.what}: {request.out}")
+    written = (str(request.out), request.to, request.what, tally.rows, tally.imagined)
+    return Outcome(Exported(*written, dict(counts), dict(selection.left_out)))

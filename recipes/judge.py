@@ -1,0 +1,278 @@
+"""The recipe `webagent judge`: verify, freeze, score, and hold against labels."""
+
+import json
+import shlex
+import sys
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, NotRequired, TypedDict
+
+from rich.console import Console
+
+from evaluators.adversarial import Standing, load_corpus, pass_rates
+from evaluators.behaviours import Induced, as_markdown
+from evaluators.behaviours import as_json as behaviours_json
+from evaluators.combine import CountedModel, Tally
+from evaluators.evaluator import Judged, Verdict
+from evaluators.labels import for_score, read_labels
+from loop.console.meter import Meter
+from loop.console.outcome import Outcome, Status
+from loop.console.output import people
+from loop.console.stopping import run_until_stopped
+from loop.judging.against import as_json, hold, print_costs, print_held, print_names
+from loop.judging.budget import open_ledger, within
+from loop.judging.freezing import freeze_into, frozen_specs, verify_in
+from loop.judging.inducing import behaviours_told, induced
+from loop.judging.labelled import placed, values_of
+from loop.judging.scoring import Scoring, kept_tallies
+from loop.judging.settings import JudgeConfig
+from loop.judging.specification import Making, Spec, read_spec, title
+from loop.judging.words import lettered, plain
+from loop.spending import check_money, prices_in, told
+from recipes.command_line.config import resolve
+from webagent.errors import SetupError, StoreError
+from webagent.models.metered import Ledger, MeteredModel
+from webagent.models.model import Model
+from webagent.models.price import Prices
+from webagent.records import Trajectory
+from webagent.store import Store
+from webagent.store.entry import Entry
+
+_WIDTH = 170
+
+
+class Judgements(TypedDict):
+    """What came of judging; `agreement.json` holds it where there were labels."""
+
+    run: str
+    costs: dict[str, Any]
+    """Of each evaluator asked for, over all sessions: what it judged, asked and spent."""
+    stopped: str
+    """Why it stopped before its end; empty where it did not."""
+    adversarial: NotRequired[list[dict[str, Any]]]
+    """With `--adversarial`: how each evaluator stood the lies."""
+    behaviours: NotRequired[dict[str, Any]]
+    """With `--induce`: the metrics that were made of feedback."""
+    evaluators: NotRequired[dict[str, Any]]
+    """With `--against`, as all that follow: how far each evaluator agrees with the labels."""
+    compared: NotRequired[list[dict[str, Any]]]
+    """Evaluators beside each other."""
+    people: NotRequired[dict[str, Any] | None]
+    """How far those who labelled agree among themselves."""
+    labels: NotRequired[str]
+    """Where the labels are from."""
+    labelled: NotRequired[int]
+    """Labelled episodes that count."""
+    successes: NotRequired[int]
+    disputed: NotRequired[list[str]]
+    unsure: NotRequired[list[str]]
+    several_annotators: NotRequired[str]
+    """What counted where several people labelled an episode."""
+    ignored_labels: NotRequired[int]
+
+
+def main(argv: Sequence[str]) -> Outcome:
+    """Stopped where a cap came before the end, which is said."""
+    config = resolve(JudgeConfig, "judge", argv)
+    config.check()
+    with Store.open(config.run) as store:
+        session = Session(config, store, prices_in(config.caps.prices))
+        again = shlex.join(["webagent", "judge", *argv])
+        run_until_stopped(session.judge(), "what was judged is kept", again)
+        report = session.tell()
+    if session.left_undone:
+        print(
+            f"webagent: stopped before its end: {session.left_undone}; what was judged is kept, and"
+            " the same command with a higher cap goes on",
+            file=sys.stderr,
+        )
+    return Outcome(report, Status.STOPPED if session.left_undone else Status.DONE)
+
+
+@dataclass(slots=True)
+class Session:
+    """One run being judged."""
+
+    config: JudgeConfig
+    store: Store
+    prices: Prices
+    asked: list[Judged] = field(default_factory=list)
+    tallies: dict[str, Tally] = field(default_factory=dict)
+    induced: Induced | None = None
+    standings: list[Standing] = field(default_factory=list)
+    """How the evaluators stood the lies, where they were tried on them."""
+    left_undone: str = ""
+    """Why judging ended early; empty where it did not."""
+
+    async def judge(self) -> None:
+        """Everything that needs evaluators: check, fix and ask them."""
+        texts = list(self.config.evaluators)
+        if self.config.verify:
+            texts = texts or frozen_specs(self.config.run)
+        specs = [read_spec(text) for text in texts]
+        ledger = open_ledger(self.store, self.config.caps, self.prices)
+        async with self._making(specs, ledger) as making:
+            if self.config.verify:
+                verify_in(self.config.run, making, frozen_specs(self.config.run))
+            if self.config.freeze:
+                for text in texts:
+                    freeze_into(self.config.run, making, text)
+            work = self._work(specs, making, ledger)
+            await within(work, ledger, self.config.caps.max_minutes)
+            self.left_undone = ledger.reason or "it was interrupted" if self.left_undone else ""
+
+    async def _work(self, specs: Sequence[Spec], making: Making, ledger: Ledger) -> None:
+        """Score, then make metrics of feedback; what is left undone when it is cancelled is kept
+        in mind."""
+        self.left_undone = "not begun"
+        if specs and self.config.adversarial:
+            await self._try(specs, making)
+        elif specs:
+            await self._score(specs, making, ledger)
+        if self.config.induce is not None:
+            entries = self.entries()
+            self.induced = await induced(self.store, entries, self.config, making.model)
+        self.left_undone = ""
+
+    async def _try(self, specs: Sequence[Spec], making: Making) -> None:
+        """Ask every evaluator about the lies that come with this program, and their controls."""
+        evaluators = {title(e): e for e in map(making.evaluator, specs)}
+        cases = load_corpus()
+        for evaluator in evaluators.values():
+            with Meter(len(cases)) as meter:
+                standing = await pass_rates(_watched(evaluator, meter), cases)
+            self.standings.append(standing)
+
+    async def _score(self, specs: Sequence[Spec], making: Making, ledger: Ledger) -> None:
+        """Ask every evaluator about every episode that it has not scored."""
+        evaluators = list({title(e): e for e in map(making.evaluator, specs)}.values())
+        self.asked = evaluators
+        scoring = Scoring(self.store, evaluators, making.tallies, ledger, self.config.seconds)
+        self.tallies = scoring.tallies
+        episodes = [entry.id for entry in self.entries()]
+        if not episodes:
+            raise SetupError(
+                f"{self.config.run} holds no episode to judge: those that came to an end, are not"
+                " imagined and are of the arms and phases that were named"
+            )
+        work = scoring.open_work(episodes, retry=self.config.retry)
+        with Meter(len(work), cost=partial(told, ledger)) as meter:
+            await scoring.score(work, self.config.concurrency, meter)
+
+    def entries(self) -> list[Entry]:
+        """The episodes that are meant."""
+        return [
+            entry
+            for entry in self.store.entries()
+            if (self.config.imagined or entry.world != "imagined")
+            and entry.arm in (self.config.arms or (entry.arm,))
+            and entry.phase in (self.config.phases or (entry.phase,))
+        ]
+
+    def tell(self) -> dict[str, Any]:
+        """What was spent, and with labels how far the evaluators agree with people, as it is
+        shown; `Judgements`."""
+        console = people(_WIDTH)
+        report: dict[str, Any] = {"run": str(self.config.run), "costs": self._costs()}
+        report["stopped"] = self.left_undone
+        called = self._called()
+        print_names(called, console)
+        print_costs(self.tallies, self.prices, console, called)
+        if self.standings:
+            report["adversarial"] = [asdict(standing) for standing in self.standings]
+            self._write("adversarial.json", json.dumps(report["adversarial"], indent=1) + "\n")
+            print("\n\n".join(map(str, self.standings)))
+        if self.config.against is not None:
+            report |= self._hold(self.config.against, console, called)
+            target = self._write("agreement.json", json.dumps(report, indent=1) + "\n")
+            print(f"numbers: {target}")
+        if self.induced is not None:
+            report["behaviours"] = behaviours_json(self.induced)
+            self._tell_behaviours(self.induced)
+        return report
+
+    def _hold(self, labels: Path, console: Console, called: Mapping[str, str]) -> dict[str, Any]:
+        score = self.config.score
+        given = for_score(read_labels(labels), score)
+        if not given:
+            raise SetupError(f"{labels} holds no label of the score {score!r}")
+        placed_labels, ignored = placed(
+            given, self.entries(), ignore_unknown=self.config.ignore_unknown
+        )
+        values = values_of(self.store, score)
+        names = [each.id for each in self.asked if each.score == score] or list(values)
+        asked = {name: values.get(name, {}) for name in names}
+        held = hold(placed_labels, asked, self.config.annotators)
+        print_held(held, console, called)
+        return as_json(held, labels, ignored)
+
+    def _called(self) -> dict[str, str]:
+        """What everybody who is told of is called."""
+        members = [stage.name for tally in self.tallies.values() for stage in tally.stages]
+        held = (
+            []
+            if self.asked or self.config.against is None
+            else [*values_of(self.store, self.config.score)]
+        )
+        asked = [each.id for each in self.asked]
+        return lettered([*self.tallies, *asked, *held, *members])
+
+    def _costs(self) -> dict[str, Any]:
+        """Of the evaluators asked for, over all sessions."""
+        return {
+            name: {
+                **plain(tally),
+                "together": [[*places, *counts] for places, counts in tally.together.items()],
+                "money": tally.money(self.prices),
+                "share_that_reached_the_last": tally.reached_last,
+            }
+            for name, tally in self.tallies.items()
+        }
+
+    def _tell_behaviours(self, found: Induced) -> None:
+        self._write("behaviours.json", json.dumps(behaviours_json(found), indent=1) + "\n")
+        page = self._write("behaviours.md", as_markdown(found))
+        print(behaviours_told(found))
+        print(f"metrics: {page}")
+
+    def _write(self, name: str, content: str) -> Path:
+        folder = self.config.out or self.config.run
+        target, draft = folder / name, folder / f".{name}"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            draft.write_text(content, encoding="utf-8")
+            draft.replace(target)
+        except OSError as error:
+            raise StoreError(f"{target} cannot be written: {error}") from error
+        return target
+
+    @asynccontextmanager
+    async def _making(self, specs: Sequence[Spec], ledger: Ledger) -> AsyncIterator[Making]:
+        """What evaluators are made with; the model is there only where a judge asks one."""
+        is_asked = self.config.asks_to_induce or any(spec.asks_a_model for spec in specs)
+        model = self._model(ledger) if is_asked else None
+        images = self.store.images.get if self.config.images else None
+        try:
+            yield Making(model, images, self.config.seconds, kept=kept_tallies(self.store))
+        finally:
+            if model is not None:
+                await model.close()
+
+    def _model(self, ledger: Ledger) -> Model:
+        contestant = self.config.contestant
+        check_money(self.config.caps, self.config.asked.paid, self.prices)
+        return CountedModel(MeteredModel(contestant.language_model(), ledger, "judge"))
+
+
+def _watched(evaluator: Judged, meter: Meter) -> Judged:
+    """It, telling how far it is."""
+
+    async def judge(trajectory: Trajectory) -> Verdict:
+        said = await evaluator(trajectory)
+        meter.count(trajectory, said.value, is_new=True)
+        return Verdict(said.value, said.reason)
+
+    return Judged(evaluator.id, evaluator.score, judge)

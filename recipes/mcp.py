@@ -1,0 +1,108 @@
+"""`webagent mcp`: serve the browser to assistants until the client goes or a signal comes."""
+
+import gc
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
+
+from apps.mcp.settings import McpConfig
+from loop.console.outcome import Outcome
+from loop.console.stopping import run_until_stopped
+from loop.folder import RunFolder
+from recipes.command_line.config import resolve
+from webagent.errors import SetupError
+from webagent.guard import Guard
+from webagent.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """What a server offered and what came of it."""
+
+    tools: list[dict[str, Any]]
+    """Each with `name`, `description` and `inputSchema`, as clients are told."""
+    sessions: int
+    """How many were opened; 0 with --describe."""
+    store: str
+    """Folder of the run that kept them; empty where none did."""
+
+
+def main(argv: Sequence[str]) -> Outcome:
+    """Serve until the client goes; raises `Stopped` after a signal."""
+    config = resolve(McpConfig, "mcp", argv)
+    config.check()
+    if find_spec("mcp") is None:
+        raise SetupError("the SDK for the protocol is missing; pip install 'webagent-loop[mcp]'")
+    if config.describe:
+        from apps.mcp.reference import reference
+
+        print(reference(config))
+        return Outcome(_served(config, 0))
+    try:
+        with _store(config, argv) as store:
+            opened = run_until_stopped(_serve(config, store))
+    finally:
+        # The process ends now, and a client waits two seconds for that before it kills it; looking
+        # through all that the libraries have made for garbage would take longer on a busy machine.
+        gc.freeze()
+    return Outcome(_served(config, opened))
+
+
+def _served(config: McpConfig, sessions: int) -> Served:
+    from apps.mcp.tools import offers
+
+    tools = [offer.tool.model_dump(by_alias=True) for offer in offers(config).values()]
+    shown = ("name", "description", "inputSchema")
+    listed = [{name: tool[name] for name in shown} for tool in tools]
+    return Served(listed, sessions, str(config.store or ""))
+
+
+async def _serve(config: McpConfig, store: Store | None) -> int:
+    from apps.mcp.desk import Desk
+    from apps.mcp.errands import Errands
+    from apps.mcp.server import Tools, server_of
+    from apps.mcp.serving import serve_http, serve_stdio
+    from apps.mcp.sessions import Kept, Sessions
+    from apps.mcp.tools import offers
+    from apps.mcp.work import ByClient
+    from webagent.browser import Browser, Limits
+
+    guard = Guard.of(config.policy(), ByClient())
+    profile = config.profile()
+    limits = Limits(lease_seconds=60 * config.idle_minutes + config.step_timeout)
+    browser = Browser(headless=not profile.headed, guard=guard, limits=limits)
+    kept = Kept(store, f"mcp-{secrets.token_hex(4)}")
+    async with AsyncExitStack() as undo:
+        sessions = await undo.enter_async_context(Sessions(config, browser, profile, kept))
+        errands = None
+        if config.has_model:
+            errands = Errands(config, browser, profile, kept, sessions)
+            undo.push_async_callback(errands.close)
+        listed = offers(
+            config, has_pictures=not config.held(guard), has_errands=errands is not None
+        )
+        tools = Tools(Desk(config, sessions, errands), listed)
+        undo.push_async_callback(tools.close)
+        if config.http is None:
+            await serve_stdio(server_of(tools))
+        else:
+            await serve_http(server_of(tools), config)
+        return sessions.opened
+
+
+@contextmanager
+def _store(config: McpConfig, argv: Sequence[str]) -> Iterator[Store | None]:
+    """The run that keeps the sessions, if any does. Raises `StoreError`."""
+    if config.store is None:
+        yield None
+        return
+    if (config.store / "run.json").is_file():
+        folder = RunFolder.open(config.store)
+        folder.note_origin()
+    else:
+        folder = RunFolder.create(config.store, config, ["webagent", "mcp", *argv])
+    with folder.store() as store:
+        yield store

@@ -1,1 +1,0 @@
-"""Proposing: models asked, sites explored, proposals sifted and proven."""

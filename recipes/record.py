@@ -1,0 +1,160 @@
+"""`webagent record`: a person does a task in a browser, and it is kept as a demonstration."""
+
+import asyncio
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from apps.record.demonstration import WHO, Demonstration
+from apps.record.session import Session, answer_typed
+from loop.console.outcome import Outcome
+from loop.console.stopping import SIGNALS
+from loop.folder import RunFolder
+from recipes.command_line.config import resolve
+from tasks.task import Task
+from webagent.browser.sessions.profile import Profile, read_profile
+from webagent.errors import UsageError
+from webagent.records import Provenance, Trajectory
+from webagent.store import Store
+
+PHASE = "demonstrate"
+
+
+@dataclass(frozen=True)
+class RecordConfig:
+    """Open a browser at an address and keep what a person does there as a demonstration."""
+
+    url: Annotated[str, tyro.conf.Positional] = ""
+    """Where to begin."""
+    goal: str = ""
+    """What is being done, in a sentence; asked for in the end where it is not given."""
+    task: str = ""
+    """Name of the task; made from the address where it is not given."""
+    answer: bool = False
+    """The task has an answer: the line typed in the terminal ends the recording."""
+    images: bool = True
+    """Keep a screenshot with every step."""
+    profiles: str = ""
+    """TOML file whose table [sites.<site>] says how the browser presents itself (docs/sites.md)."""
+    site: str = ""
+    """Which table of it."""
+    headless: bool = False
+    """Show no window; for programs that act as the person."""
+    name: str = ""
+    """Name of the run's folder under `runs`; made from the date when empty."""
+    runs: Path = Path("runs")
+    """Where run folders are made."""
+    into: Path | None = None
+    """Folder of an earlier recording, to put this one beside it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What was kept."""
+
+    run: str
+    """The run folder."""
+    episode: str
+    """Its id in the run."""
+    steps: int
+    goal: str
+    """Empty where nobody said it; it can be replayed then, but not be learnt from."""
+    left_out: int
+    """Things the person did that could not be kept."""
+
+
+def main(argv: Sequence[str]) -> Outcome:
+    """Record one demonstration."""
+    config = resolve(RecordConfig, "record", argv)
+    _check(config)
+    folder = _folder(config, argv)
+    with folder.store() as store:
+        made = asyncio.run(_record(config, folder.path.name, store))
+    count, found = len(made.steps), made.evidence.get("left_out")
+    left = len(found) if isinstance(found, list) else int(bool(found))
+    print(f"kept {count} steps as {made.id} in {folder.path}")
+    if left:
+        print(f"left out: {left}, as said above")
+    if not made.goal:
+        print("without a goal it can be replayed, but not be learnt from")
+    return Outcome(Recorded(str(folder.path), made.id, count, made.goal, left))
+
+
+def _check(config: RecordConfig) -> None:
+    if not config.url.startswith(("http://", "https://", "file://")):
+        raise UsageError(f"expected an address: webagent record http://…; found {config.url!r}")
+    if bool(config.profiles) != bool(config.site):
+        raise UsageError("--profiles and --site go together: the file, and which of its tables")
+
+
+def _folder(config: RecordConfig, argv: Sequence[str]) -> RunFolder:
+    if config.into is not None:
+        return RunFolder.open(config.into)
+    name = config.name or time.strftime("record-%Y%m%d-%H%M%S")
+    return RunFolder.create(config.runs / name, config, ["record", *argv])
+
+
+async def _record(config: RecordConfig, run: str, store: Store) -> Trajectory:
+    index = len(store.ids("any"))
+    provenance = Provenance(run=run, arm=WHO, phase=PHASE, index=index)
+    demonstration = Demonstration(_task(config, index), provenance, store, _say)
+    session = Session(demonstration, _say, headless=config.headless, is_pictured=config.images)
+    answers: list[str] = []
+
+    def answered(line: str) -> None:
+        answers.append(line)
+        session.done.set()
+
+    with _signals_to(session.done):
+        if config.answer:
+            _say("Type the answer here and press Enter when you are done.")
+            answer_typed(answered)
+        else:
+            _say("Close the window, or press Ctrl-C here, when you are done.")
+        last = await session.run(_task(config, index), _profile(config))
+    answer = answers[0] if answers else ""
+    return demonstration.finish(last, _goal(config), answer)
+
+
+def _task(config: RecordConfig, index: int) -> Task:
+    name = config.task or f"demonstration-{index}"
+    return Task(
+        id=f"recorded/{name}@1",
+        start_url=config.url,
+        goal=config.goal,
+        clock="real",
+    )
+
+
+def _profile(config: RecordConfig) -> Profile:
+    profile = read_profile(Path(config.profiles), config.site) if config.profiles else Profile()
+    return replace(profile, dialogs="ask")
+
+
+def _goal(config: RecordConfig) -> str:
+    if config.goal or not sys.stdin.isatty():
+        return config.goal
+    return input("What was done, in a sentence? ").strip()
+
+
+@contextmanager
+def _signals_to(done: asyncio.Event) -> Iterator[None]:
+    """Ctrl-C ends the recording, and not the program before it is kept."""
+    loop = asyncio.get_running_loop()
+    for number in SIGNALS:
+        loop.add_signal_handler(number, done.set)
+    try:
+        yield
+    finally:
+        for number in SIGNALS:
+            loop.remove_signal_handler(number)
+
+
+def _say(sentence: str) -> None:
+    print(sentence, flush=True)

@@ -1,5 +1,0 @@
-"""Recording what a person does in a browser, as a demonstration that agents can learn from."""
-
-from recipes.recording.command import main
-
-__all__ = ["main"]

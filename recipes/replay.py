@@ -1,0 +1,97 @@
+"""`webagent replay`: stored episodes are played again without a model, healing as they go."""
+
+import shlex
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from apps.replay.parameters import need_one
+from apps.replay.playing import replayed
+from apps.replay.recordings import Recording, recordings
+from apps.replay.result import Replayed
+from apps.replay.script import script_of
+from apps.replay.settings import ReplayConfig, values_of
+from loop.console.outcome import Outcome, Status
+from loop.console.stopping import run_until_stopped
+from loop.folder import RunFolder
+from recipes.command_line.config import resolve
+from webagent.errors import SetupError, UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Replays:
+    """What came of the replays, or of writing a script."""
+
+    run: str = ""
+    """The folder that the replays are kept in."""
+    good: int = 0
+    """Played to their end, and the tasks' rules hold where there are some."""
+    completed: int = 0
+    """Played to their end."""
+    refused: int = 0
+    """Not played to their end: refused, or failed with the world."""
+    episodes: list[dict[str, Any]] = field(default_factory=list)
+    """Each with `episode`, `replay`, `task`, `seed`, `outcome`, `refusal`, `healed`, `ending`,
+    `score`, `score_reason` and, for every step, what was recorded and what was taken."""
+    script: str = ""
+    """The file that was written with --to-script."""
+
+
+def main(argv: Sequence[str]) -> Outcome:
+    """Replay; done when every episode was completed and its checks hold, where it has some."""
+    config = _read(argv)
+    chosen = recordings(config)
+    need_one([each.episode for each in chosen], values_of(config))
+    if config.to_script is not None:
+        return _write(config, chosen)
+    name = config.name or time.strftime("replay-%Y%m%d-%H%M%S")
+    folder = RunFolder.create(config.runs / name, config, ["webagent", "replay", *argv])
+    with folder.store() as store:
+        kept = f"finished steps are safe in {folder.path}"
+        done = run_until_stopped(replayed(config, chosen, store), kept)
+    refused = sum(bool(each.refusal) for each in done)
+    good = sum(each.is_good for each in done)
+    _tell(done, good, refused, folder)
+    facts = Replays(
+        *(str(folder.path), good, len(done) - refused, refused),
+        [dict(each.content()) for each in done],
+    )
+    return Outcome(facts, Status.DONE if good == len(done) else Status.FAILED)
+
+
+def _read(argv: Sequence[str]) -> ReplayConfig:
+    """The settings of a command line. Raises `UsageError` for what does not go together."""
+    config = resolve(ReplayConfig, "replay", argv)
+    if config.run == Path():
+        raise UsageError("expected a run: webagent replay RUN [EPISODE …]")
+    if config.url and not config.url.startswith(("http://", "https://", "file://")):
+        raise UsageError(f"--url {config.url!r} is no address; it begins with http:// or https://")
+    if bool(config.profiles) != bool(config.site):
+        raise UsageError("--profiles and --site go together: the file, and which of its tables")
+    if config.concurrency < 1:
+        raise UsageError(f"--concurrency {config.concurrency}: it must be at least 1")
+    return config
+
+
+def _write(config: ReplayConfig, chosen: Sequence[Recording]) -> Outcome:
+    if len(chosen) != 1:
+        raise UsageError(f"--to-script writes one episode, and {len(chosen)} are chosen; name one")
+    assert config.to_script is not None
+    text = script_of(chosen[0], values_of(config))
+    try:
+        config.to_script.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise SetupError(f"{config.to_script} cannot be written: {error.strerror}") from error
+    print(f"wrote {config.to_script}; run it with: python {shlex.quote(str(config.to_script))}")
+    return Outcome(Replays(script=str(config.to_script)))
+
+
+def _tell(done: Sequence[Replayed], good: int, refused: int, folder: RunFolder) -> None:
+    for each in done:
+        print("\n".join(each.lines()))
+    print(
+        f"{len(done)} replayed: {good} good, {len(done) - good - refused} completed with checks"
+        f" that fail, {refused} not completed; kept in {folder.path}"
+    )

@@ -1,0 +1,83 @@
+"""The recipe `webagent run`: check, do the task before a person's eyes, and say what came of it."""
+
+import asyncio
+import shutil
+import signal
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+
+from apps.live.display import Terminal
+from apps.live.film import write_film
+from apps.live.live import Live
+from apps.live.outcome import facts_of, last_lines, status_of
+from apps.live.settings import RunConfig, check
+from loop.console.outcome import Outcome, Status, Stopped
+from loop.folder import RunFolder
+from recipes.command_line.config import resolve
+from webagent.agent import Result
+from webagent.errors import StoreError, WebAgentError
+from webagent.records import Ending
+from webagent.store import Store
+
+
+def main(argv: Sequence[str]) -> Outcome:
+    """Do one task, shown as it goes on."""
+    config = resolve(RunConfig, "run", argv)
+    check(config)
+    name = config.name or time.strftime("run-%Y%m%d-%H%M%S")
+    folder = RunFolder.create(config.runs / name, config, ["webagent", "run", *argv])
+    display = Terminal()
+    with folder.store() as store:
+        live = Live(config, folder.path, store, display)
+        try:
+            result = asyncio.run(live.run())
+        except asyncio.CancelledError:
+            _close(store)
+            number = (live.interrupted or Status.INTERRUPTED) - 128
+            raise Stopped(signal.Signals(number), f"what was done is in {folder.path}") from None
+        except WebAgentError:
+            _close(store)
+            _discard_unbegun(folder, store)
+            raise
+        return _told(config, folder, store, live, result)
+
+
+def _told(
+    config: RunConfig, folder: RunFolder, store: Store, live: Live, result: Result
+) -> Outcome:
+    """What came of it: shown, kept beside the episode, handed back."""
+    display, status = live.display, live.interrupted or status_of(result)
+    film = _film(config, store, display, result)
+    facts = facts_of(result, folder.path, film)
+    folder.write_json("result.json", asdict(facts))
+    display.end(last_lines(result, folder.path), good=status == Status.DONE)
+    return Outcome(facts, status)
+
+
+def _film(config: RunConfig, store: Store, display: Terminal, result: Result) -> str:
+    """The file with the moving picture; empty where none was asked for or could be made."""
+    if config.gif is None:
+        return ""
+    try:
+        pages = write_film(result.trajectory, store.images, config.gif)
+    except StoreError as error:
+        display.say(f"no moving picture: {error}")
+        return ""
+    display.say(f"{config.gif}: {pages} pages")
+    return str(config.gif)
+
+
+def _close(store: Store) -> None:
+    """Whatever is still under way was stopped."""
+    for episode in store.ids("any"):
+        trajectory = store.load(episode)
+        if trajectory is not None and trajectory.ending is None:
+            store.finish(replace(trajectory, ending=Ending.STOPPED, error="interrupted"))
+
+
+def _discard_unbegun(folder: RunFolder, store: Store) -> None:
+    """A folder in which nothing was begun is nobody's run."""
+    if not store.ids("any"):
+        store.close()
+        shutil.rmtree(folder.path, ignore_errors=True)

@@ -1,0 +1,275 @@
+"""The command `webagent site`: what there is, started, reset, kept, stopped, looked at."""
+
+import json
+import signal
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, TypedDict
+
+import tyro
+
+from benchmarks.sites import SITES, Instance, RemoteSite, SiteError, UnknownSiteError, site_named
+from benchmarks.sites.building import Build, built, cache_folder, digest
+from benchmarks.sites.changes import changes
+from benchmarks.sites.control import Control, Note, tell
+from benchmarks.sites.instance import first_state
+from benchmarks.sites.registry import AnySite, described_sites
+from benchmarks.sites.state import FIRST
+from loop.console.outcome import Outcome, Status
+from loop.console.output import emit
+from recipes.command_line.config import resolve
+from webagent.errors import SetupError, UsageError, unknown_name
+
+_RESETS = 20
+
+
+@dataclass(frozen=True)
+class SiteConfig:
+    """Start, reset, keep and stop the sites that tasks are played on."""
+
+    action: Annotated[str, tyro.conf.Positional] = "list"
+    """`list`, `start`, `reset`, `snapshot`, `stop` or `check`."""
+    name: Annotated[str, tyro.conf.Positional] = ""
+    """Id of the site, as `fossil@1` or `fossil`."""
+    port: int = 0
+    """To serve it on; 0: one that is free."""
+    state: str = ""
+    """Saved state to start in or to reset to, or the name that a snapshot gets; empty: `first`."""
+    detach: bool = False
+    """Start it and come back; `stop` ends it."""
+    files: tuple[Path, ...] = ()
+    """TOML files that describe more sites, besides those in WEBAGENT_SITE_FILES."""
+
+
+class SiteFacts(TypedDict, total=False):
+    """What `list` says of every site under `sites`, and the other actions of one."""
+
+    sites: list[dict[str, Any]]
+    """Of `list`: every site as below."""
+    site: str
+    """Its id."""
+    address: str
+    """What tasks call it."""
+    accounts: dict[str, dict[str, str]]
+    """Name, password and rights, by role; of `check` only the roles."""
+    base: str
+    """Where it runs, as `start` says in a line of its own before it serves."""
+    state: str
+    """The folder of the running instance."""
+    folder: str
+    """Of `snapshot`: where the state was kept."""
+    build_seconds: float
+    start_seconds: float
+    reset_seconds: float
+    healthy: bool
+    """Of `check`, as all that follow: whether it answers."""
+    files: int
+    bytes: int
+    left_by_reset: list[str]
+    """What a reset did not put back."""
+
+
+def main(argv: Sequence[str]) -> Outcome:
+    """Do it; failed when a check found something."""
+    config = resolve(SiteConfig, "site", argv)
+    if config.action not in ACTIONS:
+        raise unknown_name("action", config.action, ACTIONS)
+    if config.action != "list" and not config.name:
+        raise UsageError(f"expected a site: webagent site {config.action} NAME")
+    try:
+        return ACTIONS[config.action](config)
+    except UnknownSiteError as error:
+        raise UsageError(str(error)) from error
+    except SiteError as error:
+        raise SetupError(str(error)) from error
+
+
+def _list(config: SiteConfig) -> Outcome:
+    sites = [site_named(name, config.files) for name in [*SITES, *described_sites(config.files)]]
+    facts = [_facts(site) for site in sites]
+    for each in facts:
+        print(f"{each['site']:<12} {each['address']:<24} {each['is']}")
+        for role, account in each["accounts"].items():
+            print(f"{'':<12} {role}: {account['name']} / {account['password']}  {account['can']}")
+    return Outcome({"sites": facts})
+
+
+def _facts(site: AnySite) -> dict[str, Any]:
+    if isinstance(site, RemoteSite):
+        way = "reset by its own means" if site.is_reset else "never reset"
+        condition = f"hosted at {site.hosted}, {way}"
+    elif missing := site.missing():
+        condition = f"missing: {missing}"
+    elif note := Note.find(site.id):
+        condition = f"running at {note.base}"
+    else:
+        build = Build(site, cache_folder() / site.id / digest(site))
+        condition = "built" if build.is_good(time.time()) else "built when it is first started"
+    accounts = {
+        role: {"name": account.name, "password": account.password, "can": account.can}
+        for role, account in site.accounts.items()
+    }
+    return {"site": site.id, "address": site.address, "is": condition, "accounts": accounts}
+
+
+def _start(config: SiteConfig) -> Outcome:
+    site = site_named(config.name, config.files)
+    if isinstance(site, RemoteSite):
+        raise SiteError(f"{site.id} is hosted at {site.hosted}; it is started there")
+    if note := Note.find(site.id):
+        raise SiteError(f"{site.id} runs already at {note.base}; webagent site stop {site.id}")
+    if config.detach:
+        return _detached(config, site.id)
+    build = built(site, first_state)
+    with Instance.of(build, config.port, config.state or FIRST) as running:
+        reset = running.reset(config.state or FIRST)
+        facts = {
+            **_facts(site),
+            "is": f"running at {running.base}",
+            "base": running.base,
+            "state": str(running.state),
+            "build_seconds": round(build.seconds, 3),
+            "start_seconds": round(running.seconds, 3),
+            "reset_seconds": round(reset, 4),
+        }
+        with Control(running) as control:
+            emit(facts)
+            _tell_started(facts)
+            signal.signal(signal.SIGTERM, lambda *_: control.stopped.set())
+            while not control.stopped.wait(1.0):
+                running.check()
+    return Outcome({"site": site.id})
+
+
+def _tell_started(facts: dict[str, Any]) -> None:
+    print(f"{facts['site']} is at {facts['base']}, in tasks {facts['address']}")
+    for role, account in facts["accounts"].items():
+        print(f"  {role}: {account['name']} / {account['password']}  {account['can']}")
+    print(f"  state: {facts['state']}")
+    built_in = f"built in {facts['build_seconds']:.1f} s, " if facts["build_seconds"] else ""
+    print(
+        f"  {built_in}started in {facts['start_seconds']:.2f} s,"
+        f" reset in {1000 * facts['reset_seconds']:.0f} ms",
+        flush=True,
+    )
+
+
+def _detached(config: SiteConfig, site: str) -> Outcome:
+    """The same command in a process of its own; it tells when it is there."""
+    log, errors = (Note.path(site).with_suffix(end) for end in (".started", ".log"))
+    log.parent.mkdir(parents=True, exist_ok=True)
+    argv = [sys.executable, "-m", "recipes.cli", "site", "start", site]
+    argv += ["--port", str(config.port), "--state", config.state]
+    argv += ["--files", *map(str, config.files)] * bool(config.files)
+    argv += ["--json"]
+    with log.open("wb") as output, errors.open("wb") as said:
+        process = subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=said,
+            start_new_session=True,
+        )
+    while not (Note.find(site) and log.read_text(encoding="utf-8").endswith("\n")):
+        if process.poll() is not None:
+            raise SiteError(_error_in(log) or f"{site} did not start; {errors} may say why")
+        time.sleep(0.05)
+    facts = json.loads(log.read_text(encoding="utf-8"))
+    _tell_started(facts)
+    return Outcome(facts)
+
+
+def _error_in(log: Path) -> str:
+    """What a process that was asked for JSON gave as the reason of its end; empty for none."""
+    try:
+        return str(json.loads(log.read_text(encoding="utf-8"))["error"])
+    except (ValueError, KeyError, TypeError):
+        return ""
+
+
+def _reset(config: SiteConfig) -> Outcome:
+    site = site_named(config.name, config.files)
+    if isinstance(site, RemoteSite):
+        if not site.is_reset:
+            raise SiteError(f"{site.id} has no way to be reset; say one in the file it is in")
+        seconds = site.start().reset()
+    else:
+        seconds = tell(_running(site), "reset", config.state or FIRST)
+    print(f"{site.id} is reset, in {1000 * seconds:.0f} ms")
+    return Outcome({"site": site.id, "reset_seconds": seconds})
+
+
+def _snapshot(config: SiteConfig) -> Outcome:
+    if not config.state:
+        raise UsageError("expected a name for the state: webagent site snapshot NAME --state STATE")
+    note = _running(site_named(config.name, config.files))
+    path = tell(note, "snapshot", config.state)
+    print(f"kept as {config.state!r} in {path}; webagent site reset {note.site} --state NAME")
+    return Outcome({"site": note.site, "folder": path})
+
+
+def _stop(config: SiteConfig) -> Outcome:
+    note = _running(site_named(config.name, config.files))
+    tell(note, "stop")
+    while Note.path(note.site).exists():
+        time.sleep(0.05)
+    print(f"{note.site} is stopped")
+    return Outcome({"site": note.site})
+
+
+def _running(site: AnySite) -> Note:
+    note = Note.find(site.id)
+    if note is None:
+        raise SiteError(f"{site.id} does not run; webagent site start {site.id} --detach")
+    return note
+
+
+def _check(config: SiteConfig) -> Outcome:
+    """Start another instance, look at it, and end it."""
+    site = site_named(config.name, config.files)
+    if missing := site.missing():
+        raise SiteError(f"{site.id}: {missing}")
+    if isinstance(site, RemoteSite):
+        facts: dict[str, Any] = {"site": site.id, "healthy": True}
+    else:
+        facts = _examined(built(site, first_state))
+    for name, value in facts.items():
+        print(f"{name.replace('_', ' '):<18} {value}")
+    is_good = facts["healthy"] and not facts.get("left_by_reset")
+    return Outcome(facts, Status.DONE if is_good else Status.FAILED)
+
+
+def _examined(build: Build) -> dict[str, Any]:
+    with Instance.of(build) as running:
+        seconds = [running.reset() for _ in range(_RESETS)]
+        database, saved = running.database, running.saved_database
+        left: list[str] = []
+        if database and saved:
+            left = sorted(changes(saved, database, build.site.passing))
+        files = [path for path in running.state.rglob("*") if path.is_file()]
+        return {
+            "site": build.site.id,
+            "healthy": running.is_healthy(),
+            "accounts": sorted(build.site.accounts),
+            "files": len(files),
+            "bytes": sum(path.stat().st_size for path in files),
+            "build_seconds": round(build.seconds, 2),
+            "start_seconds": round(running.seconds, 3),
+            "reset_seconds": round(statistics.median(seconds), 4),
+            "left_by_reset": left,
+        }
+
+
+ACTIONS: dict[str, Callable[[SiteConfig], Outcome]] = {
+    "list": _list,
+    "start": _start,
+    "reset": _reset,
+    "snapshot": _snapshot,
+    "stop": _stop,
+    "check": _check,
+}

@@ -1,0 +1,189 @@
+"""From run folders to trained weights: read, write out, train, save."""
+
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from loop.console.outcome import Outcome
+from loop.training.experience import Experience, experience
+from loop.training.images import Images
+from loop.training.lessons import lessons
+from loop.training.settings import TrainSettings
+from recipes.command_line.config import resolve
+from webagent.action import format_action
+from webagent.agent.asking import Asking
+from webagent.errors import SetupError
+from webagent.observation import render
+from webagent.records import Trajectory
+
+if TYPE_CHECKING:
+    from webagent.models.local.weights import Weights
+    from webagent.training.language.course import TrainReport
+    from webagent.training.language.intake import Unit
+    from webagent.training.language.objective import Objective
+
+MODEL, FRESH = "model", "fresh"
+"""Folders in the training's own: the trained weights, and those that were made from nothing."""
+_SHOWN = ("loss", "gradient_norm", "learning_rate", "tokens_per_second", "accuracy", "clip_share")
+_LINE_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """What a training did."""
+
+    weights: str
+    """Folder of the trained weights."""
+    updates: int
+    tokens: int
+    seconds: float
+    """Of this process; what an earlier one spent before it was stopped is not in it."""
+    loss: float
+    """Of the last update, in the objective's own measure."""
+    skipped: int
+    """Updates left out because their loss or gradient was no number."""
+    dropped: dict[str, int]
+    """Units left out, by reason."""
+    imagined: float
+    """Share of imagined tokens."""
+    resumed: int
+    """The update after which it went on; 0 for a run from the start."""
+
+
+def main(argv: Sequence[str]) -> Outcome:
+    """Train, save the weights beside how they are to be asked, and print what was done."""
+    settings = resolve(TrainSettings, "train", argv)
+    settings.check()
+    lived = experience(settings.runs, settings.score, settings.steps)
+    weights = _weights(settings, lived.episodes)
+    asking = Asking(settings.prompt, settings.actions, settings.prompting, settings.observation)
+    units = _units(settings, asking, weights, lived)
+    print(_offered(settings, units, lived), flush=True)
+    report, folder = _train(settings, weights, units)
+    if settings.role == "policy":
+        asking.save(folder)
+    print(_done(report, folder))
+    return Outcome(Trained(**asdict(report), weights=str(folder)))
+
+
+def _weights(settings: TrainSettings, episodes: Sequence[Trajectory]) -> "Weights":
+    from webagent.models.local.loading import load
+    from webagent.models.local.settings import Source
+
+    name = settings.model
+    if not name:
+        name = str(settings.out / FRESH)
+        if not Path(name).is_dir():
+            if not episodes:
+                raise SetupError("no episodes whose texts a tokenizer could be made from")
+            from webagent.models.fresh import create
+
+            count = create(Path(name), _texts(episodes), settings.shape, seed=settings.train.seed)
+            print(f"a model of {count:,} parameters was made from nothing in {name}", flush=True)
+    return load(Source(name, dtype="float32"))
+
+
+def _texts(episodes: Sequence[Trajectory]) -> Iterator[str]:
+    """What the model will read and write."""
+    for episode in episodes:
+        yield episode.goal
+        for step in episode.steps:
+            yield render(step.observation)
+            yield f"Action: {format_action(step.decision.action)}"
+
+
+def _units(
+    settings: TrainSettings, asking: Asking, weights: "Weights", lived: Experience
+) -> "list[Unit]":
+    from loop.training.reading import reading, replayed
+    from loop.training.writing import Writer
+
+    runs = (*settings.runs, *settings.replay)
+    writer = Writer(weights, asking, Images(runs))
+    given = (writer.write, writer.encode)
+    units = lessons(settings, lived.episodes, lived.scores, *given, lived.judged)
+    if not settings.replay:
+        return units
+    past = experience(settings.replay, settings.score, settings.steps)
+    offered = lessons(settings, past.episodes, past.scores, *given, past.judged)
+    kept = replayed(offered, weights, reading(weights, runs), *settings.perplexity)
+    print(f"{len(kept):,} of {len(offered):,} units of earlier runs are replayed", flush=True)
+    return [*units, *kept]
+
+
+def _train(
+    settings: TrainSettings, weights: "Weights", units: "Sequence[Unit]"
+) -> "tuple[TrainReport, Path]":
+    from loop.training.reading import reading
+    from webagent.training.language.course import train
+    from webagent.training.language.trainer import Trainer
+
+    trainer = Trainer(
+        weights.module,
+        _objective(settings),
+        settings.course,
+        reading=reading(weights, (*settings.runs, *settings.replay)),
+        adapter=settings.adapter,
+    )
+    settings.out.mkdir(parents=True, exist_ok=True)
+    report = train(trainer, units, settings.out, progress=_Progress())
+    folder = settings.out / MODEL
+    trainer.save(folder)
+    weights.save_reading(folder)
+    (settings.out / "report.json").write_text(json.dumps(asdict(report), indent=1) + "\n")
+    return report, folder
+
+
+def _objective(settings: TrainSettings) -> "Objective":
+    from webagent.training.language import objectives
+    from webagent.training.language.losses import Clipping, Desirability
+
+    given = settings.beta
+    match settings.objective:
+        case "dpo":
+            return objectives.Preference(0.1 if given is None else given)
+        case "kto":
+            return objectives.Desirable(Desirability(beta=0.1 if given is None else given))
+        case "webrl":
+            return objectives.Regression(1.0 if given is None else given)
+        case "grpo":
+            return objectives.PolicyGradient(Clipping(high=0.28, divergence=given or 0.0))
+        case "gspo":
+            bounds = Clipping(3e-4, 4e-4, level="sequence", per="sequence", divergence=given or 0.0)
+            return objectives.PolicyGradient(bounds)
+        case _:
+            return objectives.Supervised()
+
+
+def _offered(settings: TrainSettings, units: "Sequence[Unit]", lived: Experience) -> str:
+    tokens = sum(unit.tokens for unit in units)
+    said = f"{len(lived.episodes):,} episodes give {len(units):,} units of {tokens:,} tokens"
+    if lived.held_out:
+        said += f"; {lived.held_out:,} episodes on seeds of other splits are not learnt from"
+    return f"{said}. {settings.objective} on {settings.role}, into {settings.out}"
+
+
+class _Progress:
+    """Says how it goes, a line every few seconds."""
+
+    def __init__(self) -> None:
+        self._said = 0.0
+
+    def __call__(self, done: float, figures: Mapping[str, float]) -> None:
+        now = time.monotonic()
+        if done < 1 and now - self._said < _LINE_SECONDS:
+            return
+        self._said = now
+        named = ", ".join(f"{name} {figures[name]:.4g}" for name in _SHOWN if name in figures)
+        print(f"{done:6.1%}  {named}", flush=True)
+
+
+def _done(report: "TrainReport", folder: Path) -> str:
+    left = "".join(f", {count:,} {reason}" for reason, count in report.dropped.items())
+    return (
+        f"{report.updates:,} updates on {report.tokens:,} tokens in {report.seconds:,.0f} s{left};"
+        f" last loss {report.loss:.4f}\nweights: {folder}"
+    )

@@ -1,0 +1,80 @@
+"""The recipe: read labelled episodes, teach, calibrate, measure, write down."""
+
+import json
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from evaluators.frozen import refuse_frozen
+from loop.console.outcome import Outcome
+from loop.console.output import for_program
+from loop.judge_training.course import teach
+from loop.judge_training.episodes import Labelled, frozen_of, part, read
+from loop.judge_training.report import Report, measured, table
+from loop.judge_training.settings import TrainJudgeSettings
+from loop.summary.origin import origin
+from recipes.command_line.config import resolve
+from webagent.errors import SetupError
+
+
+def main(argv: Sequence[str]) -> Outcome:
+    """Train, then print how good the judge is; it lies in OUT/judge, the figures in OUT."""
+    import torch
+
+    settings = resolve(TrainJudgeSettings, "train-judge", argv)
+    settings.check()
+    torch.set_num_threads(1)  # so small a network gains nothing by more
+    refuse_frozen(settings.out / "judge", frozen_of(settings.runs))
+    _same(settings)
+    parts = part(read(settings.runs, settings.labels, settings.score), settings.hold_out)
+    course = teach(settings, parts, _Teller())
+    report: Report = {
+        "command": ["webagent", "train-judge", *argv],
+        "settings": asdict(settings),
+        "origin": origin(),
+        "judge": f"reward_model@{course.judge.version}",
+        "episodes": {name: _counted(getattr(parts, name)) for name in parts.__slots__},
+        "cost": {k: getattr(course, k) for k in ("tokens", "seconds", "cpu_seconds")},
+        "calibration": asdict(course.judge.calibration),
+        "parts": measured(course.judge, parts),
+    }
+    text = json.dumps(report, indent=1, default=str)
+    (settings.out / "report.json").write_text(text + "\n", encoding="utf-8")
+    print(f"{table(report)}\n\njudge: {settings.out / 'judge'}")
+    return Outcome(report)
+
+
+def _same(settings: TrainJudgeSettings) -> None:
+    """Note the settings in the folder. Raises `SetupError` where others began it."""
+    settings.out.mkdir(parents=True, exist_ok=True)
+    noted = settings.out / "settings.json"
+    text = json.dumps(asdict(settings), indent=1, default=str) + "\n"
+    if noted.exists() and noted.read_text(encoding="utf-8") != text:
+        raise SetupError(
+            f"{settings.out} holds a judge trained with other settings; choose another --out, or"
+            " start again with the same ones to go on"
+        )
+    noted.write_text(text, encoding="utf-8")
+
+
+def _counted(episodes: Sequence[Labelled]) -> dict[str, int]:
+    return {
+        "episodes": len(episodes),
+        "successes": sum(e.success for e in episodes),
+        "tasks": len({e.task for e in episodes}),
+    }
+
+
+class _Teller:
+    """Says on standard error how far a stage is, now and then."""
+
+    def __init__(self) -> None:
+        self._next = 0.0
+
+    def __call__(self, stage: str, done: float, loss: float) -> None:
+        now = time.monotonic()
+        if now < self._next or for_program():
+            return
+        self._next = now + 5
+        print(f"{stage} {min(done, 1):4.0%}  loss {loss:.3f}", file=sys.stderr)

@@ -1,5 +1,0 @@
-"""Episodes looked at closely: one step by step, two side by side, labels given by a person."""
-
-from recipes.view.episode.handlers import routes
-
-__all__ = ["routes"]

@@ -1,1 +1,0 @@
-"""Benchmarks: one module each, which makes its tasks."""

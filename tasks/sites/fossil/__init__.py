@@ -1,5 +1,0 @@
-"""The site `fossil@1`: a project with its tickets, wiki, forum and code, served by Fossil."""
-
-from tasks.sites.fossil.site import Fossil, site
-
-__all__ = ["Fossil", "site"]

@@ -1,0 +1,195 @@
+"""`webagent replay` through its real entry point, on episodes that an oracle played."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from shutil import copytree
+
+import pytest
+
+from loop.console.outcome import Status
+from recipes import cli
+from tasks.task import Check, Task
+from webagent.action import Action, Answer
+from webagent.action import actions as act
+from webagent.browser import Browser
+from webagent.browser.chromium import find_chromium
+from webagent.browser.sessions.profile import Profile
+from webagent.policy.scripted import ScriptedPolicy, listed
+from webagent.records import Provenance
+from webagent.rollout import run_episode
+from webagent.store import Store
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run in which an oracle has logged in, and one step of a dream."""
+    runs = tmp_path_factory.mktemp("runs")
+    asked = ("--tasks", "login-user", "--seeds", "1", "--no-baselines", "--concurrency", "1")
+    assert cli.main(["benchmark", "miniwob", *asked, "--runs", str(runs), "--name", "run"]) == 0
+    with Store.open(runs / "run") as store:
+        episode = next(store.trajectories())
+        dream = Provenance(world="imagined", run="run", seeded_from=f"{episode.id}:0")
+        store.add(replace(episode, id="dream-1", provenance=dream))
+    return runs / "run"
+
+
+@pytest.fixture
+def run(recorded: Path, tmp_path: Path) -> Path:
+    """A copy of it for one test."""
+    return Path(copytree(recorded, tmp_path / "run"))
+
+
+def replay(*arguments: str | Path) -> int:
+    """The command."""
+    return cli.main(["replay", *map(str, arguments)])
+
+
+@pytest.mark.browser
+def test_an_episode_is_replayed_on_another_seed_and_stored_like_any_other(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ("--seed", "77", "--json", "--runs", tmp_path, "--name", "again")
+    assert replay(run, *asked) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["good"], told["refused"]) == (1, 0)
+    done = told["episodes"][0]
+    assert done["seed"] == 77 and done["score"] == 1.0
+    assert "is 'sergio' now" in done["steps"][0]["notes"][0]
+    with Store.open(tmp_path / "again") as store:
+        kept = store.load(done["replay"])
+        assert kept is not None and kept.steps[0].decision.source == "replay"
+        assert store.scores()[kept.id][0].value == 1.0
+        assert store.get_state(f"replay:{kept.id}") == done
+
+
+@pytest.mark.browser
+def test_what_is_given_is_typed_and_the_task_s_rules_are_asked(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ("--values", "username=nobody", "--runs", tmp_path)
+    assert replay(run, *asked) == 1
+    said = capsys.readouterr().out
+    assert "completed, checks fail" in said and "is 'nobody' now" in said
+
+
+@pytest.mark.browser
+def test_bad_input_is_said(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def refused(status: Status, *arguments: str | Path) -> str:
+        assert replay(*arguments, "--runs", tmp_path) == status
+        return capsys.readouterr().err
+
+    assert "expected a run" in refused(Status.USAGE)
+    assert "is no run folder" in refused(Status.SETUP, tmp_path)
+    assert "has no episode 'xyz'" in refused(Status.SETUP, run, "xyz")
+    assert "was imagined" in refused(Status.SETUP, run, "dream-1")
+    assert "password, truman, username" in refused(Status.USAGE, run, "--values", "colour=red")
+    assert "expected NAME=VALUE" in refused(Status.USAGE, run, "--values", "username")
+    assert "is no address" in refused(Status.USAGE, run, "--url", "localhost")
+    assert "which is not there" in refused(Status.SETUP, run, "--url", "file:///nowhere.html")
+    with Store.open(run) as store:
+        episode = next(iter(store.trajectories(world="browser")))
+        for name, task_id in (("old", "miniwob/login-user@0"), ("gone", "miniwob/no-such@1")):
+            task = replace(episode.task, id=task_id)
+            store.add(replace(episode, id=name, task=task))
+    assert "another version" in refused(Status.SETUP, run, "old", "--seed", "3")
+    assert "another version" in refused(Status.SETUP, run, "gone", "--seed", "3")
+
+
+@pytest.mark.browser
+def test_a_page_that_does_not_open_is_no_refusal_and_no_success(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ("--url", "http://127.0.0.1:9/", "--runs", tmp_path)
+    assert replay(run, *asked) == 1
+    said = capsys.readouterr().out
+    assert "failed" in said and "world failed" in said
+
+
+PAGE = """<!DOCTYPE html><title>Join</title>
+<form onsubmit="document.body.dataset.done = who.value + ' ' + key.value + ' ' + part.value +
+  ' ' + fine.checked; return false">
+<label for="who">Name</label><input id="who"> Nickname <input id="nick">
+<label for="key">Key</label><input id="key" type="password">
+<label for="part">Part</label><select id="part"><option>cook</option><option>guest</option></select>
+<label><input type="checkbox" id="fine"> I agree</label>
+<span onclick="document.title = 'seen'">Look here</span>
+<button>Join</button> <button>Join</button></form>
+"""
+ACTIONS: Sequence[Action] = (
+    act.Fill(1, 'Ada "the first"'),
+    act.Fill(2, "Countess"),
+    act.Fill(3, "<secret:key>"),
+    act.SelectOption(4, "guest"),
+    act.Check(7),
+    act.Click(8),
+    act.Click(10),
+    Answer("joined"),
+)
+
+
+@pytest.mark.browser
+def test_a_script_of_plain_playwright_does_the_same(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page, script = tmp_path / "join.html", tmp_path / "join.py"
+    page.write_text(PAGE, encoding="utf-8")
+    with Store.open(tmp_path / "run", create=True) as store:
+        task = Task("own/join@1", page.as_uri(), "Join as a guest.")
+        asyncio.run(_play(store, task, ACTIONS))
+    assert replay(tmp_path / "run", "--to-script", script) == 0
+    assert f"wrote {script}" in capsys.readouterr().out
+    source = script.read_text(encoding="utf-8")
+    assert 'os.environ["KEY"]' in source and "webagent" not in source.split('"""')[2]
+    assert 'get_by_role("textbox", name="Name", exact=True)' in source
+    assert 'page.get_by_text("Look here", exact=True).click()' in source
+    assert _run(script, source) == 'joined\nAda "the first" hidden guest true | seen\n'
+
+
+async def _play(
+    store: Store, task: Task, actions: Sequence[Action], profile: Profile | None = None
+) -> None:
+    async with Browser() as browser:
+        world = await browser.world(profile=profile)
+        await run_episode(task, ScriptedPolicy(listed(actions)), world, recorder=store)
+
+
+def _run(script: Path, source: str) -> str:
+    """What the script prints in a process of its own, and what it has left on the page."""
+    look = 'print(page.evaluate("document.body.dataset.done"), "|", page.title())\n'
+    end = "        browser.close()"
+    script.write_text(source.replace(end, f"        {look}{end}"), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-I", str(script)],
+        env={**os.environ, "KEY": "hidden", "CHROMIUM": str(find_chromium().path)},
+        cwd=script.parent,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.browser
+def test_dialogs_that_were_answered_wait_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "ask.html"
+    page.write_text(
+        "<button onclick=\"document.title = confirm('Sure?')\">Ask</button>", encoding="utf-8"
+    )
+    actions = (act.Click(1), act.AnswerDialog("accept"), Answer(""))
+    checks = (Check("title", "equals", "true"),)
+    task = Task(
+        "own/ask@1", page.as_uri(), "Ask.", evidence={"title": "document.title"}, checks=checks
+    )
+    with Store.open(tmp_path / "run", create=True) as store:
+        asyncio.run(_play(store, task, actions, Profile(dialogs="ask")))
+    assert replay(tmp_path / "run", "--runs", tmp_path, "--name", "again") == 0
+    assert "1 replayed: 1 good" in capsys.readouterr().out

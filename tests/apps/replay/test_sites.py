@@ -1,0 +1,28 @@
+"""An episode on a site of this machine is replayed on an instance of its own."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks.fossil.site import site
+from recipes import cli
+
+pytestmark = [pytest.mark.site, pytest.mark.browser, pytest.mark.slow]
+TASK = "ticket-open"
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_a_ticket_is_filed_again_with_the_values_of_another_seed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if missing := site().missing():
+        pytest.skip(missing)
+    monkeypatch.setenv("WEBAGENT_SITES", str(tmp_path / "sites"))
+    asked = ("--tasks", TASK, "--seeds", "1", "--no-baselines", "--concurrency", "1")
+    place = ("--runs", str(tmp_path), "--name")
+    assert cli.main(["benchmark", "fossil", *asked, *place, "run"]) == 0
+    capsys.readouterr()
+    assert cli.main(["replay", str(tmp_path / "run"), "--json", *place, "again"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["episodes"][0]["outcome"] == "completed, checks hold"

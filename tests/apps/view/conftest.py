@@ -1,0 +1,127 @@
+"""Runs to look at, a viewer that serves them, and a browser to look with."""
+
+import json
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack, chdir, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from playwright.async_api import Browser as Chromium
+from playwright.async_api import Page, async_playwright
+
+from apps.view.archive import Archive
+from apps.view.server import listen, server_of
+from loop.folder import RunFolder
+from recipes import cli
+from tests.fakes.run import TASKS, fill
+from webagent.browser.chromium import can_sandbox, find_chromium
+from webagent.store import Store
+
+RATES = {("none", 0): 0.3, ("control", 1): 0.4, ("self", 1): 0.6, ("self", 2): 0.8}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a made run says it was begun with."""
+
+    rounds: int = 2
+    tasks: tuple[str, ...] = TASKS
+
+
+def make_run(path: Path, rates: dict[tuple[str, int], float], rounds: int = 2) -> Path:
+    """A run of known outcomes with a curriculum, as `webagent improve` would leave it."""
+    folder = RunFolder.create(path, Settings(rounds), ["webagent", "improve", "--name", path.name])
+    with folder.store() as store:
+        fill(store, rates, repeats=2)
+        note_curriculum(path, store)
+    return path
+
+
+def note_curriculum(path: Path, store: Store) -> None:
+    """Two rounds of accounts and monitors of the arm `self`."""
+    for entry in store.entries(arm="self", phase="collect", world="browser"):
+        folder = path / "curriculum" / f"self-{entry.repeat}"
+        folder.mkdir(parents=True, exist_ok=True)
+        told = {
+            "episode": entry.id,
+            "task": entry.task,
+            "seed": entry.seed,
+            "reason": "value",
+            "why": "0 of 2 tries succeeded, so its value is 0.86",
+            "value": 0.86,
+            "chance": 0.25,
+            "share": 0.5,
+        }
+        with (folder / f"{entry.round}.jsonl").open("a", encoding="utf-8") as file:
+            file.write(json.dumps(told) + "\n")
+    for number in (1, 2):
+        chances = {name: 0.2 + 0.1 * number for name in TASKS}
+        state = {"round": number, "chances": chances, "warning": "", "unsolved": []}
+        store.put_state(f"curriculum:self:0:{number}", state)
+
+
+@pytest.fixture(scope="session")
+def made_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with two runs of known outcomes; the second one is better."""
+    folder = tmp_path_factory.mktemp("made")
+    make_run(folder / "one", RATES)
+    make_run(folder / "two", {**RATES, ("self", 2): 1.0}, rounds=3)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def real_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with one run that was really played: two MiniWoB++ tasks, two seeds, the oracle."""
+    folder = tmp_path_factory.mktemp("runs")
+    asked = ["--tasks", "click-test", "login-user", "--seeds", "2", "--policy", "oracle"]
+    with chdir(folder):
+        assert cli.main(["benchmark", "miniwob", *asked, "--name", "real", "--no-baselines"]) == 0
+    return folder / "runs"
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[str]:
+    """The address of a viewer of this folder, in a thread of its own, with nothing cached."""
+    with TemporaryDirectory() as cache, listen("127.0.0.1", 0) as listening:
+        server = server_of(Archive(folder), cache=Path(cache))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+@pytest.fixture
+def view() -> Iterator[Callable[[Path], str]]:
+    """Serves a folder until the test is over: `view(folder)` gives the address."""
+    with ExitStack() as stack:
+        yield lambda folder: stack.enter_context(serving(folder))
+
+
+@pytest.fixture(scope="package")
+async def chromium() -> AsyncIterator[Chromium]:
+    """A plain Chromium, as a person has one."""
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(
+            executable_path=find_chromium(headless=True).path, chromium_sandbox=can_sandbox()
+        )
+        yield browser
+        await browser.close()
+
+
+@pytest.fixture
+async def page(chromium: Chromium) -> AsyncIterator[Page]:
+    """A page whose console must stay free of errors, refused answers apart."""
+    context = await chromium.new_context(viewport={"width": 1280, "height": 800})
+    opened = await context.new_page()
+    problems: list[str] = []
+    opened.on("pageerror", lambda error: problems.append(str(error)))
+    opened.on("console", lambda said: problems.append(said.text) if said.type == "error" else None)
+    yield opened
+    await context.close()
+    assert [said for said in problems if "Failed to load resource" not in said] == []

@@ -1,0 +1,48 @@
+"""A world model asked about a stored episode: what it foresaw, and what is to be known of it."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from apps.view.episode import prediction
+from apps.view.episode.prediction import predict
+from apps.view.episode.seers import Seer
+from tests.fakes.toy import blank_world, toy_episodes
+from webagent.errors import ModelError
+from webagent.records import Provenance, Trajectory
+from worldmodel.trust import is_held_back
+
+
+@pytest.fixture
+def met(tmp_path: Path) -> tuple[Trajectory, Seer]:
+    """An episode, and a world model that was trained on it."""
+    episodes, _ = toy_episodes(40, seed=3)
+    place = Provenance(arm="self", round=1, phase="collect")
+    named = [replace(one, id=f"{i:08x}", provenance=place) for i, one in enumerate(episodes)]
+    chosen = next(one for one in named if len(one.steps) > 1 and not is_held_back(one))
+    blank_world(episodes).model.save(tmp_path / "world")
+    return chosen, Seer(tmp_path / "world", "self", 0, 1)
+
+
+def test_every_step_has_its_prediction_and_what_was_trained_on_is_said(met) -> None:
+    episode, seer = met
+    told = predict(episode, seer)
+    assert len(told.steps) == len(episode.steps) == told.total.steps
+    assert all(0 <= one.outcome.succeeds <= 1 for one in told.steps)
+    assert told.steps[-1].ended
+    assert told.caution.startswith("It was trained on this episode, too")
+    assert predict(episode, replace(seer, round=0)).caution == ""
+
+
+def test_an_episode_is_predicted_once(met, monkeypatch: pytest.MonkeyPatch) -> None:
+    episode, seer = met
+    first = predict(episode, seer)
+    monkeypatch.setattr(prediction, "_loaded", lambda folder: pytest.fail("asked again"))
+    assert predict(episode, seer).steps is first.steps
+
+
+def test_weights_that_cannot_be_read_are_an_error_with_a_name(met, tmp_path: Path) -> None:
+    episode, seer = met
+    with pytest.raises(ModelError, match="no built-in model can be loaded"):
+        predict(episode, replace(seer, folder=tmp_path / "nothing"))

@@ -1,0 +1,182 @@
+"""What an episode's page is made of: pictures, strips, pairs, foresight and verdicts, as values."""
+
+import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from apps.view.episode.drawing import drawn
+from apps.view.episode.film import film_of
+from apps.view.episode.foresight import foreseen, summed
+from apps.view.episode.pairing import paired, parting
+from apps.view.episode.picture import picture_of
+from apps.view.episode.reading import reading
+from apps.view.episode.seers import has_met, seer_for, seers
+from apps.view.episode.verdicts import Piece, findings, pieces_of
+from loop.till import Till
+from tests.fakes.lessons import episode, node, page
+from webagent.action.actions import Click, Fill, MouseDrag
+from webagent.models.price import Price, Prices
+from webagent.records import Node, Observation, Provenance, Score
+from worldmodel.model import Outcome
+
+FORM = page("Say hi", node(1, "textbox", "Name"), node(2, "button", "Send"), node(0, "text", "Hi"))
+SURE = Outcome(0.1, 0.2, 0.7)
+
+
+def typed(word: str, **fields: object) -> Observation:
+    """The form with a word in it."""
+    first, *rest = FORM.nodes
+    return replace(FORM, nodes=(replace(first, value=word), *rest), **fields)
+
+
+def test_a_picture_has_the_elements_in_view_and_knows_which_was_acted_on() -> None:
+    seen = replace(FORM, viewport=(100, 35))
+    picture = picture_of(seen, Click(1), has_image=False)
+    assert picture.kind == "drawn"
+    assert [shape.mark for shape in picture.marked] == [1]
+    assert [shape.label for shape in picture.targets] == ['[1] textbox "Name"']
+
+
+def test_options_of_a_closed_list_are_not_drawn_on_top_of_each_other() -> None:
+    box = (0, 0, 50, 18)
+    nodes = [Node(1, "combobox", "Who", "Ann", box=box)]
+    nodes += [Node(n, "option", f"Name {n}", box=box) for n in (2, 3)]
+    assert len(picture_of(page("Pick", *nodes), None, has_image=False).shapes) == 1
+
+
+def test_a_drag_has_both_its_ends_on_the_picture() -> None:
+    picture = picture_of(FORM, MouseDrag(3, 4, 30, 40), has_image=True)
+    assert picture.points == ((3, 4), (30, 40))
+
+
+def test_a_drawing_is_xml_whatever_the_page_says() -> None:
+    wild = page("x", *[node(n, "button", "<&>\x00\ud800 “”") for n in range(1, 4)])
+    text = drawn(picture_of(wild, None, has_image=False))
+    root = ElementTree.fromstring(text.encode("utf-8"))
+    assert sum(one.tag.endswith("text") for one in root.iter()) == 3
+
+
+def test_an_element_that_is_gone_is_said_to_be_and_money_is_summed() -> None:
+    whole = episode((FORM, Click(9)), (FORM, Click(2)))
+    usage = {"input_tokens": 1000, "output_tokens": 500}
+    steps = [
+        replace(step, decision=replace(step.decision, weights="m", usage=usage))
+        for step in whole.steps
+    ]
+    prices = Prices({"m": Price(input=1.0, output=2.0, currency="EUR")})
+    film = film_of(replace(whole, steps=tuple(steps)), lambda _: False, Till(prices, ""))
+    assert film.frames[0].target == "[9], which is not on the page"
+    assert film.frames[1].target == "button “Send”"
+    assert (film.tokens, film.money) == ((2000, 1000), "0.004 EUR")
+
+
+def test_equal_deeds_stand_beside_each_other_whatever_their_marks() -> None:
+    moved = replace(FORM, nodes=tuple(replace(n, mark=n.mark and n.mark + 7) for n in FORM.nodes))
+    left = episode((FORM, Fill(1, "a")), (FORM, Click(1)), (FORM, Click(2)))
+    right = episode((moved, Fill(8, "a")), (moved, Click(9)))
+    pairs = paired(left, right)
+    assert [(p.left, p.right, p.likeness) for p in pairs] == [
+        (0, 0, "the same"),
+        (1, None, "only here"),
+        (2, 1, "the same"),
+    ]
+    assert parting(pairs) == 1
+    assert parting(paired(left, left)) is None
+
+
+@pytest.mark.parametrize(
+    ("expected", "happened", "standing"),
+    [
+        (typed("hi"), typed("Hi"), "as expected"),
+        (typed("ho"), typed("hi"), "otherwise"),
+        (FORM, typed("hi"), "not expected"),
+        (typed("hi"), FORM, "did not happen"),
+    ],
+)
+def test_each_change_says_who_had_it_right(
+    expected: Observation, happened: Observation, standing: str
+) -> None:
+    one = foreseen(FORM, happened, SURE, expected)
+    assert [row.standing for row in one.rows] == [standing]
+    assert one.is_exact == (standing == "as expected")
+
+
+def test_lines_that_come_and_go_are_matched_by_their_words() -> None:
+    came = replace(FORM, nodes=(*FORM.nodes, node(5, "link", "More"), node(0, "text", "Thanks")))
+    thought = replace(FORM, nodes=(*FORM.nodes[:-1], node(9, "link", "more")))
+    one = foreseen(FORM, came, SURE, thought)
+    told = {(row.standing, (row.happened or row.expected).sign) for row in one.rows if row}  # type: ignore[union-attr]
+    assert ("did not happen", "−") in told
+    assert ("not expected", "+") in told
+
+
+def test_accuracy_over_an_episode_counts_ends_and_lines() -> None:
+    told = [
+        foreseen(FORM, typed("hi"), SURE, typed("hi")),
+        foreseen(FORM, FORM, SURE, typed("hi")),
+        foreseen(FORM, replace(FORM, over=True), SURE, replace(FORM, over=True)),
+        foreseen(FORM, replace(FORM, over=True), SURE, FORM),
+        foreseen(FORM, None, SURE, FORM),
+    ]
+    total = summed(told)
+    assert (total.steps, total.exact) == (4, 2)
+    assert (total.recall, total.precision) == (1.0, 0.5)
+    assert [one.verdict for one in told[2:]] == [
+        "the end was expected",
+        "the end came unexpected",
+        "what came of it was not seen",
+    ]
+
+
+def test_the_nearest_world_model_that_had_not_met_the_episode_is_asked(tmp_path: Path) -> None:
+    for place in ("self-0/1", "self-0/2", "self-1/1", "imagined-0/3"):
+        (tmp_path / "weights" / place / "world").mkdir(parents=True)
+    (tmp_path / "weights" / "none-0" / "0" / "policy").mkdir(parents=True)
+    known = seers(tmp_path)
+    assert len(known) == 4
+
+    def asked(**place: object) -> tuple[str, int, int, bool]:
+        provenance = Provenance(**place)  # type: ignore[arg-type]
+        one = seer_for(provenance, known)
+        assert one is not None
+        return one.arm, one.repeat, one.round, has_met(one, provenance)
+
+    assert asked(arm="self", round=2, phase="collect") == ("self", 0, 1, False)
+    assert asked(arm="self", round=1, phase="collect") == ("self", 0, 1, True)
+    assert asked(arm="lookahead", round=2, phase="evaluate") == ("self", 0, 2, False)
+    assert asked(arm="self", repeat=1, round=3, phase="evaluate") == ("self", 1, 1, False)
+    assert seer_for(Provenance(arm="self"), []) is None
+
+
+def test_a_reason_leads_to_the_pages_that_it_names() -> None:
+    pieces = pieces_of(
+        """judged: met: sent (page 2: 'it\\'s "done"'); seen on screenshot 3, page"""
+    )
+    assert pieces[1] == Piece("""page 2: 'it\\'s "done"'""", 2, '''it's "done"''')
+    assert pieces[3] == Piece("screenshot 3", 3)
+    assert "".join(piece.text for piece in pieces).endswith("screenshot 3, page")
+
+
+def test_who_departs_from_the_checks_is_told_and_people_count_where_there_are_none() -> None:
+    whole = episode((FORM, Click(2)), last=replace(FORM, over=True))
+    truth = Score("success", 0.0, "no", "checks_hold@1")
+    other = Score("success", 0.9, "yes", "judge@1")
+    found = findings(whole, (truth, other), (), (), None)
+    assert [one.departs for one in found.said] == [False, True]
+    assert found.truth == 0.0
+    assert findings(whole, (other,), (), (), None).truth is None
+
+
+def test_a_quote_is_found_in_the_lines_that_have_a_part_of_it() -> None:
+    read = reading(FORM, None, (2,), quote="button “Send” Hi there")
+    assert [line.is_target for line in read.shown] == [False, True, False]
+    assert [line.is_quoted for line in read.shown] == [False, True, False]
+
+
+def test_a_step_of_unknown_length_of_text_is_cut_and_counted() -> None:
+    long = page("x", *[node(0, "text", "y" * 5000) for _ in range(1200)])
+    read = reading(long, None, ())
+    assert (len(read.shown), len(read.folded), read.left_out, read.cut) == (40, 960, 200, 1000)
+    assert len(read.shown[0].text) < 1100

@@ -1,0 +1,28 @@
+"""Failures are looked into beside the pages, and no longer than the viewer is there."""
+
+import shutil
+import time
+from pathlib import Path
+
+from apps.view.archive import Archive
+from apps.view.causes import Archivist
+from apps.view.contents import Shelf
+
+
+def test_once_closed_nothing_more_is_found_and_nothing_written(
+    made_runs: Path, tmp_path: Path
+) -> None:
+    run = Archive(made_runs).run("one")
+    contents = Shelf().contents(run)
+    waiting = {"somebody"}  # for a page, so that it waits with its first chunk
+    archivist = Archivist(tmp_path / "cache", is_busy=lambda: bool(waiting))
+    assert archivist.known(run, contents).pending == len(contents.failed) > 40
+
+    archivist.close()
+
+    waiting.clear()
+    shutil.rmtree(tmp_path / "cache", ignore_errors=True)
+    pending = archivist.known(run, contents).pending
+    time.sleep(0.2)
+    assert archivist.known(run, contents).pending == pending > len(contents.failed) - 40
+    assert not (tmp_path / "cache").exists()

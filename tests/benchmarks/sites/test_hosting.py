@@ -1,0 +1,159 @@
+"""Real browsers on sites of this machine: logged in, each on an instance of its own."""
+
+import socket
+import threading
+from collections.abc import AsyncIterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from benchmarks.sites import SITES
+from benchmarks.sites.hosting import Hosting
+from tasks.task import Task
+from tests.fakes.policy import ScriptedPolicy
+from webagent.action import Action
+from webagent.action.actions import Answer, Click, Fill, Goto
+from webagent.browser import Browser
+from webagent.errors import SetupError
+from webagent.guard import Guard
+from webagent.records import Ending, Observation, Provenance, Trajectory
+from webagent.rollout import collect, planned, run_episode
+from webagent.serialize import dumps, to_json
+
+
+@pytest.fixture(scope="module")
+def builds(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("sites")
+
+
+@pytest.fixture
+async def hosting(builds: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Hosting]:
+    monkeypatch.setenv("WEBAGENT_SITES", str(builds))
+    monkeypatch.setitem(SITES, "diary@1", "tests.fakes.diary")
+    async with Hosting(concurrency=8) as opened:
+        yield opened
+
+
+def diary_task(seed: int = 0, login: str = "writer") -> Task:
+    return Task(
+        id="diary/write@1",
+        start_url="http://diary.test/",
+        goal=f"Write: entry {seed}",
+        seed=seed,
+        site="diary@1",
+        login=login,
+        records=("changes", "network"),
+        max_steps=5,
+    )
+
+
+def write(trajectory: Trajectory, page: Observation) -> Action:
+    """Type what the goal says, press the button, be done."""
+    marks = {node.role: node.mark for node in page.nodes}
+    turn = len(trajectory.steps)
+    said = trajectory.goal.removeprefix("Write: ")
+    return (Fill(marks["textbox"], said), Click(marks["button"]), Answer("done"))[turn]
+
+
+@pytest.mark.site
+@pytest.mark.browser
+async def test_eight_browsers_write_at_once_and_none_sees_what_another_wrote(
+    hosting: Hosting, browser: Browser, caplog: pytest.LogCaptureFixture
+):
+    tasks = [diary_task(seed, "writer" if seed % 2 else "other") for seed in range(16)]
+    await hosting.prepare(tasks)
+
+    episodes = await collect(
+        planned(tasks, Provenance()),
+        ScriptedPolicy(write),
+        hosting.worlds(partial(browser.world, logins=hosting.logins)),
+        concurrency=8,
+    )
+
+    assert len(episodes) == 16 and hosting.starts <= 8
+    assert "started anew" not in caplog.text
+    for episode in episodes:
+        author = "ann" if episode.task.seed % 2 else "bob"
+        entry = {"id": 3, "author": author, "text": f"entry {episode.task.seed}"}
+        changes = episode.evidence["changes"]
+        assert changes == {"entry": {"added": [entry], "removed": [], "changed": []}}
+        assert episode.last is not None and episode.last.url == "http://diary.test/"
+        assert any(f"Hello {author}" in node.name for node in episode.last.nodes)
+        posted = [each for each in episode.evidence["network"] if each["method"] == "POST"]
+        assert [each["url"] for each in posted] == ["http://diary.test/entries"]
+        assert b"127.0.0.1" not in dumps(to_json(episode))
+
+
+@pytest.mark.site
+@pytest.mark.browser
+async def test_a_site_that_dies_under_a_browser_fails_the_episode_and_is_replaced(
+    hosting: Hosting, browser: Browser
+):
+    world = await hosting.worlds(partial(browser.world, logins=hosting.logins))()
+    script = [Goto("http://diary.test/crash"), Answer("done")]
+    died = await run_episode(diary_task(), ScriptedPolicy(script), world)
+    after = await run_episode(diary_task(), ScriptedPolicy(write), world)
+    await world.close()
+
+    assert died.ending is Ending.WORLD_FAILED and "diary@1 has died" in died.error
+    assert after.ending is Ending.ANSWERED and hosting.starts == 2
+
+
+@pytest.mark.site
+@pytest.mark.browser
+async def test_a_policy_names_a_site_by_its_name_whatever_port_it_is_on(
+    hosting: Hosting, tmp_path: Path
+):
+    policy = tmp_path / "guard.toml"
+    policy.write_text(
+        "[[sites]]\nmatch = 'diary@1'\n\n"
+        "[[sites]]\nmatch = 'diary@1/crash'\nverdict = 'deny'\n\n"
+        "[[actions]]\nverdict = 'deny'\nactions = ['fill']\nsites = ['diary@1']\n"
+    )
+    script = [Goto("http://diary.test/crash"), Fill(1, "no"), Answer("done")]
+    async with Browser(guard=Guard.read(policy)) as guarded:
+        world = await hosting.worlds(partial(guarded.world, logins=hosting.logins))()
+        episode = await run_episode(diary_task(), ScriptedPolicy(script), world)
+        await world.close()
+
+    assert episode.ending is Ending.ANSWERED, "the site lives, since it was not told to crash"
+    assert any("Hello ann" in node.name for node in episode.steps[0].observation.nodes)
+    assert "http://diary.test/crash is closed" in episode.steps[1].observation.outcome
+    assert "refused" in episode.steps[2].observation.outcome
+    rules = [each["rule"] for each in episode.evidence["guard"]["refusals"]]
+    assert "sites: http://diary.test/crash" in rules
+
+
+def test_what_a_task_names_is_looked_for_before_anything_is_spent(hosting: Hosting):
+    with pytest.raises(SetupError, match="logs in as 'admin'; diary@1 has the accounts other, wri"):
+        hosting.check([diary_task(login="admin")])
+    with pytest.raises(SetupError, match="no site is called 'dairy@1'; there is diary@1"):
+        hosting.check([Task(id="x/y@1", start_url="", site="dairy@1")])
+    hosting.check([Task(id="x/y@1", start_url="about:blank", login="somebody")])
+
+
+async def test_that_a_hosted_site_is_never_reset_is_said_when_the_run_begins(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"http://127.0.0.1:{server.getsockname()[1]}"
+        threading.Thread(target=answer, args=(server,), daemon=True).start()
+        file = tmp_path / "sites.toml"
+        file.write_text(f'[sites."shop@1"]\nhosted = "{address}"\nreset = "never"\n')
+        async with Hosting(files=[file]) as hosting:
+            await hosting.prepare([Task(id="shop/x@1", start_url=address, site="shop@1")])
+
+    assert "shop@1 is never reset" in caplog.text
+
+
+def answer(server: socket.socket) -> None:
+    """An empty page for each who asks."""
+    while True:
+        try:
+            connection, _ = server.accept()
+        except OSError:
+            return
+        with connection:
+            connection.recv(4096)
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")

@@ -1,0 +1,169 @@
+"""A task file is taken as given, found where it lies, or downloaded whole and unchanged."""
+
+import hashlib
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.metadata import PackagePath
+from pathlib import Path
+
+import pytest
+
+from benchmarks import download
+from benchmarks.catalogue import TasksMissing
+from benchmarks.download import Published, beside, found
+
+CONTENT = b'[{"task": "Find it"}]'
+FILE = Published(
+    "demo", "who/demo", "c0ffee", "data/tasks.json", hashlib.sha256(CONTENT).hexdigest()
+)
+
+
+class Repository(BaseHTTPRequestHandler):
+    """Serves one file, and notes what it was asked for."""
+
+    asked: list[str]
+    served = CONTENT
+
+    def do_GET(self) -> None:
+        """The file under its pinned address; nothing else is there."""
+        self.asked.append(self.path)
+        is_there = self.path == "/who/demo/c0ffee/data/tasks.json"
+        self.send_response(200 if is_there else 404)
+        self.send_header("Content-Length", str(len(self.served) * is_there))
+        self.end_headers()
+        if is_there:
+            self.wfile.write(self.served)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder of downloads."""
+    monkeypatch.setenv("WEBAGENT_BENCHMARKS", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def repository(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Repository]]:
+    """A server in place of the official address."""
+    handler = type("Handler", (Repository,), {"asked": []})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        monkeypatch.setattr(download, "HOST", f"http://127.0.0.1:{server.server_port}")
+        serving = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+        serving.start()
+        yield handler
+        server.shutdown()
+        serving.join()
+
+
+def test_a_file_is_downloaded_once_and_kept(repository: type[Repository], cache: Path) -> None:
+    first, second = found(FILE), found(FILE)
+
+    assert first == second == cache / "demo" / "tasks.json"
+    assert first.read_bytes() == CONTENT
+    assert len(repository.asked) == 1
+    assert [file.name for file in first.parent.iterdir()] == ["tasks.json"]
+
+
+def test_a_file_that_is_not_the_published_one_is_refused_and_not_kept(
+    repository: type[Repository], cache: Path
+) -> None:
+    repository.served = b"[]"
+
+    with pytest.raises(TasksMissing, match=f"data/tasks.json has the SHA-256 .* {FILE.sha256}"):
+        found(FILE)
+    assert not cache.exists()
+
+
+def test_a_kept_file_that_was_changed_is_refused(repository: type[Repository], cache: Path) -> None:
+    found(FILE).write_bytes(b"[]")
+
+    with pytest.raises(TasksMissing, match=r"cache/demo/tasks\.json has .*: delete it, or give it"):
+        found(FILE)
+
+
+def test_an_address_where_nothing_is_says_where_to_put_the_file(
+    repository: type[Repository], cache: Path
+) -> None:
+    moved = Published("demo", "who/demo", "moved", "data/tasks.json", FILE.sha256)
+
+    with pytest.raises(TasksMissing) as caught:
+        found(moved)
+    assert f"{download.HOST}/who/demo/moved/data/tasks.json could not be read (status 404" in str(
+        caught.value
+    )
+    assert f"put it at {cache / 'demo' / 'tasks.json'}, or give its path" in str(caught.value)
+
+
+def test_without_a_network_one_sentence_says_what_to_do(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(download, "HOST", "http://127.0.0.1:9")
+    packaged = Published(*("demo", "who/demo", "c0ffee", "data/tasks.json", "0"), package="no-such")
+
+    with pytest.raises(TasksMissing) as caught:
+        found(packaged)
+    said = str(caught.value)
+    assert said.startswith("the tasks of demo are not on this machine, and http://127.0.0.1:9/who/")
+    assert said.endswith("or give its path, or pip install --no-deps no-such")
+    assert "\n" not in said
+
+
+def test_a_folder_that_cannot_be_written_is_named(
+    repository: type[Repository], cache: Path
+) -> None:
+    cache.write_text("a file in the way")
+
+    with pytest.raises(TasksMissing, match=r"cannot write .*tasks\.json: .*; get that file"):
+        found(FILE)
+
+
+def test_what_is_given_is_taken_as_it_is(repository: type[Repository], tmp_path: Path) -> None:
+    own = tmp_path / "own" / "data" / "tasks.json"
+    own.parent.mkdir(parents=True)
+    own.write_bytes(b"my own")
+
+    assert found(FILE, own) == own
+    assert found(FILE, own.parent) == own
+    assert found(FILE, tmp_path / "own") == own, "a checkout of the repository"
+    assert not repository.asked
+
+
+def test_a_given_path_without_the_file_is_named(cache: Path, tmp_path: Path) -> None:
+    with pytest.raises(TasksMissing, match=r"there is no .*nowhere; expected tasks\.json"):
+        found(FILE, tmp_path / "nowhere")
+    with pytest.raises(TasksMissing, match=r"is without tasks\.json; expected it there"):
+        found(FILE, tmp_path)
+
+
+def test_what_belongs_to_a_given_file_is_looked_for_beside_it(
+    repository: type[Repository], cache: Path, tmp_path: Path
+) -> None:
+    main = tmp_path / "main.json"
+    main.write_text("[]")
+    assert beside(FILE, main) == cache / "demo" / "tasks.json", "downloaded"
+
+    near = tmp_path / "tasks.json"
+    near.write_text("[]")
+    assert beside(FILE, main) == beside(FILE, tmp_path) == near
+
+
+def test_an_installed_package_goes_before_a_download(
+    repository: type[Repository], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = PackagePath("demo/assets/tasks.json")
+    monkeypatch.setattr(PackagePath, "locate", lambda self: tmp_path / self, raising=False)
+    monkeypatch.setattr(download, "files", lambda package: [listed])
+    packaged = Published(*("demo", "who/demo", "c0ffee", "data/tasks.json", "0"), package="demo")
+
+    assert found(packaged) == tmp_path / "demo" / "assets" / "tasks.json"
+    assert not repository.asked
+
+
+def test_without_a_word_downloads_lie_in_the_home_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("WEBAGENT_BENCHMARKS", raising=False)
+
+    assert FILE.cached == Path.home() / ".cache" / "webagent" / "benchmarks" / "demo" / "tasks.json"

@@ -1,0 +1,101 @@
+"""Proposals that were taken can be played as a benchmark."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks.catalogue import Options, TasksMissing
+from benchmarks.proposed import suite
+from benchmarks.task_file import UnreadableTasks
+from loop.proposers.filters import feasibility
+from loop.proposers.line import Line, write_lines
+from tasks.proposal import Proposal, Refusal
+from tasks.suite import UnknownTask
+from tasks.task import Check, Task
+
+CHECKS = (Check("q", "equals", [["Closed", None, 1.5, True]]),)
+
+
+def written(folder: Path) -> Path:
+    """Three proposals: one taken, one refused, one untried."""
+    untried = feasibility(None)
+    assert untried is not None
+    lines = []
+    for name, refusals in {
+        "pages-1": (),
+        "manual-2": (Refusal("novelty", "again"),),
+        "manual-3": (untried,),
+    }.items():
+        task = Task(
+            f"proposed/{name}@1",
+            "http://fossil.test/",
+            "Close ticket 5.",
+            checks=CHECKS,
+            queries={"q": "SELECT 1"},
+            records=("changes",),
+            site="fossil@1",
+            login="admin",
+            skills=("form",),
+        )
+        source = name.partition("-")[0]
+        lines.append(Line(Proposal(task, source, "why", "e-1", refusals), "m", "hash", "key", 4))
+    write_lines(folder / "proposals.jsonl", lines)
+    return folder / "proposals.jsonl"
+
+
+def test_the_taken_ones_are_a_suite(tmp_path: Path) -> None:
+    found = suite(Options(written(tmp_path)), "")
+    assert (found.id, found.names) == ("proposed@1", ("pages-1",))
+    task = found.task("pages-1", 3, "test")
+    assert (task.seed, task.checks, task.login) == (2_000_003, CHECKS, "admin")
+    assert task.queries == {"q": "SELECT 1"} and task.skills == ("form",)
+    assert found.select(["pages"]) == found.select(["fossil"]) == ("pages-1",)
+    assert not found.is_seeded
+    with pytest.raises(UnknownTask):
+        found.task("pages-9", 0)
+
+
+def test_the_folder_of_a_run_is_as_good_as_the_file(tmp_path: Path) -> None:
+    written(tmp_path)
+    assert suite(Options(tmp_path), "").names == ("pages-1",)
+
+
+def test_what_nobody_has_tried_can_be_tried(tmp_path: Path) -> None:
+    assert suite(Options(written(tmp_path)), "untried").names == ("manual-3",)
+
+
+def test_without_a_file_it_is_said_how_to_get_one(tmp_path: Path) -> None:
+    with pytest.raises(TasksMissing, match="name it with --files"):
+        suite(Options(), "")
+    with pytest.raises(TasksMissing, match="cannot be read"):
+        suite(Options(tmp_path), "")
+    (tmp_path / "proposals.jsonl").write_text("")
+    with pytest.raises(TasksMissing, match="holds no proposal that passed"):
+        suite(Options(tmp_path), "")
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("{", "not JSON"),
+        ("5", "expected an object, found 5"),
+        ('{"task": {"id": 5, "start_url": "x"}, "source": "pages", "reason": "r"}', "task.id"),
+        ('{"source": "pages", "reason": "r"}', "task: it is missing"),
+        ('{"goal": "x"}', "goal: there is no such field"),
+    ],
+)
+def test_a_line_that_is_no_proposal_is_named(tmp_path: Path, line: str, problem: str) -> None:
+    path = written(tmp_path)
+    path.write_text(path.read_text() + line + "\n")
+    with pytest.raises(UnreadableTasks) as told:
+        suite(Options(path), "")
+    assert "line 4" in str(told.value) and problem in str(told.value)
+
+
+def test_a_plain_proposal_without_who_made_it_is_read(tmp_path: Path) -> None:
+    path = written(tmp_path)
+    first = json.loads(path.read_text().splitlines()[0])
+    first.pop("made")
+    path.write_text(json.dumps(first) + "\n")
+    assert suite(Options(path), "").names == ("pages-1",)

@@ -1,0 +1,226 @@
+"""Network traffic: which request counts, what of it is compared, and what cannot be told."""
+
+import json
+
+import pytest
+
+from benchmarks.rules import RULES
+from benchmarks.webarena.verified import network_events
+
+SITES = {"gitlab": ["http://git.test"], "reddit": ["http://forum.test", "http://forum2.test"]}
+OPENED = {
+    "Sec-Fetch-User": "?1",
+    "sec-fetch-dest": "document",
+    "sec-fetch-mode": "navigate",
+    "accept": "text/html,*/*",
+}
+
+
+def event(url, method="GET", status=200, **fields):
+    """A request as a world notes it."""
+    headers = OPENED if method == "GET" else {"content-type": "application/json"}
+    noted = {"method": method, "url": url, "status": status, "request_headers": headers}
+    return {**noted, "response_headers": {}, "body": None, "mime": "", "content": None, **fields}
+
+
+def posted(url, fields, **more):
+    return event(url, "POST", body=json.dumps(fields), has_body=True, **more)
+
+
+def score(events, spec, task_type="mutate", rule="network_event", **options):
+    asked = {"expected": spec, "task_type": task_type, "sites": SITES, **options}
+    return RULES[rule](events, asked).value
+
+
+POST = {"url": "__GITLAB__/notes", "http_method": "POST", "post_data": {"$.note.note": "lgtm"}}
+
+
+@pytest.mark.parametrize(
+    ("events", "value"),
+    [
+        ([posted("http://git.test/notes", {"note": {"note": "LGTM."}})], 1.0),
+        ([posted("http://git.test/notes", {"note": json.dumps({"note": "lgtm"})})], 1.0),
+        ([posted("http://git.test/notes?x=1", {"note": {"note": "lgtm"}})], 0.0),
+        ([posted("http://git.test/notes", {"note": {"note": "no"}})], 0.0),
+        ([posted("http://git.test/notes", {"note": "lgtm"})], 0.0),
+        ([posted("http://git.test/notes", {"note": {"note": "lgtm"}}, status=500)], 0.0),
+        ([posted("http://git.test/other", {"note": {"note": "lgtm"}})], 0.0),
+        ([posted("http://forum.test/notes", {"note": {"note": "lgtm"}})], 0.0),
+        ([event("http://git.test/notes")], 0.0),
+        ([], 0.0),
+    ],
+)
+def test_a_request_is_right_only_in_every_part(events, value):
+    assert score(events, POST) == value
+
+
+def test_the_last_request_of_its_kind_counts_unless_any_may():
+    events = [
+        posted("http://git.test/notes", {"note": {"note": text}}) for text in ("lgtm", "oh no")
+    ]
+
+    assert score(events, POST) == 0.0
+    assert score(events, POST, last_event_only=False) == 1.0
+
+
+def test_a_request_that_should_not_be_made_fails_by_being_made():
+    spec = {"url": "__GITLAB__/notes", "http_method": "POST"}
+
+    assert score([event("http://git.test/notes")], spec, should_not_exist=True) == 1.0
+    assert score([posted("http://git.test/notes", {})], spec, should_not_exist=True) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("events", "value"),
+    [
+        ([event("http://git.test/a/?q=X"), event("http://git.test/a.css")], 1.0),
+        ([event("http://git.test/a?q=x"), event("http://git.test/b")], 0.0),
+        ([event("http://git.test/a?q=x"), event("http://git.test/b", request_headers={})], 1.0),
+        ([event("http://git.test/a?q=y")], 0.0),
+        ([event("http://git.test/a")], 0.0),
+        ([event("http://git.test/a?q=x&page=2")], 0.0),
+        ([event("http://git.test/a?q=x&utm=2&_=4")], 1.0),
+        ([event("http://git.test:80/./a//?q=%78")], 1.0),
+    ],
+)
+def test_of_a_navigation_the_last_page_opened_counts(events, value):
+    spec = {"url": "__GITLAB__/a?q=x", "http_method": "GET"}
+    ignored = {"ignored_query_params": ["utm"], "ignored_query_params_patterns": ["^_"]}
+
+    assert score(events, spec, "navigate", **ignored) == value
+
+
+def test_sites_with_several_addresses_patterns_and_alternatives_fit():
+    spec = {"url": ["^__REDDIT__/f/\\w+$", "__REDDIT__/all"]}
+
+    assert score([event("http://forum2.test/f/books")], spec) == 1.0
+    assert score([event("http://forum.test/all")], spec) == 1.0
+    assert score([event("http://forum.test/f/books/1")], spec) == 0.0
+
+
+def test_queries_in_base64_and_typed_queries_are_read():
+    hidden = {"url": "__GITLAB__/grid/", "query_params": {"from": ["02/1/2023"]}}
+    typed = {
+        "type": "object",
+        "properties": {"from": {"type": "array", "items": {"type": "string", "format": "date"}}},
+    }
+    options = {"decode_base64_query": True, "query_params_schema": typed}
+    events = [event("http://git.test/grid/ZnJvbT0yMDIzLTAyLTAx/")]
+
+    assert score(events, hidden, **options) == 1.0
+    assert score(events, {**hidden, "query_params": {"from": ["02/2/2023"]}}, **options) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("mime", "body"),
+    [
+        ("application/x-www-form-urlencoded; charset=UTF-8", "product%5Bprice%5D=12.05&x=1"),
+        ("application/json", '{"product[price]": "$12.05"}'),
+        (
+            "multipart/form-data; boundary=QQ",
+            '--QQ\r\nContent-Disposition: form-data; name="product[price]"\r\n\r\n12.05\r\n--QQ--',
+        ),
+    ],
+)
+def test_bodies_of_every_form_are_read(mime, body):
+    spec = {"url": "__GITLAB__/p", "http_method": "POST", "post_data": {"product[price]": 12}}
+    schema = {"properties": {"product[price]": {"type": "number", "format": "currency"}}}
+    noted = event("http://git.test/p", "POST", request_headers={"Content-Type": mime}, body=body)
+
+    assert score([noted], spec, post_data_schema={"type": "object", **schema}) == 1.0
+
+
+def test_headers_cookies_and_content_are_compared():
+    spec = {
+        "url": "__GITLAB__/p",
+        "headers": {"referer": "__GITLAB__/from", "Cookie": "^.*bicycle.*$"},
+        "response_cookies": {"mage-messages": "^.*wish list.*$"},
+        "response_content": {"$.items[0].name": "Ann", "total": 1},
+    }
+    right = event(
+        "http://git.test/p",
+        request_headers={"Referer": "http://git.test/from", "cookie": "a=bicycle"},
+        response_headers={"set-cookie": "a=b; Path=/\nmage-messages=added%20to%20wish%20list; x"},
+        mime="application/json",
+        content='{"items": [{"name": "Ann"}], "total": 1, "more": 2}',
+    )
+
+    assert score([right], spec) == 1.0
+    for changed in (
+        {"request_headers": {"cookie": "a=bicycle"}},
+        {"request_headers": {"referer": "http://git.test/else", "cookie": "a=bicycle"}},
+        {"response_headers": {"set-cookie": "mage-messages=none"}},
+        {"content": '{"items": [], "total": 1}'},
+        {"content": "oh"},
+    ):
+        assert score([{**right, **changed}], spec) == 0.0
+
+
+def test_what_was_not_noted_cannot_be_compared():
+    content = {"url": "__GITLAB__/p", "response_content": {"a": 1}}
+    unread = event("http://git.test/notes", "POST", has_body=True)
+    long = event("http://git.test/p", mime="application/json")
+    no_headers = {"method": "GET", "url": "http://git.test/", "status": 200}
+
+    for events, spec in (
+        ([unread], POST),
+        ([long], content),
+        ([no_headers], content),
+        (None, POST),
+    ):
+        with pytest.raises(TypeError):
+            score(events, spec)
+    assert score([event("http://git.test/p", mime="text/html")], content) == 0.0
+
+
+def test_a_list_of_one_passes_only_the_corrected_rule():
+    spec = {**POST, "post_data": {"$.issue.assignee_ids": [1]}}
+    events = [posted("http://git.test/notes", {"issue": {"assignee_ids": [1]}})]
+
+    assert score(events, spec) == 0.0
+    assert score(events, spec, rule="network_event_corrected") == 1.0
+
+
+def test_a_pattern_that_was_sent_passes_only_the_published_rule():
+    events = [posted("http://git.test/notes", {"note": {"note": "^.*$"}})]
+
+    assert score(events, POST) == 1.0
+    assert score(events, POST, rule="network_event_corrected") == 0.0
+
+
+@pytest.mark.parametrize(
+    "asked", [None, {"expected": {}}, {"expected": {"url": "x"}, "task_type": "mutate"}]
+)
+def test_a_check_that_is_not_as_published_cannot_be_compared(asked):
+    with pytest.raises(TypeError):
+        RULES["network_event"]([], asked)
+
+
+def har_entry(**request):
+    request = {"method": "POST", "url": "http://git.test/notes", "headers": [], **request}
+    response = {"status": 200, "headers": [], "content": {"mimeType": "text/html", "text": "ok"}}
+    response["cookies"] = [{"name": "a", "value": "x%20y"}]
+    return {"request": request, "response": response, "time": 5}
+
+
+def test_a_har_file_gives_the_same_evidence():
+    body = {"mimeType": "application/json", "text": '{"note": {"note": "lgtm"}}'}
+    events = network_events({"log": {"entries": [har_entry(postData=body)]}})
+
+    assert events[0]["response_cookies"] == {"a": "x y"}
+    assert score(events, POST) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("har", "said"),
+    [
+        ({}, "the file has no 'log'"),
+        ({"log": {}}, "log has no 'entries'"),
+        ({"log": {"entries": [{}]}}, "entry 0 has no 'request'"),
+        ({"log": {"entries": [har_entry(headers=None)]}}, "entry 0 has no list of headers"),
+        ({"log": {"entries": [har_entry(url=None)]}}, "entry 0 has no 'url'"),
+    ],
+)
+def test_a_file_that_is_no_har_file_is_named(har, said):
+    with pytest.raises(ValueError, match=said):
+        network_events(har)

@@ -1,0 +1,158 @@
+"""Our rules beside the official scorer, which runs in an environment of its own."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.rules import RULES
+from benchmarks.webarena import webarena_verified
+from benchmarks.webarena.verified import network_events
+from tests.benchmarks.webarena.verified import mutations
+
+HERE = Path(__file__).parent
+REQUIREMENT = "webarena-verified==1.2.3"
+PUBLISHED = json.loads((HERE / "published.json").read_text(encoding="utf-8"))
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def scorer() -> Path:
+    """The interpreter of an environment that has the official scorer; made once, then kept."""
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    folder = cache / "webagent-loop" / REQUIREMENT.replace("==", "-")
+    python = folder / "bin" / "python"
+    if not (folder / "complete").exists():
+        made = [sys.executable, "-m", "venv", "--clear", str(folder)]
+        subprocess.run(made, check=True, capture_output=True, timeout=120)
+        install = [str(python), "-m", "pip", "install", "-q", "--retries", "1", REQUIREMENT]
+        done = subprocess.run(install, capture_output=True, text=True, timeout=280)
+        if done.returncode:
+            pytest.skip(f"pip could not install {REQUIREMENT}: {done.stderr.strip()[-300:]}")
+        (folder / "complete").touch()
+    return python
+
+
+@pytest.fixture(scope="module")
+def dataset(scorer: Path) -> Path:
+    """The published tasks."""
+    where = "import webarena_verified as w; print(w.__path__[0])"
+    done = subprocess.run([scorer, "-c", where], capture_output=True, text=True, check=True)
+    return Path(done.stdout.strip()) / "assets" / "dataset"
+
+
+@pytest.fixture(scope="module")
+def raw_tasks(dataset: Path) -> list[Any]:
+    return json.loads((dataset / "webarena-verified.json").read_text(encoding="utf-8"))
+
+
+def official(scorer: Path, jobs: list[Any]) -> list[list[float]]:
+    """The official score of each evaluator for each job."""
+    done = subprocess.run(
+        [scorer, str(HERE / "scorer.py"), json.dumps(mutations.SITES)],
+        input="\n".join(map(json.dumps, jobs)),
+        capture_output=True,
+        text=True,
+        timeout=250,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("[")]
+
+
+def ours(dataset: Path, jobs: list[Any]) -> list[list[float | None]]:
+    """The value of each check for each job."""
+    made = webarena_verified.tasks(mutations.SITES, dataset / "webarena-verified.json")
+    checks = {int(task.name): task.checks for task in made}
+    scores = []
+    for job in jobs:
+        events = network_events({"log": {"entries": job["entries"]}})
+        found = {"episode.answer": job["answer"], "network": events}
+        scores.append(
+            [
+                RULES[check.rule](found[check.evidence], check.expected).value
+                for check in checks[job["task"]]
+            ]
+        )
+    return scores
+
+
+def differences(scorer: Path, jobs: list[Any], here: list[list[float | None]]) -> list[str]:
+    """Every job that the two score differently."""
+    theirs = official(scorer, jobs)
+    assert len(theirs) == len(here) == len(jobs)
+    return [
+        f"{json.dumps(job)[:1000]}: official {one}, ours {other}"
+        for job, one, other in zip(jobs, theirs, here, strict=True)
+        if one != other
+    ]
+
+
+def variant(task: int, data: Any) -> dict[str, Any]:
+    answer = {"task_type": "retrieve", "status": "SUCCESS", "retrieved_data": data}
+    return {"task": task, "answer": json.dumps(answer), "entries": mutations.SOMETHING}
+
+
+def test_the_packages_own_answer_variants_are_scored_as_it_scores_them(scorer, dataset):
+    kinds = [kind for _, kind, _, _ in PUBLISHED["variants"]]
+    jobs = [variant(task, data) for task, _, _, data in PUBLISHED["variants"]]
+
+    assert (kinds.count("valid"), kinds.count("invalid")) == (336, 63)
+    assert differences(scorer, jobs, ours(dataset, jobs)) == []
+
+
+def test_the_demo_logs_are_scored_as_the_package_scores_them(scorer, dataset):
+    jobs = [
+        {"task": int(task), "answer": log["answer"], "entries": mutations.SOMETHING}
+        for task, log in PUBLISHED["demo"].items()
+    ]
+
+    scores = ours(dataset, jobs)
+
+    assert [job["task"] for job in jobs] == [107, 108]
+    assert scores == [[0.0], [1.0]]
+    assert differences(scorer, jobs, scores) == []
+
+
+def test_changed_answers_are_scored_as_the_package_scores_them(scorer, dataset, raw_tasks):
+    jobs = list(mutations.answers(raw_tasks, seed=3, count=3))
+
+    assert len(jobs) > 1000
+    assert differences(scorer, jobs, ours(dataset, jobs)) == []
+
+
+def test_changed_requests_are_scored_as_the_package_scores_them(scorer, dataset, raw_tasks):
+    jobs = list(mutations.traffic(raw_tasks, seed=4, count=2))
+    scores = ours(dataset, jobs)
+    last = [score[-1] for score in scores]
+
+    assert len(jobs) > 1000
+    assert min(last.count(0.0), last.count(1.0)) > 250, "the jobs tell nothing apart"
+    assert differences(scorer, jobs, scores) == []
+
+
+def test_all_published_tasks_load_and_the_hard_ones_can_be_chosen(dataset):
+    file = dataset / "webarena-verified.json"
+    hard = webarena_verified.hard_subset(dataset / "subsets" / "webarena-verified-hard.json")
+
+    assert len(webarena_verified.tasks(mutations.SITES, file)) == 812
+    assert len(webarena_verified.tasks(mutations.SITES, file, only=hard)) == len(hard) == 258
+
+
+@pytest.mark.parametrize("corrected", [False, True])
+def test_every_published_check_can_be_read(dataset, corrected):
+    file = dataset / "webarena-verified.json"
+    nothing = {"episode.answer": "", "network": []}
+    unreadable = set()
+    for task in webarena_verified.tasks(mutations.SITES, file, corrected=corrected):
+        for check in task.checks:
+            verdict = RULES[check.rule](nothing[check.evidence], check.expected)
+            assert verdict.value in (0.0, 1.0)
+            if "cannot be read" in verdict.reason:
+                unreadable.add(task.name)
+
+    assert unreadable == (set() if corrected else {"699", "700", "811"})

@@ -1,0 +1,153 @@
+"""An agent's response: type of task, status, data; published mistakes and their corrections."""
+
+import json
+
+import pytest
+
+from benchmarks.rules import RULES, checks_hold
+from tasks.task import Check, Task
+from webagent.action.actions import Answer
+from webagent.records import Decision, Ending, Observation, Step, Trajectory
+
+ITEMS = {"type": "array", "items": {"type": "string"}}
+OBJECTS = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "properties": {"month": {"type": "string", "format": "month"}, "count": {"type": "number"}},
+    },
+}
+BASE = {
+    "task_type": "retrieve",
+    "status": "SUCCESS",
+    "retrieved_data": ["Sprite", "Mug"],
+    "results_schema": ITEMS,
+    "sites": {"shopping": ["http://shop.test"]},
+}
+
+
+def score(answer, rule="agent_response", **expected):
+    text = answer if isinstance(answer, str) else json.dumps(answer)
+    return RULES[rule](text, {**BASE, **expected}).value
+
+
+def said(**fields):
+    """A right answer but for these fields; those that are `...` are left out."""
+    whole = {"task_type": "RETRIEVE", "status": "SUCCESS", "retrieved_data": ["Mug", "Sprite"]}
+    return {name: value for name, value in {**whole, **fields}.items() if value is not ...}
+
+
+@pytest.mark.parametrize(
+    ("answer", "value"),
+    [
+        (said(), 1.0),
+        (said(task_type="retrieve"), 1.0),
+        (said(task_type=..., performed_operation="retrieve"), 1.0),
+        (said(error_details="none"), 1.0),
+        ("```json\n" + json.dumps(said()) + "\n```", 1.0),
+        ("Here it is:\n```\n" + json.dumps(said()) + "\n```\nDone.", 1.0),
+        (said(retrieved_data=["Mug"]), 0.0),
+        (said(retrieved_data=["Mug", "Sprite", "Sprite"]), 0.0),
+        (said(retrieved_data="Mug, Sprite"), 0.0),
+        (said(retrieved_data=None), 0.0),
+        (said(retrieved_data=...), 0.0),
+        (said(status="NOT_FOUND_ERROR"), 0.0),
+        (said(status=None), 0.0),
+        (said(status=...), 0.0),
+        (said(task_type="navigate"), 0.0),
+        ([said()], 0.0),
+        ("Mug and Sprite", 0.0),
+        ("[" * 100_000, 0.0),
+        ("", 0.0),
+    ],
+)
+def test_a_response_is_right_only_in_every_part(answer, value):
+    assert score(answer) == value
+
+
+def test_order_counts_only_where_it_is_asked_for():
+    assert score(said(), ordered=True) == 0.0
+    assert score(said(retrieved_data=["Sprite", "Mug"]), ordered=True) == 1.0
+
+
+def test_objects_are_compared_field_by_field():
+    wanted = {"retrieved_data": [{"month": "January", "count": 12}], "results_schema": OBJECTS}
+
+    assert score(said(retrieved_data=[{"month": "Jan", "count": "12"}]), **wanted) == 1.0
+    assert score(said(retrieved_data=['{"month": 1, "count": 12}']), **wanted) == 1.0
+    assert score(said(retrieved_data=[{"month": "Jan"}]), **wanted) == 0.0
+    assert score(said(retrieved_data=[{"month": "Jan", "count": 12, "x": 1}]), **wanted) == 0.0
+
+
+def test_data_are_passed_over_where_nothing_was_to_be_found():
+    wanted = {"task_type": "mutate", "retrieved_data": None, "results_schema": {"type": "null"}}
+
+    assert score(said(task_type="MUTATE"), **wanted) == 1.0
+
+
+def test_nothing_is_expected_where_the_thing_does_not_exist():
+    wanted = {"status": "NOT_FOUND_ERROR", "retrieved_data": None}
+
+    assert score(said(status="NOT_FOUND_ERROR", retrieved_data=[]), **wanted) == 1.0
+    assert score(said(status="NOT_FOUND_ERROR"), **wanted) == 0.0
+
+
+HEDGED = [
+    said(retrieved_data=["^.*$", "^.*$"]),
+    said(retrieved_data=[["Sprite", "Mug", "Cup"], ["Sprite", "Mug", "Cup"]]),
+    said(status="^.*$"),
+]
+
+
+@pytest.mark.parametrize("answer", HEDGED)
+def test_an_answer_that_fits_everything_passes_the_published_rule_and_not_the_corrected(answer):
+    assert score(answer) == 1.0
+    assert score(answer, "agent_response_corrected") == 0.0
+
+
+@pytest.mark.parametrize("rule", ["agent_response", "agent_response_corrected"])
+def test_a_right_answer_passes_both_rules(rule):
+    assert score(said(), rule) == 1.0
+    alternatives = {"retrieved_data": [["Sprite", "Sprite Ball"], "^M.g$"]}
+    assert score(said(retrieved_data=["sprite ball", "Mug"]), rule, **alternatives) == 1.0
+
+
+def test_without_published_data_only_the_corrected_rule_can_pass():
+    expected = {name: value for name, value in BASE.items() if name != "retrieved_data"}
+    answer = json.dumps(said(retrieved_data=None))
+
+    assert RULES["agent_response"](answer, expected).value == 0.0
+    assert RULES["agent_response_corrected"](answer, expected).value == 1.0
+
+
+def test_the_reason_says_where_it_differs():
+    verdict = RULES["agent_response"](json.dumps(said(retrieved_data=["Mug", "Cup"])), BASE)
+
+    assert "retrieved_data: no sprite among [mug, cup]" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    "expected",
+    [
+        None,
+        {**BASE, "sites": None},
+        {**BASE, "sites": {"shopping": []}},
+        {**BASE, "results_schema": {"type": "array", "items": {"type": "money"}}},
+        {**BASE, "results_schema": {"type": "string"}},
+        {name: value for name, value in BASE.items() if name != "status"},
+    ],
+)
+def test_a_check_that_is_not_as_published_cannot_be_compared(expected):
+    with pytest.raises(TypeError):
+        RULES["agent_response"](json.dumps(said()), expected)
+
+
+async def test_the_checks_of_a_task_read_the_answer_of_the_episode():
+    task = Task(
+        "w/1@1", "http://shop.test", checks=(Check("episode.answer", "agent_response", BASE),)
+    )
+    page = Observation("", "http://shop.test", "Shop", ())
+    step = Step(page, Decision(Answer(json.dumps(said()))))
+    finished = Trajectory("e", task, steps=(step,), ending=Ending.ANSWERED, last=page)
+
+    assert (await checks_hold()(finished)).value == 1.0

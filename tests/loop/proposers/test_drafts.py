@@ -1,0 +1,166 @@
+"""Replies are read strictly: what is not of the schema is named, and nothing is made up."""
+
+import numpy as np
+import pytest
+
+from loop.proposers.answer import proposals_of
+from loop.proposers.draft import UnreadableDraft, read_drafts, task_of
+from loop.proposers.failures import Seed, from_seeds, seeds
+from loop.proposers.manual import chapters
+from loop.proposers.pages import PageSeen, from_name, from_pages
+from loop.proposers.request import PROPOSE, Request, system_slots
+from loop.proposers.scope import Scope
+from tasks.task import Check, Task
+from tasks.variants import Attempt
+from webagent.models.prompt import load_prompt
+
+HERE = Scope(
+    "Fossil", "http://fossil.test/", "fossil@1", tables={"ticket": ("title",)}, is_reset=True
+)
+DRAFT = {"goal": "Close the ticket about links.", "why": "it is a form", "steps": 4}
+
+
+def test_a_task_is_read_with_all_it_says() -> None:
+    checks = [{"evidence": "q", "rule": "equals", "expected": [["Closed"]]}]
+    more = {"start": "/ticket", "login": "admin", "skills": ["form"], "from": 2}
+    entry = {**DRAFT, **more, "queries": {"q": "SELECT 1"}, "checks": checks}
+    [draft] = read_drafts({"tasks": [entry]}).drafts
+    task = task_of(draft, HERE, "pages", "fossil/close@1")
+    assert (task.start_url, task.login, task.site) == (
+        "http://fossil.test/ticket",
+        "admin",
+        "fossil@1",
+    )
+    assert task.checks == (Check("q", "equals", [["Closed"]]),)
+    assert (task.parent, task.skills, task.records) == ("fossil/close@1", ("form",), ("changes",))
+    assert task.id.startswith("proposed/pages-") and draft.origin == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"goal": 5}, "goal: 5 is not of type 'string'"),
+        ({"goal": ""}, "goal"),
+        ({"steps": 0}, "steps"),
+        ({"steps": "four"}, "steps"),
+        ({"direction": "upwards"}, "direction"),
+        ({"difficulty": "hard"}, "'difficulty' was unexpected"),
+        ({"checks": [{"evidence": "q", "rule": "equals"}]}, "'expected' is a required property"),
+        ({"why": None}, "why"),
+    ],
+)
+def test_a_task_of_another_schema_is_named_and_left_out(
+    change: dict[str, object], problem: str
+) -> None:
+    found = read_drafts({"tasks": [DRAFT, {**DRAFT, **change}]})
+    assert len(found.drafts) == 1
+    assert found.problems[0].startswith("task 2: ") and problem in found.problems[0]
+
+
+@pytest.mark.parametrize("reply", [{}, {"tasks": "none"}, {"tasks": [], "more": 1}, {"goals": []}])
+def test_a_reply_of_another_shape_is_unreadable(reply: dict[str, object]) -> None:
+    with pytest.raises(UnreadableDraft, match="expected one key"):
+        read_drafts(reply)
+
+
+def test_the_same_draft_has_the_same_id_and_another_goal_another() -> None:
+    [one, same, other] = read_drafts({"tasks": [DRAFT, DRAFT, {**DRAFT, "goal": "Else."}]}).drafts
+    ids = [task_of(draft, HERE, "pages").id for draft in (one, same, other)]
+    assert ids[0] == ids[1] != ids[2]
+
+
+def test_a_draft_of_something_that_was_not_shown_is_none() -> None:
+    [request] = from_pages(HERE, [PageSeen("http://fossil.test/a", "A", "text")], 3)
+    drafts = read_drafts({"tasks": [{**DRAFT, "from": 1}, {**DRAFT, "from": 2}]}).drafts
+    made, problems = proposals_of(drafts, request, HERE)
+    assert made[0].proposal.reason == "it is a form (from the page http://fossil.test/a)"
+    assert problems == ["'Close the ticket about links.' is from number 2; 1 were shown"]
+
+
+def test_no_more_proposals_are_made_than_were_asked_for() -> None:
+    [request] = from_name(HERE, 2)
+    made, _ = proposals_of(read_drafts({"tasks": [DRAFT] * 5}).drafts, request, HERE)
+    assert len(made) == 2
+
+
+def attempt(name: str, tries: int, successes: int) -> Attempt:
+    """A tried task."""
+    return Attempt(Task(f"fossil/{name}@1", "http://fossil.test/", name), tries, successes)
+
+
+def test_what_is_failed_becomes_easier_and_what_is_mastered_harder() -> None:
+    tried = [attempt("failed", 8, 0), attempt("half", 8, 4), attempt("mastered", 8, 8)]
+    found = seeds(tried, 3, np.random.default_rng(0))
+    assert {seed.attempt.task.goal: seed.direction for seed in found} == {
+        "failed": "easier",
+        "half": "sideways",
+        "mastered": "harder",
+    }
+
+
+def test_seeds_are_drawn_by_how_much_is_to_be_learnt_from_them() -> None:
+    tried = [attempt("half", 40, 20), attempt("mastered", 40, 40), attempt("hopeless", 40, 0)]
+    drawn = [seeds(tried, 1, np.random.default_rng(n))[0].attempt.task.goal for n in range(200)]
+    assert drawn.count("half") > 150 and len(set(drawn)) == 3
+
+
+def test_a_task_that_goes_another_way_than_it_was_to_is_none() -> None:
+    [request] = from_seeds(HERE, [Seed(attempt("failed", 8, 0), 0.1, "easier")], 3)
+    entries = [
+        {**DRAFT, "from": 1, "direction": "easier"},
+        {**DRAFT, "from": 1, "direction": "harder"},
+        DRAFT,
+    ]
+    made, problems = proposals_of(read_drafts({"tasks": entries}).drafts, request, HERE)
+    assert [each.proposal.task.parent for each in made] == ["fossil/failed@1"]
+    assert len(problems) == 2 and "was to go easier" in problems[0]
+
+
+TEXT = (
+    "Tickets say what is to be done, and everyone who has an account may open one at any time, to"
+    " be read and answered by those who look after the project, in the order of their weight."
+)
+
+
+@pytest.mark.parametrize(
+    "manual",
+    [
+        f"# Tickets\n\n{TEXT}\n\n## Closing\n\n{TEXT}\n\n```\n# no heading\n```\n\n### Short\n\nno",
+        f"Tickets\n=======\n\n{TEXT}\n\nClosing\n-------\n\n{TEXT}\n",
+        f"1. Tickets\n\n{TEXT}\n\n1.1 Closing\n\n{TEXT}\n",
+        f"<html><nav>skip me</nav><h1>Tickets</h1><p>{TEXT}</p><h2>Clos<b>ing</b></h2><p>{TEXT}"
+        "</p></html>",
+    ],
+)
+def test_a_manual_is_cut_at_its_headings_whatever_it_is_written_in(manual: str) -> None:
+    found = chapters(manual, "help")
+    assert [chapter.title.split()[-1] for chapter in found] == ["Tickets", "Closing"]
+    assert all("answered by those" in chapter.text for chapter in found)
+    assert not any("skip me" in chapter.text for chapter in found)
+
+
+def test_a_long_chapter_is_cut_between_paragraphs() -> None:
+    found = chapters("# Long\n\n" + f"{TEXT}\n\n" * 60)
+    assert len(found) > 1 and {chapter.title for chapter in found} == {"Long"}
+    assert all(len(chapter.text.split()) <= 700 for chapter in found)
+
+
+def test_every_section_of_the_prompt_is_filled_by_its_source() -> None:
+    prompt = load_prompt(PROPOSE)
+    system = prompt.fill("system", **system_slots(HERE, prompt.sections))
+    assert "put back afterwards" in system and "- ticket: title" in system
+    live = prompt.fill("system", **system_slots(Scope("S", "https://s.test/"), prompt.sections))
+    assert "SELECT" not in live and "Nothing may be bought" in live
+    shown = {"pages": "x", "demonstrations": "x", "chapters": "x", "attempts": "x"}
+    slots = from_name(HERE, 1)[0].slots
+    for section, material in zip(
+        ("pages", "demonstrations", "manual", "failures"), shown, strict=True
+    ):
+        assert "{{" not in prompt.fill(section, **slots, **{material: "x"})
+    assert "{{" not in prompt.fill("name", **slots)
+
+
+def test_a_request_for_nothing_is_none() -> None:
+    assert from_name(HERE, 0) == []
+    assert from_pages(HERE, [], 5) == []
+    assert isinstance(from_name(HERE, 1)[0], Request)

@@ -1,0 +1,190 @@
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from benchmarks.rules import checks_hold
+from loop.proposers.backward import Grammar
+from loop.proposers.explore import Exploring, Roles, explore, proposals
+from loop.proposers.explore_surprise import Moved, by_novelty, by_prediction
+from loop.proposers.label import Pruning
+from loop.proposers.label_model import ModelWriter
+from loop.proposers.prove_stage import Stage
+from tasks.task import Task
+from tests.fakes.desk import TERRITORY, Desk
+from webagent.errors import SetupError, WorldError
+from webagent.models.canned import CannedModel
+from webagent.policy.scripted import ScriptedPolicy, listed
+from webagent.records import Observation, Trajectory
+from webagent.rollout import World
+from webagent.store import Store
+
+FEW = Exploring(steps=120)
+
+
+def stage(store: Store | None = None) -> Stage:
+    async def world() -> World:
+        return Desk()
+
+    return Stage(world, store)
+
+
+async def test_an_exploration_finds_the_kinds_of_pages_and_keeps_to_its_budget() -> None:
+    place = stage()
+    found = await explore(TERRITORY, place, 0, FEW)
+    paths = {key.partition(" ")[0] for key in found.frontier.nodes}
+    assert {"/", "/tickets", "/ticket/*", "/new"} <= paths
+    assert len(found.frontier.nodes) <= 8
+    assert found.steps == place.steps <= FEW.steps
+
+
+async def test_the_session_is_never_ended_by_exploring() -> None:
+    found = await explore(TERRITORY, stage(), 3, FEW)
+    assert not any("/out" in step.observation.url for e in found.episodes for step in e.steps)
+
+
+async def test_the_same_seed_explores_the_same_and_another_differs() -> None:
+    def deeds(episodes: list[Trajectory]) -> list[object]:
+        return [step.decision.action for episode in episodes for step in episode.steps]
+
+    first, again, other = [
+        deeds((await explore(TERRITORY, stage(), seed, FEW)).episodes) for seed in (1, 1, 2)
+    ]
+    assert first == again
+    assert first != other
+
+
+async def test_exploration_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "run", create=True) as store:
+        half = stage(store)
+        await explore(TERRITORY, half, 0, Exploring(steps=60))
+        played = half.episodes
+        whole = stage(store)
+        fresh: Counter[str] = Counter()
+        whole.on_episode = lambda episode: fresh.update([episode.id])
+        before = {t.id for t in store.trajectories()}
+        found = await explore(TERRITORY, whole, 0, FEW)
+        assert len(before & fresh.keys()) == played
+        assert found.steps > 60
+
+
+async def test_tasks_come_with_goals_checks_and_solutions_that_are_proven() -> None:
+    made = await proposals(TERRITORY, stage(), 0, FEW)
+    taken = [each for each in made if not each.refusals]
+    goals = [each.task.goal for each in taken]
+    assert len(taken) >= 8
+    assert len(set(goals)) == len(goals)
+    assert any(goal.startswith('Open a new ticket titled "') for goal in goals)
+    assert any(goal.startswith("Change the new status to ") for goal in goals)
+    assert any(goal.startswith("What is the ") for goal in goals)
+    for each in taken:
+        assert each.source == "exploration"
+        assert each.solution
+        assert each.task.checks
+        assert each.task.site == "desk@1"
+
+
+async def test_no_check_holds_a_key_or_a_time_of_a_new_row() -> None:
+    made = await proposals(TERRITORY, stage(), 0, FEW)
+    for each in made:
+        for check in each.task.checks:
+            if check.rule == "changes_are":
+                assert "uuid" not in str(check.expected)
+                assert "mtime" not in str(check.expected)
+                assert "noise" not in str(check.expected)
+
+
+async def test_a_kept_solution_passes_its_own_checks(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "run", create=True) as store:
+        made = await proposals(TERRITORY, stage(store), 0, FEW)
+        taken = [each for each in made if not each.refusals]
+        assert taken
+        for each in taken:
+            episode = store.load(each.solution)
+            assert episode is not None
+            assert episode.task.id == each.task.id
+            assert (await checks_hold()(episode)).value == 1.0
+
+
+async def test_what_describes_nothing_new_is_pruned() -> None:
+    settings = Exploring(steps=120, pruning=Pruning(most=1))
+    many = await proposals(TERRITORY, stage(), 0, FEW)
+    few = await proposals(TERRITORY, stage(), 0, settings)
+    assert len(few) < len(many)
+    assert settings.pruning.pruned > 0
+
+
+async def test_with_a_surprise_the_source_is_curiosity() -> None:
+    made = await proposals(TERRITORY, stage(), 0, FEW, Roles(surprise=by_novelty()))
+    assert {each.source for each in made} == {"curiosity"}
+
+
+async def test_pages_that_surprise_are_gone_to_more_often() -> None:
+    def strange(moved: Moved) -> float:
+        return 1.0 if "/new" in moved.before.url else 0.0
+
+    def dull(moved: Moved) -> float:
+        return 0.0 if "/new" in moved.before.url else 1.0
+
+    visits = []
+    for surprise in (strange, dull):
+        settings = Exploring(steps=300, curiosity=20.0)
+        found = await explore(TERRITORY, stage(), 0, settings, Roles(surprise=surprise))
+        visits.append(
+            sum(n.visits for k, n in found.frontier.nodes.items() if k.startswith("/new"))
+        )
+    assert visits[0] > visits[1]
+
+
+async def test_another_policy_may_explore_from_the_page_it_is_sent_to() -> None:
+    explorer = ScriptedPolicy(listed([]), name="model")
+    found = await explore(TERRITORY, stage(), 0, Exploring(steps=25), Roles(explorer=explorer))
+    assert {step.decision.weights for e in found.episodes for step in e.steps} == {"model"}
+
+
+async def test_a_model_that_writes_no_usable_task_makes_none() -> None:
+    model = CannedModel(["no JSON"] * 400)
+    made = await proposals(TERRITORY, stage(), 0, FEW, Roles(writer=ModelWriter(model)))
+    assert made
+    assert all(each.refusals for each in made)
+    assert Grammar().name == "grammar"
+
+
+async def test_a_world_model_is_surprised_by_what_it_did_not_predict() -> None:
+    from worldmodel.accuracy import CopyPage
+    from worldmodel.model import Outcome
+
+    found = await explore(TERRITORY, stage(), 0, Exploring(steps=12))
+    steps = found.episodes[0].steps
+    moved = Moved((), steps[0].observation, steps[0].decision.action, steps[1].observation)
+    stayed = Moved((), steps[0].observation, steps[0].decision.action, steps[0].observation)
+    copying = by_prediction(CopyPage(Outcome(0.0, 1.0, 0.0)))
+    assert copying(moved) == 1.0
+    assert copying(stayed) == 0.0
+
+
+async def test_the_same_again_surprises_less() -> None:
+    found = await explore(TERRITORY, stage(), 0, Exploring(steps=12))
+    step = found.episodes[0].steps[0]
+    moved = Moved(
+        (), step.observation, step.decision.action, found.episodes[0].steps[1].observation
+    )
+    novelty = by_novelty()
+    assert novelty(moved) > novelty(moved) > novelty(moved)
+
+
+async def test_a_budget_too_small_for_an_episode_is_refused() -> None:
+    with pytest.raises(SetupError, match="3 steps are too few"):
+        await explore(TERRITORY, stage(), 0, Exploring(steps=3))
+
+
+async def test_worlds_that_fail_from_the_beginning_are_named() -> None:
+    class Broken(Desk):
+        async def reset(self, task: Task) -> Observation:
+            raise WorldError("the desk has burnt down")
+
+    async def world() -> World:
+        return Broken()
+
+    with pytest.raises(WorldError, match="burnt down"):
+        await explore(TERRITORY, Stage(world), 0, FEW)

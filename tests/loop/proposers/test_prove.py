@@ -1,0 +1,156 @@
+from dataclasses import replace
+
+import pytest
+
+from loop.proposers.checks import page_checks
+from loop.proposers.prove import Draft, mutants, prove, proven
+from loop.proposers.prove_stage import Stage
+from tasks.proposal import Proposal
+from tasks.task import Check, Json, Task
+from tests.fakes.desk import ADDRESS, TERRITORY, Desk
+from webagent.action import Action
+from webagent.action.actions import Answer, Click, Fill, SelectOption
+from webagent.policy.scripted import ScriptedPolicy, listed
+from webagent.records import Trajectory
+from webagent.rollout import World, run_episode
+
+ADDED: Json = {"ticket": {"added": [{"title": "Torn sail 7", "type": "Wish"}]}}
+GOAL = 'Open a new ticket titled "Torn sail 7" with type Wish.'
+ACTIONS = (
+    Click(3),
+    Fill(11, "Torn sail 7"),
+    SelectOption(12, "Wish"),
+    Click(14),
+    Answer(),
+)
+
+
+def stage(desk: Desk | None = None) -> Stage:
+    async def world() -> World:
+        return desk or Desk()
+
+    return Stage(world)
+
+
+def ticket_task(**changes: object) -> Task:
+    task = TERRITORY.task("open", GOAL, 0, 12)
+    checks = (Check("changes", "changes_are", ADDED),)
+    return replace(task, checks=checks, **changes)  # type: ignore[arg-type]
+
+
+async def played(task: Task, *actions: Action) -> Trajectory:
+    return await run_episode(task, ScriptedPolicy(listed(actions)), Desk())
+
+
+async def draft_of(task: Task, *actions: Action) -> Draft:
+    recording = await played(task, *(actions or ACTIONS))
+    return Draft(Proposal(task, "exploration", "a test"), recording)
+
+
+async def test_a_proposal_whose_checks_tell_its_solution_from_all_else_is_proven() -> None:
+    [proof] = await prove([await draft_of(ticket_task())], stage())
+    assert proof.solved == 2
+    assert proof.are_checks_proven
+    assert proof.refusals() == ()
+    assert {trial.what: trial.value for trial in proof.trials} == {
+        "nothing": 0.0,
+        "giving up": 0.0,
+        "solution": 1.0,
+        "another value typed": 0.0,
+        "another option chosen": 0.0,
+        "the last step left out": 0.0,
+    }
+
+
+async def test_checks_that_hold_for_another_value_are_refused() -> None:
+    loose: Json = {"ticket": {"added": [{"type": "Wish"}]}}
+    task = replace(ticket_task(), checks=(Check("changes", "changes_are", loose),))
+    [proposal] = await proven([await draft_of(task)], stage())
+    [refusal] = proposal.refusals
+    assert refusal.filter == "validity"
+    assert "another value typed" in refusal.reason
+
+
+async def test_checks_that_hold_where_nothing_is_done_are_refused() -> None:
+    empty: Json = {}
+    task = replace(ticket_task(), checks=(Check("changes", "changes_are", empty),))
+    [proof] = await prove([await draft_of(task, Click(2), Answer())], stage())
+    assert not proof.are_checks_proven
+    assert "nothing" in proof.refusals()[0].reason
+
+
+async def test_a_solution_that_does_not_pass_makes_no_task() -> None:
+    [proposal] = await proven([await draft_of(ticket_task(), Click(2), Answer())], stage())
+    assert proposal.solution == ""
+    assert proposal.refusals[0].filter == "feasibility"
+
+
+async def test_a_solution_that_passes_only_at_times_is_refused() -> None:
+    draft = await draft_of(ticket_task())
+    [proposal] = await proven([draft], stage(Desk(breaks=True)))
+    assert proposal.refusals[0].reason == "its solution passes 1 of 2 times"
+
+
+async def test_checks_that_cannot_tell_are_refused_with_their_reason() -> None:
+    task = replace(ticket_task(), checks=(Check("mail", "equals", 1),))
+    [proof] = await prove([await draft_of(task)], stage())
+    assert "mail was not captured" in proof.refusals()[0].reason
+
+
+async def test_a_proposal_that_nobody_knows_a_solution_of_is_not_feasible() -> None:
+    [proof] = await prove([Draft(Proposal(ticket_task(), "pages", "a test"))], stage())
+    assert not proof.is_feasible
+    assert "nobody knows a solution" in proof.refusals()[0].reason
+
+
+async def test_whoever_is_given_may_solve_it() -> None:
+    solver = ScriptedPolicy(listed(ACTIONS))
+    draft = Draft(Proposal(ticket_task(), "pages", "a test"), solver=solver, plays=1)
+    [proof] = await prove([draft], stage())
+    assert proof.are_checks_proven
+    assert proof.solution
+
+
+async def test_the_solution_named_is_an_episode_that_passed() -> None:
+    [proof] = await prove([await draft_of(ticket_task())], stage())
+    assert proof.solution in [t.episode for t in proof.trials if t.what == "solution"]
+
+
+async def test_doing_nothing_is_played_once_for_tasks_that_begin_alike() -> None:
+    place = stage()
+    drafts = [await draft_of(ticket_task()), await draft_of(ticket_task(id="desk/other@1"))]
+    proofs = await prove(drafts, place)
+    assert [proof.are_checks_proven for proof in proofs] == [True, True]
+    assert place.episodes == 2 + 2 * 5
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("7", "8"), ("ada@example.com", "another.ada@example.com")]
+)
+async def test_a_mutant_types_something_of_the_same_kind(old: str, new: str) -> None:
+    task = ticket_task(goal=f'Open a ticket titled "{old}".')
+    recording = await played(task, Click(3), Fill(11, old), Click(14), Answer())
+    typed = dict(mutants(recording, task))["another value typed"]
+    assert typed.steps[1].decision.action == Fill(11, new)
+
+
+async def test_a_wrong_answer_is_a_mutant_of_a_question() -> None:
+    task = replace(
+        TERRITORY.task("ask", 'What is the status of "Copper harbour map"?', 0, 9),
+        checks=(Check("episode.answer", "same_text", "Closed"),),
+    )
+    draft = await draft_of(task, Click(2), Click(12), Answer("Closed"))
+    [proof] = await prove([draft], stage())
+    assert proof.are_checks_proven
+    assert "another answer" in [trial.what for trial in proof.trials]
+
+
+async def test_a_site_without_a_database_is_checked_by_its_pages() -> None:
+    probes, checks = page_checks(f"{ADDRESS}/ticket/3", ["Torn sail 7"])
+    task = replace(ticket_task(), checks=checks, probes=probes, records=())
+    [proof] = await prove([await draft_of(task)], stage())
+    assert [trial.what for trial in proof.trials if trial.is_pass] == [
+        "solution",
+        "solution",
+        "another option chosen",
+    ]

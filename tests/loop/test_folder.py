@@ -1,0 +1,95 @@
+"""The run folder: begun once, found again, never overwritten."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from loop.asked import AskedModel
+from loop.folder import RunFolder
+from loop.measurement.settings import BenchmarkConfig
+from loop.settings import ImproveConfig
+from loop.spending import Caps
+from tests.fakes.lessons import untrained
+from webagent.errors import ModelError, StoreError
+
+CONFIG = ImproveConfig(rounds=7, tasks=("click-test", "login-user"))
+
+
+def begun(path: Path) -> RunFolder:
+    """A new run."""
+    return RunFolder.create(path / "run", CONFIG, ["webagent", "improve", "--rounds", "7"])
+
+
+def test_a_run_is_found_again_with_its_settings_commit_and_versions(tmp_path: Path) -> None:
+    begun(tmp_path)
+    folder = RunFolder.open(tmp_path / "run")
+    assert folder.config(ImproveConfig) == CONFIG
+    settings = folder.settings()
+    assert settings["command"] == ["webagent", "improve", "--rounds", "7"]
+    (origin,) = settings["origins"]
+    assert origin["versions"]["torch"]
+
+
+def test_a_source_that_changed_is_named_once_beside_the_one_it_began_with(tmp_path: Path) -> None:
+    folder = begun(tmp_path)
+    (first,) = folder.note_origin()
+    settings = folder.settings()
+    settings["origins"] = [first | {"commit": "0" * 40}]
+    folder.write_json("run.json", settings)
+    assert [origin["commit"] for origin in folder.note_origin()] == ["0" * 40, first["commit"]]
+    assert folder.note_origin() == folder.note_origin()
+    assert len(folder.settings()["origins"]) == 2
+
+
+def test_a_run_is_not_begun_over_another(tmp_path: Path) -> None:
+    begun(tmp_path)
+    with pytest.raises(StoreError, match="--resume"):
+        begun(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [('{"version": 99}', "version 99"), ('{"vers', "not a run folder"), ("[]", "settings")],
+)
+def test_another_version_or_half_a_file_is_refused(tmp_path: Path, text: str, said: str) -> None:
+    folder = begun(tmp_path)
+    (folder.path / "run.json").write_text(text, encoding="utf-8")
+    with pytest.raises(StoreError, match=said):
+        RunFolder.open(folder.path)
+    assert (folder.path / "run.json").read_text(encoding="utf-8") == text
+
+
+def test_settings_that_do_not_fit_are_named(tmp_path: Path) -> None:
+    folder = begun(tmp_path)
+    settings = folder.settings()
+    settings["config"]["rounds"] = "many"
+    (folder.path / "run.json").write_text(json.dumps(settings), encoding="utf-8")
+    with pytest.raises(StoreError, match="rounds"):
+        folder.config(ImproveConfig)
+
+
+def test_weights_are_saved_once_and_whole(tmp_path: Path) -> None:
+    folder, model = begun(tmp_path), untrained()
+    folder.save(model, "self", 0, 1, "policy")
+    assert folder.has_weights("self", 0, 1)
+    assert folder.load("self", 0, 1, "policy").version == model.version
+    other = untrained()
+    for parameter in other.network.parameters():
+        parameter.data.add_(1.0)
+    folder.save(other, "self", 0, 1, "policy")
+    assert folder.load("self", 0, 1, "policy").version == model.version
+    assert [p.name for p in folder.weights("self", 0, 1, "policy").parent.iterdir()] == ["policy"]
+
+
+def test_weights_that_are_not_there_are_missed_in_words(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="no built-in model"):
+        begun(tmp_path).load("self", 0, 9, "policy")
+
+
+def test_shared_settings_stand_among_a_run_s_own_and_are_found_again(tmp_path: Path) -> None:
+    config = BenchmarkConfig(asked=AskedModel(model="m"), caps=Caps(max_cost=2.0), seeds=3)
+    folder = RunFolder.create(tmp_path / "run", config, ["webagent", "benchmark"])
+    kept = folder.settings()["config"]
+    assert (kept["policy"], kept["model"], kept["max_cost"]) == ("endpoint", "m", 2.0)
+    assert folder.config(BenchmarkConfig) == config

@@ -1,0 +1,96 @@
+"""What the loop says of its own stages."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from loop.arms import ARMS
+from loop.folder import RunFolder
+from loop.learner import Learner
+from loop.noted import warnings_of
+from loop.session import SHARED, Session
+from loop.settings import ImproveConfig
+from loop.stages import demonstrate, tell_of_few_passes
+from tests.fakes.lessons import untrained
+from webagent.records import Ending, Trajectory
+from webagent.rollout import Planned
+from webagent.training.fit import FitReport
+
+
+@pytest.mark.parametrize(
+    ("tokens", "passes", "told"),
+    [
+        (500_000, 1.7, ["1.7 times, too seldom", "15 times are --base-tokens 4500000"]),
+        (500_000, 16.0, []),
+        (0, 0.0, []),
+    ],
+)
+def test_a_first_training_too_short_for_its_demonstrations_is_told_and_kept(
+    tmp_path: Path, tokens: int, passes: float, told: list[str]
+) -> None:
+    config = ImproveConfig(tasks=("click-test-2",))
+    folder = RunFolder.create(tmp_path / "run", config, ["webagent", "improve"])
+    nothing, said = cast(Any, SimpleNamespace()), list[str]()
+    with folder.store() as store:
+        session = Session(
+            *(config, folder, store, nothing, nothing, ARMS[SHARED], 1),
+            lambda stage, done, text: said.append(text),
+        )
+        tell_of_few_passes(session, FitReport(tokens, 10, 1.0, 1.0, passes, 1.0))
+        kept = warnings_of(store)
+    assert len(said) == len(kept) == bool(told)
+    assert all(words in line for words in told for line in (*said, *kept))
+    assert all(line.startswith("none, repeat 1: ") for line in kept)
+
+
+async def test_spare_demonstrations_are_played_only_of_tasks_that_fell_short(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of three tasks one always succeeds, one fails at first, and one's page never loads."""
+    values = {
+        "click-test-2": [1.0] * 4,
+        "click-link": [0.0, 1.0, 1.0, 1.0],
+        "click-tab": [None] * 4,
+    }
+    waves: list[tuple[str, list[tuple[str, int, int]]]] = []
+
+    async def play(
+        session: Session, plan: Sequence[Planned], policy: object, stage: str
+    ) -> list[Trajectory]:
+        wave = [(one.task.name, one.task.seed, one.provenance.index) for one in plan]
+        waves.append((stage, wave))
+        return [
+            Trajectory(f"{one.provenance.index}", one.task, ending=Ending.TASK_OVER) for one in plan
+        ]
+
+    async def scored(session: Session, episodes: Sequence[Trajectory]) -> list[float | None]:
+        return [values[episode.task.name].pop(0) for episode in episodes]
+
+    monkeypatch.setattr("loop.stages.play", play)
+    monkeypatch.setattr("loop.stages.scored", scored)
+    config = ImproveConfig(tasks=tuple(values), demonstrations=2)
+    folder = RunFolder.create(tmp_path / "run", config, ["webagent", "improve"])
+    nothing, learner = cast(Any, SimpleNamespace()), Learner(untrained())
+    with folder.store() as store:
+        session = Session(
+            *(config, folder, store, nothing, nothing, ARMS[SHARED], 1), lambda *said: None
+        )
+        await demonstrate(session, learner)
+    (first, played), (second, again) = waves
+    assert (first, second) == ("demonstrations", "more demonstrations")
+    assert [(name, index) for name, _, index in played] == [
+        *(("click-test-2", 0), ("click-test-2", 1), ("click-link", 4), ("click-link", 5)),
+        *(("click-tab", 8), ("click-tab", 9)),
+    ]
+    assert [(name, index) for name, _, index in again] == [
+        *(("click-link", 6), ("click-link", 7), ("click-tab", 10), ("click-tab", 11))
+    ]
+    seeds = [seed for name, seed, _ in played + again if name == "click-link"]
+    assert len(set(seeds)) == 4, "every try is another task"
+    assert learner.shown == {"click-test-2": (2, 2), "click-link": (4, 3), "click-tab": (0, 0)}
+    assert [shown.task.name for shown in learner.demonstrations] == [
+        *("click-test-2", "click-test-2", "click-link", "click-link")
+    ]

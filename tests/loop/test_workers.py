@@ -1,0 +1,50 @@
+"""Jobs in processes of their own: their order, their news and their failures."""
+
+from pathlib import Path
+
+import pytest
+
+from loop.workers import Job, JobError, News, run_jobs
+from tests.fakes.jobs import note
+
+
+def job(folder: Path, name: str, how: str = "well", after: str = "") -> Job:
+    """A job that leaves a file called by its name."""
+    return Job(name, after, (folder, name, how))
+
+
+def times(folder: Path, name: str) -> tuple[float, float]:
+    """When a job began and ended."""
+    began, ended = (folder / name).read_text(encoding="utf-8").split()
+    return float(began), float(ended)
+
+
+def test_a_job_begins_when_the_one_it_waits_for_is_done(tmp_path: Path) -> None:
+    news: list[News] = []
+    jobs = [job(tmp_path, "second", after="first"), job(tmp_path, "first")]
+    run_jobs(jobs, note, 2, news.append)
+    assert times(tmp_path, "first")[1] <= times(tmp_path, "second")[0]
+    assert {(n.job, n.stage, n.done) for n in news} >= {
+        ("first", "working", 0.0),
+        ("second", "working", 1.0),
+    }
+
+
+def test_the_sentence_of_a_failed_job_comes_back_and_the_others_are_stopped(tmp_path: Path) -> None:
+    jobs = [job(tmp_path, "slow", "hangs"), job(tmp_path, "bad", "fails")]
+    with pytest.raises(JobError, match="bad: the page was gone"):
+        run_jobs(jobs, note, 2, lambda news: None)
+    assert not (tmp_path / "slow").exists()
+
+
+def test_a_defect_is_told_below_its_traceback(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(JobError, match="wrong: a defect; its traceback is above"):
+        run_jobs([job(tmp_path, "wrong", "is wrong")], note, 1, lambda news: None)
+    assert "IndexError: pop from empty list" in capfd.readouterr().err
+
+
+def test_a_job_that_dies_is_said_to_have_died(tmp_path: Path) -> None:
+    with pytest.raises(JobError, match=r"dead ended without a word \(exit status 7\)"):
+        run_jobs([job(tmp_path, "dead", "dies")], note, 1, lambda news: None)
