@@ -63,7 +63,16 @@ def found(published: Published, given: Path | None = None) -> Path:
     is; what is downloaded has the published checksum. Raises `TasksMissing`.
     """
     if given is not None:
-        return _given(published, given)
+        if given.is_file():
+            return given
+        if not given.is_dir():
+            raise TasksMissing(
+                f"there is no {given}; expected {published.name} or a folder with it"
+            )
+        for file in (given / published.name, given / published.inside):
+            if file.is_file():
+                return file
+        raise TasksMissing(f"{given} is without {published.name}; expected it there")
     return _packaged(published) or _downloaded(published)
 
 
@@ -75,17 +84,6 @@ def beside(published: Published, given: Path | None = None) -> Path:
             if file.is_file():
                 return file
     return found(published)
-
-
-def _given(published: Published, given: Path) -> Path:
-    if given.is_file():
-        return given
-    if not given.is_dir():
-        raise TasksMissing(f"there is no {given}; expected {published.name} or a folder with it")
-    for file in (given / published.name, given / published.inside):
-        if file.is_file():
-            return file
-    raise TasksMissing(f"{given} is without {published.name}; expected it there")
 
 
 def _packaged(published: Published) -> Path | None:
@@ -111,7 +109,14 @@ def _downloaded(published: Published) -> Path:
     _compare(published, content, published.address, "it is not the published file")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        _write(file, content)
+        handle, draft = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+        try:
+            with os.fdopen(handle, "wb") as target:
+                target.write(content)
+            Path(draft).chmod(0o644)
+            Path(draft).replace(file)
+        finally:
+            Path(draft).unlink(missing_ok=True)
     except OSError as error:
         raise TasksMissing(
             f"cannot write {file}: {error.strerror}; {_by_hand(published)}"
@@ -151,15 +156,3 @@ def _compare(published: Published, content: bytes, place: str, what: str) -> Non
         raise TasksMissing(
             f"{place} has the SHA-256 checksum {digest}, expected {published.sha256}: {what}"
         )
-
-
-def _write(file: Path, content: bytes) -> None:
-    """Whole or not at all, whoever else is writing it."""
-    handle, draft = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-    try:
-        with os.fdopen(handle, "wb") as target:
-            target.write(content)
-        Path(draft).chmod(0o644)
-        Path(draft).replace(file)
-    finally:
-        Path(draft).unlink(missing_ok=True)

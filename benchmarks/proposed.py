@@ -29,7 +29,12 @@ def suite(options: Options, subset: str = "") -> Suite:
     `TasksMissing` where no file is named or nothing in it was taken, `UnreadableTasks` for a line
     that is no proposal.
     """
-    path = _found(options.files)
+    if options.files is None:
+        raise TasksMissing(
+            "proposed tasks are in the file that `webagent propose` writes; name it with --files"
+            f" RUN/{_FILE}"
+        )
+    path = options.files / _FILE if options.files.is_dir() else options.files
     proposals = [each for each in read(path) if _is_meant(each, subset)]
     if not proposals:
         what = "that nobody has tried" if subset else "that passed every filter"
@@ -53,15 +58,6 @@ def read(path: Path) -> list[Proposal]:
     except (OSError, UnicodeDecodeError) as error:
         raise TasksMissing(f"{path} cannot be read: {error}") from error
     return [_proposal(text, f"{path}, line {number}") for number, text in enumerate(lines, 1)]
-
-
-def _found(files: Path | None) -> Path:
-    if files is None:
-        raise TasksMissing(
-            "proposed tasks are in the file that `webagent propose` writes; name it with --files"
-            f" RUN/{_FILE}"
-        )
-    return files / _FILE if files.is_dir() else files
 
 
 def _proposal(text: str, where: str) -> Proposal:

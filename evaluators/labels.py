@@ -63,7 +63,17 @@ def read_labels(path: Path) -> tuple[Label, ...]:
         if not path.is_file():
             raise SetupError(f"{path.parent} holds no labels: nobody has given any there yet")
     if path.suffix == ".jsonl":
-        return _kept(path)
+        latest: dict[tuple[str, str, str], Label] = {}
+        lines = text_of(path).split("\n")
+        for number, line in enumerate(lines[:-1], start=1):
+            try:
+                label = from_json(Label, json.loads(line))
+            except (ValueError, StoreError) as error:
+                raise SetupError(f"{path}, line {number}: {error}; expected a label") from error
+            key = label.episode, label.annotator, label.score
+            latest.pop(key, None)
+            latest[key] = label
+        return tuple(latest.values())
     text = text_of(path)
     rows = _json_rows(path, text) if path.suffix == ".json" else csv_rows(path, text)
     if not rows:
@@ -116,21 +126,6 @@ def as_csv(labels: Iterable[Label]) -> str:
 def for_score(labels: Iterable[Label], score: str = "success") -> tuple[Label, ...]:
     """The labels of one score."""
     return tuple(label for label in labels if label.score == score)
-
-
-def _kept(path: Path) -> tuple[Label, ...]:
-    """The latest label of each annotator; a last line that was cut short was never given."""
-    latest: dict[tuple[str, str, str], Label] = {}
-    lines = text_of(path).split("\n")
-    for number, line in enumerate(lines[:-1], start=1):
-        try:
-            label = from_json(Label, json.loads(line))
-        except (ValueError, StoreError) as error:
-            raise SetupError(f"{path}, line {number}: {error}; expected a label") from error
-        key = label.episode, label.annotator, label.score
-        latest.pop(key, None)
-        latest[key] = label
-    return tuple(latest.values())
 
 
 def _drop_torn(file: Any) -> None:

@@ -115,7 +115,10 @@ def difference(
         b = {key: b[key] for key in shared}
     if not a or not b:
         return None
-    one, other = _tables(a, b)
+    keys = [*a, *b]
+    repeats = sorted({repeat for repeat, _, _ in keys})
+    tasks = sorted({task for _, task, _ in keys})
+    one, other = _table(a, repeats, tasks), _table(b, repeats, tasks)
     rng = np.random.default_rng(seed)
     draw = _episodes_drawn if fixed_tasks else _tasks_drawn
     size = max(one.values.size, other.values.size)
@@ -141,14 +144,6 @@ class _Table(NamedTuple):
     @property
     def sums(self) -> Array:
         return np.asarray(self.values.sum(axis=2))
-
-
-def _tables(a: Outcomes, b: Outcomes) -> tuple[_Table, _Table]:
-    """Both arms over the same repeats and tasks, so that equal places mean equal cells."""
-    keys = [*a, *b]
-    repeats = sorted({repeat for repeat, _, _ in keys})
-    tasks = sorted({task for _, task, _ in keys})
-    return _table(a, repeats, tasks), _table(b, repeats, tasks)
 
 
 def _table(outcomes: Outcomes, repeats: Sequence[int], tasks: Sequence[str]) -> _Table:

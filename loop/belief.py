@@ -23,7 +23,21 @@ _FIRST_LABELLED = 50_000
 async def first_judge(session: Session, learner: Learner) -> None:
     """Labelled episodes of the first policy, the judge trained on them, and its copy frozen."""
     learner.actor = learner.policy.copy()
-    learner.labelled = await _label(session, learner)
+    names = session.names
+    each, more = divmod(session.config.labels, len(names))
+    first = _FIRST_LABELLED + 1000 * session.repeat
+    tasks = [
+        session.suite.task(name, first + index)
+        for place, name in enumerate(names)
+        for index in range(each + (place < more))
+    ]
+    exploration = Exploration(session.config.temperature, session.config.random_share)
+    policy = BuiltinPolicy(learner.policy, exploration=exploration, batched=Batcher)
+    plan = planned(tasks, session.provenance("label", arm=SHARED))
+    episodes = await play(session, plan, policy, "labelled episodes")
+    for trajectory, value in zip(episodes, await scored(session, episodes), strict=True):
+        learner.success[trajectory.id] = value
+    learner.labelled = list(episodes)
     key = (SHARED, session.repeat, 0, PART)
     folder, record = session.folder.weights(*key), _record(session)
     if not session.folder.has_weights(*key):
@@ -82,25 +96,6 @@ def _to_train(session: Session, round: int) -> BuiltinModel:
     last = session.folder.weights(session.arm.name, session.repeat, round - 1, PART)
     refuse_frozen(last, [_frozen(session)])
     return BuiltinModel.load(last)
-
-
-async def _label(session: Session, learner: Learner) -> list[Trajectory]:
-    """Episodes of the first policy, exploring, with their true outcomes."""
-    names = session.names
-    each, more = divmod(session.config.labels, len(names))
-    first = _FIRST_LABELLED + 1000 * session.repeat
-    tasks = [
-        session.suite.task(name, first + index)
-        for place, name in enumerate(names)
-        for index in range(each + (place < more))
-    ]
-    exploration = Exploration(session.config.temperature, session.config.random_share)
-    policy = BuiltinPolicy(learner.policy, exploration=exploration, batched=Batcher)
-    plan = planned(tasks, session.provenance("label", arm=SHARED))
-    episodes = await play(session, plan, policy, "labelled episodes")
-    for trajectory, value in zip(episodes, await scored(session, episodes), strict=True):
-        learner.success[trajectory.id] = value
-    return list(episodes)
 
 
 def _record(session: Session) -> Path:

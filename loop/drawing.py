@@ -68,7 +68,18 @@ def watch(
         _records(session, learner, round + 1), round + 1, session.config.rounds
     )
     tried = [
-        Tried(t.task.name, t.task.seed, _outline(t), bool(value), learner.succeeded(t))
+        Tried(
+            t.task.name,
+            t.task.seed,
+            (
+                ", ".join(
+                    f"{op_of(step.decision.action)} {_role(step.decision.action, step.observation)}"
+                    for step in t.steps
+                )
+            ),
+            bool(value),
+            learner.succeeded(t),
+        )
         for t, value in zip(episodes, truth, strict=True)
         if value is not None
     ]
@@ -178,14 +189,6 @@ def _attempts(learner: Learner) -> list[Attempt]:
         old = found.get(key, Attempt(trajectory.task, 0, 0))
         found[key] = replace(old, tries=old.tries + 1, successes=old.successes + success)
     return list(found.values())
-
-
-def _outline(trajectory: Trajectory) -> str:
-    """What was done, as operations on kinds of elements: `click button, fill textbox`."""
-    return ", ".join(
-        f"{op_of(step.decision.action)} {_role(step.decision.action, step.observation)}"
-        for step in trajectory.steps
-    )
 
 
 def _role(action: object, observation: Observation) -> str:

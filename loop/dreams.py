@@ -30,7 +30,12 @@ async def imagine(session: Session, learner: Learner, round: int) -> None:
         return
     if _precision(session, learner, world, round) < session.config.trusted:
         return
-    starts = _unsolved(learner)
+    solved = {start_key(t.task) for t in learner.experience if learner.succeeded(t)}
+    starts = {
+        start_key(t.task): t
+        for t in learner.experience
+        if t.steps and start_key(t.task) not in solved
+    }
     policy = BuiltinPolicy(
         learner.policy,
         exploration=Exploration(session.config.temperature, session.config.random_share),
@@ -66,16 +71,6 @@ def _precision(session: Session, learner: Learner, world: WorldModel, round: int
     }
     session.store.put_state(f"world:{session.arm.name}:{session.repeat}:{round}", figures)
     return precision
-
-
-def _unsolved(learner: Learner) -> dict[str, Trajectory]:
-    """One failed real episode of every task and seed that has not been solved yet."""
-    solved = {start_key(t.task) for t in learner.experience if learner.succeeded(t)}
-    return {
-        start_key(t.task): t
-        for t in learner.experience
-        if t.steps and start_key(t.task) not in solved
-    }
 
 
 def _dream_plan(session: Session, starts: Sequence[Trajectory], round: int) -> list[Planned]:

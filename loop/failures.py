@@ -78,16 +78,14 @@ def cells(summary: FailureSummary) -> list[tuple[str, ...]]:
             str(row.count),
             f"{row.share.value:.0%} ({row.share.low:.0%} to {row.share.high:.0%})",
             _named(row.kinds),
-            _named([(_task_name(task), count) for task, count in row.by_task]),
+            _named(
+                [(task.rsplit("/", 1)[-1].split("@", 1)[0], count) for task, count in row.by_task]
+            ),
             _named(row.by_site),
             row.examples[0],
         )
         for row in summary.causes
     ]
-
-
-def _task_name(task: str) -> str:
-    return task.rsplit("/", 1)[-1].split("@", 1)[0]
 
 
 def _named(counts: Sequence[tuple[str, int]]) -> str:

@@ -119,7 +119,7 @@ def train_judge(
     A third of what was told is kept for the calibration, which draws the line at one false
     positive in twenty.
     """
-    kept = [t for t in learner.labelled if _is_kept(t)]
+    kept = [t for t in learner.labelled if (t.task.seed % 3 == 0)]
     episodes = [*learner.demonstrations, *learner.labelled, *learner.experience]
     taught = [t for t in episodes if t not in kept]
     grow_vocabulary(network.vocabulary, taught)
@@ -131,11 +131,6 @@ def train_judge(
     if len(set(labels)) < 2:
         return judge
     return calibrated(judge, known, labels)
-
-
-def _is_kept(trajectory: Trajectory) -> bool:
-    """Whether it is kept for the calibration: every third seed of a task."""
-    return trajectory.task.seed % 3 == 0
 
 
 def _trained_on(learner: Learner) -> list[Trajectory]:

@@ -87,13 +87,15 @@ def open_ledger(store: Store, caps: Caps, prices: Prices) -> Ledger:
         store.put_state(_SPENT, [to_json(entry) for entry in ledger.entries.values()])
 
     ledger.on_change = keep
-    store.put_state(_PRICES, [_priced(name, prices) for name in sorted(prices.models)])
+    store.put_state(
+        _PRICES,
+        [
+            {"model": name, **prices.models[name].model_dump(mode="json")}
+            for name in sorted(prices.models)
+        ],
+    )
     store.put_state(_STOPPED, "")
     return ledger
-
-
-def _priced(name: str, prices: Prices) -> dict[str, Any]:
-    return {"model": name, **prices.models[name].model_dump(mode="json")}
 
 
 def kept_entries(store: Store) -> list[Spent]:

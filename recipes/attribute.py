@@ -58,7 +58,11 @@ def main(argv: Sequence[str]) -> Outcome:
     """Attribute, write attribution.json into the run folder, and print the table."""
     config = resolve(AttributeConfig, "attribute", argv)
     found, scored = asyncio.run(_attributions(config))
-    result = _result(found, scored)
+    result = {
+        "episodes": scored,
+        "summary": asdict(summarize(found)),
+        "failures": [asdict(one) for one in found],
+    }
     path = config.run / FILE
     try:
         path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
@@ -72,7 +76,7 @@ async def _attributions(config: AttributeConfig) -> tuple[list[Attribution], int
     """What each failure is put down to, and of how many episodes there is a verdict."""
     found, scored = by_rules(config.run, config.phase, config.trust)
     unknown = [index for index, one in enumerate(found) if one.cause is Cause.UNKNOWN]
-    model = _model(config)
+    model = config.asked.contestant().language_model() if config.asked.is_named else None
     if model is None or not unknown:
         return found, scored
     try:
@@ -90,19 +94,6 @@ async def _asked(model: Model, run: Path, episode: str) -> Attribution:
             raise StoreError(f"the episode {episode} is no longer in {run}")
         given = store.scores("finished", id=episode).get(episode, ())
         return await ask_cause(model, trajectory, given, store.images.get)
-
-
-def _model(config: AttributeConfig) -> Model | None:
-    """The model that was named, if any."""
-    return config.asked.contestant().language_model() if config.asked.is_named else None
-
-
-def _result(found: Sequence[Attribution], scored: int) -> Attributed:
-    return {
-        "episodes": scored,
-        "summary": asdict(summarize(found)),
-        "failures": [asdict(one) for one in found],
-    }
 
 
 def _print(summary: FailureSummary, scored: int, path: Path) -> None:

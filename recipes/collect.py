@@ -65,7 +65,16 @@ def main(argv: Sequence[str]) -> Outcome:
     check_surroundings(config.played, chosen)
     folder = _folder(config, argv)
     if config.workers > 1:
-        _play_in_processes(config, folder)
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        jobs = [
+            Job(f"worker {number}", arguments=(config, folder.path, number))
+            for number in range(config.workers)
+        ]
+        try:
+            with Board(folder.path) as board:
+                run_jobs(jobs, work, config.workers, board.show)
+        except KeyboardInterrupt:
+            raise Stopped(signal.SIGINT, _KEPT, _resume(folder)) from None
     else:
         with folder.store() as store:
             run_until_stopped(_played(config, chosen, store), _KEPT, _resume(folder))
@@ -129,19 +138,6 @@ class _Teller:
         self.steps += len(episode.steps)
         done = min(self.count / self.total, 1.0)
         self.say("collect", done, f"{self.count} episodes, {self.steps} steps")
-
-
-def _play_in_processes(config: CollectConfig, folder: RunFolder) -> None:
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    jobs = [
-        Job(f"worker {number}", arguments=(config, folder.path, number))
-        for number in range(config.workers)
-    ]
-    try:
-        with Board(folder.path) as board:
-            run_jobs(jobs, work, config.workers, board.show)
-    except KeyboardInterrupt:
-        raise Stopped(signal.SIGINT, _KEPT, _resume(folder)) from None
 
 
 def work(say: Say, config: CollectConfig, path: Path, number: int) -> None:

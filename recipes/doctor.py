@@ -60,7 +60,13 @@ def main(argv: Sequence[str]) -> Outcome:
     config = resolve(DoctorConfig, "doctor", argv)
     findings = list(examine(config.runs))
     ready = all(finding.ok for finding in findings if finding.needed)
-    _print_table(findings, ready)
+    width = max(len(finding.name) for finding in findings)
+    for finding in findings:
+        sign = "ok" if finding.ok else "MISSING" if finding.needed else "-"
+        print(f"{sign:<8} {finding.name:<{width}}  {finding.found}")
+        if not finding.ok and finding.remedy:
+            print(f"{'':<8} {'':<{width}}  → {finding.remedy}")
+    print("\nThe demo can run." if ready else "\nThe demo cannot run yet; see MISSING above.")
     return Outcome(Examined(ready, findings), Status.DONE if ready else Status.SETUP)
 
 
@@ -220,13 +226,3 @@ def without_secrets(url: str) -> str:
     parts = urlsplit(url)
     host = parts.netloc.rpartition("@")[2]
     return f"{parts.scheme}://{host}{parts.path}"
-
-
-def _print_table(findings: Sequence[Finding], ready: bool) -> None:
-    width = max(len(finding.name) for finding in findings)
-    for finding in findings:
-        sign = "ok" if finding.ok else "MISSING" if finding.needed else "-"
-        print(f"{sign:<8} {finding.name:<{width}}  {finding.found}")
-        if not finding.ok and finding.remedy:
-            print(f"{'':<8} {'':<{width}}  → {finding.remedy}")
-    print("\nThe demo can run." if ready else "\nThe demo cannot run yet; see MISSING above.")

@@ -126,7 +126,18 @@ def main(argv: Sequence[str]) -> Outcome:
             config.seed,
             lambda stage, done, note: board.show(News(NAME, stage, done, note)),
         )
-        weights = _ready(config, session, learner)
+        place = session.folder.weights(NAME, config.seed, 0, "world").parent
+        if config.weights is not None:
+            for part in ("world", "reward", "policy"):
+                given = BuiltinModel.load(config.weights / part)
+                session.folder.save(given, NAME, config.seed, 0, part)
+        learn_world(session, learner, 0)
+        if not session.folder.has_weights(NAME, config.seed, 0):
+            fit = session.fit_config(config.policy_tokens, 0)
+            train_policy(learner, fit, 0.0, session.progress("policy"))
+            session.folder.save(learner.policy, NAME, config.seed, 0, "policy")
+        learner.policy = session.folder.load(NAME, config.seed, 0, "policy")
+        weights = place
         asyncio.run(imagine(session, learner, 0))
         found = _counted(config, session, learner, weights)
     _tell(found, config)
@@ -155,22 +166,6 @@ def _learner(config: DreamConfig, store: Store) -> Learner:
             " measuring; collect some first: webagent collect --random-share 0.3"
         )
     return learner
-
-
-def _ready(config: DreamConfig, session: Session, learner: Learner) -> Path:
-    """Load or train the three models; the folder they are in."""
-    place = session.folder.weights(NAME, config.seed, 0, "world").parent
-    if config.weights is not None:
-        for part in ("world", "reward", "policy"):
-            given = BuiltinModel.load(config.weights / part)
-            session.folder.save(given, NAME, config.seed, 0, part)
-    learn_world(session, learner, 0)
-    if not session.folder.has_weights(NAME, config.seed, 0):
-        fit = session.fit_config(config.policy_tokens, 0)
-        train_policy(learner, fit, 0.0, session.progress("policy"))
-        session.folder.save(learner.policy, NAME, config.seed, 0, "policy")
-    learner.policy = session.folder.load(NAME, config.seed, 0, "policy")
-    return place
 
 
 def _counted(config: DreamConfig, session: Session, learner: Learner, weights: Path) -> Dreamt:

@@ -129,22 +129,18 @@ class Session:
         in mind."""
         self.left_undone = "not begun"
         if specs and self.config.adversarial:
-            await self._try(specs, making)
+            evaluators = {title(e): e for e in map(making.evaluator, specs)}
+            cases = load_corpus()
+            for evaluator in evaluators.values():
+                with Meter(len(cases)) as meter:
+                    standing = await pass_rates(_watched(evaluator, meter), cases)
+                self.standings.append(standing)
         elif specs:
             await self._score(specs, making, ledger)
         if self.config.induce is not None:
             entries = self.entries()
             self.induced = await induced(self.store, entries, self.config, making.model)
         self.left_undone = ""
-
-    async def _try(self, specs: Sequence[Spec], making: Making) -> None:
-        """Ask every evaluator about the lies that come with this program, and their controls."""
-        evaluators = {title(e): e for e in map(making.evaluator, specs)}
-        cases = load_corpus()
-        for evaluator in evaluators.values():
-            with Meter(len(cases)) as meter:
-                standing = await pass_rates(_watched(evaluator, meter), cases)
-            self.standings.append(standing)
 
     async def _score(self, specs: Sequence[Spec], making: Making, ledger: Ledger) -> None:
         """Ask every evaluator about every episode that it has not scored."""
@@ -178,7 +174,14 @@ class Session:
         console = people(_WIDTH)
         report: dict[str, Any] = {"run": str(self.config.run), "costs": self._costs()}
         report["stopped"] = self.left_undone
-        called = self._called()
+        members = [stage.name for tally in self.tallies.values() for stage in tally.stages]
+        held = (
+            []
+            if self.asked or self.config.against is None
+            else [*values_of(self.store, self.config.score)]
+        )
+        asked = [each.id for each in self.asked]
+        called = lettered([*self.tallies, *asked, *held, *members])
         print_names(called, console)
         print_costs(self.tallies, self.prices, console, called)
         if self.standings:
@@ -191,7 +194,12 @@ class Session:
             print(f"numbers: {target}")
         if self.induced is not None:
             report["behaviours"] = behaviours_json(self.induced)
-            self._tell_behaviours(self.induced)
+            self._write(
+                "behaviours.json", json.dumps(behaviours_json(self.induced), indent=1) + "\n"
+            )
+            page = self._write("behaviours.md", as_markdown(self.induced))
+            print(behaviours_told(self.induced))
+            print(f"metrics: {page}")
         return report
 
     def _hold(self, labels: Path, console: Console, called: Mapping[str, str]) -> dict[str, Any]:
@@ -209,17 +217,6 @@ class Session:
         print_held(held, console, called)
         return as_json(held, labels, ignored)
 
-    def _called(self) -> dict[str, str]:
-        """What everybody who is told of is called."""
-        members = [stage.name for tally in self.tallies.values() for stage in tally.stages]
-        held = (
-            []
-            if self.asked or self.config.against is None
-            else [*values_of(self.store, self.config.score)]
-        )
-        asked = [each.id for each in self.asked]
-        return lettered([*self.tallies, *asked, *held, *members])
-
     def _costs(self) -> dict[str, Any]:
         """Of the evaluators asked for, over all sessions."""
         return {
@@ -231,12 +228,6 @@ class Session:
             }
             for name, tally in self.tallies.items()
         }
-
-    def _tell_behaviours(self, found: Induced) -> None:
-        self._write("behaviours.json", json.dumps(behaviours_json(found), indent=1) + "\n")
-        page = self._write("behaviours.md", as_markdown(found))
-        print(behaviours_told(found))
-        print(f"metrics: {page}")
 
     def _write(self, name: str, content: str) -> Path:
         folder = self.config.out or self.config.run

@@ -38,7 +38,9 @@ def main(argv: Sequence[str]) -> Outcome:
             raise Stopped(signal.Signals(number), f"what was done is in {folder.path}") from None
         except WebAgentError:
             _close(store)
-            _discard_unbegun(folder, store)
+            if not store.ids("any"):
+                store.close()
+                shutil.rmtree(folder.path, ignore_errors=True)
             raise
         return _told(config, folder, store, live, result)
 
@@ -74,10 +76,3 @@ def _close(store: Store) -> None:
         trajectory = store.load(episode)
         if trajectory is not None and trajectory.ending is None:
             store.finish(replace(trajectory, ending=Ending.STOPPED, error="interrupted"))
-
-
-def _discard_unbegun(folder: RunFolder, store: Store) -> None:
-    """A folder in which nothing was begun is nobody's run."""
-    if not store.ids("any"):
-        store.close()
-        shutil.rmtree(folder.path, ignore_errors=True)

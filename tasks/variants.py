@@ -70,21 +70,18 @@ class Variation:
         self, attempts: Sequence[Attempt], count: int, rng: np.random.Generator
     ) -> list[Task]:
         """Variants that were not tried before, then what the other proposer makes of the rest."""
-        names = self._mastered(attempts)
+        tries, successes = Counter[str](), Counter[str]()
+        for attempt in attempts:
+            tries[attempt.task.name] += attempt.tries
+            successes[attempt.task.name] += attempt.successes
+        rates = {name: successes[name] / n for name, n in tries.items() if n >= self.enough}
+        names = {name for name, rate in rates.items() if rate >= self.mastered}
         failed = [a for a in attempts if not a.successes]
         solved = [a for a in attempts if a.successes and a.task.name in names]
         tried = {(a.task.id, a.task.seed) for a in attempts}
         made = self._variants(failed, self.suite.easier, tried)[: int(count * self.easier_share)]
         made += self._variants(solved, self.suite.harder, tried)[: int(count * self.harder_share)]
         return [*made, *self.otherwise.propose(attempts, count - len(made), rng)]
-
-    def _mastered(self, attempts: Sequence[Attempt]) -> set[str]:
-        tries, successes = Counter[str](), Counter[str]()
-        for attempt in attempts:
-            tries[attempt.task.name] += attempt.tries
-            successes[attempt.task.name] += attempt.successes
-        rates = {name: successes[name] / n for name, n in tries.items() if n >= self.enough}
-        return {name for name, rate in rates.items() if rate >= self.mastered}
 
     def _variants(
         self, attempts: Sequence[Attempt], settings_of: _Settings, tried: set[tuple[str, int]]

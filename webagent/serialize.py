@@ -69,7 +69,17 @@ def _plain(value: Any) -> Any:
 @cache
 def _encoder(hint: Any) -> _Convert:
     if dataclasses.is_dataclass(hint):
-        return _record_encoder(hint)
+        plan = [(field.name, field.default, _encoder(field.hint)) for field in _fields(hint)]
+
+        def encode(record: Any) -> dict[str, Json]:
+            data = {}
+            for name, default, encode_field in plan:
+                value = getattr(record, name)
+                if value != default:
+                    data[name] = encode_field(value)
+            return data
+
+        return encode
     if hint == Action:
         return _encode_action
     if get_origin(hint) is Mapping:
@@ -83,20 +93,6 @@ def _encoder(hint: Any) -> _Convert:
         encode_some = _encoder(get_args(hint)[0])
         return lambda value: None if value is None else encode_some(value)
     return _plain
-
-
-def _record_encoder(cls: Any) -> _Convert:
-    plan = [(field.name, field.default, _encoder(field.hint)) for field in _fields(cls)]
-
-    def encode(record: Any) -> dict[str, Json]:
-        data = {}
-        for name, default, encode_field in plan:
-            value = getattr(record, name)
-            if value != default:
-                data[name] = encode_field(value)
-        return data
-
-    return encode
 
 
 def _encode_action(action: Action) -> list[Json]:
@@ -119,7 +115,16 @@ def _decoder(hint: Any) -> _Convert:
         decode_some = _decoder(get_args(hint)[0])
         return lambda value: None if value is None else decode_some(value)
     if get_origin(hint) is tuple:
-        return _tuple_decoder(get_args(hint))
+        arguments = get_args(hint)
+        decode_item = _decoder(arguments[0])
+        length = None if arguments[-1] is Ellipsis else len(arguments)
+
+        def decode(value: Any) -> tuple[Any, ...]:
+            if not isinstance(value, list) or length not in (None, len(value)):
+                raise StoreError(f"found {value!r:.80}")
+            return tuple([decode_item(item) for item in value])
+
+        return decode
     return _checked(_KINDS.get(hint) or _KINDS[get_origin(hint)])
 
 
@@ -139,18 +144,6 @@ def _checked(kinds: type | tuple[type, ...]) -> _Convert:
         return value
 
     return check
-
-
-def _tuple_decoder(arguments: tuple[Any, ...]) -> _Convert:
-    decode_item = _decoder(arguments[0])
-    length = None if arguments[-1] is Ellipsis else len(arguments)
-
-    def decode(value: Any) -> tuple[Any, ...]:
-        if not isinstance(value, list) or length not in (None, len(value)):
-            raise StoreError(f"found {value!r:.80}")
-        return tuple([decode_item(item) for item in value])
-
-    return decode
 
 
 def _record_decoder(cls: Any) -> _Convert:

@@ -62,7 +62,7 @@ class WorldGrammar:
         ids.append(self._id("is:succeeds" if transition.succeeded else "is:fails"))
         if transition.after.over or not edits:
             return ids
-        heads = _heads(prefix)
+        heads = {int(prefix.origins[i]): int(i) for i in np.flatnonzero(prefix.marks)}
         for edit in edits:
             part = self._edit(edit, heads, prefix)
             if len(ids) + len(part) >= MAX_DELTA:
@@ -215,8 +215,3 @@ class WorldGrammar:
         """The states that the vocabulary has learnt, or the kinds of lines."""
         unspoken, word = self.vocabulary.unspoken, self.vocabulary.word
         return [i for i in unspoken if word(i).startswith("state:") == states]
-
-
-def _heads(prefix: Prefix) -> dict[int, int]:
-    """Index of a node on the page to the position of its line's head."""
-    return {int(prefix.origins[i]): int(i) for i in np.flatnonzero(prefix.marks)}

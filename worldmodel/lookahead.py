@@ -65,7 +65,10 @@ class Reranked:
         """The candidates, best first. A clear favourite is taken without asking the value."""
         width = max(n, self.gate.candidates)
         decisions = await self.policy.propose(trajectory, observation, width)
-        scores = [_log_prob(decision) for decision in decisions]
+        scores = [
+            (decision.candidates[0].log_prob if decision.candidates else sum(decision.log_probs))
+            for decision in decisions
+        ]
         if len(decisions) < 2 or scores[0] - scores[1] >= self.gate.margin:
             return decisions[:n]
         said = await self.value(trajectory, observation, decisions)
@@ -170,11 +173,6 @@ class Vote:
             votes.append(drawn.action)
         share = [(votes.count(d.action) + 0.5) / (self.draws + 1) for d in decisions]
         return [Valued(value) for value in share]
-
-
-def _log_prob(decision: Decision) -> float:
-    """Of the action; an endpoint that returns no log-probabilities gives its share of samples."""
-    return decision.candidates[0].log_prob if decision.candidates else sum(decision.log_probs)
 
 
 def _log_odds(value: float) -> float:

@@ -21,7 +21,11 @@ def whole_folder(target: Path) -> Iterator[Path]:
     refuse_existing(target)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        _clear(target)
+        prefix = _prefix(target)
+        for left in target.parent.glob(f"{prefix}*"):
+            pid = left.name.removeprefix(prefix)
+            if pid.isdecimal() and not psutil.pid_exists(int(pid)):
+                shutil.rmtree(left, ignore_errors=True)
         draft = target.with_name(f"{_prefix(target)}{os.getpid()}")
         draft.mkdir()
         try:
@@ -41,14 +45,6 @@ def refuse_existing(target: Path) -> None:
         raise StoreError(
             f"{target} is there already and is not overwritten; choose another folder, or remove it"
         )
-
-
-def _clear(target: Path) -> None:
-    prefix = _prefix(target)
-    for left in target.parent.glob(f"{prefix}*"):
-        pid = left.name.removeprefix(prefix)
-        if pid.isdecimal() and not psutil.pid_exists(int(pid)):
-            shutil.rmtree(left, ignore_errors=True)
 
 
 def _prefix(target: Path) -> str:

@@ -102,7 +102,10 @@ def read_episode(path: Path, keep: Callable[[bytes, str], str]) -> Trajectory:
         if step.action is None:
             continue
         try:
-            actions = _actions(step.action, marks)
+            calls = read_calls(step.action)
+            if not calls:
+                raise ActionError(f"no call of BrowserGym: {step.action[:80]!r}")
+            actions = [_ours(deed) for call in calls for deed in translate(marks.rewritten(call))]
         except ActionError as error:
             problems.append(f"step {number}: {error}")
             continue
@@ -169,13 +172,6 @@ def _picture(path: Path, named: str) -> Path | None:
     if Path(named).is_absolute() or ".." in Path(named).parts:
         raise StoreError(f"{path} names the screenshot {named}, which lies outside its own folders")
     return next((at for up in path.parents if (at := up / named).is_file()), None)
-
-
-def _actions(text: str, marks: _Marks) -> list[Action]:
-    calls = read_calls(text)
-    if not calls:
-        raise ActionError(f"no call of BrowserGym: {text[:80]!r}")
-    return [_ours(deed) for call in calls for deed in translate(marks.rewritten(call))]
 
 
 def _ours(deed: Deed) -> Action:

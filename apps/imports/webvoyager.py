@@ -67,7 +67,24 @@ def read_episode(folder: Path, keep: Callable[[bytes, str], str]) -> Trajectory:
     A reply without an action did nothing to the page and makes no step; the error that was said
     next is the following look's outcome. Raises `StoreError` naming the file and what is wrong.
     """
-    turns = _turns(folder)
+    path = folder / MESSAGES
+    messages = read_json(path)
+    if not isinstance(messages, list) or not all(
+        (
+            isinstance(each, dict)
+            and isinstance(each.get("role"), str)
+            and isinstance(each.get("content"), str | list)
+        )
+        for each in messages
+    ):
+        raise StoreError(f"{path} is no list of messages with role and content")
+    said = [each for each in messages if each["role"] != "system"]
+    roles = [each["role"] for each in said]
+    expected = [("user", "assistant")[index % 2] for index in range(len(roles))]
+    if not roles or roles != expected:
+        raise StoreError(f"{path}: user and assistant should take turns, found {roles}")
+    texts = [*map(_words, said), *[""] * (len(said) % 2)]
+    turns = tuple(_Turn(*pair) for pair in zip(texts[::2], texts[1::2], strict=True))
     task = _task(folder, turns[0].look)
     steps: list[Step] = []
     seen: Observation | None = None
@@ -117,28 +134,6 @@ def read_elements(text: str) -> tuple[Node, ...]:
         return ()
     entries = _ENTRY.split(text[start.start() :].rstrip().removesuffix(";"))
     return tuple(node for entry in entries if (node := _node(entry)) is not None)
-
-
-def _turns(folder: Path) -> tuple[_Turn, ...]:
-    path = folder / MESSAGES
-    messages = read_json(path)
-    if not isinstance(messages, list) or not all(_is_message(each) for each in messages):
-        raise StoreError(f"{path} is no list of messages with role and content")
-    said = [each for each in messages if each["role"] != "system"]
-    roles = [each["role"] for each in said]
-    expected = [("user", "assistant")[index % 2] for index in range(len(roles))]
-    if not roles or roles != expected:
-        raise StoreError(f"{path}: user and assistant should take turns, found {roles}")
-    texts = [*map(_words, said), *[""] * (len(said) % 2)]
-    return tuple(_Turn(*pair) for pair in zip(texts[::2], texts[1::2], strict=True))
-
-
-def _is_message(value: object) -> bool:
-    return (
-        isinstance(value, dict)
-        and isinstance(value.get("role"), str)
-        and isinstance(value.get("content"), str | list)
-    )
 
 
 def _words(message: dict[str, object]) -> str:

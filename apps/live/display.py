@@ -31,7 +31,20 @@ class Terminal:
             self._print("start", f"{plain(event.seen.url)}  {shown(event.seen.title)}", "bold")
             self._wait(self.awaited())
         elif isinstance(event, Decided):
-            self._decided(event)
+            decision = event.decision
+            who = "you" if decision.weights == PERSON else ""
+            if decision.thought and not who:
+                self._print("", plain(decision.thought), "italic")
+            said = (
+                f"{who}: {described(decision, event.seen)}"
+                if who
+                else described(decision, event.seen)
+            )
+            self._print(f"{event.number:3}", said, "bold cyan")
+            if is_final(decision.action):
+                self._rest()
+            else:
+                self._wait("the page is at work")
         else:
             outcome = plain(event.seen.outcome)
             style = "yellow" if outcome else "dim"
@@ -51,20 +64,6 @@ class Terminal:
                 Text(line, style=("green" if good else "red") if not number else "")
             )
 
-    def _decided(self, event: Decided) -> None:
-        decision = event.decision
-        who = "you" if decision.weights == PERSON else ""
-        if decision.thought and not who:
-            self._print("", plain(decision.thought), "italic")
-        said = (
-            f"{who}: {described(decision, event.seen)}" if who else described(decision, event.seen)
-        )
-        self._print(f"{event.number:3}", said, "bold cyan")
-        if is_final(decision.action):
-            self._rest()
-        else:
-            self._wait("the page is at work")
-
     def _print(self, place: str, text: str, style: str) -> None:
         self._console.print(Text.assemble((f"{place:<5} ", "dim"), (text, style)))
 
@@ -83,7 +82,15 @@ def told(event: Event) -> dict[str, Any]:
     if isinstance(event, Began):
         return {"event": "start", "url": event.seen.url, "title": event.seen.title}
     if isinstance(event, Done):
-        return _done(event)
+        seen = event.seen
+        return {
+            "event": "outcome",
+            "step": event.number,
+            "outcome": seen.outcome or "done",
+            "url": seen.url,
+            "title": seen.title,
+            "seconds": round(event.seconds, 3),
+        }
     decision = event.decision
     return {
         "event": "decision",
@@ -114,15 +121,3 @@ def plain(text: str) -> str:
 def _element(decision: Decision, seen: Observation) -> str:
     found = elements_of(decision.action, seen)[:1] if not is_final(decision.action) else ()
     return "".join(f"{node.role} {shown(node.name)}" for node in found)
-
-
-def _done(event: Done) -> dict[str, Any]:
-    seen = event.seen
-    return {
-        "event": "outcome",
-        "step": event.number,
-        "outcome": seen.outcome or "done",
-        "url": seen.url,
-        "title": seen.title,
-        "seconds": round(event.seconds, 3),
-    }

@@ -46,8 +46,16 @@ class Live:
         (asking(config) or Asking()).note(self._store)
         with self._signals(), Keys(self._press) as keys:
             person = ByKey(self.display.say, keys.take) if keys.is_heard else None
-            self._greet(keys.is_heard)
-            agent = agent_of(config, self._folder, self._store, _patient(person, self._stop))
+            self.display.say(f"run folder: {self._folder}")
+            if keys.is_heard:
+                self.display.say(HELP if self._config.headed else HELP_UNSEEN)
+            elif may_ask(self._config):
+                self.display.say(
+                    "no terminal to ask at: what the guard wants a yes for will be refused"
+                )
+            agent = agent_of(
+                config, self._folder, self._store, _Patient(person, self._stop) if person else None
+            )
             agent.handover = person if config.headed else None
             async with agent:
                 return await agent.run(
@@ -73,15 +81,6 @@ class Live:
         who = acting(self._config)
         arm = name_of(who) or str(who).rpartition("/")[2]
         return Provenance(run=self._folder.name, arm=arm, phase=PHASE)
-
-    def _greet(self, is_heard: bool) -> None:
-        self.display.say(f"run folder: {self._folder}")
-        if is_heard:
-            self.display.say(HELP if self._config.headed else HELP_UNSEEN)
-        elif may_ask(self._config):
-            self.display.say(
-                "no terminal to ask at: what the guard wants a yes for will be refused"
-            )
 
     def _press(self, key: str) -> None:
         if key in ("p", " "):
@@ -132,7 +131,3 @@ class _Patient:
         """As the person's."""
         with self._stop.held():
             return await self._person.approve(question)
-
-
-def _patient(person: ByKey | None, stop: Stop) -> _Patient | None:
-    return _Patient(person, stop) if person else None

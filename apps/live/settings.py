@@ -100,7 +100,9 @@ def check(config: RunConfig) -> None:
     if config.guard is not None:
         Guard.read(config.guard)
     if config.login:
-        _check_login(config)
+        from webagent.browser.sessions.logins import Logins
+
+        Logins(config.logins).named(config.login)
     if config.profiles is not None:
         profile_of(config)
     schema_in(config)
@@ -194,12 +196,6 @@ def asking(config: RunConfig) -> Asking | None:
     """How the model is asked; None for as it was trained, or as always."""
     asked = Asking(prompting=config.prompting, observation=config.observation)
     return None if asked == Asking() else asked
-
-
-def _check_login(config: RunConfig) -> None:
-    from webagent.browser.sessions.logins import Logins
-
-    Logins(config.logins).named(config.login)
 
 
 def _check_address(url: str) -> None:

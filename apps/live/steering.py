@@ -44,7 +44,14 @@ class Steering:
             if self._told:
                 return self._told[0]
             if self._desk.worker == "person":
-                await self._begin(observation)
+                await self._hands.take()
+                self._at_work = True
+                self._handing = asyncio.ensure_future(self._hand_back())
+                page = self._page = await self._next_deed()
+                if (page.url, page.nodes) != (observation.url, observation.nodes):
+                    self._told.insert(
+                        0, _decided(NOTHING, "the page had changed by the time of this")
+                    )
             elif self._desk.worker == "nobody":
                 with self._stop.held():
                     await self._desk.leaves("nobody")
@@ -100,15 +107,6 @@ class Steering:
     async def _taken_over(self) -> None:
         while self._desk.worker != "person":
             await self._desk.leaves(self._desk.worker)
-
-    async def _begin(self, before: Observation) -> None:
-        """The person takes the page; returns with their first deed, or when they hand it back."""
-        await self._hands.take()
-        self._at_work = True
-        self._handing = asyncio.ensure_future(self._hand_back())
-        page = self._page = await self._next_deed()
-        if (page.url, page.nodes) != (before.url, before.nodes):
-            self._told.insert(0, _decided(NOTHING, "the page had changed by the time of this"))
 
     async def _next_deed(self) -> Observation:
         """The page on which the person did the next thing, or which they handed back."""

@@ -91,7 +91,9 @@ class Errands:
         if work is not None:
             work.when_left(lambda: stop.end("the assistant has cancelled it"))
         async with self._sessions.place():
-            await self._open()
+            if not self._is_open:
+                self._is_open = True
+                await self._held.enter_async_context(self._agent)
             most = min(asked.max_steps or self._config.max_steps, self._config.max_steps)
             result = await self._agent.run(
                 self._task(asked.task, most + 1),
@@ -108,11 +110,6 @@ class Errands:
     async def close(self) -> None:
         """Let go of the model."""
         await self._held.aclose()
-
-    async def _open(self) -> None:
-        if not self._is_open:
-            self._is_open = True
-            await self._held.enter_async_context(self._agent)
 
     def _task(self, goal: str, max_steps: int) -> Task:
         name = "mcp/task@1"

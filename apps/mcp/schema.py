@@ -14,7 +14,10 @@ SESSION = {"type": "string", "description": "As open_session gave it."}
 def schema_of(cls: type[Any], *, in_session: bool = False) -> dict[str, Any]:
     """The schema of a frozen dataclass; with `in_session` a session is asked for besides."""
     made = TypeAdapter(cls).json_schema()
-    fields = {name: _plain(schema) for name, schema in made.get("properties", {}).items()}
+    fields = {
+        name: {name: value for name, value in schema.items() if name != "title"}
+        for name, schema in made.get("properties", {}).items()
+    }
     properties = {**({"session": SESSION} if in_session else {}), **fields}
     required = [*(["session"] if in_session else []), *made.get("required", [])]
     schema: dict[str, Any] = {"type": "object", "properties": properties}
@@ -33,7 +36,3 @@ def read_arguments(tool: str, cls: type[Arguments], given: Mapping[str, Any]) ->
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
         raise CallError(f"{tool}: {place}: {first['msg']}") from error
-
-
-def _plain(schema: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in schema.items() if name != "title"}

@@ -113,7 +113,20 @@ class Tools:
                 self._wait(work, (asked.name, asked.arguments))
                 return asking.later(question, work)
             await asking.put(question, context)
-        return _outcome(work)
+        try:
+            return work.result()
+        except CaptchaError as error:
+            return failure(f"{error}. The session goes on: go_back, or goto another address.")
+        except GuardError as error:
+            return failure(f"{error}. {_NEW_SESSION} Tell your user what was refused.")
+        except WorldError as error:
+            return failure(
+                f"The browser failed. {_NEW_SESSION}\n{fence('error', line(str(error)))}"
+            )
+        except WebAgentError as error:
+            return failure(str(error))
+        except asyncio.CancelledError:
+            return failure("It was stopped.")
 
     def _teller(self, context: Context) -> Tell:
         """Sends on how far something is, in the background: whoever tells does not wait."""
@@ -141,22 +154,6 @@ def server_of(tools: Tools) -> Server[Any]:
         on_list_tools=tools.list,
         on_call_tool=tools.call,
     )
-
-
-def _outcome(work: Work[CallToolResult]) -> CallToolResult:
-    """What came of a call; what went wrong says what to do next."""
-    try:
-        return work.result()
-    except CaptchaError as error:
-        return failure(f"{error}. The session goes on: go_back, or goto another address.")
-    except GuardError as error:
-        return failure(f"{error}. {_NEW_SESSION} Tell your user what was refused.")
-    except WorldError as error:
-        return failure(f"The browser failed. {_NEW_SESSION}\n{fence('error', line(str(error)))}")
-    except WebAgentError as error:
-        return failure(str(error))
-    except asyncio.CancelledError:
-        return failure("It was stopped.")
 
 
 async def _send(context: Context, number: int, most: int, what: str) -> None:

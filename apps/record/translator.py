@@ -65,7 +65,9 @@ class Translator:
         self._end_typing(told.seen)
         if self._down is not None:
             self._release(self._down, self._down)
-        if len(self._held) >= MOST_CLICKS or not self._is_again(told):
+        if len(self._held) >= MOST_CLICKS or not (
+            bool(told.mark) and all(mark_of(each) == told.mark for each in self._held)
+        ):
             self._hand_on(told.seen)
         self._down = told
 
@@ -262,9 +264,6 @@ class Translator:
         if self._held and isinstance(self._held[-1].action, act.Click):
             return self._held.pop()
         return None
-
-    def _is_again(self, told: Told) -> bool:
-        return bool(told.mark) and all(mark_of(each) == told.mark for each in self._held)
 
     def _hand_on(self, after: Observation) -> None:
         held, self._held = self._held, []

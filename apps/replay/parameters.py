@@ -20,7 +20,12 @@ def parameters(recording: Trajectory) -> dict[str, str]:
             continue
         node = step.observation.node(getattr(action, "mark", 0))
         secrets = names_in(text)
-        base = secrets[0] if secrets else _slug(node.name if node else "") or "text"
+        base = (
+            secrets[0]
+            if secrets
+            else re.sub(r"[^a-z0-9]+", "-", (node.name if node else "").casefold()).strip("-")[:40]
+            or "text"
+        )
         name, number = base, 2
         while name in found:
             name, number = f"{base}-{number}", number + 1
@@ -36,7 +41,9 @@ def given(recording: Trajectory, values: Mapping[str, str]) -> dict[str, str]:
         if name in known:
             text = known[name]
             found[name if names_in(text) else text] = value
-        elif any(name in each for each in words) or _is_on_pages(recording, name):
+        elif any(name in each for each in words) or any(
+            name in node.name for step in recording.steps for node in step.observation.nodes
+        ):
             found[name] = value
         else:
             raise unknown_name("value", name, [*known, *known.values()])
@@ -69,11 +76,3 @@ def _text(action: act.Action) -> str:
         case act.Fill(text=text) | act.KeyboardType(text=text) | act.KeyboardInsertText(text=text):
             return text
     return ""
-
-
-def _slug(name: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", name.casefold()).strip("-")[:40]
-
-
-def _is_on_pages(recording: Trajectory, text: str) -> bool:
-    return any(text in node.name for step in recording.steps for node in step.observation.nodes)

@@ -87,17 +87,16 @@ async def worlds(
     """Opens worlds, each with sites of its own where tasks need them; dialogs wait where some were
     answered. Raises `SetupError`."""
     profile = read_profile(Path(config.profiles), config.site) if config.profiles else Profile()
-    if any(_answers_dialogs(each.episode) for each in chosen):
+    if any(
+        any(isinstance(step.decision.action, AnswerDialog) for step in each.episode.steps)
+        for each in chosen
+    ):
         profile = replace(profile, dialogs="ask")
     hosted = Hosting(config.concurrency, config.sites, Logins(config.logins))
     headless = not config.headed
     async with hosted as hosting, Browser(headless=headless, guard=guard) as browser:
         await hosting.prepare([each.task for each in chosen])
         yield hosting.worlds(partial(browser.world, profile=profile, logins=hosting.logins))
-
-
-def _answers_dialogs(episode: Trajectory) -> bool:
-    return any(isinstance(step.decision.action, AnswerDialog) for step in episode.steps)
 
 
 def guard_of(config: ReplayConfig, tasks: Sequence[Task]) -> Guard | None:

@@ -30,7 +30,11 @@ def recordings(config: ReplayConfig) -> list[Recording]:
         episodes = [_loaded(store, name, config.run) for name in _chosen(store, config)]
     found = [Recording(each, _task(each, config)) for each in episodes]
     for each in found:
-        _check_page(each)
+        if _is_file_missing(each.task.start_url):
+            raise SetupError(
+                f"{each.episode.id} begins at {each.task.start_url}, which is not there; say"
+                " where it is now with --url"
+            )
     return found
 
 
@@ -124,11 +128,3 @@ def _suite(task: Task) -> Suite | None:
 def _is_file_missing(url: str) -> bool:
     parts = urlsplit(url)
     return parts.scheme == "file" and not Path(unquote(parts.path)).exists()
-
-
-def _check_page(recording: Recording) -> None:
-    if _is_file_missing(recording.task.start_url):
-        raise SetupError(
-            f"{recording.episode.id} begins at {recording.task.start_url}, which is not there; say"
-            " where it is now with --url"
-        )

@@ -41,7 +41,11 @@ class Replayed:
         """For people: the outcome, then what is to be known of steps."""
         steps = f"{len(self.accounts) - bool(self.refusal)} steps, {self.healed} healed"
         lines = [f"{self.recorded}  {self.played.task.name}  {self._outcome()}  ({steps})"]
-        lines += [f"  {each.told()}" for each in self.accounts if _is_worth_saying(each)]
+        lines += [
+            f"  {each.told()}"
+            for each in self.accounts
+            if bool(each.refusal or each.is_healed or each.notes)
+        ]
         if self.refusal and not any(each.refusal for each in self.accounts):
             lines.append(f"  {self.refusal}")
         if self.score is not None and not self.refusal and self.score.value != 1.0:
@@ -61,7 +65,10 @@ class Replayed:
             "ending": str(self.played.ending),
             "score": None if self.score is None else self.score.value,
             "score_reason": "" if self.score is None else self.score.reason,
-            "steps": [_plain(each) for each in self.accounts],
+            "steps": [
+                {**asdict(each), "notes": list(each.notes), "healed": each.is_healed}
+                for each in self.accounts
+            ],
         }
 
     def _outcome(self) -> str:
@@ -70,11 +77,3 @@ class Replayed:
         if self.score is None:
             return "completed"
         return "completed, checks hold" if self.score.value == 1.0 else "completed, checks fail"
-
-
-def _is_worth_saying(account: Account) -> bool:
-    return bool(account.refusal or account.is_healed or account.notes)
-
-
-def _plain(account: Account) -> dict[str, Json]:
-    return {**asdict(account), "notes": list(account.notes), "healed": account.is_healed}

@@ -149,7 +149,15 @@ class _Writer:
 
     def _on_element(self, action: Action, page: Observation, node: Node) -> str:
         if node.kind == "option":
-            return self._choosing(page, node)
+            place = next(i for i, each in enumerate(page.nodes) if each is node)
+            lists = [each for each in page.nodes[:place] if each.kind == "select"]
+            if not lists:
+                raise SetupError(
+                    f"the list of the option {node.name!r} is not on the recorded page"
+                )
+            return (
+                f"{locator(page, lists[-1], self.values)}.select_option(label={source(node.name)})"
+            )
         if is_drawn(node) and isinstance(action, act.Click):
             left, top, width, height = node.box
             return f"page.mouse.click({left + width // 2}, {top + height // 2})  # {comment(node)}"
@@ -179,13 +187,6 @@ class _Writer:
             paths = (action.path,) if isinstance(action, act.UploadFile) else action.paths
             return f"set_input_files([{', '.join(map(source, paths))}])"
         raise SetupError(f"{format_action(action)} has no counterpart in a script")
-
-    def _choosing(self, page: Observation, node: Node) -> str:
-        place = next(i for i, each in enumerate(page.nodes) if each is node)
-        lists = [each for each in page.nodes[:place] if each.kind == "select"]
-        if not lists:
-            raise SetupError(f"the list of the option {node.name!r} is not on the recorded page")
-        return f"{locator(page, lists[-1], self.values)}.select_option(label={source(node.name)})"
 
     def _find(self, page: Observation, mark: int) -> str:
         node = page.node(mark)

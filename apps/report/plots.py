@@ -67,7 +67,21 @@ def _success(summary: Summary) -> "Figure":
         rows = [row for arm in summary["arms"] for row in arm["rounds"]]
         apart = 0.008 * max(row["real_steps"] for row in rows)
         for place, arm in enumerate(summary["arms"]):
-            _curve(axes, summary, arm, apart * (place - len(summary["arms"]) / 2))
+            shift = apart * (place - len(summary["arms"]) / 2)
+            rounds = arm["rounds"]
+            values = [100 * row["success"] for row in rounds]
+            below = [100 * (row["success"] - row["low"]) for row in rounds]
+            above = [100 * (row["high"] - row["success"]) for row in rounds]
+            axes.errorbar(
+                [steps_shown(summary, row) + shift for row in rounds],
+                values,
+                yerr=[below, above],
+                label=arm["name"],
+                color=colour_of(summary, arm["name"]),
+                marker=marker_of(summary, arm["name"]),
+                capsize=3,
+                linestyle="-" if rounds[-1]["real_steps"] else "--",
+            )
         axes.set_xlabel("real steps in the browser, mean over repeats")
         axes.set_ylabel(f"success on {kind_of_seeds(summary)} seeds, %")
         axes.xaxis.set_major_formatter(lambda steps, _: f"{steps:,.0f}")
@@ -78,24 +92,6 @@ def _success(summary: Summary) -> "Figure":
         note += " A dashed arm takes no real steps and stands at its round."
     _titled(figure, headline(summary), note)
     return figure
-
-
-def _curve(axes: "Axes", summary: Summary, arm: ArmRow, shift: float) -> None:
-    """Set apart by some steps from the others, so that no interval hides another."""
-    rounds = arm["rounds"]
-    values = [100 * row["success"] for row in rounds]
-    below = [100 * (row["success"] - row["low"]) for row in rounds]
-    above = [100 * (row["high"] - row["success"]) for row in rounds]
-    axes.errorbar(
-        [steps_shown(summary, row) + shift for row in rounds],
-        values,
-        yerr=[below, above],
-        label=arm["name"],
-        color=colour_of(summary, arm["name"]),
-        marker=marker_of(summary, arm["name"]),
-        capsize=3,
-        linestyle="-" if rounds[-1]["real_steps"] else "--",
-    )
 
 
 def _bars(axes: "Axes", summary: Summary) -> None:

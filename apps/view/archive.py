@@ -45,7 +45,13 @@ class Run:
 
     def changed(self) -> float:
         """When something was stored last, in seconds since 1970; 0 where nothing ever was."""
-        return _changed(self.path)
+        times = [0.0]
+        for name in (*_FILES, "run.sqlite-wal"):
+            try:
+                times.append((self.path / name).stat().st_mtime)
+            except OSError:  # not there, or just being replaced
+                continue
+        return max(times)
 
     def is_finished(self) -> bool:
         """Whether it has summed itself up, and stored nothing since."""
@@ -118,16 +124,6 @@ def _folders(folder: Path, depth: int) -> Iterator[Path]:
 
 def _is_run(path: Path) -> bool:
     return any((path / name).is_file() for name in _FILES)
-
-
-def _changed(path: Path) -> float:
-    times = [0.0]
-    for name in (*_FILES, "run.sqlite-wal"):
-        try:
-            times.append((path / name).stat().st_mtime)
-        except OSError:  # not there, or just being replaced
-            continue
-    return max(times)
 
 
 def _stat(path: Path) -> str:

@@ -138,7 +138,21 @@ class _Work:
     def take(self) -> list[str]:
         """The next failures to look at, those left out that are known from before."""
         if self._judged is None:
-            self._begin()
+            told, judged = _kept(self.path, self._marks), dict[str, StepJudgement]()
+            problem = ""
+            try:
+                if (self.run.path / FILE).is_file():
+                    told.update(
+                        {one.episode: one for one in read_attributions(self.run.path / FILE)}
+                    )
+                with self.run.store() as store:
+                    judged = kept(store)
+            except StoreError as error:
+                problem = str(error)
+            with self._lock:
+                self._problem, self._judged = problem, judged
+                self._found.update({id: one for id, one in told.items() if id in self._marks})
+                self.progress += 1
         with self._lock:
             wanted = [id for id in self._missing if id not in self._found]
             self._missing = wanted[_AT_ONCE:]
@@ -167,22 +181,6 @@ class _Work:
             return None
         judged = (self._judged or {}).get(id)
         return attribute(trajectory, given, judged, trusted=self._trusted)
-
-    def _begin(self) -> None:
-        """Read what was found before, by a viewer or by `webagent attribute`, which knows best."""
-        told, judged = _kept(self.path, self._marks), dict[str, StepJudgement]()
-        problem = ""
-        try:
-            if (self.run.path / FILE).is_file():
-                told.update({one.episode: one for one in read_attributions(self.run.path / FILE)})
-            with self.run.store() as store:
-                judged = kept(store)
-        except StoreError as error:
-            problem = str(error)
-        with self._lock:
-            self._problem, self._judged = problem, judged
-            self._found.update({id: one for id, one in told.items() if id in self._marks})
-            self.progress += 1
 
 
 def cache_folder() -> Path:

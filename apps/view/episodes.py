@@ -140,16 +140,17 @@ def _columns(asked: Mapping[str, str], address: str) -> list[Column]:
     for name in _KEYS:
         descending = by == f"-{name}"
         ascending = by == name
-        other = name if descending else f"-{name}" if ascending else _first_way(name)
+        other = (
+            name
+            if descending
+            else f"-{name}"
+            if ascending
+            else (f"-{name}" if name in ("steps", "seconds", "round", "began") else name)
+        )
         way = "descending" if descending else "ascending" if ascending else "none"
         link = _address(asked, address, sort=other, page="")
         made.append(Column(name, link, way, _KINDS.get(name, "")))
     return made
-
-
-def _first_way(name: str) -> str:
-    """Numbers begin with the greatest, words with A."""
-    return f"-{name}" if name in ("steps", "seconds", "round", "began") else name
 
 
 def _chips(contents: Contents, found: Causes) -> list[tuple[str, str, int]]:

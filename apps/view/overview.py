@@ -155,11 +155,6 @@ def cause_rows(summary: FailureSummary) -> list[CauseRow]:
     ]
 
 
-def _examples(failures: FailureSummary) -> list[str]:
-    """Some episodes of the most frequent causes."""
-    return [id for row in failures.causes[:2] for id in row.examples[:2]]
-
-
 def _row(pages: Pages, run: Run, until: float) -> Row:
     state = pages.state(run)
     try:
@@ -190,7 +185,11 @@ def _glance(pages: Pages, run: Run, contents: Contents, figures: Figures) -> dic
         "known": known,
         "causes": cause_rows(failures),
         "first": failures.first.partition(" See ")[0],
-        "examples": [contents.by_id[id] for id in _examples(failures) if id in contents.by_id],
+        "examples": [
+            contents.by_id[id]
+            for id in [id for row in failures.causes[:2] for id in row.examples[:2]]
+            if id in contents.by_id
+        ],
         "others": [one.name for one in pages.archive.runs() if one.name != run.name],
         "origin": _origin(run, settings, summary),
         **(_drawn(summary) if summary and summary["arms"] else {}),

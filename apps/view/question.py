@@ -108,7 +108,13 @@ def _worded(word: str, value: str, contents: Contents) -> Test:
             f'there is no word {word}: to choose by; {meant} Text with a colon goes in "quotes"'
         )
     if word in ("round", "repeat", "seed", "steps", "seconds"):
-        return _numbered(word, value)
+        ranges = [_range(word, part) for part in value.split(",")]
+
+        def test(line: Line, found: Causes) -> bool:
+            number = float(getattr(line.entry, word))
+            return any(low <= number <= high for low, high in ranges)
+
+        return test
     parts = [part for part in value.split(",") if part]
     if not parts:
         raise SetupError(f"{word}: wants a value: {WORDS[word]}")
@@ -144,16 +150,6 @@ def _known(word: str, parts: Sequence[str], known: Sequence[str]) -> list[str]:
             raise SetupError(f"{word}:{part} fits nothing; {meant}")
         chosen += fitting
     return chosen
-
-
-def _numbered(word: str, value: str) -> Test:
-    ranges = [_range(word, part) for part in value.split(",")]
-
-    def test(line: Line, found: Causes) -> bool:
-        number = float(getattr(line.entry, word))
-        return any(low <= number <= high for low, high in ranges)
-
-    return test
 
 
 def _range(word: str, part: str) -> tuple[float, float]:

@@ -99,34 +99,30 @@ def key_nodes_reached(means: Means | None = None, score: str = "key_nodes") -> J
 
     @evaluator(name, score=score)
     async def judge(trajectory: Trajectory) -> Verdict:
-        return await _reached(trajectory, at_hand)
+        seen: list[Json] = [step.observation.url for step in trajectory.steps]
+        seen += [trajectory.last.url] if trajectory.last is not None else []
+        evidence: dict[str, Json] = {**trajectory.evidence, "episode.urls": seen}
+        shares = []
+        for check in trajectory.task.checks:
+            if check.rule not in _RULES and check.rule not in _SHARES:
+                continue
+            if check.evidence not in evidence:
+                return Verdict(None, f"evidence {check.evidence} was not captured")
+            found = evidence[check.evidence]
+            try:
+                verdict = await _share(
+                    Question(found, check.expected, trajectory.goal, at_hand), check.rule
+                )
+            except TypeError as error:
+                return Verdict(None, f"{check.rule} cannot be compared ({error})")
+            if verdict.value is None:
+                return verdict
+            shares.append(verdict.value)
+        if not shares:
+            return Verdict(None, "the task has no key nodes")
+        return Verdict(sum(shares) / len(shares), f"{sum(shares):g} of {len(shares)} key nodes")
 
     return judge
-
-
-async def _reached(trajectory: Trajectory, means: Means) -> Verdict:
-    seen: list[Json] = [step.observation.url for step in trajectory.steps]
-    seen += [trajectory.last.url] if trajectory.last is not None else []
-    evidence: dict[str, Json] = {**trajectory.evidence, "episode.urls": seen}
-    shares = []
-    for check in trajectory.task.checks:
-        if check.rule not in _RULES and check.rule not in _SHARES:
-            continue
-        if check.evidence not in evidence:
-            return Verdict(None, f"evidence {check.evidence} was not captured")
-        found = evidence[check.evidence]
-        try:
-            verdict = await _share(
-                Question(found, check.expected, trajectory.goal, means), check.rule
-            )
-        except TypeError as error:
-            return Verdict(None, f"{check.rule} cannot be compared ({error})")
-        if verdict.value is None:
-            return verdict
-        shares.append(verdict.value)
-    if not shares:
-        return Verdict(None, "the task has no key nodes")
-    return Verdict(sum(shares) / len(shares), f"{sum(shares):g} of {len(shares)} key nodes")
 
 
 async def _share(question: Question, rule_name: str) -> Verdict:

@@ -51,7 +51,11 @@ class Translation:
 
     def _each(self, value: Any, is_out: bool) -> Any:
         if isinstance(value, str):
-            return self._text(value, is_out)
+            if is_out:
+                return self._out.sub(self._put_out, value) if self._hints[1] in value else value
+            if self._hints[0] not in value.casefold():
+                return value
+            return self._in.sub(self._put_in, value)
         if value is None or isinstance(value, int | float):
             return value
         if isinstance(value, tuple | list):
@@ -66,13 +70,6 @@ class Translation:
             if after is not before and after != before:
                 changed[name] = after
         return replace(value, **changed) if changed else value
-
-    def _text(self, text: str, is_out: bool) -> str:
-        if is_out:
-            return self._out.sub(self._put_out, text) if self._hints[1] in text else text
-        if self._hints[0] not in text.casefold():
-            return text
-        return self._in.sub(self._put_in, text)
 
 
 @cache

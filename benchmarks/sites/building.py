@@ -100,7 +100,7 @@ def built(site: Site, make_first: Callable[[Site, Path, Path], None]) -> Build:
     `make_first(site, folder, state)` makes the first state in `state`, `folder` being there to work
     in. Of several processes that ask at once one builds and the others wait. Raises `SiteError`.
     """
-    build = Build(site, cache_folder() / _file_name(site.id) / digest(site))
+    build = Build(site, cache_folder() / re.sub(r"[^A-Za-z0-9._@-]", "-", site.id) / digest(site))
     if build.is_good(time.time()):
         return build
     if missing := site.missing():
@@ -109,7 +109,19 @@ def built(site: Site, make_first: Callable[[Site, Path, Path], None]) -> Build:
         if build.is_good(time.time()):
             return build
         began = time.monotonic()
-        _make(build, make_first)
+        draft = build.folder.with_name(f".{build.folder.name}.{os.getpid()}")
+        shutil.rmtree(draft, ignore_errors=True)
+        try:
+            work = draft / "work"
+            work.mkdir(parents=True)
+            make_first(build.site, work, draft / "states" / FIRST)
+            shutil.rmtree(work)
+            shutil.rmtree(build.folder, ignore_errors=True)
+            draft.rename(build.folder)
+        except OSError as error:
+            raise SiteError(f"{build.site.id} cannot be kept in {build.folder}: {error}") from error
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
         return Build(site, build.folder, time.monotonic() - began)
 
 
@@ -135,23 +147,6 @@ def _sources(module: str) -> Iterator[Path]:
         yield Path(file)
 
 
-def _make(build: Build, make_first: Callable[[Site, Path, Path], None]) -> None:
-    """Whole or not at all; the states that were kept beside an old one go with it."""
-    draft = build.folder.with_name(f".{build.folder.name}.{os.getpid()}")
-    shutil.rmtree(draft, ignore_errors=True)
-    try:
-        work = draft / "work"
-        work.mkdir(parents=True)
-        make_first(build.site, work, draft / "states" / FIRST)
-        shutil.rmtree(work)
-        shutil.rmtree(build.folder, ignore_errors=True)
-        draft.rename(build.folder)
-    except OSError as error:
-        raise SiteError(f"{build.site.id} cannot be kept in {build.folder}: {error}") from error
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
-
-
 @contextmanager
 def _locked(folder: Path) -> Iterator[None]:
     """Only one process at a time is in here for this folder."""
@@ -166,7 +161,3 @@ def _locked(folder: Path) -> Iterator[None]:
     with lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
-
-
-def _file_name(site: str) -> str:
-    return re.sub(r"[^A-Za-z0-9._@-]", "-", site)

@@ -59,7 +59,19 @@ class Placed:
         in_use = {_database_of(name) for name in present}
         for name, entry in wanted.items():
             if name not in present or name in in_use or not self._is_untouched(name, present):
-                self._copy(entry, name)
+                target = self.folder / name
+                if entry.is_dir(follow_symlinks=False):
+                    if not target.is_dir() or target.is_symlink():
+                        target.unlink(missing_ok=True)
+                        target.mkdir(mode=entry.stat().st_mode & 0o777)
+                else:
+                    if target.is_dir() and not target.is_symlink():
+                        shutil.rmtree(target)
+                    draft = self._incoming / "file"
+                    draft.unlink(missing_ok=True)
+                    shutil.copy2(entry.path, draft, follow_symlinks=False)
+                    draft.replace(target)
+                self._stamps[name] = _stamp(target.stat(follow_symlinks=False))
         if is_new:
             time.sleep(2 * _TICK / 1e9)
         self._trusted_until = time.time_ns() - _TICK
@@ -71,21 +83,6 @@ class Placed:
         if stamp is None or stamp.changed >= self._trusted_until:
             return False
         return stamp == _stamp(present[name].stat(follow_symlinks=False))
-
-    def _copy(self, entry: os.DirEntry[str], name: str) -> None:
-        target = self.folder / name
-        if entry.is_dir(follow_symlinks=False):
-            if not target.is_dir() or target.is_symlink():
-                target.unlink(missing_ok=True)
-                target.mkdir(mode=entry.stat().st_mode & 0o777)
-        else:
-            if target.is_dir() and not target.is_symlink():
-                shutil.rmtree(target)
-            draft = self._incoming / "file"
-            draft.unlink(missing_ok=True)
-            shutil.copy2(entry.path, draft, follow_symlinks=False)
-            draft.replace(target)
-        self._stamps[name] = _stamp(target.stat(follow_symlinks=False))
 
 
 def keep(folder: Path, saved: Path) -> None:

@@ -42,7 +42,12 @@ def compare(first: Sequence[Pair], second: Sequence[Pair], threshold: float = PA
         only_first_right=int((one & ~other).sum()),
         only_second_right=int((other & ~one).sum()),
         differences={
-            name: resampled(joint, _difference(measure), _span(name), _TURNED)
+            name: resampled(
+                joint,
+                _difference(measure),
+                (-2.0, 2.0) if name == "kappa" else (-1.0, 1.0),
+                _TURNED,
+            )
             for name, measure in MEASURES.items()
         },
     )
@@ -61,7 +66,3 @@ _TURNED = (_first_turned, _second_turned)
 
 def _difference(measure: Callable[[Array], Array]) -> Callable[[Array], Array]:
     return lambda sums: np.asarray(measure(sums[..., :4]) - measure(sums[..., 4:]))
-
-
-def _span(name: str) -> tuple[float, float]:
-    return (-2.0, 2.0) if name == "kappa" else (-1.0, 1.0)

@@ -33,7 +33,11 @@ def rate_interval(parts: Array, wholes: Array) -> Interval | None:
     if 0 < rate < 1 and clusters > 1:
         spread = clusters / (clusters - 1) * float(((parts - rate * wholes) ** 2).sum()) / n**2
         effective = n / max(1.0, spread / (rate * (1 - rate) / n))
-        quantile = _student(clusters - 1)
+        freedom = clusters - 1
+        first = (_Z**3 + _Z) / 4
+        second = (5 * _Z**5 + 16 * _Z**3 + 3 * _Z) / 96
+        third = (3 * _Z**7 + 19 * _Z**5 + 17 * _Z**3 - 15 * _Z) / 384
+        quantile = _Z + first / freedom + second / freedom**2 + third / freedom**3
     whole = max(1, int(effective))
     return Interval(rate, *wilson(rate * whole, whole, quantile))
 
@@ -68,23 +72,14 @@ def resampled(
     if not len(drawn):
         return Interval(value, *span)
     if turned and np.ptp(drawn) < 1e-12:
-        return _reaching(table, statistic, value, turned)
+        whole, row = table.sum(0), table.mean(0)
+        ends = [float(statistic(whole + _Z**2 * turn(row))) for turn in turned]
+        ends = [end for end in ends if not np.isnan(end)]
+        return Interval(value, min([value, *ends]), max([value, *ends]))
     low, high = map(float, np.percentile(drawn, (2.5, 97.5)))
     if is_biased:
         low, high = 2 * value - high, 2 * value - low
     return Interval(value, max(span[0], min(low, value)), min(span[1], max(high, value)))
-
-
-def _reaching(
-    table: Array,
-    statistic: Callable[[Array], Array],
-    value: float,
-    turned: Sequence[Callable[[Array], Array]],
-) -> Interval:
-    whole, row = table.sum(0), table.mean(0)
-    ends = [float(statistic(whole + _Z**2 * turn(row))) for turn in turned]
-    ends = [end for end in ends if not np.isnan(end)]
-    return Interval(value, min([value, *ends]), max([value, *ends]))
 
 
 def draws(table: Array, statistic: Callable[[Array], Array], resamples: int = 2000) -> Array:
@@ -98,14 +93,3 @@ def draws(table: Array, statistic: Callable[[Array], Array], resamples: int = 20
         weights = np.bincount(chosen.ravel(), minlength=size * rows).reshape(size, rows)
         found.append(statistic(weights @ table))
     return np.concatenate(found)
-
-
-def _student(freedom: int) -> float:
-    """The .975 quantile of Student's t, to a few hundredths from three degrees of freedom on.
-
-    Abramowitz and Stegun, "Handbook of Mathematical Functions" (1964), 26.7.5.
-    """
-    first = (_Z**3 + _Z) / 4
-    second = (5 * _Z**5 + 16 * _Z**3 + 3 * _Z) / 96
-    third = (3 * _Z**7 + 19 * _Z**5 + 17 * _Z**3 - 15 * _Z) / 384
-    return _Z + first / freedom + second / freedom**2 + third / freedom**3

@@ -126,7 +126,11 @@ def verdict_in_doubt(
     if not known:
         notes = trajectory.evidence.get("uncaptured")
         lost = tuple(f"{k}: {v}" for k, v in notes.items()) if isinstance(notes, dict) else ()
-        kind = "uncaptured" if lost or _is_uncaptured(scores) else "no verdict"
+        kind = (
+            "uncaptured"
+            if lost or any("not captured" in score.reason for score in scores)
+            else "no verdict"
+        )
         reason = "the check could not be made: " + scores[0].reason
         return Finding(Cause.JUDGE, kind, None, reason, lost or tuple(s.reason for s in scores))
     if any(trusted and score.evaluator.startswith(trusted) for score in known):
@@ -137,10 +141,6 @@ def verdict_in_doubt(
         told = tuple(f"{s.evaluator}: {s.value:g}, {s.reason}" for s in (passed[0], failed[0]))
         return Finding(Cause.JUDGE, "disagreement", None, "evaluators disagree", told)
     return None
-
-
-def _is_uncaptured(scores: Sequence[Score]) -> bool:
-    return any("not captured" in score.reason for score in scores)
 
 
 def _refusals(trajectory: Trajectory) -> tuple[str, ...]:

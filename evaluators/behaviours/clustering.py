@@ -19,7 +19,10 @@ def grouped(texts: Sequence[str], sizes: Sequence[int]) -> dict[int, list[int]]:
     """
     if not texts:
         return {size: [] for size in sizes}
-    alike = _alike(Vectors.fitted(texts).of(texts))
+    vectors = Vectors.fitted(texts).of(texts)
+    near = vectors @ vectors.T
+    company = unit(near)
+    alike = np.asarray((near + company @ company.T) / 2)
     wanted = {max(1, min(size, len(texts))) for size in sizes}
     cuts = _merged(alike, wanted)
     return {size: cuts[max(1, min(size, len(texts)))] for size in sizes}
@@ -41,13 +44,6 @@ def adjusted_rand(one: Sequence[object], other: Sequence[object]) -> float:
 
 def _pairs(counts: "Counter[object] | Counter[tuple[object, object]]") -> int:
     return sum(comb(count, 2) for count in counts.values())
-
-
-def _alike(vectors: Array) -> Array:
-    """(n, n) cosines of the texts, half by their own terms and half by what they are near to."""
-    near = vectors @ vectors.T
-    company = unit(near)
-    return np.asarray((near + company @ company.T) / 2)
 
 
 def _merged(alike: Array, wanted: set[int]) -> dict[int, list[int]]:

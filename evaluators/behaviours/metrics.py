@@ -79,7 +79,20 @@ async def by_model(model: Model, aspects: Sequence[Aspect], size: int) -> tuple[
 
     def read(text: str) -> tuple[Metric, ...]:
         measures = parsed(text, _Measures).measures
-        _check(measures, len(aspects), size)
+        count = len(aspects)
+        if len(measures) != size:
+            raise UnusableError(f"there are {len(measures)} measures, not {size}")
+        named = [number for each in measures for number in each.remarks]
+        twice = sorted({number for number in named if named.count(number) > 1})
+        missing = sorted({*range(1, count + 1)} - {*named})
+        unknown = sorted({*named} - {*range(1, count + 1)})
+        for problem, numbers in (
+            ("in no measure", missing),
+            ("in several", twice),
+            ("not among the remarks", unknown),
+        ):
+            if numbers:
+                raise UnusableError(f"remarks {', '.join(map(str, numbers[:10]))} are {problem}")
         return tuple(
             Metric(each.name, each.definition, tuple(aspects[n - 1] for n in sorted(each.remarks)))
             for each in measures
@@ -93,22 +106,6 @@ def remark(aspect: Aspect) -> str:
     sign = {True: "good", False: "bad", None: "unsaid"}[aspect.is_positive]
     words = "" if aspect.behaviour == aspect.feedback else f" (“{aspect.feedback}”)"
     return f"{sign}: {' '.join((aspect.behaviour + words).split())}"
-
-
-def _check(measures: Sequence[_Measure], count: int, size: int) -> None:
-    if len(measures) != size:
-        raise UnusableError(f"there are {len(measures)} measures, not {size}")
-    named = [number for each in measures for number in each.remarks]
-    twice = sorted({number for number in named if named.count(number) > 1})
-    missing = sorted({*range(1, count + 1)} - {*named})
-    unknown = sorted({*named} - {*range(1, count + 1)})
-    for problem, numbers in (
-        ("in no measure", missing),
-        ("in several", twice),
-        ("not among the remarks", unknown),
-    ):
-        if numbers:
-            raise UnusableError(f"remarks {', '.join(map(str, numbers[:10]))} are {problem}")
 
 
 def _by_words(aspects: Sequence[Aspect], vectors: Array, places: Sequence[int]) -> Metric:

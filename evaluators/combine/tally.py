@@ -63,7 +63,9 @@ class Stage:
             self.overruled += side(value) != side(outcome)
         self.seconds += asked.seconds
         for model, spent in asked.spent.items():
-            self.spent[model] = _sum(self.spent.get(model, Spent(spent.role, model)), spent)
+            one = self.spent.get(model, Spent(spent.role, model))
+            sums = {name: getattr(one, name) + getattr(spent, name) for name in _COUNTS}
+            self.spent[model] = Spent(one.role, one.model, **sums)
 
 
 @dataclass(slots=True)
@@ -130,8 +132,3 @@ class Tally:
             stages.append(Stage(**{**row, "spent": spent}))
         together = {(a, b): (both, same) for a, b, both, same in state["together"]}
         return cls(state["episodes"], state["decided"], stages, together)
-
-
-def _sum(one: Spent, other: Spent) -> Spent:
-    sums = {name: getattr(one, name) + getattr(other, name) for name in _COUNTS}
-    return Spent(one.role, one.model, **sums)

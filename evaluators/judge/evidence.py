@@ -152,7 +152,12 @@ async def _compared(matter: _Matter, found: tuple[PointFound, ...], claim: Claim
     asked = [n for n, each in enumerate(found, 1) if each.point.asks == "answer"]
     told = [n for n in asked if found[n - 1].verdict == "met"]
     if told and not answer:
-        return _counted(tuple(_without_answer(each) for each in found))
+        return _counted(
+            tuple(
+                (replace(each, agreement="missing") if each.point.asks == "answer" else each)
+                for each in found
+            )
+        )
     if told:
         return _counted(await _compare(matter, found, told, answer))
     if asked or not answer or outcome_of(found) != "success":
@@ -184,10 +189,6 @@ async def _compare(
     reply = (await matter.hearing.ask(messages))[0]
     read = partial(read_comparisons, found=found, asked=asked, answer=answer)
     return await matter.hearing.settle(messages, reply, read, prompt)
-
-
-def _without_answer(found: PointFound) -> PointFound:
-    return replace(found, agreement="missing") if found.point.asks == "answer" else found
 
 
 def _counted(found: tuple[PointFound, ...]) -> Vote:

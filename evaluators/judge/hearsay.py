@@ -47,7 +47,12 @@ class Hearsay:
         folded = _folded(goal)
         words = _WORD.findall(folded)
         opening = tuple(words[:_RUN]) if len(words) >= _SHORTEST_RUN else ()
-        addressees, matters = (_foreign(name, folded) for name in ("addressees", "matters"))
+        addressees, matters = (
+            _pattern(
+                tuple(each for each in _lexicon()[name] if not _pattern((each,)).search(folded))
+            )
+            for name in ("addressees", "matters")
+        )
         return cls(goal, addressees, matters, opening, frozenset(words))
 
     def why(self, line: str) -> str:
@@ -78,13 +83,14 @@ class Hearsay:
 
         Names, numbers and elements are none: they may be what the task looks for.
         """
-        named = _named(self.goal) | {each for each in _named(point) if not self._is_lexical(each)}
+        named = _named(self.goal) | {
+            each
+            for each in _named(point)
+            if not bool(
+                _pattern(tuple(_lexicon()["matters"])).fullmatch(each) or _ends().fullmatch(each)
+            )
+        }
         return all(_is_sentence(line) and not _overlap(_named(line), named) for line in lines)
-
-    def _is_lexical(self, word: str) -> bool:
-        return bool(
-            _pattern(tuple(_lexicon()["matters"])).fullmatch(word) or _ends().fullmatch(word)
-        )
 
     def _is_over(self, sentence: str) -> bool:
         """Whether a word for the task and one for an ending stand close to each other."""
@@ -144,11 +150,6 @@ def _alike(first: str, second: str) -> bool:
     pairs = zip(first, second, strict=False)
     shared = len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
     return first == second or shared >= max(_STEM, shorter - 2)
-
-
-def _foreign(name: str, goal: str) -> re.Pattern[str]:
-    """The words of that kind that the task does not have."""
-    return _pattern(tuple(each for each in _lexicon()[name] if not _pattern((each,)).search(goal)))
 
 
 @cache

@@ -43,17 +43,17 @@ class KeyPoints:
         key = (goal, hearing.court.model.name, self.prompt.hash)
         async with self._asking.setdefault(key, asyncio.Lock()):
             if key not in self.kept:
-                self.kept[key] = await self._ask(goal, hearing)
+                messages = (
+                    Message(
+                        "system", self.prompt.fill("system", rules=self.prompt.fill(self.rules))
+                    ),
+                    Message("user", self.prompt.fill("user", task=goal)),
+                )
+                court: Court = hearing.court
+                asking = Hearing(court, seed_of(goal), hearing.notes, hearing.calls)
+                reply = (await asking.ask(messages))[0]
+                self.kept[key] = await asking.settle(messages, reply, read_points, self.prompt)
         return self.kept[key]
-
-    async def _ask(self, goal: str, hearing: Hearing) -> tuple[KeyPoint, ...]:
-        messages = (
-            Message("system", self.prompt.fill("system", rules=self.prompt.fill(self.rules))),
-            Message("user", self.prompt.fill("user", task=goal)),
-        )
-        asking = _same_for_all_episodes(hearing, goal)
-        reply = (await asking.ask(messages))[0]
-        return await asking.settle(messages, reply, read_points, self.prompt)
 
 
 def read_points(text: str) -> tuple[KeyPoint, ...]:
@@ -83,9 +83,3 @@ def numbered(points: Sequence[KeyPoint], *, with_kind: bool) -> str:
         f"{number}. {f'[{point.asks}] ' if with_kind else ''}{point.text}"
         for number, point in enumerate(points, start=1)
     )
-
-
-def _same_for_all_episodes(hearing: Hearing, goal: str) -> Hearing:
-    """The hearing with a seed of the task, as the points hold for every episode of it."""
-    court: Court = hearing.court
-    return Hearing(court, seed_of(goal), hearing.notes, hearing.calls)

@@ -117,7 +117,10 @@ class LanguageReward:
 
     async def probability(self, trajectory: Trajectory) -> float:
         """P(success) of a finished episode. Raises `ModelError`."""
-        return self._calibrated(await self._yes(self.questions.outcome(trajectory)))
+        chance = await self._yes(self.questions.outcome(trajectory))
+        if self.calibration == UNCALIBRATED:
+            return chance
+        return self.calibration([chance])[0]
 
     async def step_probabilities(self, trajectory: Trajectory) -> list[float]:
         """For each step how likely it brought the task nearer to its end. Raises `ModelError`.
@@ -152,11 +155,6 @@ class LanguageReward:
             )
         chance = math.exp(min(0.0, sum(reply.log_probs)))
         return chance if reply.text == YES else 1.0 - chance
-
-    def _calibrated(self, chance: float) -> float:
-        if self.calibration == UNCALIBRATED:
-            return chance
-        return self.calibration([chance])[0]
 
 
 def outcome_row(

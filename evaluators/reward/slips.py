@@ -31,7 +31,12 @@ def slipped(action: Action, page: Observation, rng: np.random.Generator) -> Acti
             other = _other_element(mark, page, rng)
             return Click(other) if other else None
         case Fill(mark, text):
-            return _filled_wrongly(mark, text, page, rng)
+            fields = [
+                n.mark for n in page.nodes if n.mark != mark and n.role in ("textbox", "searchbox")
+            ]
+            if fields and rng.random() < 0.25:
+                return Fill(int(rng.choice(fields)), text)
+            return Fill(mark, wrong_text(text, page.goal, rng)) if text else None
         case SelectOption(mark, option):
             others = [name for name in _options(mark, page) if name != option]
             return SelectOption(mark, str(rng.choice(others))) if others else None
@@ -39,7 +44,17 @@ def slipped(action: Action, page: Observation, rng: np.random.Generator) -> Acti
             other = _other_element(target, page, rng, but=source)
             return DragAndDrop(source, other) if other else None
         case MouseClick() | MouseDrag():
-            return _missed(action, page, rng)
+            width, height = (side or 320 for side in page.viewport)
+            right, down = (int(d) for d in rng.integers(8, _REACH, 2) * rng.choice([-1, 1], 2))
+            if isinstance(action, MouseClick):
+                return replace(
+                    action, x=_inside(action.x + right, width), y=_inside(action.y + down, height)
+                )
+            return replace(
+                action,
+                to_x=_inside(action.to_x + right, width),
+                to_y=_inside(action.to_y + down, height),
+            )
         case Press(mark, key) if len(key) == 1:
             return Press(mark, str(rng.choice([k for k in "abcdefghij0123456789" if k != key])))
         case _:
@@ -76,15 +91,6 @@ def _misspelt(text: str, rng: np.random.Generator) -> str:
     return text[:place] + sign + text[place + 1 :]
 
 
-def _filled_wrongly(
-    mark: int, text: str, page: Observation, rng: np.random.Generator
-) -> Action | None:
-    fields = [n.mark for n in page.nodes if n.mark != mark and n.role in ("textbox", "searchbox")]
-    if fields and rng.random() < 0.25:
-        return Fill(int(rng.choice(fields)), text)
-    return Fill(mark, wrong_text(text, page.goal, rng)) if text else None
-
-
 def _other_element(mark: int, page: Observation, rng: np.random.Generator, but: int = 0) -> int:
     """An element to act on instead, mostly one of the same role; 0 where there is none."""
     here = page.node(mark)
@@ -110,20 +116,6 @@ def _options(mark: int, page: Observation) -> list[str]:
             break
         names.append(node.name)
     return names
-
-
-def _missed(action: MouseClick | MouseDrag, page: Observation, rng: np.random.Generator) -> Action:
-    width, height = (side or 320 for side in page.viewport)
-    right, down = (int(d) for d in rng.integers(8, _REACH, 2) * rng.choice([-1, 1], 2))
-    if isinstance(action, MouseClick):
-        return replace(
-            action, x=_inside(action.x + right, width), y=_inside(action.y + down, height)
-        )
-    return replace(
-        action,
-        to_x=_inside(action.to_x + right, width),
-        to_y=_inside(action.to_y + down, height),
-    )
 
 
 def _inside(place: int, side: int) -> int:

@@ -32,7 +32,13 @@ def checks_hold(score: str = "success", means: Means | None = None) -> Judged:
             return Verdict(None, f"the task has no check for {score!r}; a judge can say")
         evidence = {**trajectory.evidence, **_of_episode(trajectory)}
         goal = trajectory.goal or trajectory.task.goal
-        return _all_of([await _check(check, evidence, goal, at_hand) for check in checks])
+        verdicts = [await _check(check, evidence, goal, at_hand) for check in checks]
+        for decisive in (0.0, None):
+            reasons = [verdict.reason for verdict in verdicts if verdict.value == decisive]
+            if reasons:
+                return Verdict(decisive, "; ".join(reasons))
+        share = prod(verdict.value or 0.0 for verdict in verdicts)
+        return Verdict(share, "; ".join(verdict.reason for verdict in verdicts))
 
     return judge
 
@@ -98,16 +104,6 @@ def _not_captured(name: str, evidence: Mapping[str, Json]) -> str:
     notes = evidence.get("uncaptured")
     reason = notes.get(name) if isinstance(notes, dict) else None
     return f"evidence {name} was not captured" + (f": {reason}" if reason else "")
-
-
-def _all_of(verdicts: list[Verdict]) -> Verdict:
-    """A failed check decides, then one that could not be made; else they are multiplied."""
-    for decisive in (0.0, None):
-        reasons = [verdict.reason for verdict in verdicts if verdict.value == decisive]
-        if reasons:
-            return Verdict(decisive, "; ".join(reasons))
-    share = prod(verdict.value or 0.0 for verdict in verdicts)
-    return Verdict(share, "; ".join(verdict.reason for verdict in verdicts))
 
 
 def _of_episode(trajectory: Trajectory) -> dict[str, Json]:

@@ -103,7 +103,14 @@ class Scoring:
         if not is_combined:
             self.tallies[title(each)].note([title(each)], [asked], said.value)
         self.store.score(trajectory.id, said)
-        self._note(title(each), trajectory.id, asked.was_in_vain)
+        name = title(each)
+        before = self.failed.setdefault(name, set())
+        if asked.was_in_vain != (trajectory.id in before):
+            before.symmetric_difference_update({trajectory.id})
+            rows: Any = {name: sorted(episodes) for name, episodes in self.failed.items()}
+            self.store.put_state(_FAILED, rows)
+        states = {name: tally.state() for name, tally in self.tallies.items()}
+        self.store.put_state(_TALLIES, {**self.others, **states})
         meter.count(trajectory, said.value, is_new=False)
         self.in_a_row[title(each)] = self.in_a_row[title(each)] + 1 if asked.was_in_vain else 0
         if self.in_a_row[title(each)] >= OUTAGE:
@@ -111,16 +118,6 @@ class Scoring:
                 f"the last {OUTAGE} judgements of {each.id} failed, the latest: {said.reason}; what"
                 " was judged before is kept, and the same command goes on where this one stopped"
             )
-
-    def _note(self, name: str, episode: str, is_failed: bool) -> None:
-        """Keep the tallies and what is to be asked again."""
-        before = self.failed.setdefault(name, set())
-        if is_failed != (episode in before):
-            before.symmetric_difference_update({episode})
-            rows: Any = {name: sorted(episodes) for name, episodes in self.failed.items()}
-            self.store.put_state(_FAILED, rows)
-        states = {name: tally.state() for name, tally in self.tallies.items()}
-        self.store.put_state(_TALLIES, {**self.others, **states})
 
 
 def kept_tallies(store: Store) -> dict[str, Tally]:

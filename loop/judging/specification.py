@@ -159,18 +159,6 @@ def _read_combined(kind: str, bracket: str | None, text: str, whole: str) -> tup
         if is_end:
             break
     spec = Spec(kind, "", _numbers(bracket, whole), tuple(parts))
-    _check(spec, whole)
-    return spec, text
-
-
-def _numbers(bracket: str | None, whole: str) -> tuple[float, ...]:
-    try:
-        return tuple(float(part) for part in (bracket or "").split(",") if part.strip())
-    except ValueError:
-        raise UsageError(f"in the evaluator {whole!r}: [{bracket}] does not hold numbers") from None
-
-
-def _check(spec: Spec, whole: str) -> None:
     count, numbers = len(spec.parts), spec.numbers
     usable = {
         "vote": not numbers or (len(numbers) == count and min(numbers) > 0),
@@ -185,6 +173,14 @@ def _check(spec: Spec, whole: str) -> None:
             "unsure": "the range of values that say nothing, as unsure[0.2,0.8](A)",
         }[spec.kind]
         raise UsageError(f"in the evaluator {whole!r}: expected {expected}")
+    return spec, text
+
+
+def _numbers(bracket: str | None, whole: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(part) for part in (bracket or "").split(",") if part.strip())
+    except ValueError:
+        raise UsageError(f"in the evaluator {whole!r}: [{bracket}] does not hold numbers") from None
 
 
 def _reward(folder: Path) -> "RewardModel":

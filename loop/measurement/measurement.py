@@ -53,7 +53,14 @@ class Measurement:
         async with self._judge() as verdicts, stage_of(self.config, self.chosen, self.store) as on:
             await self._play_policy(on, verdicts, self.chosen.plan(arm_of(self.config)))
             if self.config.baselines:
-                await self._play_baselines(on, verdicts)
+                plain = on.plain()
+                with Clock(self.store, BASELINES) as clock:
+                    recordings = await self._recordings(plain, verdicts, clock)
+                    known = recordings.by_task
+                    note = baselines.replay_told(recordings.source, known, self.chosen.names)
+                    self.store.put_state(NOTES, [note])
+                    plan = baselines.plan(self.chosen, known, self.config.baseline_seeds)
+                    await self._collect(plan, baselines.policy(recordings), plain, verdicts, clock)
 
     @asynccontextmanager
     async def _judge(self) -> AsyncIterator[Verdicts]:
@@ -69,16 +76,6 @@ class Measurement:
         with Clock(self.store, arm_of(self.config) + self.worker) as clock:
             async with played.ready(stage.images, metered) as policy:
                 await self._collect(plan, policy, stage, verdicts, clock, self.budget)
-
-    async def _play_baselines(self, stage: Stage, verdicts: Verdicts) -> None:
-        plain = stage.plain()
-        with Clock(self.store, BASELINES) as clock:
-            recordings = await self._recordings(plain, verdicts, clock)
-            known = recordings.by_task
-            note = baselines.replay_told(recordings.source, known, self.chosen.names)
-            self.store.put_state(NOTES, [note])
-            plan = baselines.plan(self.chosen, known, self.config.baseline_seeds)
-            await self._collect(plan, baselines.policy(recordings), plain, verdicts, clock)
 
     async def _recordings(self, stage: Stage, verdicts: Verdicts, clock: Recorder) -> Recordings:
         """Successes to replay: those of a run, or what the oracles show now."""
@@ -133,11 +130,6 @@ class Measurement:
                     each.cancel()
                 raise
             finally:
-                await _all_settled(scoring)
-
-
-async def _all_settled(scoring: Sequence[asyncio.Future[None]]) -> None:
-    """Wait for all of them; what went wrong is raised, having been cancelled is not."""
-    for result in await asyncio.gather(*scoring, return_exceptions=True):
-        if isinstance(result, Exception):
-            raise result
+                for result in await asyncio.gather(*scoring, return_exceptions=True):
+                    if isinstance(result, Exception):
+                        raise result

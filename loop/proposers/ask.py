@@ -118,7 +118,7 @@ class Asker:
         messages = [Message("system", system), Message("user", user, self._shown(request))]
         first = await self.reply(messages, prompt, number)
         found, problem = _tried(first.text, read_drafts)
-        problem = problem or _first_of(found)
+        problem = problem or (found.problems[0] if found and found.problems else "")
         used, last = (found, first), first
         if problem:
             again = prompt.fill("again", problem=problem)
@@ -172,10 +172,6 @@ def _tried(text: str, read: Callable[[Mapping[str, Any]], Drafts]) -> tuple[Draf
         return read_object(text, read), ""
     except UnreadableDraft as error:
         return None, str(error)
-
-
-def _first_of(found: Drafts | None) -> str:
-    return found.problems[0] if found and found.problems else ""
 
 
 def _better(

@@ -165,7 +165,12 @@ def _sentence(deed: Submitted, changes: Changes) -> str:
         return _search(deed)
     titled = next((field for field in deed.fields if is_title(field.label)), None)
     rest = [field for field in deed.fields if field is not titled]
-    if rest and titled is None and _edits(changes) and (deed.is_particular or not _adds(changes)):
+    if (
+        rest
+        and titled is None
+        and any(table.get("changed") for table in changes.values())
+        and (deed.is_particular or not any(table.get("added") for table in changes.values()))
+    ):
         settings = joined([f"{article(plain_label(f.label))} to {_value(f)}" for f in rest])
         where = f'for "{deed.subject}"' if deed.subject else f'on the page "{deed.heading}"'
         return f"Change {settings} {where}"
@@ -241,15 +246,6 @@ def _table(deed: Submitted, changes: Changes) -> str:
 def _rows(difference: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     altered = [pair.get("after", {}) for pair in difference.get("changed", [])]
     return [*difference.get("added", []), *altered]
-
-
-def _edits(changes: Changes) -> bool:
-    """Whether a row that was there is another one now."""
-    return any(table.get("changed") for table in changes.values())
-
-
-def _adds(changes: Changes) -> bool:
-    return any(table.get("added") for table in changes.values())
 
 
 def is_label(text: str) -> bool:

@@ -46,7 +46,12 @@ def from_examples(
             "demonstrations",
             share,
             common_slots(scope, share, known),
-            {"demonstrations": _told(group)},
+            {
+                "demonstrations": "\n\n".join(
+                    f"{number}. {' '.join(each.goal.split())}\n{_done(each.actions)}"
+                    for number, each in enumerate(group, 1)
+                )
+            },
             origins=tuple(f"the demonstration {each.episode or each.task.id}" for each in group),
             parents=tuple(each.task.id for each in group),
         )
@@ -69,13 +74,6 @@ def from_screens(
             seen.setdefault(page.url, page)
     asked = from_pages(scope, list(seen.values()), count, known, at_once)
     return [replace(request, source="demonstrations") for request in asked]
-
-
-def _told(demonstrations: Sequence[Demonstration]) -> str:
-    return "\n\n".join(
-        f"{number}. {' '.join(each.goal.split())}\n{_done(each.actions)}"
-        for number, each in enumerate(demonstrations, 1)
-    )
 
 
 def _done(actions: Sequence[str]) -> str:

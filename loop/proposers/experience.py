@@ -39,7 +39,11 @@ def judged_episodes(run: Path, scope: Scope) -> list[tuple[Trajectory, bool]]:
             if trajectory.id in said
             and not trajectory.provenance.imagined
             and split_of(trajectory.task.seed) != "test"
-            and _is_here(trajectory.task, scope)
+            and (
+                trajectory.task.site == scope.site
+                if scope.site
+                else scope.holds(trajectory.task.start_url)
+            )
         ]
     if not judged:
         raise SetupError(
@@ -75,10 +79,6 @@ def with_goal(trajectory: Trajectory) -> Task:
     """The task with its goal written out."""
     task = trajectory.task
     return task if task.goal else replace(task, goal=trajectory.goal)
-
-
-def _is_here(task: Task, scope: Scope) -> bool:
-    return task.site == scope.site if scope.site else scope.holds(task.start_url)
 
 
 def _demonstration(trajectory: Trajectory) -> Demonstration:

@@ -116,7 +116,11 @@ def label_of(page: Observation, index: int) -> str:
             continue
         said = before.name
         last = re.split(r"(?<=[.?!])\s+", said.strip())
-        wanted = last[-1] if last[-1].endswith(":") and not _beside(page, index) else last[0]
+        wanted = (
+            last[-1]
+            if last[-1].endswith(":") and not (index > 0 and page.nodes[index - 1].role == "option")
+            else last[0]
+        )
         wanted = wanted.rstrip(":.* ")[:80]
         if len(re.findall(r"[A-Za-z]", wanted)) > 1:
             return wanted
@@ -269,11 +273,6 @@ def _row_facts(names: Sequence[str], cells: Sequence[str], title: str) -> Iterat
 def _in_one_row(one: Node, other: Node) -> bool:
     middle = other.box[1] + other.box[3] / 2
     return one.box[1] - _ROW <= middle <= one.box[1] + one.box[3] + _ROW
-
-
-def _beside(page: Observation, index: int) -> bool:
-    """Whether the field stands below a drop-down list that has taken the nearer label."""
-    return index > 0 and page.nodes[index - 1].role == "option"
 
 
 def _bare(name: str) -> str:

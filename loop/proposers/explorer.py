@@ -119,15 +119,11 @@ class Explorer:
             return self._next_in(form, trajectory, page) if form else None
         pressed = step.observation.node(mark)
         if isinstance(action, Click) and pressed is not None and is_preview(pressed.name):
-            return self._after_preview(step.observation, page)
+            old = {button.name for form in forms_on(step.observation) for button in form.buttons}
+            fresh = [b for form in forms_on(page) for b in form.buttons if b.name not in old]
+            wanted = [b for b in fresh if not is_preview(b.name) and not self._is_avoided(b.name)]
+            return Click(wanted[0].mark) if wanted else None
         return None
-
-    def _after_preview(self, before: Observation, page: Observation) -> Action | None:
-        """The button that a preview has brought up."""
-        old = {button.name for form in forms_on(before) for button in form.buttons}
-        fresh = [b for form in forms_on(page) for b in form.buttons if b.name not in old]
-        wanted = [b for b in fresh if not is_preview(b.name) and not self._is_avoided(b.name)]
-        return Click(wanted[0].mark) if wanted else None
 
     def _freely(self, trajectory: Trajectory, page: Observation, aim: Aim) -> Action | None:
         tried = Counter(aim.tried)
@@ -139,7 +135,9 @@ class Explorer:
         forms = forms_on(page)
         alone = sum(not form.fields for form in forms)
         for form in forms:
-            for name in self._names(form)[:1]:
+            for name in (
+                [button.name for button in self._buttons(form)] if form.buttons else [ENTER]
+            )[:1]:
                 weight = self.form_weight * (form_weight(form.offer(name)) if form.fields else 1.0)
                 weight /= 1.0 if form.fields else max(1, alone)
                 if action := self._next_in(form, trajectory, page):
@@ -174,7 +172,7 @@ class Explorer:
         self, form: Form, trajectory: Trajectory, page: Observation
     ) -> list[tuple[Field, Action]]:
         """Which fields are filled in and how: the same at every step of one visit."""
-        visit = sum(_is_press(step.decision.action) for step in trajectory.steps)
+        visit = sum(isinstance(step.decision.action, Click | Press) for step in trajectory.steps)
         name = zlib.crc32("/".join(sorted(form.labels)).encode())
         words = words_of([n.name for n in page.nodes if n.role in ("text", "link")])
         plan = []
@@ -192,10 +190,6 @@ class Explorer:
         fine = [button for button in form.buttons if not self._is_avoided(button.name)]
         return sorted(fine, key=lambda button: is_preview(button.name))
 
-    def _names(self, form: Form) -> list[str]:
-        """Of the buttons that may be pressed; Enter stands for one where there is none."""
-        return [button.name for button in self._buttons(form)] if form.buttons else [ENTER]
-
     def _is_avoided(self, name: str) -> bool:
         return is_avoided(name, self.may_destroy)
 
@@ -208,7 +202,9 @@ def offer_of(page: Observation, action: Action) -> str:
     if node.role == "link":
         return f"link:{node.name}"
     for form in forms_on(page):
-        if node in form.buttons or (isinstance(action, Press) and node.mark in _marks(form)):
+        if node in form.buttons or (
+            isinstance(action, Press) and node.mark in {field.node.mark for field in form.fields}
+        ):
             return form.offer(node.name if node in form.buttons else ENTER)
     return ""
 
@@ -245,17 +241,9 @@ def _touched(trajectory: Trajectory, page: Observation) -> set[str]:
     return touched
 
 
-def _is_press(action: Action) -> bool:
-    return isinstance(action, Click | Press)
-
-
 def _name_of_target(page: Observation, action: Action) -> str:
     node = page.node(getattr(action, "mark", 0))
     return node.name if node is not None and isinstance(action, Click) else "\0"
-
-
-def _marks(form: Form) -> set[int]:
-    return {field.node.mark for field in form.fields}
 
 
 def _host(url: str) -> str:

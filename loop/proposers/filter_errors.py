@@ -62,7 +62,9 @@ def rule_errors(grounds: Sequence[Ground], seed: int = 0) -> list[Errors]:
         for task in ground.tasks
     ]
     alarms = [f"{task.goal[:160]} | {said.reason}" for said, task in proper if said]
-    found = [_all_alarms(len(alarms), len(proper), alarms)]
+    found = [
+        Errors("rules", "nothing: proper tasks", 0, 0, len(alarms), len(proper), tuple(alarms[:12]))
+    ]
     for number, (kind, corrupt) in enumerate(WRONG.items()):
         rng = np.random.default_rng([seed, number])
         refused, missed, count = 0, [], 0
@@ -179,10 +181,6 @@ def _pairs(tasks: Sequence[Task]) -> list[tuple[Task, Task]]:
         for two in tasks[place + 1 :]
         if (one.template or one.name) == (two.template or two.name) and one.login == two.login
     ]
-
-
-def _all_alarms(count: int, of: int, examples: Sequence[str]) -> Errors:
-    return Errors("rules", "nothing: proper tasks", 0, 0, count, of, tuple(examples[:12]))
 
 
 def _some(examples: Sequence[str], seed: int) -> tuple[str, ...]:

@@ -97,7 +97,9 @@ class _Teller:
         if isinstance(action, Goto | GoBack):
             self.subject, self.is_particular = subject_of(after), "*" in pattern_of(after.url)
             self.pending = {}
-        if node is None or not _has_moved(page, after):
+        if node is None or not (
+            page.url != after.url or (after.outcome != "no effect" and looks(page) != looks(after))
+        ):
             return
         leads = not self.pending and leads_to_a_form(node.name) and page.url != after.url
         if isinstance(action, Click) and (node.role == "link" or leads):
@@ -105,22 +107,28 @@ class _Teller:
             opened = Opened(node.name, after.title, pattern_of(after.url))
             self.found.append(Told(index, opened))
         elif node.role == "button" or isinstance(action, Press):
-            self._send(index, node, page, after)
-
-    def _send(self, index: int, node: Node, page: Observation, after: Observation) -> None:
-        button = node.name if node.role == "button" else ENTER
-        if not is_preview(button):
-            fields = tuple(self.pending.values())
-            heading = heading_above(page, _first_mark(page, node))
-            subject, is_particular = self.subject, self.is_particular
-            if not fields and is_one_of_many(page, node):
-                subject, is_particular = beside(page, node), True
-            sent = Submitted(button, heading, fields, subject, is_particular)
-            self.found.append(Told(index, sent))
-            titled = next((f.value for f in fields if is_title(f.label)), "")
-            self.subject = subject_of(after) or titled or self.subject
-            self.is_particular = bool(self.subject)
-        self.pending = _still_there(self.pending, after)
+            button = node.name if node.role == "button" else ENTER
+            if not is_preview(button):
+                fields = tuple(self.pending.values())
+                heading = heading_above(page, _first_mark(page, node))
+                subject, is_particular = self.subject, self.is_particular
+                if not fields and is_one_of_many(page, node):
+                    subject, is_particular = beside(page, node), True
+                sent = Submitted(button, heading, fields, subject, is_particular)
+                self.found.append(Told(index, sent))
+                titled = next((f.value for f in fields if is_title(f.label)), "")
+                self.subject = subject_of(after) or titled or self.subject
+                self.is_particular = bool(self.subject)
+            forms = forms_on(after)
+            values = {
+                f.label: f.node.value for form in forms for f in form.fields if is_typed(f.node)
+            }
+            values |= {f.label: f.node.value for form in forms for f in form.fields if f.options}
+            self.pending = {
+                label: each
+                for label, each in self.pending.items()
+                if values.get(label) == each.value
+            }
 
     def _go(self, link: Node, page: Observation, after: Observation) -> None:
         """What the next page is about, and whether it is one of many."""
@@ -160,18 +168,6 @@ def _entered(page: Observation, action: Action) -> Filled | None:
         case Uncheck():
             return Filled(entry.label, "checkbox", "unchecked")
     return None
-
-
-def _still_there(pending: dict[str, Filled], page: Observation) -> dict[str, Filled]:
-    """What was entered and stands in the fields of the next page, as after a preview."""
-    forms = forms_on(page)
-    values = {f.label: f.node.value for form in forms for f in form.fields if is_typed(f.node)}
-    values |= {f.label: f.node.value for form in forms for f in form.fields if f.options}
-    return {label: each for label, each in pending.items() if values.get(label) == each.value}
-
-
-def _has_moved(page: Observation, after: Observation) -> bool:
-    return page.url != after.url or (after.outcome != "no effect" and looks(page) != looks(after))
 
 
 def _first_mark(page: Observation, button: Node) -> int:

@@ -64,7 +64,9 @@ class Rehearsed:
                 return f"played again it does not come to the same{said}"
             if isinstance(last, Opened) and play.steps[-1].observation.title != last.title:
                 return f"played again the page is {play.steps[-1].observation.title!r}"
-            if isinstance(last, Read) and not _stands(last.value, play):
+            if isinstance(last, Read) and not any(
+                last.value in (node.name + node.value) for node in play.steps[-1].observation.nodes
+            ):
                 return f"played again the page does not say {last.value!r}"
         return ""
 
@@ -149,7 +151,9 @@ def _checked(
         expected = expected_changes(plays[0], plays[1], typed, idle)
         if expected:
             return _by_changes(candidate, expected, typed, story.url)
-    if isinstance(last, Opened) or (all(_is_in(text, story.url) for text in typed) and typed):
+    if isinstance(last, Opened) or (
+        all((text.casefold() in unquote_plus(story.url).casefold()) for text in typed) and typed
+    ):
         if story.url.split("#")[0] != candidate.episode.task.start_url.split("#")[0]:
             return _Checked((Check("episode.url", "url_matches", story.url),))
         return None
@@ -215,11 +219,3 @@ def _last_url(rehearsed: Rehearsed) -> str:
     """The address that both plays ended on; empty where they differ."""
     urls = {p.steps[-1].observation.url for p in rehearsed.plays if p is not None and p.steps}
     return urls.pop() if len(urls) == 1 else ""
-
-
-def _stands(value: str, play: Trajectory) -> bool:
-    return any(value in (node.name + node.value) for node in play.steps[-1].observation.nodes)
-
-
-def _is_in(text: str, url: str) -> bool:
-    return text.casefold() in unquote_plus(url).casefold()

@@ -56,16 +56,16 @@ def from_chapters(
             "manual",
             share,
             common_slots(scope, share, known),
-            {"chapters": _told(group)},
+            {
+                "chapters": "\n\n".join(
+                    f"{n}. {each.title}\n{each.text}" for n, each in enumerate(group, 1)
+                )
+            },
             origins=tuple(f"{each.title!r} of {each.place or 'the manual'}" for each in group),
         )
         for group, share in zip(groups, shared_out(count, len(groups)), strict=True)
         if share
     ]
-
-
-def _told(shown: Sequence[Chapter]) -> str:
-    return "\n\n".join(f"{n}. {each.title}\n{each.text}" for n, each in enumerate(shown, 1))
 
 
 def _from_html(text: str) -> list[str]:

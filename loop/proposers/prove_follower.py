@@ -64,22 +64,15 @@ class Follower:
     def _next(self, order: Order, place: _Place, page: Observation) -> Action | None:
         """What the order still needs; None when it is done."""
         if order.kind == "ask":
-            return self._asked(order, place, page)
+            for fact in facts_on(page):
+                is_it = plain_label(fact.label) == order.what and fact.subject == order.subject
+                if is_it and page.title == order.page:
+                    place.answer = fact.value
+                    return None
+            return self._go(self._titled(order.page), place)
         if order.kind == "go":
             at_last = page.title == order.page
             return None if at_last else self._go(self._titled(order.page), place)
-        return self._sent(order, place, page)
-
-    def _asked(self, order: Order, place: _Place, page: Observation) -> Action | None:
-        for fact in facts_on(page):
-            is_it = plain_label(fact.label) == order.what and fact.subject == order.subject
-            if is_it and page.title == order.page:
-                place.answer = fact.value
-                return None
-        return self._go(self._titled(order.page), place)
-
-    def _sent(self, order: Order, place: _Place, page: Observation) -> Action | None:
-        """A form to be filled in and sent, previews included."""
         if not order.pairs and not order.title:
             return self._pressed(order, place, page)
         form = next((f for f in forms_on(page) if _fits(f, order)), None)
@@ -96,7 +89,11 @@ class Follower:
                 return action
         place.pressed += 1
         buttons = sorted(form.buttons, key=lambda button: _rank(button.name, order))
-        place.done.append(pressed := Click(buttons[0].mark) if buttons else _entered(form))
+        place.done.append(
+            pressed := Click(buttons[0].mark)
+            if buttons
+            else Press(form.fields[-1].node.mark, "Enter")
+        )
         return pressed
 
     def _pressed(self, order: Order, place: _Place, page: Observation) -> Action | None:
@@ -181,10 +178,6 @@ def _put(entry: Field, value: str) -> Action | None:
     if is_typed(node):
         return Fill(node.mark, value)
     return SelectOption(node.mark, value) if node.value != value else None
-
-
-def _entered(form: Form) -> Action:
-    return Press(form.fields[-1].node.mark, "Enter")
 
 
 def _has_stored_button(form: Form, place: _Place) -> bool:

@@ -62,7 +62,9 @@ def _order(text: str) -> Order | None:
         pairs = _pairs(found["pairs"])
         return Order("search", found["button"], found["page"] or "", "", found["text"], pairs)
     if found := _CHANGE.match(text):
-        pairs = tuple((_bare(label), value) for label, value in _pairs(found["pairs"]))
+        pairs = tuple(
+            (re.sub(r"^the ", "", label), value) for label, value in _pairs(found["pairs"])
+        )
         return Order("send", "", found["page"] or "", found["subject"] or "", "", pairs)
     found = _MAKE.match(text)
     if found and any(found[name] for name in ("title", "pairs", "subject", "page")):
@@ -73,7 +75,3 @@ def _order(text: str) -> Order | None:
 
 def _pairs(text: str | None) -> tuple[tuple[str, str], ...]:
     return tuple((label, value.strip('"')) for label, value in _PAIR.findall(text or ""))
-
-
-def _bare(label: str) -> str:
-    return re.sub(r"^the ", "", label)

@@ -73,7 +73,24 @@ class Session:
             for source in self.config.source:
                 at = _At(place, stage, asker, [*known, *_tasks(made)])
                 made += await self._made(source, at)
-            await self._sift(made, place, asker, known, await self._solver(ends, stage))
+            prove = await self._solver(ends, stage)
+            earlier = {line.proposal.task.id: line for line in self.lines}
+            self.lines = []
+
+            def keep(line: Line) -> None:
+                self.lines.append(line)
+                write_lines(self.path, [*self.lines, *_later(earlier, self.lines)])
+
+            sieve = Sieve(
+                place.scope,
+                known,
+                limits_of(guard_of(self.config)),
+                Alike(self.config.alike),
+                asker=asker if self.config.second_look else None,
+                prove=remembering(earlier, prove),
+                on_line=keep,
+            )
+            await sieve.sift(made)
 
     async def _made(self, source: str, at: "_At") -> list[Line]:
         """What a source gives; what it gave in an earlier session where there was one."""
@@ -109,32 +126,6 @@ class Session:
             seed=config.seed,
         )
         return await ASKING[source](material, at.asker, config.count)
-
-    async def _sift(
-        self,
-        made: list[Line],
-        place: Place,
-        asker: Asker | None,
-        known: list[Task],
-        prove: Prove | None,
-    ) -> None:
-        earlier = {line.proposal.task.id: line for line in self.lines}
-        self.lines = []
-
-        def keep(line: Line) -> None:
-            self.lines.append(line)
-            write_lines(self.path, [*self.lines, *_later(earlier, self.lines)])
-
-        sieve = Sieve(
-            place.scope,
-            known,
-            limits_of(guard_of(self.config)),
-            Alike(self.config.alike),
-            asker=asker if self.config.second_look else None,
-            prove=remembering(earlier, prove),
-            on_line=keep,
-        )
-        await sieve.sift(made)
 
     def _asker(self, ends: AsyncExitStack) -> Asker | None:
         """Whoever invents tasks; nobody where no source needs it."""

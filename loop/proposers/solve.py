@@ -42,7 +42,13 @@ class Solver:
         if fault is None:
             return None
         if fault and self.judge is None:
-            return Solving(False, 0, by=self.name, reason=fault, fooled_by=_fooled(fault))
+            return Solving(
+                False,
+                0,
+                by=self.name,
+                reason=fault,
+                fooled_by=fault.removeprefix(_HOLD).strip() if fault.startswith(_HOLD) else "",
+            )
         judge = self.judge if fault and self.judge is not None else CHECKS
         reason, tried = "", 0
         for number in range(1, self.tries + 1):
@@ -103,7 +109,3 @@ class ParentOracles:
 
 
 _HOLD = "its checks also hold for"
-
-
-def _fooled(fault: str) -> str:
-    return fault.removeprefix(_HOLD).strip() if fault.startswith(_HOLD) else ""

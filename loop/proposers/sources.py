@@ -63,7 +63,13 @@ async def propose_from_pages(material: Material, asker: Asker, count: int) -> Pr
     """From the site's name alone, or from pages that are visited now. Raises `WorldError`."""
     scope = material.scope
     if not material.pages:
-        return await _in_turn(material, asker, count, partial(from_name, scope), material.at_once)
+        make = partial(from_name, scope)
+        known, asked = list(material.known), []
+        for number, start in enumerate(range(0, count, material.at_once)):
+            for request in make(min(material.at_once, count - start), known):
+                asked.append(await asker.tasks(request, material.scope, number))
+                known += [each.proposal.task for each in asked[-1].drafted]
+        return _together(asked)
     seen = await visit(_world(material), material.start, scope, material.pages, material.seed)
     return await _ask(material, asker, from_pages(scope, seen, count, material.known))
 
@@ -118,22 +124,6 @@ async def _ask(material: Material, asker: Asker, requests: Sequence[Request]) ->
         await asker.tasks(request, material.scope, number)
         for number, request in enumerate(requests)
     ]
-    return _together(asked)
-
-
-async def _in_turn(
-    material: Material,
-    asker: Asker,
-    count: int,
-    make: Callable[[int, Sequence[Task]], list[Request]],
-    at_once: int,
-) -> Proposed:
-    """Requests of which each is shown what the ones before it gave."""
-    known, asked = list(material.known), []
-    for number, start in enumerate(range(0, count, at_once)):
-        for request in make(min(at_once, count - start), known):
-            asked.append(await asker.tasks(request, material.scope, number))
-            known += [each.proposal.task for each in asked[-1].drafted]
     return _together(asked)
 
 

@@ -25,7 +25,18 @@ def add_context(
     values, unscored = _said(entries, store.scores(phase=["evaluate", PHASE]), meta.judge)
     summary["macro"] = [macro_row(arm, pairs, meta.templates) for arm, pairs in outcomes.items()]
     summary["baselines"] = baseline_rows(entries, values)
-    summary["setup"] = _setup(summary, meta, store)
+    begun = min((entry.started for entry in store.entries("any")), default=None)
+    changed = " with changes that were not committed" * summary["modified"]
+    facts = {
+        "benchmark": f"{summary['benchmark']}, {len(summary['tasks'])} tasks",
+        **meta.setup,
+        "judged as": ", ".join(summary["judge"]),
+        "begun": "" if begun is None else time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(begun)),
+        "program": f"webagent {summary['versions'].get('webagent', '')}",
+        "commit": (summary["commit"][:12] or "none (not from a git tree)") + changed,
+        "Chromium": summary["versions"].get("chromium", ""),
+    }
+    summary["setup"] = {name: value for name, value in facts.items() if value}
     unfinished = [name for name in BASELINES if _is_unscored(name, entries, values)]
     summary["notes"] = [
         *summary.get("notes", ()),
@@ -57,19 +68,3 @@ def _said(
 def _is_unscored(name: str, entries: Sequence[Entry], values: Mapping[str, float]) -> bool:
     own = [entry.id for entry in entries if (entry.phase, entry.arm) == (PHASE, name)]
     return bool(own) and not any(episode in values for episode in own)
-
-
-def _setup(summary: Summary, meta: RunMeta, store: Store) -> dict[str, str]:
-    """In the order in which it is told."""
-    begun = min((entry.started for entry in store.entries("any")), default=None)
-    changed = " with changes that were not committed" * summary["modified"]
-    facts = {
-        "benchmark": f"{summary['benchmark']}, {len(summary['tasks'])} tasks",
-        **meta.setup,
-        "judged as": ", ".join(summary["judge"]),
-        "begun": "" if begun is None else time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(begun)),
-        "program": f"webagent {summary['versions'].get('webagent', '')}",
-        "commit": (summary["commit"][:12] or "none (not from a git tree)") + changed,
-        "Chromium": summary["versions"].get("chromium", ""),
-    }
-    return {name: value for name, value in facts.items() if value}

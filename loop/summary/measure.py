@@ -150,7 +150,11 @@ def _round(store: Store, arm: str, number: int, episodes: Sequence[Measured]) ->
             repeat=repeat,
             success=fmean(one.success for one in ones),
             episodes=len(ones),
-            real_steps=_real_steps(store, arm, repeat, number),
+            real_steps=(
+                store.count_real_steps(
+                    arm=_trainer(arm), repeat=repeat, round=range(1, number + 1), phase="collect"
+                )
+            ),
         )
         for repeat, ones in sorted(by_repeat.items())
     ]
@@ -181,13 +185,6 @@ def _rate(episodes: Sequence[Measured]) -> Rate:
         high=high,
         episodes=len(episodes),
         raw_positive=fmean(one.raw_positive for one in episodes),
-    )
-
-
-def _real_steps(store: Store, arm: str, repeat: int, number: int) -> int:
-    """Real steps that the weights measured here have learnt from."""
-    return store.count_real_steps(
-        arm=_trainer(arm), repeat=repeat, round=range(1, number + 1), phase="collect"
     )
 
 

@@ -61,37 +61,20 @@ def _policy_units(
     judged: Judgements | None,
 ) -> list[Unit]:
     if judged and settings.objective in ("grpo", "gspo"):
-        return _rewarded(episodes, scores, judged)
+        rewards = {
+            one.id: step_rewards(_judgement(one, judged), scores[one.id])
+            for one in episodes
+            if one.steps
+        }
+        return _advanced(episodes, step_advantages(rewards, _groups(episodes)))
     if settings.objective == "sft":
-        return _imitated(settings, episodes, scores, encode, judged)
+        labels = {name: step_labels(one) for name, one in (judged or {}).items()}
+        return [
+            Unit((row,))
+            for one in successes(episodes, scores, most=settings.most or None)
+            for row in _rows(one, encode, step_weights(one, labels.get(one.id)))
+        ]
     return _POLICY[settings.objective](settings, episodes, scores, encode)
-
-
-def _imitated(
-    settings: TrainSettings,
-    episodes: Sequence[Trajectory],
-    scores: Scores,
-    encode: Encode,
-    judged: Judgements | None = None,
-) -> list[Unit]:
-    """What succeeded, without its wrong steps."""
-    labels = {name: step_labels(one) for name, one in (judged or {}).items()}
-    return [
-        Unit((row,))
-        for one in successes(episodes, scores, most=settings.most or None)
-        for row in _rows(one, encode, step_weights(one, labels.get(one.id)))
-    ]
-
-
-def _rewarded(episodes: Sequence[Trajectory], scores: Scores, judged: Judgements) -> list[Unit]:
-    """Advantages of steps within groups, from rewards by the progress of each; an episode whose
-    steps nobody judged is rewarded alike for all of them."""
-    rewards = {
-        one.id: step_rewards(_judgement(one, judged), scores[one.id])
-        for one in episodes
-        if one.steps
-    }
-    return _advanced(episodes, step_advantages(rewards, _groups(episodes)))
 
 
 def _judgement(episode: Trajectory, judged: Judgements) -> StepJudgement:

@@ -73,12 +73,12 @@ def _wrong(config: type[Config], recipe: str, flags: Sequence[str], said: str) -
 def _unknown(config: type[Config], given: Sequence[str]) -> str:
     """The first flag among the words that no setting has; empty where all are known."""
     known = {flag.replace("_", "-") for flag in flags_of(config)}
-    flags = [word for word in given if word.startswith("-") and not _is_number(word)]
+    flags = [
+        word
+        for word in given
+        if word.startswith("-") and not bool(re.fullmatch(r"-[\d.]+(e[-+]?\d+)?", word))
+    ]
     return next((word for word in flags if word.replace("_", "-") not in known), "")
-
-
-def _is_number(word: str) -> bool:
-    return bool(re.fullmatch(r"-[\d.]+(e[-+]?\d+)?", word))
 
 
 def flags_of(config: type[Any], prefix: str = "") -> list[str]:
@@ -158,7 +158,9 @@ def _read_environment(config: type[Config], recipe: str) -> dict[str, Any]:
     }
     hints = hints_of(config)
     values = {
-        name: re.findall(r"[^\s,]+", text) if _is_list(hints.get(name)) else text
+        name: re.findall(r"[^\s,]+", text)
+        if (get_origin(hints.get(name)) in (tuple, list))
+        else text
         for name, text in found.items()
     }
     return _checked(config, values, f"the environment ({prefix}...)")
@@ -166,10 +168,6 @@ def _read_environment(config: type[Config], recipe: str) -> dict[str, Any]:
 
 def _variable(recipe: str, field: str) -> str:
     return f"WEBAGENT_{recipe}_{field}".upper().replace("-", "_")
-
-
-def _is_list(hint: object) -> bool:
-    return get_origin(hint) in (tuple, list)
 
 
 def _checked(config: type[Config], values: Mapping[str, object], source: str) -> dict[str, Any]:

@@ -13,7 +13,10 @@ def llms_text() -> str:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     index = (ROOT / "docs/README.md").read_text(encoding="utf-8")
     _, _, sections = index.partition("\n## ")
-    lines = [_line(line) for line in f"## {sections}".splitlines()]
+    lines = [
+        _LINK.sub(lambda found: f"]({_from_root(found[1])})", line)
+        for line in f"## {sections}".splitlines()
+    ]
     kept = [line for line in lines if line.startswith(("## ", "- ")) or not line]
     head = [f"# {project['name']}", "", f"> {project['description']}", "", _DETAILS, ""]
     return "\n".join([*head, *kept]).rstrip() + "\n"
@@ -23,10 +26,6 @@ _DETAILS = (
     "Start with README.md. AGENTS.md says how to work on this repository. Every command and every "
     "block of Python in these pages is run or read by a test."
 )
-
-
-def _line(line: str) -> str:
-    return _LINK.sub(lambda found: f"]({_from_root(found[1])})", line)
 
 
 def _from_root(link: str) -> str:

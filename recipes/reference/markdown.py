@@ -12,7 +12,7 @@ def page(title: str, *parts: str) -> str:
 
 def table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table; empty where it would have no rows."""
-    lines = [_row([_cell(each) for each in row]) for row in rows]
+    lines = [_row([" ".join(each.split()).replace("|", "\\|") for each in row]) for row in rows]
     return "\n".join([_row(heads), _row(["---"] * len(heads)), *lines]) if lines else ""
 
 
@@ -28,7 +28,3 @@ def quoted(text: str) -> str:
 
 def _row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
-
-
-def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")

@@ -82,7 +82,12 @@ class Curriculum:
             return []
         cost = float(np.mean([worths[name].cost for name, _ in named]))
         wanted = int(steps / cost * self.proposed_share)
-        proposals = self._proposed(wanted, worths, attempts, proposer, rng)
+        usable = [a for a in attempts if self._is_promising(a, worths)]
+        made = proposer.propose(usable, wanted, rng)
+        proposals = [
+            Drawn(task, account.proposed(task.parent, worths.get(task.name)))
+            for task in made[:wanted]
+        ]
         following = dict(used)
         fresh = []
         for name, why in named:
@@ -133,22 +138,6 @@ class Curriculum:
             draws.append(part / float(np.mean([worth.cost for worth in turns])))
         weights = np.array(draws, dtype=np.float64)
         return weights / float(weights.sum())
-
-    def _proposed(
-        self,
-        count: int,
-        worths: Mapping[str, Worth],
-        attempts: Sequence[Attempt],
-        proposer: Proposer,
-        rng: np.random.Generator,
-    ) -> list[Drawn]:
-        """What a proposer makes of tasks that teach much, are mastered or could be made easier."""
-        usable = [a for a in attempts if self._is_promising(a, worths)]
-        made = proposer.propose(usable, count, rng)
-        return [
-            Drawn(task, account.proposed(task.parent, worths.get(task.name)))
-            for task in made[:count]
-        ]
 
     def _is_promising(self, attempt: Attempt, worths: Mapping[str, Worth]) -> bool:
         """Whether something made from it is worth its steps; a failure of a task that is all but

@@ -19,7 +19,15 @@ def parse_action(text: str) -> Action:
     Positional and keyword arguments, literals of strings, integers (floats are rounded) and lists
     of strings, nothing else: no names, no expressions. Raises `ActionError` naming what was wrong.
     """
-    call = _parse_call(text)
+    if len(text) > _LIMIT:
+        raise ActionError(f"an action of {len(text)} characters; the limit is {_LIMIT}")
+    try:
+        body = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise ActionError(f"not an action call: {text[:120]!r} ({error})") from error
+    if not isinstance(body, ast.Call):
+        raise ActionError(f"expected one call such as click(12), found {text[:120]!r}")
+    call = body
     if not isinstance(call.func, ast.Name) or call.func.id not in ACTIONS:
         found = ast.unparse(call.func)
         raise ActionError(f"no action called {found!r}; known: {', '.join(ACTIONS)}")
@@ -75,18 +83,6 @@ def usage(name: str) -> str:
 def describe(names: tuple[str, ...] = tuple(ACTIONS)) -> str:
     """The help a model is shown: one line an action, signature then meaning."""
     return "\n".join(f"{usage(name)}  {ACTIONS[name].__doc__}" for name in names)
-
-
-def _parse_call(text: str) -> ast.Call:
-    if len(text) > _LIMIT:
-        raise ActionError(f"an action of {len(text)} characters; the limit is {_LIMIT}")
-    try:
-        body = ast.parse(text.strip(), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise ActionError(f"not an action call: {text[:120]!r} ({error})") from error
-    if not isinstance(body, ast.Call):
-        raise ActionError(f"expected one call such as click(12), found {text[:120]!r}")
-    return body
 
 
 def _literal(node: ast.expr) -> Any:

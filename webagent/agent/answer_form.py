@@ -90,7 +90,16 @@ class Structured:
                 self.misfit = str(error)
                 raise
             self._has_asked = True
-            return await self._ask_again(decision, error, trajectory, observation)
+            told = replace(
+                observation, outcome=f"the answer was not accepted: {error}; answer again"
+            )
+            tried = replace(trajectory, steps=(*trajectory.steps, Step(observation, decision)))
+            again = await self.act(tried, told)
+            usage = {
+                name: decision.usage.get(name, 0) + again.usage.get(name, 0)
+                for name in (*decision.usage, *again.usage)
+            }
+            return replace(again, usage=usage, seconds=decision.seconds + again.seconds)
         return decision
 
     async def propose(
@@ -98,16 +107,3 @@ class Structured:
     ) -> Sequence[Decision]:
         """As the policy's; answers are looked at when they are given."""
         return await self._policy.propose(trajectory, observation, n)
-
-    async def _ask_again(
-        self, decision: Decision, error: AnswerError, trajectory: Trajectory, page: Observation
-    ) -> Decision:
-        """What the policy does about it, having been told as it is told of any action's outcome."""
-        told = replace(page, outcome=f"the answer was not accepted: {error}; answer again")
-        tried = replace(trajectory, steps=(*trajectory.steps, Step(page, decision)))
-        again = await self.act(tried, told)
-        usage = {
-            name: decision.usage.get(name, 0) + again.usage.get(name, 0)
-            for name in (*decision.usage, *again.usage)
-        }
-        return replace(again, usage=usage, seconds=decision.seconds + again.seconds)

@@ -90,7 +90,10 @@ class GoalPictures:
             return self._download(name)
         for folder in self._folders:
             if (file := folder / name).is_file():
-                return _bytes_of(file)
+                try:
+                    return file.read_bytes(), ""
+                except OSError as error:
+                    return b"", f"{file} cannot be read: {error.strerror}"
         looked = ", ".join(map(str, self._folders)) or "no folder, as --files names none"
         return b"", f"there is no such file; looked in {looked}"
 
@@ -116,10 +119,3 @@ def _data(address: str) -> bytes:
         return base64.b64decode(raw + b"==") if head.endswith(";base64") else raw
     except ValueError:
         return b""
-
-
-def _bytes_of(file: Path) -> tuple[bytes, str]:
-    try:
-        return file.read_bytes(), ""
-    except OSError as error:
-        return b"", f"{file} cannot be read: {error.strerror}"

@@ -45,7 +45,8 @@ def elements_of(action: Action, seen: Observation) -> tuple[Node, ...]:
     marks = [
         getattr(action, name) for name in ("mark", "source", "target") if hasattr(action, name)
     ]
-    points = _points(action)
+    pairs = (("x", "y"), ("to_x", "to_y"))
+    points = [(getattr(action, x), getattr(action, y)) for x, y in pairs if hasattr(action, x)]
     if not any(marks) and isinstance(action, _WHERE_THE_FOCUS_IS):
         marks.append(seen.focus)
     return tuple(
@@ -122,7 +123,7 @@ def _applies(rule: ActionRule, call: str, facts: Mapping[str, Any]) -> bool:
         return False
     if rule.sites and not is_on(facts["url"], rule.sites):
         return False
-    return not rule.when or _validator(rule).is_valid(facts)
+    return not rule.when or _compiled(json.dumps(rule.when, sort_keys=True)).is_valid(facts)
 
 
 @lru_cache(maxsize=256)
@@ -132,10 +133,6 @@ def _compiled(schema: str) -> Any:
     return Draft202012Validator(json.loads(schema))
 
 
-def _validator(rule: ActionRule) -> Any:
-    return _compiled(json.dumps(rule.when, sort_keys=True))
-
-
 def _facts(call: str, action: Action, url: str, node: Node | None) -> dict[str, Any]:
     """What a condition can speak of."""
     facts = {**asdict(action), "action": call, "url": url}
@@ -143,12 +140,6 @@ def _facts(call: str, action: Action, url: str, node: Node | None) -> dict[str, 
         about = {"role": node.role, "name": node.name, "value": node.value, "kind": node.kind}
         facts |= about | {"states": list(node.states)}
     return facts
-
-
-def _points(action: Action) -> list[tuple[int, int]]:
-    """The points of the viewport that an action by coordinates touches."""
-    pairs = (("x", "y"), ("to_x", "to_y"))
-    return [(getattr(action, x), getattr(action, y)) for x, y in pairs if hasattr(action, x)]
 
 
 def _holds(box: tuple[int, int, int, int], point: tuple[int, int]) -> bool:

@@ -22,7 +22,19 @@ def decide_request(policy: GuardPolicy, url: str, method: str = "GET") -> Verdic
     except ValueError as error:
         return refused(str(error), "addresses")
     if address.scheme in WEB_PORTS:
-        return _decide_web(policy, address, method)
+        for rule in policy.sites:
+            if rule.verdict == "deny" and rule.match.touches(address):
+                return _denied(rule)
+        rules = [rule for rule in policy.sites if rule.verdict == "allow"]
+        verdict = _best(
+            [_by_rule(rule, address, method) for rule in rules if rule.match.touches(address)]
+        )
+        if verdict is None:
+            verdict = _decide_other(policy, address)
+        ip = read_ip(address.host)
+        if not verdict.is_allowed or ip is None:
+            return verdict
+        return decide_ip(policy, address.host, address.port, ip)
     if address.scheme == "file":
         return decide_file(policy, address)
     is_blank = address.scheme == "about" and address.path.partition("#")[0] in _BLANK
@@ -91,24 +103,6 @@ def decide_download(policy: GuardPolicy, name: str, size: int | None = None) -> 
     if size is not None and size > terms.max_bytes:
         return refused(f"the file has {size} bytes", "downloads.max_bytes")
     return ALLOWED
-
-
-def _decide_web(policy: GuardPolicy, address: Address, method: str) -> Verdict:
-    for rule in policy.sites:
-        if rule.verdict == "deny" and rule.match.touches(address):
-            return _denied(rule)
-    rules = [rule for rule in policy.sites if rule.verdict == "allow"]
-    verdict = _best([_by_rule(rule, address, method) for rule in rules if _speaks(rule, address)])
-    if verdict is None:
-        verdict = _decide_other(policy, address)
-    ip = read_ip(address.host)
-    if not verdict.is_allowed or ip is None:
-        return verdict
-    return decide_ip(policy, address.host, address.port, ip)
-
-
-def _speaks(rule: SiteRule, address: Address) -> bool:
-    return rule.match.touches(address)
 
 
 def _by_rule(rule: SiteRule, address: Address, method: str) -> Verdict:

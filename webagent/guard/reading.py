@@ -50,7 +50,20 @@ def make_policy(table: dict[str, Any], source: str, base: Path) -> GuardPolicy:
     except ValidationError as error:
         raise _explained(error.errors(), source) from error
     _check_conditions(policy, source)
-    return _anchored(policy, base)
+    uploads, downloads = policy.uploads, policy.downloads
+    return replace(
+        policy,
+        open_folders=_absolute(policy.open_folders, base),
+        authorities=policy.authorities and base / policy.authorities.expanduser(),
+        uploads=replace(
+            uploads, folders=_absolute(uploads.folders, base), types=_lower(uploads.types)
+        ),
+        downloads=replace(downloads, types=_lower(downloads.types)),
+        secrets={
+            name: replace(secret, file=secret.file and base / secret.file.expanduser())
+            for name, secret in policy.secrets.items()
+        },
+    )
 
 
 def _explained(errors: "list[ErrorDetails]", source: str) -> SetupError:
@@ -77,24 +90,6 @@ def _check_conditions(policy: GuardPolicy, source: str) -> None:
             raise SetupError(
                 f"{source}: actions.{index}.when is no JSON Schema: {error.message}"
             ) from error
-
-
-def _anchored(policy: GuardPolicy, base: Path) -> GuardPolicy:
-    """The policy with its paths made absolute and its endings in lower case."""
-    uploads, downloads = policy.uploads, policy.downloads
-    return replace(
-        policy,
-        open_folders=_absolute(policy.open_folders, base),
-        authorities=policy.authorities and base / policy.authorities.expanduser(),
-        uploads=replace(
-            uploads, folders=_absolute(uploads.folders, base), types=_lower(uploads.types)
-        ),
-        downloads=replace(downloads, types=_lower(downloads.types)),
-        secrets={
-            name: replace(secret, file=secret.file and base / secret.file.expanduser())
-            for name, secret in policy.secrets.items()
-        },
-    )
 
 
 def _absolute(folders: tuple[Path, ...], base: Path) -> tuple[Path, ...]:

@@ -187,16 +187,12 @@ def _blank(field: Field[Any], hint: Any, cls: type[Action], page: Observation) -
         return _Blank(_QUOTED_TEXTS, longest=4 * _MOST_ITEMS, texts=_MOST_ITEMS)
     if get_origin(hint) is Literal:
         usual = field.default if field.name == "button" else None
-        return _words(field.name, get_args(hint), usual)
+        words = get_args(hint)
+        quoted = [json.dumps(word) for word in words if word != usual]
+        line = f"{field.name.upper()}: " + " | ".join(json.dumps(word) for word in quoted)
+        choices = (*([""] if usual else []), *quoted)
+        return _Blank(line, max(map(len, quoted)), choices)
     return _integer(field.name, cls, page)
-
-
-def _words(name: str, words: Sequence[str], usual: object) -> _Blank:
-    """One of the words in quotes, or nothing where the usual one is meant."""
-    quoted = [json.dumps(word) for word in words if word != usual]
-    line = f"{name.upper()}: " + " | ".join(json.dumps(word) for word in quoted)
-    choices = (*([""] if usual else []), *quoted)
-    return _Blank(line, max(map(len, quoted)), choices)
 
 
 def _integer(name: str, cls: type[Action], page: Observation) -> _Blank | None:

@@ -43,7 +43,8 @@ def random_action(
     if node.kind.startswith("select"):
         return _select(node, observation, rng)
     if node.role in _TYPED:
-        text = _goal_piece(observation.goal, rng)
+        pieces = _QUOTED.findall(observation.goal) or re.findall(r"\w[\w./@-]*", observation.goal)
+        text = str(pieces[int(rng.integers(len(pieces)))]) if pieces else ""
         return Fill(node.mark, text) if text else Click(node.mark)
     return Click(node.mark)
 
@@ -58,9 +59,3 @@ def _select(node: Node, observation: Observation, rng: np.random.Generator) -> A
     if not options:
         return Click(node.mark)
     return SelectOption(node.mark, options[int(rng.integers(len(options)))])
-
-
-def _goal_piece(goal: str, rng: np.random.Generator) -> str:
-    """A quoted piece of the goal, or one of its words."""
-    pieces = _QUOTED.findall(goal) or re.findall(r"\w[\w./@-]*", goal)
-    return str(pieces[int(rng.integers(len(pieces)))]) if pieces else ""

@@ -26,7 +26,9 @@ def ranked(choices: Sequence[Choice]) -> list[tuple[Choice, Candidate]]:
     else:
         log_probs = {action: math.log(n / counts.total()) for action, n in counts.items()}
     order = sorted(firsts, key=lambda action: (-log_probs[action], -counts[action]))
-    return [(firsts[action], _candidate(action, log_probs[action])) for action in order]
+    return [
+        (firsts[action], Candidate(format_action(action), log_probs[action])) for action in order
+    ]
 
 
 def _of_spellings(choices: Sequence[Choice]) -> dict[Action, float]:
@@ -40,7 +42,3 @@ def _of_spellings(choices: Sequence[Choice]) -> dict[Action, float]:
 def _log_sum(log_probs: Sequence[float]) -> float:
     most = max(log_probs)
     return most + math.log(math.fsum(math.exp(value - most) for value in log_probs))
-
-
-def _candidate(action: Action, log_prob: float) -> Candidate:
-    return Candidate(format_action(action), log_prob)

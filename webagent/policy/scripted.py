@@ -62,19 +62,14 @@ def replay(recording: Trajectory) -> Script:
         if turn >= len(recording.steps):
             return None
         step = recording.steps[turn]
-        return _moved(step.decision.action, step.observation, observation)
+        changes: dict[str, Any] = {
+            field: _moved_mark(getattr(step.decision.action, field), step.observation, observation)
+            for field in _MARKS
+            if hasattr(step.decision.action, field)
+        }
+        return replace(step.decision.action, **changes)
 
     return script
-
-
-def _moved(action: Action, recorded: Observation, now: Observation) -> Action:
-    """The action with its marks pointing at the same elements on the page as it is now."""
-    changes: dict[str, Any] = {
-        field: _moved_mark(getattr(action, field), recorded, now)
-        for field in _MARKS
-        if hasattr(action, field)
-    }
-    return replace(action, **changes)
 
 
 def _moved_mark(mark: int, recorded: Observation, now: Observation) -> int:

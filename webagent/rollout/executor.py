@@ -50,7 +50,10 @@ async def collect(  # noqa: PLR0913 - each is a separate decision of the caller
     """
     recorder = recorder or Unrecorded()
     show = on_episode or (lambda trajectory: None)
-    entries = _entries(plan)
+    names = [episode_id(planned.task, planned.provenance) for planned in plan]
+    if len(set(names)) < len(names):
+        raise ValueError("two entries of the plan name one episode; number Provenance.index")
+    entries = [_Entry(planned) for planned in plan]
     past = [trajectory for entry in entries for trajectory in _past(entry, recorder)]
     for trajectory in past:
         show(trajectory)
@@ -174,13 +177,6 @@ class _Player:
         """Settles what this player plays next, so that the right page is prepared."""
         self._following = self._following or self._queue.take_now()
         return self._following.planned.task if self._following else None
-
-
-def _entries(plan: Sequence[Planned]) -> list[_Entry]:
-    names = [episode_id(planned.task, planned.provenance) for planned in plan]
-    if len(set(names)) < len(names):
-        raise ValueError("two entries of the plan name one episode; number Provenance.index")
-    return [_Entry(planned) for planned in plan]
 
 
 def _past(entry: _Entry, recorder: Recorder) -> Iterator[Trajectory]:

@@ -70,7 +70,13 @@ def create(folder: Path) -> None:
                         "INSERT INTO meta VALUES ('format', ?), ('created', datetime('now'))",
                         (str(FORMAT),),
                     )
-            _link(draft, folder / _FILE)
+            target = folder / _FILE
+            try:
+                os.link(draft, target)  # unlike a rename it never replaces what is there
+            except FileExistsError as error:
+                raise StoreError(
+                    f"{target.parent} already holds a run; resume it or choose another folder"
+                ) from error
         finally:
             draft.unlink(missing_ok=True)
 
@@ -122,15 +128,6 @@ def failures_said(folder: Path) -> Iterator[None]:
 def _connect(folder: Path, mode: str) -> sqlite3.Connection:
     uri = f"{(folder / _FILE).resolve().as_uri()}?mode={mode}"
     return sqlite3.connect(uri, uri=True, timeout=_PATIENCE, isolation_level=None)
-
-
-def _link(draft: Path, target: Path) -> None:
-    try:
-        os.link(draft, target)  # unlike a rename it never replaces what is there
-    except FileExistsError as error:
-        raise StoreError(
-            f"{target.parent} already holds a run; resume it or choose another folder"
-        ) from error
 
 
 def _check(folder: Path, database: sqlite3.Connection) -> None:

@@ -23,7 +23,13 @@ class ImageFolder:
         path = self.path(reference)
         with failures_said(self._folder):
             if not path.exists():
-                _write_whole(path, image)
+                draft = path.with_name(f".{path.name}.{os.getpid()}")
+                path.parent.mkdir(parents=True, exist_ok=True)
+                try:
+                    draft.write_bytes(image)
+                    draft.replace(path)
+                finally:
+                    draft.unlink(missing_ok=True)
         return reference
 
     def get(self, reference: str) -> bytes:
@@ -42,13 +48,3 @@ class ImageFolder:
         if not _REFERENCE.fullmatch(reference):
             raise StoreError(f"{reference!r:.80} is no image reference such as ab12….png")
         return self._folder / reference[:2] / reference
-
-
-def _write_whole(path: Path, image: bytes) -> None:
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        draft.write_bytes(image)
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)

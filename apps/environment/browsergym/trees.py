@@ -79,11 +79,28 @@ def dom_object(document: dict[str, Any], members: Members) -> dict[str, Any]:
         for place, backend in enumerate(nodes["backendNodeId"]):
             if backend in outside or nodes["parentIndex"][place] in hidden:
                 hidden.add(place)
-                _blank(nodes, place, strings)
+                nodes["nodeType"][place] = _COMMENT
+                nodes["nodeName"][place] = strings.number("#comment")
+                nodes["nodeValue"][place] = strings.number("")
+                nodes["attributes"][place] = []
             elif nodes["nodeType"][place] == _ELEMENT:
                 bid = named.get(backend)
                 now = ({"bid": strings.number(bid)} if bid else {}) | live.get(place, {})
-                nodes["attributes"][place] = _with(nodes["attributes"][place], now, strings)
+                attributes = nodes["attributes"][place]
+                names = {strings.number(name): value for name, value in now.items()}
+                empty = strings.number("")
+                first = [
+                    part
+                    for name, value in names.items()
+                    for part in (name, value if value >= 0 else empty)
+                ]
+                rest = [
+                    part
+                    for name, value in zip(attributes[::2], attributes[1::2], strict=True)
+                    if name not in names
+                    for part in (name, value)
+                ]
+                nodes["attributes"][place] = first + rest
     return document
 
 
@@ -117,26 +134,3 @@ def _live(nodes: Mapping[str, Any]) -> dict[int, dict[str, int]]:
         for place in nodes.get(key, {"index": []})["index"]:
             values.setdefault(place, {})[name] = -1
     return values
-
-
-def _with(attributes: list[int], now: Mapping[str, int], strings: _Strings) -> list[int]:
-    """The attributes with these first, in place of those of the same name."""
-    names = {strings.number(name): value for name, value in now.items()}
-    empty = strings.number("")
-    first = [
-        part for name, value in names.items() for part in (name, value if value >= 0 else empty)
-    ]
-    rest = [
-        part
-        for name, value in zip(attributes[::2], attributes[1::2], strict=True)
-        if name not in names
-        for part in (name, value)
-    ]
-    return first + rest
-
-
-def _blank(nodes: Mapping[str, Any], place: int, strings: _Strings) -> None:
-    nodes["nodeType"][place] = _COMMENT
-    nodes["nodeName"][place] = strings.number("#comment")
-    nodes["nodeValue"][place] = strings.number("")
-    nodes["attributes"][place] = []

@@ -30,13 +30,73 @@ def routes(pages: Pages) -> list[BaseRoute]:
     """`/run/NAME/episode/ID` and what belongs to it; see `apps/view/app.py`."""
 
     def episode(request: Request) -> Response:
-        return _episode(pages, request)
+        run = pages.run(request)
+        with run.store() as store:
+            exhibit = opened(run, store, request.path_params["episode"])
+            labels = labels_of(exhibit)
+            found = findings_of(exhibit, store, labels)
+            near = neighbours(exhibit, store)
+        number = exhibit.number(request.query_params.get("step"))
+        name = f"{exhibit.trajectory.task.name}, seed {exhibit.trajectory.task.seed}"
+        crumbs = crumbs_of(run, ("Episodes", f"{run.address}/episodes"), (name, ""))
+        annotator = unquote(request.cookies.get("annotator", ""))
+        return pages.show(
+            request,
+            "episode.html",
+            crumbs,
+            **_content(exhibit, request, number),
+            found=found,
+            given=labels,
+            near=near,
+            name=name,
+            judged=found.judged(number - 1),
+            annotator=annotator,
+            mine=labels.by(annotator),
+            values=VALUES,
+            token=TOKEN,
+            kept=request.query_params.get("kept", ""),
+        )
 
     def step(request: Request) -> Response:
-        return _step(pages, request)
+        run = pages.run(request)
+        with run.store() as store:
+            exhibit = opened(run, store, request.path_params["episode"])
+            found = findings_of(exhibit, store, labels_of(exhibit))
+        number = exhibit.number(str(request.path_params["number"]))
+        return pages.show(
+            request,
+            "step.html",
+            **_content(exhibit, request, number),
+            found=found,
+            judged=found.judged(number - 1),
+        )
 
     def foresight(request: Request) -> Response:
-        return _foresight(pages, request)
+        run = pages.run(request)
+        with run.store() as store:
+            exhibit = opened(run, store, request.path_params["episode"])
+            truth = findings_of(exhibit, store, labels_of(exhibit)).truth
+        number = exhibit.number(str(request.path_params["number"]))
+        trouble, prediction, seer = "", None, seer_of(exhibit)
+        if seer is not None:
+            # Loads torch, which a viewer of runs without a world model never needs.
+            from apps.view.episode.prediction import predict
+
+            try:
+                prediction = predict(exhibit.trajectory, seer)
+            except ModelError as error:
+                trouble = str(error)
+        return pages.show(
+            request,
+            "foresight.html",
+            crumbs_of(
+                exhibit.run, ("Episode", f"{exhibit.address}?step={number}"), ("Expected", "")
+            ),
+            **_content(exhibit, request, number),
+            prediction=prediction,
+            trouble=trouble,
+            truth=truth,
+        )
 
     def picture(request: Request) -> Response:
         frame = _frame(_opened(pages, request), request)
@@ -57,79 +117,6 @@ def routes(pages: Pages) -> list[BaseRoute]:
         *labels.routes(pages),
         *comparing.routes(pages),
     ]
-
-
-def _episode(pages: Pages, request: Request) -> Response:
-    """The page of an episode, at the step that the address names."""
-    run = pages.run(request)
-    with run.store() as store:
-        exhibit = opened(run, store, request.path_params["episode"])
-        labels = labels_of(exhibit)
-        found = findings_of(exhibit, store, labels)
-        near = neighbours(exhibit, store)
-    number = exhibit.number(request.query_params.get("step"))
-    name = f"{exhibit.trajectory.task.name}, seed {exhibit.trajectory.task.seed}"
-    crumbs = crumbs_of(run, ("Episodes", f"{run.address}/episodes"), (name, ""))
-    annotator = unquote(request.cookies.get("annotator", ""))
-    return pages.show(
-        request,
-        "episode.html",
-        crumbs,
-        **_content(exhibit, request, number),
-        found=found,
-        given=labels,
-        near=near,
-        name=name,
-        judged=found.judged(number - 1),
-        annotator=annotator,
-        mine=labels.by(annotator),
-        values=VALUES,
-        token=TOKEN,
-        kept=request.query_params.get("kept", ""),
-    )
-
-
-def _step(pages: Pages, request: Request) -> Response:
-    """One step alone, for a page that is open already."""
-    run = pages.run(request)
-    with run.store() as store:
-        exhibit = opened(run, store, request.path_params["episode"])
-        found = findings_of(exhibit, store, labels_of(exhibit))
-    number = exhibit.number(str(request.path_params["number"]))
-    return pages.show(
-        request,
-        "step.html",
-        **_content(exhibit, request, number),
-        found=found,
-        judged=found.judged(number - 1),
-    )
-
-
-def _foresight(pages: Pages, request: Request) -> Response:
-    """What the world model expected of a step beside what happened."""
-    run = pages.run(request)
-    with run.store() as store:
-        exhibit = opened(run, store, request.path_params["episode"])
-        truth = findings_of(exhibit, store, labels_of(exhibit)).truth
-    number = exhibit.number(str(request.path_params["number"]))
-    trouble, prediction, seer = "", None, seer_of(exhibit)
-    if seer is not None:
-        # Loads torch, which a viewer of runs without a world model never needs.
-        from apps.view.episode.prediction import predict
-
-        try:
-            prediction = predict(exhibit.trajectory, seer)
-        except ModelError as error:
-            trouble = str(error)
-    return pages.show(
-        request,
-        "foresight.html",
-        crumbs_of(exhibit.run, ("Episode", f"{exhibit.address}?step={number}"), ("Expected", "")),
-        **_content(exhibit, request, number),
-        prediction=prediction,
-        trouble=trouble,
-        truth=truth,
-    )
 
 
 def _content(exhibit: Exhibit, request: Request, number: int) -> dict[str, Any]:

@@ -139,7 +139,17 @@ def people() -> tuple[Person, ...]:
 def tickets() -> tuple[Ticket, ...]:
     """All tickets, oldest first."""
     return tuple(
-        Ticket(**{**row, "changes": tuple(_change(change) for change in row["changes"])})
+        Ticket(
+            **{
+                **row,
+                "changes": tuple(
+                    Change(
+                        change["date"], change["user"], change["comment"], change.get("fields", {})
+                    )
+                    for change in row["changes"]
+                ),
+            }
+        )
         for row in _rows("tickets")
     )
 
@@ -179,10 +189,6 @@ def technotes() -> tuple[TechNote, ...]:
 def check_ins() -> tuple[CheckIn, ...]:
     """The history of the code, oldest first."""
     return tuple(CheckIn(**row) for row in _rows("history"))
-
-
-def _change(row: Mapping[str, Any]) -> Change:
-    return Change(row["date"], row["user"], row["comment"], row.get("fields", {}))
 
 
 def _rows(name: str) -> list[dict[str, Any]]:

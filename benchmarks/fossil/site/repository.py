@@ -24,11 +24,43 @@ def make(fossil: str, path: Path, settings: Mapping[str, str]) -> None:
     home = {"FOSSIL_HOME": str(path.parent), "FOSSIL_USER": "admin"}
     _run([fossil, "init", "--admin-user", "admin", "--date-override", "2023-01-30", path], home)
     with closing(sqlite3.connect(path)) as database, database:
-        _put_artifacts(database)
+        database.execute("delete from blob")
+        rows = {artifacts.name_of(written): written for written in all_artifacts()}
+        database.executemany(
+            "insert into blob(rid, rcvid, size, uuid, content) values (?, 1, ?, ?, ?)",
+            (
+                (
+                    place,
+                    len(written),
+                    name,
+                    struct.pack(">I", len(written)) + zlib.compress(written),
+                )
+                for place, (name, written) in enumerate(rows.items(), 1)
+            ),
+        )
     _run([fossil, "rebuild", path], home)
     with closing(sqlite3.connect(path)) as database:
         with database:
-            _put_people(database)
+            database.execute("delete from user where login = 'admin'")
+            database.executemany(
+                "insert into user(uid, login, pw, cap, info, mtime) values (?, ?, ?, ?, ?, ?)",
+                (
+                    (
+                        place,
+                        person.login,
+                        password_hash(person.login, person.password),
+                        person.capabilities,
+                        person.name,
+                        MADE,
+                    )
+                    for place, person in enumerate(project.people(), 11)
+                ),
+            )
+            database.execute("update user set cap = 'hjor2' where login = 'nobody'")
+            database.execute(
+                "update user set cap = 'h', pw = '2F1C0A9B7D3E5846' where login = 'anonymous'"
+            )
+            database.execute("update user set mtime = ?", (MADE,))
             _put_settings(database, settings)
             database.execute("update rcvfrom set mtime = 2460472.0, ipaddr = '127.0.0.1'")
             database.execute(
@@ -108,39 +140,6 @@ def _code() -> Iterator[tuple[bytes, bool]]:
             yield artifacts.tag(change.date, change.user, f"sym-{change.tag}", name), False
         if change.merge:
             yield artifacts.tag(change.date, change.user, "closed", parents[1]), False
-
-
-def _put_artifacts(database: sqlite3.Connection) -> None:
-    database.execute("delete from blob")
-    rows = {artifacts.name_of(written): written for written in all_artifacts()}
-    database.executemany(
-        "insert into blob(rid, rcvid, size, uuid, content) values (?, 1, ?, ?, ?)",
-        (
-            (place, len(written), name, struct.pack(">I", len(written)) + zlib.compress(written))
-            for place, (name, written) in enumerate(rows.items(), 1)
-        ),
-    )
-
-
-def _put_people(database: sqlite3.Connection) -> None:
-    database.execute("delete from user where login = 'admin'")
-    database.executemany(
-        "insert into user(uid, login, pw, cap, info, mtime) values (?, ?, ?, ?, ?, ?)",
-        (
-            (
-                place,
-                person.login,
-                password_hash(person.login, person.password),
-                person.capabilities,
-                person.name,
-                MADE,
-            )
-            for place, person in enumerate(project.people(), 11)
-        ),
-    )
-    database.execute("update user set cap = 'hjor2' where login = 'nobody'")
-    database.execute("update user set cap = 'h', pw = '2F1C0A9B7D3E5846' where login = 'anonymous'")
-    database.execute("update user set mtime = ?", (MADE,))
 
 
 def _put_settings(database: sqlite3.Connection, settings: Mapping[str, str]) -> None:

@@ -100,7 +100,7 @@ def close_duplicate(view: View) -> Action:
     if len(view.done) < len(moves):
         return walk(view, *moves)
     looks = [View(view.goal, page) for page in (view.past[4], (*view.past, view.page)[8])]
-    opened = [_opened(look) for look in looks]
+    opened = [look.search(r"added on (\S+ \S+):")[0] for look in looks]
     older = looks[opened.index(min(opened))]
     newer = looks[opened.index(max(opened))]
     moves = (*moves, visit("/tktedit/" + _hash(newer)[:10]))
@@ -109,10 +109,6 @@ def close_duplicate(view: View) -> Action:
 
 def _hash(view: View) -> str:
     return view.search(r"^([0-9a-f]{40})")[0]
-
-
-def _opened(view: View) -> str:
-    return view.search(r"added on (\S+ \S+):")[0]
 
 
 @oracle("ticket-open")

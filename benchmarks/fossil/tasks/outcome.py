@@ -205,7 +205,14 @@ def report_copied(title: str, of: str) -> Outcome:
 def besides(first: Outcome, second: Outcome) -> Outcome:
     """Both, where each alone would forbid what the other asks for."""
     checks = [*first.checks, *second.checks]
-    kinds = sorted({kind for each in checks if each.evidence == "kinds" for kind in _kinds(each)})
+    kinds = sorted(
+        {
+            kind
+            for each in checks
+            if each.evidence == "kinds"
+            for kind in [str(row[0]) for row in cast(list[list[str]], each.expected)]
+        }
+    )
     tables: set[str] = set()
     exact: dict[str, Json] = {}
     for each in checks:
@@ -266,10 +273,6 @@ def _tickets_touched(what: str) -> str:
 
 def _row(ticket: Ticket, changes: Mapping[str, str]) -> list[Json]:
     return [ticket.uuid, *(changes.get(name, getattr(ticket, name)) for name in FIELDS)]
-
-
-def _kinds(check: Check) -> list[str]:
-    return [str(row[0]) for row in cast(list[list[str]], check.expected)]
 
 
 @cache

@@ -37,7 +37,12 @@ def book_flight(view: View) -> Action:
     fields = view.all("textbox")
     for field, place in zip(fields, (start, end), strict=False):
         if field.value == place or Fill(field.mark, place) not in view.done:
-            return _fill_or_pick(view, field, place)
+            if field.value != place:
+                return Fill(field.mark, place)
+            offers = [
+                n for n in view.all() if place in n.name and re.search(r"\([A-Z]{3}\)$", n.name)
+            ]
+            return Click(view.first(offers, f"a suggestion with {place!r}").mark)
     if fields[2].value != date:
         return pick_date(view, fields[2], date)
     return Click(view.find("button", name="Search").mark)
@@ -148,13 +153,6 @@ def _month_of(text: str) -> tuple[int, int] | None:
     if found is None or found[1] not in MONTHS:
         return None
     return int(found[2]), MONTHS.index(found[1]) + 1
-
-
-def _fill_or_pick(view: View, field: Node, place: str) -> Action:
-    if field.value != place:
-        return Fill(field.mark, place)
-    offers = [n for n in view.all() if place in n.name and re.search(r"\([A-Z]{3}\)$", n.name)]
-    return Click(view.first(offers, f"a suggestion with {place!r}").mark)
 
 
 def _offers(view: View, label: str) -> dict[Node, int]:

@@ -44,7 +44,8 @@ def choose_from_menu(view: View) -> Action:
 @oracle("click-menu-2")
 def choose_from_button_menu(view: View) -> Action:
     """`Click the "Menu" button, and then find and click on the item labeled "Play".`"""
-    item = _menu_item(view)
+    label, icon = view.read(r'(?:labeled "(.+)"|with the "ui-icon-(.+)" icon)')
+    item = label or ICONS[icon]
     if not view.done:
         return Click(view.find("button", name="Menu").mark)
     if view.all(name=item):
@@ -92,8 +93,3 @@ def click_or_open(view: View, name: str, *roles: str) -> Action:
         if not {"selected", "expanded"} & set(node.states) and Click(node.mark) not in view.done
     ]
     return Click(view.first(closed, f"something closed that may hold {name!r}").mark)
-
-
-def _menu_item(view: View) -> str:
-    label, icon = view.read(r'(?:labeled "(.+)"|with the "ui-icon-(.+)" icon)')
-    return label or ICONS[icon]

@@ -51,7 +51,8 @@ def set_spinner(view: View) -> Action:
 
 def _set(view: View, targets: list[int]) -> Action | None:
     """The next key that brings the sliders to these values; None when they are there."""
-    handles = _handles(view)
+    sliders = view.all("slider")
+    handles = sliders or [node for node in view.all() if "slider" in node.name]
     for index, (handle, target) in enumerate(zip(handles, targets, strict=True)):
         value = slider_values(view.page)[index]
         if value != target:
@@ -65,23 +66,13 @@ def slider_values(page: Observation) -> list[int]:
     return [int(number) for number in re.findall(r"-?\d+", " ".join(names))]
 
 
-def _handles(view: View) -> list[Node]:
-    sliders = view.all("slider")
-    return sliders or [node for node in view.all() if "slider" in node.name]
-
-
 def _key(view: View, handle: Node, index: int, way: int) -> str:
-    page = _page_size(view, handle, index)
-    if abs(way) >= (page * 0.6 if page else _FAR):
-        return "PageUp" if way > 0 else "PageDown"
-    return "ArrowRight" if way > 0 else "ArrowLeft"
-
-
-def _page_size(view: View, handle: Node, index: int) -> int:
-    """How far a page key has moved this slider at most; 0 when none was pressed."""
     moves = [
         abs(slider_values(now)[index] - slider_values(then)[index])
         for then, action, now in view.steps
         if isinstance(action, Press) and action.mark == handle.mark and "Page" in action.key
     ]
-    return max(moves, default=0)
+    page = max(moves, default=0)
+    if abs(way) >= (page * 0.6 if page else _FAR):
+        return "PageUp" if way > 0 else "PageDown"
+    return "ArrowRight" if way > 0 else "ArrowLeft"

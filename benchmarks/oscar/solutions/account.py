@@ -72,15 +72,11 @@ def review(view: View) -> Play:
     (product, title, body), score = quoted(view), view.read_one(r"(\d) out of 5")
     view = yield from open_product(view, product)
     view = yield from press(view, "link", "Write a review")
-    view = yield Click(_star(view, int(score)))
+    view = yield Click(view.all("generic")[int(score) - 1].mark)
     view = yield from write(view, "Title *", title)
     view = yield from write(view, "Body *", body)
     yield from press(view, "button", "Save review")
     return None
-
-
-def _star(view: View, score: int) -> int:
-    return view.all("generic")[score - 1].mark
 
 
 @scripted("shop-wish-add")

@@ -26,7 +26,13 @@ _SPARE = 4
 
 def suite(options: Options, subset: str = "") -> Suite:
     """All templates; `subset` is a group: `customer`, `staff` or `infeasible`."""
-    groups = _groups()
+    staff = {name for name, template in TEMPLATES.items() if template.login == "staff"}
+    impossible = {name for name, each in TEMPLATES.items() if "infeasible" in each.skills}
+    groups = {
+        "customer": tuple(name for name in TEMPLATES if name not in staff),
+        "staff": tuple(name for name in TEMPLATES if name in staff),
+        "infeasible": tuple(name for name in TEMPLATES if name in impossible),
+    }
     return Suite(
         id=f"oscar@{VERSION}",
         names=groups[subset] if subset else tuple(TEMPLATES),
@@ -54,13 +60,3 @@ def _make(name: str, seed: int, settings: Mapping[str, Any]) -> Task:
         template=name,
         skills=template.skills,
     )
-
-
-def _groups() -> dict[str, tuple[str, ...]]:
-    staff = {name for name, template in TEMPLATES.items() if template.login == "staff"}
-    impossible = {name for name, each in TEMPLATES.items() if "infeasible" in each.skills}
-    return {
-        "customer": tuple(name for name in TEMPLATES if name not in staff),
-        "staff": tuple(name for name in TEMPLATES if name in staff),
-        "infeasible": tuple(name for name in TEMPLATES if name in impossible),
-    }

@@ -34,7 +34,12 @@ class Probing:
         if locator.startswith(PREFIX):
             return self._called(target)
         url = self._url(target, "url")
-        prepare = tuple(map(scripts.prepared, _prep_actions(target)))
+        prepare = tuple(
+            map(
+                scripts.prepared,
+                target.texts("prep_actions") if "prep_actions" in target.values else [],
+            )
+        )
         if not locator:
             return self._add(Probe("page", "source", url, prepare=prepare))
         if locator.startswith(("document.", "[...document.")):
@@ -105,7 +110,3 @@ class Probing:
         number = sum(known.name.startswith(f"{probe.name}_") for known in self.probes)
         self.probes.append(replace(probe, name=f"{probe.name}_{number}"))
         return self.probes[-1].name
-
-
-def _prep_actions(target: Entry) -> list[str]:
-    return target.texts("prep_actions") if "prep_actions" in target.values else []

@@ -29,14 +29,18 @@ def read_tasks(
     Ids are `BENCHMARK/PREFIX-NUMBER@VERSION`, with `+corrected` where the rules are. `start` is the
     key of the page to start at. Raises `UnreadableTasks` naming file, task and key.
     """
-    entries = [entry for entry in read_entries(path) if _is_there(entry, setup)]
+    entries = [
+        entry
+        for entry in read_entries(path)
+        if (not setup.only or set(entry.texts("sites")) <= set(setup.only))
+    ]
     tasks = tuple(_task(entry, dialect, setup, prefix, start) for entry in entries)
-    _refuse_doubles(path, tasks)
+    seen: set[str] = set()
+    for task in tasks:
+        if task.id in seen:
+            raise UnreadableTasks(f"{path}: two tasks have the id {task.id}; expected each once")
+        seen.add(task.id)
     return tasks
-
-
-def _is_there(entry: Entry, setup: Setup) -> bool:
-    return not setup.only or set(entry.texts("sites")) <= set(setup.only)
 
 
 def _task(raw: Entry, dialect: Dialect, setup: Setup, prefix: str, start: str) -> Task:
@@ -107,11 +111,3 @@ def _viewport(entry: Entry) -> tuple[int, int]:
         return width, height
     size = entry.inner("viewport_size")
     return int(size.number("width", width)), int(size.number("height", height))
-
-
-def _refuse_doubles(path: Path, tasks: Sequence[Task]) -> None:
-    seen: set[str] = set()
-    for task in tasks:
-        if task.id in seen:
-            raise UnreadableTasks(f"{path}: two tasks have the id {task.id}; expected each once")
-        seen.add(task.id)

@@ -110,7 +110,12 @@ def _sentences(text: str) -> Iterator[str]:
 def _spans(text: str) -> Iterator[tuple[int, int]]:
     start = 0
     for match, context in _candidates(text):
-        if any(_breaks(*pair) for pair in pairwise(_pieces(context))):
+        if any(
+            _breaks(*pair)
+            for pair in pairwise(
+                [piece for line in context.split("\n") for piece in _PIECE.findall(line)]
+            )
+        ):
             yield start, match.end()
             start = match.start("following") if match["following"] else match.end()
     yield start, len(text.rstrip())
@@ -133,10 +138,6 @@ def _candidates(text: str) -> Iterator[tuple[re.Match[str], str]]:
         word_start, word_end = next_start, match.start()
     if last:
         yield last[0], text[word_start : last[0].end()] + last[0]["after"]
-
-
-def _pieces(context: str) -> list[str]:
-    return [piece for line in context.split("\n") for piece in _PIECE.findall(line)]
 
 
 def _breaks(piece: str, following: str) -> bool:

@@ -15,29 +15,23 @@ def difference(
     if expected is None or found is None:
         return "" if expected is found else f"{where}: expected {_shown(expected)}, {_got(found)}"
     if isinstance(expected, Mapping):
-        return _of_objects(expected, found, ordered, extra, where)
+        if not isinstance(found, Mapping):
+            return f"{where}: expected an object, {_got(found)}"
+        missing = sorted(expected.keys() - found.keys())
+        surplus = [] if extra else sorted(found.keys() - expected.keys())
+        if missing or surplus:
+            return f"{where}: missing {missing}, not asked for {surplus}"
+        differences = (
+            difference(value, found[key], ordered=ordered, extra=extra, where=f"{where}.{key}")
+            for key, value in expected.items()
+        )
+        return next(filter(None, differences), "")
     if isinstance(expected, list | tuple):
         if not isinstance(found, list | tuple):
             return f"{where}: expected a list, {_got(found)}"
         compare = _of_rows if ordered else _of_bags
         return compare(expected, found, extra, where)
     return "" if expected == found else f"{where}: expected {_shown(expected)}, {_got(found)}"
-
-
-def _of_objects(
-    expected: Mapping[str, Any], found: Any, ordered: bool, extra: bool, where: str
-) -> str:
-    if not isinstance(found, Mapping):
-        return f"{where}: expected an object, {_got(found)}"
-    missing = sorted(expected.keys() - found.keys())
-    surplus = [] if extra else sorted(found.keys() - expected.keys())
-    if missing or surplus:
-        return f"{where}: missing {missing}, not asked for {surplus}"
-    differences = (
-        difference(value, found[key], ordered=ordered, extra=extra, where=f"{where}.{key}")
-        for key, value in expected.items()
-    )
-    return next(filter(None, differences), "")
 
 
 def _of_rows(expected: Sequence[Any], found: Sequence[Any], extra: bool, where: str) -> str:

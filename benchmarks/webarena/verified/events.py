@@ -29,7 +29,18 @@ class Expectation:
         self.manner = replace(manner, sites=self.sites)
         self.method: str = self.spec.get("http_method", "GET")
         self.url = self._addresses(self.spec["url"], strict=True, query=self._given_query())
-        self.wanted = self._wanted()
+        wanted: dict[str, Any] = {
+            "status": self.spec.get("response_status", 200),
+            "method": self.method,
+        }
+        if self.spec.get("post_data"):
+            sent = self._without_ignored(self.spec["post_data"])
+            wanted["sent"] = self._read(sent, strict=True) if sent else None
+        if self.spec.get("response_content"):
+            wanted["content"] = self.spec["response_content"]
+        if self.spec.get("response_cookies"):
+            wanted["cookies"] = self._texts(self.spec["response_cookies"], strict=True)
+        self.wanted = wanted
 
     @property
     def is_of_navigation(self) -> bool:
@@ -52,20 +63,6 @@ class Expectation:
             if reason:
                 return reason
         return difference(self.wanted, self._found(request), extra=True, where="request")
-
-    def _wanted(self) -> dict[str, Any]:
-        wanted: dict[str, Any] = {
-            "status": self.spec.get("response_status", 200),
-            "method": self.method,
-        }
-        if self.spec.get("post_data"):
-            sent = self._without_ignored(self.spec["post_data"])
-            wanted["sent"] = self._read(sent, strict=True) if sent else None
-        if self.spec.get("response_content"):
-            wanted["content"] = self.spec["response_content"]
-        if self.spec.get("response_cookies"):
-            wanted["cookies"] = self._texts(self.spec["response_cookies"], strict=True)
-        return wanted
 
     def _found(self, request: Request) -> dict[str, Any]:
         found: dict[str, Any] = {"status": request.status, "method": request.method}

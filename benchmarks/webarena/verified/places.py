@@ -83,7 +83,14 @@ def same_place(one: str, other: str) -> bool:
     first, second = _sorted_words(one), _sorted_words(other)
     if not first and not second:
         return True
-    common = _common_length(first, second)
+    row = [0] * (len(second) + 1)
+    for letter in first:
+        diagonal = 0
+        for column, there in enumerate(second, 1):
+            above = row[column]
+            row[column] = diagonal + 1 if letter == there else max(above, row[column - 1])
+            diagonal = above
+    common = row[-1]
     return round(200 * common / (len(first) + len(second))) >= NAMES_ALIKE
 
 
@@ -136,15 +143,3 @@ def _degrees(degrees: str, minutes: str | None, seconds: str | None) -> float:
 
 def _sorted_words(name: str) -> str:
     return " ".join(sorted(re.sub(r"\W", " ", name.lower()).split()))
-
-
-def _common_length(one: str, other: str) -> int:
-    """Length of the longest common subsequence."""
-    row = [0] * (len(other) + 1)
-    for letter in one:
-        diagonal = 0
-        for column, there in enumerate(other, 1):
-            above = row[column]
-            row[column] = diagonal + 1 if letter == there else max(above, row[column - 1])
-            diagonal = above
-    return row[-1]

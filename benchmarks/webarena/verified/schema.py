@@ -65,24 +65,21 @@ def _read_field(value: Any, schema: Schema | None, manner: Manner, strict: bool)
     if schema is None:
         return _leaf(value, STRING, manner, strict)
     if schema.get("type") == "array":
-        return _read_list(value, schema.get("items", {}), manner, strict)
+        items = schema.get("items", {})
+        value = _parsed(value, list)
+        if not isinstance(value, list | tuple):
+            if strict:
+                raise ValueError(f"expected a list, found {value!r}")
+            return value
+        if items.get("type") == "object":
+            return [_read_object(one, items, manner, strict) for one in value]
+        kind = kind_of(items)
+        return [_leaf(one, kind, manner, strict) for one in value]
     if schema.get("type") == "object":
         return _kept_unless_strict(
             lambda: _read_object(value, schema, manner, strict), value, strict
         )
     return _leaf(value, kind_of(schema), manner, strict)
-
-
-def _read_list(value: Any, items: Schema, manner: Manner, strict: bool) -> Any:
-    value = _parsed(value, list)
-    if not isinstance(value, list | tuple):
-        if strict:
-            raise ValueError(f"expected a list, found {value!r}")
-        return value
-    if items.get("type") == "object":
-        return [_read_object(one, items, manner, strict) for one in value]
-    kind = kind_of(items)
-    return [_leaf(one, kind, manner, strict) for one in value]
 
 
 def _leaf(value: Any, kind: Kind, manner: Manner, strict: bool) -> Value | Any:

@@ -75,16 +75,14 @@ class AddressReading:
 
     def _kept(self, query: Query) -> Query:
         kept = {
-            name: tuple(sorted(_lowered(value) for value in values))
+            name: tuple(sorted(str(value).lower().strip() for value in values))
             for name, values in query.items()
-            if not self._is_ignored(name)
+            if not (
+                name in self.ignored
+                or any(re.search(pattern, name, re.IGNORECASE) for pattern in self.ignored_patterns)
+            )
         }
         return self.typed(kept)
-
-    def _is_ignored(self, name: str) -> bool:
-        return name in self.ignored or any(
-            re.search(pattern, name, re.IGNORECASE) for pattern in self.ignored_patterns
-        )
 
 
 def same_page(one: Address, other: Address, sites: Sites | None = None) -> bool:
@@ -232,10 +230,6 @@ def _parsed(query: str) -> Query:
         unquote(name): tuple(sorted(map(unquote, values)))
         for name, values in parse_qs(query, keep_blank_values=True).items()
     }
-
-
-def _lowered(value: object) -> str:
-    return str(value).lower().strip()
 
 
 def _matches(pattern: str, text: str, sites: Sites | None) -> bool:

@@ -24,7 +24,11 @@ def number_in_words(text: str) -> float:
     `twenty-three` is 23, `two million and five` is 2000005, `three point one four` is 3.14. Raises
     `ValueError` where there are no such words or they make no number.
     """
-    words = [word for word in text.replace("-", " ").lower().split() if _is_number_word(word)]
+    words = [
+        word
+        for word in text.replace("-", " ").lower().split()
+        if (word in _VALUES or word == "point")
+    ]
     if not words:
         raise ValueError(f"no number in {text!r}")
     if any(words.count(word) > 1 for word in (*_SCALES, "point")):
@@ -34,10 +38,6 @@ def number_in_words(text: str) -> float:
         at = words.index("point")
         whole, decimals = words[:at], words[at + 1 :]
     return _whole(whole) + _decimals(decimals)
-
-
-def _is_number_word(word: str) -> bool:
-    return word in _VALUES or word == "point"
 
 
 def _whole(words: Sequence[str]) -> int:

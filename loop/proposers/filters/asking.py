@@ -22,7 +22,9 @@ def wrong_check(task: Task, scope: Scope) -> str:
     they ask for the right thing: that is proven by solving."""
     if not task.checks:
         return "it has queries and no check that uses them" if task.queries else ""
-    if (task.queries or _uses_changes(task)) and not scope.tables:
+    if (
+        task.queries or any(check.evidence == CHANGES for check in task.checks)
+    ) and not scope.tables:
         return "its checks ask a database, and the site has none"
     known = {*task.queries, *task.evidence, *(probe.name for probe in task.probes)}
     known |= {*_OF_EPISODE, *task.records, *([CHANGES] if scope.tables else [])}
@@ -36,10 +38,6 @@ def wrong_check(task: Task, scope: Scope) -> str:
         return f"no check uses the query {min(unused)!r}"
     problems = (_wrong_query(name, query, scope) for name, query in task.queries.items())
     return next(filter(None, problems), "")
-
-
-def _uses_changes(task: Task) -> bool:
-    return any(check.evidence == CHANGES for check in task.checks)
 
 
 def _wrong_query(name: str, query: str, scope: Scope) -> str:

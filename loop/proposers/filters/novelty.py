@@ -50,7 +50,10 @@ def novelty(
 def _by_meaning(task: Task, close: Sequence[Task], least: float, embed: Embed) -> Refusal | None:
     first, *others = embed([task.goal, *(each.goal for each in close)])
     for rival, vector in zip(close, others, strict=True):
-        cosine = _cosine(first, vector)
+        lengths = math.hypot(*first) * math.hypot(*vector)
+        cosine = (
+            sum(a * b for a, b in zip(first, vector, strict=True)) / lengths if lengths else 0.0
+        )
         if cosine >= least:
             return Refusal("novelty", _told(rival, f"{cosine:.2f} alike in meaning"))
     return None
@@ -110,8 +113,3 @@ def _fill_one_frame(one: str, other: str) -> bool:
         kind == "replace" and i1 > 0 and j1 > 0 and i2 - i1 <= 2 and j2 - j1 <= 2
         for kind, i1, i2, j1, j2 in blocks
     )
-
-
-def _cosine(one: Sequence[float], other: Sequence[float]) -> float:
-    lengths = math.hypot(*one) * math.hypot(*other)
-    return sum(a * b for a, b in zip(one, other, strict=True)) / lengths if lengths else 0.0

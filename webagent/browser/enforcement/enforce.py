@@ -252,14 +252,11 @@ class Enforcer:
             if verdict.is_allowed:
                 await route.fallback()
                 return
-            self._note(request, verdict)
+            what = f"{request.method} {request.url}"
+            self._gate.note(what, verdict, "page")
+            if self._probe is None and _is_of_whole_tab(request):
+                self._gate.must_end(f"{what} was refused: {verdict.reason}")
             await route.abort("aborted" if _leaves_a_page(request) else "blockedbyclient")
-
-    def _note(self, request: Request, verdict: Verdict) -> None:
-        what = f"{request.method} {request.url}"
-        self._gate.note(what, verdict, "page")
-        if self._probe is None and _is_of_whole_tab(request):
-            self._gate.must_end(f"{what} was refused: {verdict.reason}")
 
 
 def flags(guard: Guard) -> tuple[str, ...]:

@@ -56,7 +56,10 @@ class EpisodeGate:
         self._refused_probes = refusals
         for address in addresses:
             with suppress(SetupError):
-                self.reach = _without_sockets(for_task(self.reach, address), self.reach)
+                wider = for_task(self.reach, address)
+                known = len(self.reach.sites)
+                new = tuple(replace(rule, web_sockets=False) for rule in wider.sites[known:])
+                self.reach = replace(wider, sites=(*wider.sites[:known], *new))
         try:
             yield refusals
         finally:
@@ -137,10 +140,3 @@ class EpisodeGate:
             "refused": self._count,
             "refusals": [refusal.to_json() for refusal in self._refusals],
         }
-
-
-def _without_sockets(wider: GuardPolicy, policy: GuardPolicy) -> GuardPolicy:
-    """The wider policy; its new sites take no web sockets: the proxy cannot tell whose one is."""
-    known = len(policy.sites)
-    new = tuple(replace(rule, web_sockets=False) for rule in wider.sites[known:])
-    return replace(wider, sites=(*wider.sites[:known], *new))

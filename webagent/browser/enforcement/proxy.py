@@ -70,22 +70,19 @@ class GuardProxy:
 
     async def _serve(self, client: Pipe) -> None:
         try:
-            await self._answer(client)
+            head = await read_head(client[0])
+            method, target, _ = head.line.split(" ", 2)
+            if method == "CONNECT":
+                await self._tunnel(client, target)
+            elif target.startswith("http://"):
+                await self._forward(client, head, method, target)
+            else:
+                client[1].write(_reply(400, "this is a proxy"))
+                await client[1].drain()
         except Refused as refusal:
             self._gate.note(refusal.what, refusal.verdict)
         except (OSError, EOFError, ValueError, TimeoutError, asyncio.LimitOverrunError):
             pass  # broken connections and nonsense end here, and the browser says what it saw
-
-    async def _answer(self, client: Pipe) -> None:
-        head = await read_head(client[0])
-        method, target, _ = head.line.split(" ", 2)
-        if method == "CONNECT":
-            await self._tunnel(client, target)
-        elif target.startswith("http://"):
-            await self._forward(client, head, method, target)
-        else:
-            client[1].write(_reply(400, "this is a proxy"))
-            await client[1].drain()
 
     async def _forward(self, client: Pipe, head: Head, method: str, url: str) -> None:
         """One HTTP request, then the connection is closed at both ends."""
@@ -120,23 +117,19 @@ class GuardProxy:
         server = await self._reach(client, host, port, what)
         try:
             client[1].write(b"HTTP/1.1 200 Connected\r\n\r\n")
-            await self._pass_tunnel(client, server, (host, port), secure)
+            place = (host, port)
+            async with asyncio.timeout(HEAD_SECONDS):
+                first = await client[0].readexactly(1)
+            if first == _TLS:
+                if not secure.is_allowed:
+                    raise Refused(f"https connection to {place[0]}:{place[1]}", secure)
+            else:
+                first += await until_blank_line(client[0])
+                await self._judge_socket(client, parse_head(first), Address("ws", *place))
+            server[1].write(first)
+            await together(pump(client[0], server[1]), pump(server[0], client[1]))
         finally:
             server[1].close()
-
-    async def _pass_tunnel(
-        self, client: Pipe, server: Pipe, place: tuple[str, int], secure: Verdict
-    ) -> None:
-        async with asyncio.timeout(HEAD_SECONDS):
-            first = await client[0].readexactly(1)
-        if first == _TLS:
-            if not secure.is_allowed:
-                raise Refused(f"https connection to {place[0]}:{place[1]}", secure)
-        else:
-            first += await until_blank_line(client[0])
-            await self._judge_socket(client, parse_head(first), Address("ws", *place))
-        server[1].write(first)
-        await together(pump(client[0], server[1]), pump(server[0], client[1]))
 
     async def _inspect(self, client: Pipe, place: Address, inspector: Inspector) -> None:
         """A request inside TLS, which ends here and begins anew."""

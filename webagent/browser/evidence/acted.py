@@ -53,7 +53,13 @@ class ActedElements:
         """As `keep`; where the action set a value, that is noted beside the one before."""
         if entries and isinstance(action, _SETTING):
             entries[-1]["value_before"] = entries[-1]["value"]
-            entries[-1]["value"] = await _value(tabs.active, getattr(action, "mark", 0))
+            mark = getattr(action, "mark", 0)
+            value: Json = None
+            if not tabs.active.loading and not tabs.active.page.is_closed():
+                with suppress(TimeoutError, WorldError):
+                    async with asyncio.timeout(_AFTER_SECONDS):
+                        value = await tabs.active.ask_about(mark, "actedValue")
+            entries[-1]["value"] = value
         self.keep(entries)
 
 
@@ -82,13 +88,3 @@ async def _facts(action: Action, tab: Tab) -> list[dict[str, Json] | None]:
 def _answered(facts: Any) -> dict[str, Json] | None:
     """What was said of an element; None by a frame that does not answer."""
     return facts if isinstance(facts, dict) and "error" not in facts else None
-
-
-async def _value(tab: Tab, mark: int) -> Json:
-    """The value after the action; None where the page is not there to be asked."""
-    value: Json = None
-    if not tab.loading and not tab.page.is_closed():
-        with suppress(TimeoutError, WorldError):
-            async with asyncio.timeout(_AFTER_SECONDS):
-                value = await tab.ask_about(mark, "actedValue")
-    return value

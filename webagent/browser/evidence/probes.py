@@ -47,21 +47,23 @@ class Probes:
         end = time.monotonic() + ALL_SECONDS
         async with self._visits:
             for probe in self._task.probes:
-                await self._make(probe, min(PROBE_SECONDS, end - time.monotonic()))
-
-    async def _make(self, probe: Probe, seconds: float) -> None:
-        try:
-            if seconds <= 0:
-                raise Uncaptured(f"the probes before it took all of {ALL_SECONDS:g} s")
-            async with asyncio.timeout(seconds):
-                self.found[probe.name] = await self._find(probe)
-        except Uncaptured as reason:
-            self.uncaptured[probe.name] = str(reason)
-        except TimeoutError:
-            self.uncaptured[probe.name] = f"no answer within {seconds:.3g} s"
-        except WorldError as error:
-            await _check_alive(self._tabs, error)
-            self.uncaptured[probe.name] = str(error)
+                seconds = min(PROBE_SECONDS, end - time.monotonic())
+                try:
+                    if seconds <= 0:
+                        raise Uncaptured(f"the probes before it took all of {ALL_SECONDS:g} s")
+                    async with asyncio.timeout(seconds):
+                        self.found[probe.name] = await self._find(probe)
+                except Uncaptured as reason:
+                    self.uncaptured[probe.name] = str(reason)
+                except TimeoutError:
+                    self.uncaptured[probe.name] = f"no answer within {seconds:.3g} s"
+                except WorldError as error:
+                    try:
+                        async with asyncio.timeout(_ALIVE_SECONDS):
+                            await self._tabs.context.cookies("http://localhost")
+                    except (PlaywrightError, TimeoutError) as gone:
+                        raise error from gone
+                    self.uncaptured[probe.name] = str(error)
 
     async def _find(self, probe: Probe) -> Json:
         if probe.takes not in _TAKES:
@@ -69,7 +71,8 @@ class Probes:
         async with self._sight(probe) as sight:
             for script in probe.prepare:
                 await sight.prepare(script)
-                await self._settle(sight)
+                clock = self._tabs.clock if sight.stands_still else RealClock()
+                await clock.settle(sight.tab, self._task.settle_ms)
             if probe.takes == "source":
                 return await sight.source()
             if probe.takes == "value":
@@ -89,7 +92,8 @@ class Probes:
             async with self._front.dialogs.let_go():
                 yield Sight(self._front, isinstance(self._tabs.clock, VirtualClock))
             return
-        url = self._address(probe)
+        last = self._front.page.url if self._front else ""
+        url = address_of(probe, last, self.found, [each.name for each in self._task.probes])
         if self._visited is None or self._visited[0] != url or probe.prepare:
             await self._leave()
             self._visited = (url, await self._open(url))
@@ -115,28 +119,11 @@ class Probes:
         del self._closed[url]
         return sight
 
-    def _address(self, probe: Probe) -> str:
-        last = self._front.page.url if self._front else ""
-        return address_of(probe, last, self.found, [each.name for each in self._task.probes])
-
     async def _leave(self) -> None:
         self._visited = None
         await self._visits.aclose()
-
-    async def _settle(self, sight: Sight) -> None:
-        clock = self._tabs.clock if sight.stands_still else RealClock()
-        await clock.settle(sight.tab, self._task.settle_ms)
 
 
 def _front(tabs: Tabs) -> Tab | None:
     """The tab in front, else the first that is open."""
     return next((tab for tab in (tabs.active, tabs.first) if not tab.page.is_closed()), None)
-
-
-async def _check_alive(tabs: Tabs, error: WorldError) -> None:
-    """A page that breaks is one matter; raises the error where the browser itself is gone."""
-    try:
-        async with asyncio.timeout(_ALIVE_SECONDS):
-            await tabs.context.cookies("http://localhost")
-    except (PlaywrightError, TimeoutError) as gone:
-        raise error from gone

@@ -30,7 +30,10 @@ class Sight:
 
     async def value(self, script: str) -> Json:
         """An expression's value, null where it threw."""
-        answer = await self.evaluate(_guarded(script), returnByValue=True)
+        answer = await self.evaluate(
+            f"(() => {{ try {{ return (\n{script}\n); }} catch (error) {{ return null; }} }})()",
+            returnByValue=True,
+        )
         value: Json = answer.get("value")
         length = len(json.dumps(value))
         if length > MOST_CHARACTERS:
@@ -96,7 +99,3 @@ class Sight:
             raise
         finally:
             asking.cancel()
-
-
-def _guarded(script: str) -> str:
-    return f"(() => {{ try {{ return (\n{script}\n); }} catch (error) {{ return null; }} }})()"

@@ -111,22 +111,18 @@ class VirtualClock:
         if self._is_paced:
             return reason
         if unrest and unrest["animating"] and not tab.loading:
-            reason = await self._animate(tab, milliseconds)
+            for _ in range(_ANIMATION_ROUNDS):
+                await tab.next_frame()
+                await self.wait(tab, milliseconds)
+                if not await tab.ask_now("isAnimating"):
+                    break
+            await tab.next_frame()
+            reason = await self.wait(tab, milliseconds)
         if not tab.loading:
             return reason
         if not await self._load(tab, max(_LEAST_LOAD_SECONDS, deadline - time.monotonic())):
             return await _give_up_loading(tab, self._loading)
         self._loading.restore(tab)
-        return await self.wait(tab, milliseconds)
-
-    async def _animate(self, tab: Tab, milliseconds: int) -> str:
-        """Animations begin with a frame, some later than others; the page hears with one more."""
-        for _ in range(_ANIMATION_ROUNDS):
-            await tab.next_frame()
-            await self.wait(tab, milliseconds)
-            if not await tab.ask_now("isAnimating"):
-                break
-        await tab.next_frame()
         return await self.wait(tab, milliseconds)
 
     async def wait(self, tab: Tab, milliseconds: int) -> str:

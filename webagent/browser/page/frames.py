@@ -107,7 +107,13 @@ class Frames:
         if isinstance(answer, dict) and answer.get("mark", 0) < 0:
             return {**answer, "mark": self._give_mark(realm, answer["mark"])}
         if function in ("locate", "middleOf"):
-            await self._drawn(realm)
+            inner: Realm | None = realm
+            while inner is not None:
+                if not inner.is_drawn and inner.session in self._sessions.values():
+                    for _ in range(2):
+                        await self._call(inner, "nextFrame")
+                inner.is_drawn = True
+                inner = inner.parent
             return await self._outward(mark, realm, answer, is_anywhere=function == "middleOf")
         return answer
 
@@ -235,20 +241,6 @@ class Frames:
         result: dict[str, Any] = answer["result"]
         return None if "exceptionDetails" in answer else result
 
-    async def _drawn(self, realm: Realm) -> None:
-        """Wait for a new frame of another process to be drawn, and those that it lies in.
-
-        Until it is, the browser tells the mouse to the page around it. A second frame begins only
-        when the first is on its way to the screen.
-        """
-        inner: Realm | None = realm
-        while inner is not None:
-            if not inner.is_drawn and inner.session in self._sessions.values():
-                for _ in range(2):
-                    await self._call(inner, "nextFrame")
-            inner.is_drawn = True
-            inner = inner.parent
-
     async def _outward(
         self, mark: int, realm: Realm, place: dict[str, Any], is_anywhere: bool = False
     ) -> dict[str, Any]:
@@ -286,7 +278,15 @@ class Frames:
             async with asyncio.timeout(FRAME_SECONDS):
                 session = await self._tab.page.context.new_cdp_session(frame)
                 self._sessions[frame] = session
-                self._follow(session)
+                session.on(
+                    "Runtime.executionContextCreated",
+                    lambda event: self.created(session, event["context"]),
+                )
+                session.on(
+                    "Runtime.executionContextDestroyed",
+                    lambda event: self.destroyed(session, event["executionContextId"]),
+                )
+                session.on("Runtime.executionContextsCleared", lambda _: self.cleared(session))
                 session.on("close", lambda _: self._closed(frame, session))
                 await asyncio.gather(*_installed(session))
                 if self._follow_session is not None:
@@ -295,17 +295,6 @@ class Frames:
             self._without_own[frame] = frame.url
             return False
         return True
-
-    def _follow(self, session: CDPSession) -> None:
-        session.on(
-            "Runtime.executionContextCreated",
-            lambda event: self.created(session, event["context"]),
-        )
-        session.on(
-            "Runtime.executionContextDestroyed",
-            lambda event: self.destroyed(session, event["executionContextId"]),
-        )
-        session.on("Runtime.executionContextsCleared", lambda _: self.cleared(session))
 
     def _closed(self, frame: PlaywrightFrame, session: CDPSession) -> None:
         self.cleared(session)

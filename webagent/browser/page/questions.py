@@ -55,7 +55,9 @@ class Questions:
         what the page threw."""
         answer = await self._evaluate(expression)
         if answer is None:
-            await self._next_document()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_REPLACED_SECONDS):
+                    await self._line.alive(self._is_ready.wait())
             answer = await self._evaluate(expression)
         if answer is None:
             raise WorldError(f"the page was replaced time and again on {expression[:80]!r}")
@@ -91,11 +93,6 @@ class Questions:
             if self._page.is_closed() or not _has_lost_context(str(error)):
                 raise
             return None
-
-    async def _next_document(self) -> None:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_REPLACED_SECONDS):
-                await self._line.alive(self._is_ready.wait())
 
     async def _ask(self, call: str, **how: Any) -> dict[str, Any]:
         try:

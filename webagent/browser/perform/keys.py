@@ -56,7 +56,11 @@ def read_keys(text: str) -> tuple[str, ...] | str:
     parts = [*filter(None, body.split("+")), *["+"] * (text.endswith("+"))]
     keys = []
     for part in parts:
-        key = part if _is_character(part) else _BY_NAME.get(part.strip().lower())
+        key = (
+            part
+            if (len(part) == 1 and part.isascii() and part.isprintable())
+            else _BY_NAME.get(part.strip().lower())
+        )
         if key is None:
             return f"there is no key {part!r}{_meant(part)}"
         keys.append(key)
@@ -107,10 +111,6 @@ async def held(tab: Tab, keys: tuple[str, ...]) -> AsyncIterator[None]:
     finally:
         for key in reversed(keys):
             await turn(tab, key, False)
-
-
-def _is_character(part: str) -> bool:
-    return len(part) == 1 and part.isascii() and part.isprintable()
 
 
 def _meant(name: str) -> str:

@@ -87,7 +87,15 @@ class LoginStore:
         from cryptography.fernet import InvalidToken
 
         sealed = self._sealed(site)
-        self._check_key(sealed, site)
+        if sealed["key"] == "passphrase" and not self.passphrase:
+            raise SetupError(
+                f"the login {site!r} was saved with a passphrase; give it in {PASSPHRASE_VARIABLE}"
+            )
+        if sealed["key"] == "file" and self.passphrase:
+            raise SetupError(
+                f"the login {site!r} was saved with the key file, not with a passphrase; "
+                f"unset {PASSPHRASE_VARIABLE}, or log in again"
+            )
         try:
             salt = base64.b64decode(sealed["salt"])
             clear = json.loads(self._cipher(salt).decrypt(sealed["sealed"].encode()))
@@ -130,17 +138,6 @@ class LoginStore:
         if not isinstance(sealed, dict) or sealed.get("format") != _FORMAT:
             raise SetupError(f"{path} is not a login of this version; log in again")
         return sealed
-
-    def _check_key(self, sealed: dict[str, Any], site: str) -> None:
-        if sealed["key"] == "passphrase" and not self.passphrase:
-            raise SetupError(
-                f"the login {site!r} was saved with a passphrase; give it in {PASSPHRASE_VARIABLE}"
-            )
-        if sealed["key"] == "file" and self.passphrase:
-            raise SetupError(
-                f"the login {site!r} was saved with the key file, not with a passphrase; "
-                f"unset {PASSPHRASE_VARIABLE}, or log in again"
-            )
 
     def _cipher(self, salt: bytes) -> "Fernet":
         from cryptography.fernet import Fernet

@@ -44,16 +44,13 @@ class Logins:
     def _found(self, name: str) -> StorageState:
         parts = [part for part in name.split(".") if part]
         try:
-            return self._one(name)
+            is_plain = self.folder is not None and Path(name).name == name
+            file = self.folder / f"{name}.json" if self.folder and is_plain else None
+            return read_storage_state(file) if file and file.is_file() else self._saved(name)
         except SetupError:
             if len(parts) < 2:
                 raise
         return reduce(_joined, map(self.named, parts))
-
-    def _one(self, name: str) -> StorageState:
-        is_plain = self.folder is not None and Path(name).name == name
-        file = self.folder / f"{name}.json" if self.folder and is_plain else None
-        return read_storage_state(file) if file and file.is_file() else self._saved(name)
 
     def _saved(self, name: str) -> StorageState:
         if self.folder and name in (own := replace(self.store, folder=self.folder)).sites():

@@ -148,7 +148,11 @@ class Supply:
         """The browser to open the next page in, started if there is none."""
         async with self._launching:
             self._drop_dead()
-            fit = [place for place in self._places if self._has_room(place)]
+            fit = [
+                place
+                for place in self._places
+                if (not place.retired and len(place.leases) + place.opening < self._limits.pages)
+            ]
             if not fit:
                 fit = [_Place(await self._launch())]
                 self._places += fit
@@ -171,9 +175,6 @@ class Supply:
         self.launches += 1
         return engine
 
-    def _has_room(self, place: _Place) -> bool:
-        return not place.retired and len(place.leases) + place.opening < self._limits.pages
-
     def _drop_dead(self) -> None:
         for place in [place for place in self._places if not place.engine.is_alive]:
             logger.warning("a browser is gone; its pages are lost")
@@ -188,10 +189,17 @@ class Supply:
             self._drop_dead()
             self._reap()
             for place in self._places:
-                self._retire_by_age(place)
+                age = time.monotonic() - place.engine.started
+                if place.served >= self._limits.episodes:
+                    self._retire(place, f"it has served {place.served} pages")
+                elif age > self._limits.browser_seconds:
+                    self._retire(place, f"it has run for {age:.0f} s")
             if time.monotonic() - weighed > _WEIGH_SECONDS:
                 for place in list(self._places):
-                    await self._retire_by_weight(place)
+                    megabytes = await asyncio.to_thread(place.engine.megabytes)
+                    pages = len(place.leases) + place.opening
+                    if megabytes > self._limits.megabytes + pages * self._limits.page_megabytes:
+                        self._retire(place, f"it takes {megabytes:.0f} MB")
                 weighed = time.monotonic()
 
     def _reap(self) -> None:
@@ -202,19 +210,6 @@ class Supply:
                 if lease.renewed < oldest:
                     self._take_back(place, lease, "nobody used the page for too long; it is closed")
         self._end_drained()
-
-    def _retire_by_age(self, place: _Place) -> None:
-        age = time.monotonic() - place.engine.started
-        if place.served >= self._limits.episodes:
-            self._retire(place, f"it has served {place.served} pages")
-        elif age > self._limits.browser_seconds:
-            self._retire(place, f"it has run for {age:.0f} s")
-
-    async def _retire_by_weight(self, place: _Place) -> None:
-        megabytes = await asyncio.to_thread(place.engine.megabytes)
-        pages = len(place.leases) + place.opening
-        if megabytes > self._limits.megabytes + pages * self._limits.page_megabytes:
-            self._retire(place, f"it takes {megabytes:.0f} MB")
 
     def _retire(self, place: _Place, reason: str) -> None:
         """Lend no more of a browser; what is not yet played in it is opened elsewhere."""

@@ -88,7 +88,14 @@ class Watch:
             seen = await self._look()
             await self._watch_new_tabs()
             if deeds == self._deeds:
-                self._take(seen)
+                before, self.seen = self.seen, seen
+                if self._is_stale:
+                    if not seen.outcome and replace(seen, outcome=before.outcome) == before:
+                        self.seen = replace(seen, outcome="no effect")
+                    self._rested = self.seen
+                self._is_stale = False
+                if not self._stirred.is_set():
+                    self.is_resting.set()
             if not self._stirred.is_set():
                 with suppress(TimeoutError):
                     async with asyncio.timeout(_ROUND_SECONDS):
@@ -105,17 +112,6 @@ class Watch:
                 await asyncio.sleep(REST_SECONDS)
         return await self._world.look()
 
-    def _take(self, seen: Observation) -> None:
-        """The page has been looked at since the last that was done."""
-        before, self.seen = self.seen, seen
-        if self._is_stale:
-            if not seen.outcome and replace(seen, outcome=before.outcome) == before:
-                self.seen = replace(seen, outcome="no effect")
-            self._rested = self.seen
-        self._is_stale = False
-        if not self._stirred.is_set():
-            self.is_resting.set()
-
     async def _watch_new_tabs(self) -> None:
         for tab in self._tabs.all:
             if tab not in self._watched:
@@ -123,7 +119,8 @@ class Watch:
                 self._watched[tab] = travels
                 tab.on("Page.javascriptDialogOpening", self._dialog_opened)
                 tab.on("Page.javascriptDialogClosed", self._dialog_closed)
-                self._follow_page(tab.page)
+                self._pages.add(tab.page)
+                tab.page.on("close", self._page_closed)
                 with suppress(WorldError):
                     await witness(tab, self._told_in(tab))
                     await travels.begin()
@@ -222,10 +219,6 @@ class Watch:
     def _is_by_page(self) -> bool:
         """Whether what happens now is what comes of something that was done in a page."""
         return time.monotonic() - self._touched_at < BY_PAGE_SECONDS
-
-    def _follow_page(self, page: Page) -> None:
-        self._pages.add(page)
-        page.on("close", self._page_closed)
 
     def _page_closed(self, page: Page) -> None:
         """A page that was closed by hand; the last one, or several at once, are the end."""

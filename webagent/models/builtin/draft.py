@@ -125,7 +125,16 @@ def draft(
     if observation.outcome:
         out.tokens.append(Token("outcome:problem", Field.HISTORY, 0, 0))
     for index, name_limit in _fitting(out):
-        _add_line(out, index, name_limit)
+        node = out.observation.nodes[index]
+        name = split(node.name, LINE_WORDS)
+        kind = kind_of(node)
+        out.lines.append(Line(len(out.tokens), node, index, kind, keys_of(node.name, LINE_WORDS)))
+        line = len(out.lines)
+        out.tokens.append(Token(kind, Field.HEAD, _place(node.depth), line))
+        for place, state in enumerate(node.states):
+            out.tokens.append(Token(f"state:{state}", Field.STATE, _place(place), line))
+        _add_words(out, name[:name_limit], Field.NAME, line)
+        _add_words(out, split(node.value, LINE_WORDS), Field.VALUE, line)
     return out
 
 
@@ -160,19 +169,6 @@ def _add_past(out: Draft, past: Past, field: Field, number: int) -> None:
     _add_words(out, split(past.text, _PAST_TEXT_WORDS), field, 0)
 
 
-def _add_line(out: Draft, index: int, name_limit: int) -> None:
-    node = out.observation.nodes[index]
-    name = split(node.name, LINE_WORDS)
-    kind = kind_of(node)
-    out.lines.append(Line(len(out.tokens), node, index, kind, keys_of(node.name, LINE_WORDS)))
-    line = len(out.lines)
-    out.tokens.append(Token(kind, Field.HEAD, _place(node.depth), line))
-    for place, state in enumerate(node.states):
-        out.tokens.append(Token(f"state:{state}", Field.STATE, _place(place), line))
-    _add_words(out, name[:name_limit], Field.NAME, line)
-    _add_words(out, split(node.value, LINE_WORDS), Field.VALUE, line)
-
-
 def _place(number: int) -> int:
     """A position, as far as positions are told apart."""
     return max(0, min(number, PLACES - 1))
@@ -191,17 +187,6 @@ def _fitting(out: Draft) -> list[tuple[int, int]]:
     room = MAX_TOKENS - len(out.tokens)
     if sum(_size(node, LINE_WORDS) for node in nodes) <= room:
         return [(i, LINE_WORDS) for i in range(len(nodes))]
-    about = _about_goal(out)
-    limits = [LINE_WORDS if each > _BY_CHANCE else _CUT_WORDS for each in about]
-    sizes = [_size(node, limit) for node, limit in zip(nodes, limits, strict=True)]
-    worth = [(_worth(nodes[i], about, i) / sizes[i] ** 0.5, -i) for i in range(len(nodes))]
-    order = sorted(range(len(nodes)), key=worth.__getitem__, reverse=True)
-    return sorted(_within(room, ((i, limits[i], sizes[i]) for i in order)))
-
-
-def _about_goal(out: Draft) -> list[float]:
-    """How much each line is about the goal: a word of the goal counts one over the number of lines
-    that have it, and little where it is short, as those are that every sentence has."""
     goal = {key for key in out.goal_keys if key.isalnum()}
     shared = [goal.intersection(keys_of(node.name)) for node in out.observation.nodes]
     lines = Counter(key for keys in shared for key in keys)
@@ -209,7 +194,12 @@ def _about_goal(out: Draft) -> list[float]:
         key: (_SHORT if len(key) <= _SHORT_LETTERS and key.isalpha() else 1.0) / count
         for key, count in lines.items()
     }
-    return [sum(weight[key] for key in keys) for keys in shared]
+    about = [sum(weight[key] for key in keys) for keys in shared]
+    limits = [LINE_WORDS if each > _BY_CHANCE else _CUT_WORDS for each in about]
+    sizes = [_size(node, limit) for node, limit in zip(nodes, limits, strict=True)]
+    worth = [(_worth(nodes[i], about, i) / sizes[i] ** 0.5, -i) for i in range(len(nodes))]
+    order = sorted(range(len(nodes)), key=worth.__getitem__, reverse=True)
+    return sorted(_within(room, ((i, limits[i], sizes[i]) for i in order)))
 
 
 def _worth(node: Node, about: Sequence[float], index: int) -> float:

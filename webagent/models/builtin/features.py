@@ -95,7 +95,10 @@ def describe(draft: Draft, matches: Matches) -> NDArray[np.float32]:
     """(T, FEATURES) what is to be said of each token."""
     out = np.zeros((len(draft.tokens), FEATURES), np.float32)
     out[0, Feature.STEPS_DONE] = _tenths(len(draft.past))
-    _describe_words(out, draft)
+    words = [(i, token) for i, token in enumerate(draft.tokens) if token.word]
+    if words:
+        rows = list(_word_rows([token for _, token in words], draft))
+        out[[i for i, _ in words], :_WORD_FEATURES] = rows
     _describe_goal(out, matches)
     for start, end in matches.beside:
         out[start:end, Feature.BESIDE_REPEAT] = 1
@@ -108,13 +111,6 @@ def describe(draft: Draft, matches: Matches) -> NDArray[np.float32]:
 
 def _tenths(count: int) -> float:
     return min(count, 10) / 10
-
-
-def _describe_words(out: NDArray[np.float32], draft: Draft) -> None:
-    words = [(i, token) for i, token in enumerate(draft.tokens) if token.word]
-    if words:
-        rows = list(_word_rows([token for _, token in words], draft))
-        out[[i for i, _ in words], :_WORD_FEATURES] = rows
 
 
 def _word_rows(tokens: Sequence[Token], draft: Draft) -> Iterator[tuple[float, ...]]:

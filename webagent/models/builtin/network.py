@@ -155,7 +155,13 @@ class PrefixLM(PreTrainedModel):
     def forward(self, batch: Batch) -> Tensor:
         """Logits (B, M, capacity + T) of every target place, in one pass."""
         bias, prefix_padding = self._bias(batch)
-        x = torch.cat([self._embed_prefix(batch), self._embed_target(batch)], 1)
+        x = torch.cat(
+            [
+                self._embed_prefix(batch),
+                self._embed_outputs(batch.inputs, (batch.ids, batch.features), batch.slots, 0),
+            ],
+            1,
+        )
         for block, layer_bias in zip(self.blocks, bias, strict=True):
             x, _ = block(x, layer_bias)
         x = self.norm(x)
@@ -207,9 +213,6 @@ class PrefixLM(PreTrainedModel):
             + self.features(batch.features)
         )
         return F.dropout(embedded, self.config.dropout, self.training)
-
-    def _embed_target(self, batch: Batch) -> Tensor:
-        return self._embed_outputs(batch.inputs, (batch.ids, batch.features), batch.slots, 0)
 
     def _embed_outputs(
         self, tokens: Tensor, source: tuple[Tensor, Tensor], slots: Tensor, first: int

@@ -80,23 +80,6 @@ class _Sheet:
 def relate(draft: Draft, matches: Matches) -> NDArray[np.int32]:
     """(T, T) bit sets: bit r of [i, j] says that token i stands in relation r to token j."""
     sheet = _Sheet(len(draft.tokens))
-    _relate_words(sheet, draft)
-    _relate_positions(sheet, draft)
-    if draft.lines:
-        _relate_neighbours(sheet, draft.lines)
-        _relate_boxes(sheet, draft.lines)
-        _relate_parents(sheet, draft.lines)
-    _relate_affixes(sheet, draft)
-    for position, number in matches.places:
-        sheet.add_both(Relation.ORDINAL, draft.lines[number].head, position)
-    _relate_kinds(sheet, draft)
-    _relate_matches(sheet, draft, matches)
-    _relate_deeds(sheet, draft)
-    return sheet.bits
-
-
-def _relate_words(sheet: _Sheet, draft: Draft) -> None:
-    """The same word again; punctuation is not compared."""
     numbers: dict[str, int] = {}
     words = np.array(
         [
@@ -109,10 +92,6 @@ def _relate_words(sheet: _Sheet, draft: Draft) -> None:
     same = (words[:, None] == words[None, :]) & (words[:, None] >= 0)
     np.fill_diagonal(same, False)
     sheet.where(Relation.SAME_WORD, same)
-
-
-def _relate_positions(sheet: _Sheet, draft: Draft) -> None:
-    """Tokens of one line, and tokens that follow each other in one field."""
     fields = np.array([token.field for token in draft.tokens])
     lines = np.array([token.line for token in draft.tokens])
     mates = (lines[:, None] == lines[None, :]) & (lines > 0)[:, None]
@@ -124,12 +103,25 @@ def _relate_positions(sheet: _Sheet, draft: Draft) -> None:
     first = np.flatnonzero((fields[1:] == fields[:-1]) & (lines[1:] == lines[:-1]))
     sheet.add(Relation.NEXT, first, first + 1)
     sheet.add(Relation.PREVIOUS, first + 1, first)
-
-
-def _relate_neighbours(sheet: _Sheet, lines: Sequence[Line]) -> None:
-    heads = np.array([line.head for line in lines])
-    sheet.add(Relation.LINE_BEFORE, heads[1:], heads[:-1])
-    sheet.add(Relation.LINE_AFTER, heads[:-1], heads[1:])
+    if draft.lines:
+        heads = np.array([line.head for line in draft.lines])
+        sheet.add(Relation.LINE_BEFORE, heads[1:], heads[:-1])
+        sheet.add(Relation.LINE_AFTER, heads[:-1], heads[1:])
+        _relate_boxes(sheet, draft.lines)
+        _relate_parents(sheet, draft.lines)
+    _relate_affixes(sheet, draft)
+    for position, number in matches.places:
+        sheet.add_both(Relation.ORDINAL, draft.lines[number].head, position)
+    named: defaultdict[str, list[int]] = defaultdict(list)
+    for g, word in enumerate(draft.goal_keys, start=1):
+        for name in (word, f"{word}s", f"{word}es"):
+            named[name].append(g)
+    for line in draft.lines:
+        for kind in kinds_of(line) & named.keys():
+            sheet.add_both(Relation.KIND, line.head, named[kind])
+    _relate_matches(sheet, draft, matches)
+    _relate_deeds(sheet, draft)
+    return sheet.bits
 
 
 def _relate_boxes(sheet: _Sheet, lines: Sequence[Line]) -> None:
@@ -174,17 +166,6 @@ def _relate_affixes(sheet: _Sheet, draft: Draft) -> None:
                 sheet.add_both(Relation.PREFIX, found, g)
             if key.endswith(affix):
                 sheet.add_both(Relation.SUFFIX, found, g)
-
-
-def _relate_kinds(sheet: _Sheet, draft: Draft) -> None:
-    """A goal word that names what kind of widget a line is."""
-    named: defaultdict[str, list[int]] = defaultdict(list)
-    for g, word in enumerate(draft.goal_keys, start=1):
-        for name in (word, f"{word}s", f"{word}es"):
-            named[name].append(g)
-    for line in draft.lines:
-        for kind in kinds_of(line) & named.keys():
-            sheet.add_both(Relation.KIND, line.head, named[kind])
 
 
 def _relate_matches(sheet: _Sheet, draft: Draft, matches: Matches) -> None:

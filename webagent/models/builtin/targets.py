@@ -75,9 +75,18 @@ class Codec:
     def _field(self, name: str, value: str | int, prefix: Prefix, side: int) -> list[int] | None:
         if isinstance(value, int):
             is_mark = name in ("mark", "source", "target")
-            return self._mark(value, prefix) if is_mark else self._number(value, side)
+            return (
+                self._mark(value, prefix)
+                if is_mark
+                else self._fixed(f"number:{_grid(value, side)}")
+            )
         if name == "option":
-            return self._option(value, prefix)
+            wanted = [word.key for word in split(value, 40)]
+            for head in np.flatnonzero(prefix.options):
+                own = (prefix.lines == prefix.lines[head]) & (prefix.fields == Field.NAME)
+                if [_key(prefix, int(i)) for i in np.flatnonzero(own)] == wanted:
+                    return [self.pointer(int(head))]
+            return None
         return self._fixed(f"key:{value}") if name == "key" else self._text(value, prefix)
 
     def _mark(self, mark: int, prefix: Prefix) -> list[int] | None:
@@ -86,20 +95,9 @@ class Codec:
         found = np.flatnonzero(prefix.marks == mark)
         return [self.pointer(int(found[0]))] if len(found) else None
 
-    def _option(self, label: str, prefix: Prefix) -> list[int] | None:
-        wanted = [word.key for word in split(label, 40)]
-        for head in np.flatnonzero(prefix.options):
-            own = (prefix.lines == prefix.lines[head]) & (prefix.fields == Field.NAME)
-            if [_key(prefix, int(i)) for i in np.flatnonzero(own)] == wanted:
-                return [self.pointer(int(head))]
-        return None
-
     def _fixed(self, token: str) -> list[int] | None:
         number = self.vocabulary.id(token)
         return [number] if number else None
-
-    def _number(self, value: int, side: int) -> list[int] | None:
-        return self._fixed(f"number:{_grid(value, side)}")
 
     def _text(self, text: str, prefix: Prefix) -> list[int] | None:
         """A text that reads back the same but for white space; None when it would not, or when a

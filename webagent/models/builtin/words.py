@@ -109,15 +109,12 @@ class Vocabulary:
             if len(self) >= self.capacity:
                 break
             if word not in self._ids:
-                self._add(word)
+                self._ids[word] = len(self)
+                self._known.append(word)
+                self.words.append(word)
+                self._sort(word)
                 added += 1
         return added
-
-    def _add(self, word: str) -> None:
-        self._ids[word] = len(self)
-        self._known.append(word)
-        self.words.append(word)
-        self._sort(word)
 
     def _sort(self, word: str) -> None:
         is_spoken = len(split(word)) == 1

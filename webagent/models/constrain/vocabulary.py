@@ -40,7 +40,7 @@ class Vocabulary:
 
         Whatever was added to the vocabulary by name counts, but for runs of white space.
         """
-        named = {id for id, token in self._added.items() if not _is_blank(str(token))}
+        named = {id for id, token in self._added.items() if str(token).replace("▁", " ").strip()}
         return frozenset(named | set(self.tokenizer.all_special_ids) | set(self.ends))
 
     def spell(self, texts: Sequence[str]) -> list[list[int]]:
@@ -140,10 +140,6 @@ _PLAIN, _TEXT = r"[ !#-;=-\[\]-~]", r'[^"\\<\x00-\x1F\x7F]'
 _SLICES = [r"[ \n\r\t]+", *(kind + many for kind in (_PLAIN, _TEXT) for many in _MANY)]
 """Kinds of tokens that are allowed or refused together, in a third of the time of the usual kinds:
 those take `<` along, which free text may not hold before a slash, and ASCII with all the rest."""
-
-
-def _is_blank(text: str) -> bool:
-    return not text.replace("▁", " ").strip()
 
 
 def _bytes_in_words(missing: Sequence[int]) -> str:

@@ -41,7 +41,13 @@ def say(constraint: Constraint, server: Server) -> dict[str, Any]:
             f"a {server.kind} server is not declared to hold its replies to a constraint; give the"
             " endpoint a server with a dialect, or ask without the constraint"
         )
-    _require_whole_characters(constraint)
+    try:
+        "".join((*constraint.choices, constraint.grammar)).encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise SetupError(
+            f"a constraint holds half a character, {error.object[error.start]!r}, which can be"
+            " neither sent nor sampled; leave it out"
+        ) from None
     if constraint.grammar:
         return _say_grammar(constraint.grammar, server)
     choices = list(constraint.choices)
@@ -51,16 +57,6 @@ def say(constraint: Constraint, server: Server) -> dict[str, Any]:
         return {"response_format": _schema(choices)}
     head = f"{_LARK}start: " if server.grammars else "root ::= "
     return {_grammar_key(server): head + " | ".join(map(_literal, choices))}
-
-
-def _require_whole_characters(constraint: Constraint) -> None:
-    try:
-        "".join((*constraint.choices, constraint.grammar)).encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise SetupError(
-            f"a constraint holds half a character, {error.object[error.start]!r}, which can be"
-            " neither sent nor sampled; leave it out"
-        ) from None
 
 
 def _say_grammar(grammar: str, server: Server) -> dict[str, Any]:

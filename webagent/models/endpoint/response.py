@@ -102,7 +102,24 @@ def _reply(choice: Choice, request: Request, endpoint: Endpoint, where: str) -> 
     if not endpoint.server.token_ids:
         return Reply(text, finish_reason)
     ids = _ids(choice.token_ids, "the reply's ids (token_ids)", where)
-    log_probs = _log_probs(choice.logprobs, where)
+    values: Any = None
+    if isinstance(choice.logprobs, dict):
+        content = choice.logprobs.get("content")
+        values = choice.logprobs.get("token_logprobs")
+        if isinstance(content, list):
+            values = [item.get("logprob") if isinstance(item, dict) else None for item in content]
+    if not isinstance(values, list) or not values:
+        raise ModelError(
+            f"{where}: declared to return token ids with log-probabilities, but the reply has no"
+            f" log-probabilities (logprobs); {_ACTING_ONLY}"
+        )
+    if not all(_is_log_prob(value) for value in values):
+        odd = next(value for value in values if not _is_log_prob(value))
+        raise ModelError(
+            f"{where}: {odd!r} among the log-probabilities of the sampled ids, expected finite"
+            " numbers of at most 0"
+        )
+    log_probs = tuple(float(value) for value in values)
     if len(ids) != len(log_probs):
         raise ModelError(
             f"{where}: the reply has {len(ids)} token ids and {len(log_probs)} log-probabilities,"
@@ -120,28 +137,6 @@ def _ids(found: Any, what: str, where: str) -> tuple[int, ...]:
     if not all(type(item) is int and item >= 0 for item in found):
         raise ModelError(f"{where}: {what} are not whole numbers: {found[:8]}")
     return tuple(found)
-
-
-def _log_probs(found: Any, where: str) -> tuple[float, ...]:
-    """Of `logprobs.content[].logprob` as in a chat, or of `logprobs.token_logprobs`."""
-    values: Any = None
-    if isinstance(found, dict):
-        content = found.get("content")
-        values = found.get("token_logprobs")
-        if isinstance(content, list):
-            values = [item.get("logprob") if isinstance(item, dict) else None for item in content]
-    if not isinstance(values, list) or not values:
-        raise ModelError(
-            f"{where}: declared to return token ids with log-probabilities, but the reply has no"
-            f" log-probabilities (logprobs); {_ACTING_ONLY}"
-        )
-    if not all(_is_log_prob(value) for value in values):
-        odd = next(value for value in values if not _is_log_prob(value))
-        raise ModelError(
-            f"{where}: {odd!r} among the log-probabilities of the sampled ids, expected finite"
-            " numbers of at most 0"
-        )
-    return tuple(float(value) for value in values)
 
 
 def _is_log_prob(value: object) -> bool:

@@ -33,7 +33,22 @@ class Adapters:
                 f"an adapter cannot be called {name!r}; expected a new name without a dot that no"
                 f" layer has (adapters: {', '.join(sorted(self.names)) or 'none yet'})"
             )
-        self._check(folder, any_base)
+        config = adapter_config(folder)
+        if config.get("peft_type") != "LORA":
+            raise SetupError(
+                f"the adapter in {str(folder)!r} is of the kind {config.get('peft_type')!r};"
+                " expected LORA"
+            )
+        path = folder / "adapter_model.safetensors"
+        if not path.is_file():
+            raise SetupError(f"no adapter_model.safetensors in {str(folder)!r}; save it again")
+        self._check_shapes(folder, header(path))
+        base = str(config.get("base_model_name_or_path") or "")
+        if base and not any_base and Path(base).name != Path(self._base).name:
+            raise SetupError(
+                f"the adapter in {str(folder)!r} was trained on {base}, not on {self._base}; load"
+                " that base, or pass any_base=True where the two are the same weights"
+            )
         with self._gradients_kept(), warnings.catch_warnings():
             # peft asks transformers for a property by its old name.
             warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning)
@@ -88,24 +103,6 @@ class Adapters:
         finally:
             for one in self._module.parameters():
                 one.requires_grad_(before.get(id(one), one.requires_grad))
-
-    def _check(self, folder: Path, any_base: bool) -> None:
-        config = adapter_config(folder)
-        if config.get("peft_type") != "LORA":
-            raise SetupError(
-                f"the adapter in {str(folder)!r} is of the kind {config.get('peft_type')!r};"
-                " expected LORA"
-            )
-        path = folder / "adapter_model.safetensors"
-        if not path.is_file():
-            raise SetupError(f"no adapter_model.safetensors in {str(folder)!r}; save it again")
-        self._check_shapes(folder, header(path))
-        base = str(config.get("base_model_name_or_path") or "")
-        if base and not any_base and Path(base).name != Path(self._base).name:
-            raise SetupError(
-                f"the adapter in {str(folder)!r} was trained on {base}, not on {self._base}; load"
-                " that base, or pass any_base=True where the two are the same weights"
-            )
 
     def _check_shapes(self, folder: Path, tensors: dict[str, Any]) -> None:
         for key, tensor in tensors.items():

@@ -44,7 +44,10 @@ class Copier:
         if not self.is_on:
             return []
         if self._reading < 0:
-            self._reading = self._match()
+            key = tuple(self._text[-self._settings.match :])
+            places = self._places.get(key, ())
+            behind = (place for place in places if place >= self._last)
+            self._reading = next(behind, places[-1] if places else -1)
         if self._reading < 0:
             return []
         length = min(most, self._length, self._settings.most_copied)
@@ -68,9 +71,3 @@ class Copier:
             place = len(self._text) - 1
             key = tuple(self._text[place - self._settings.match : place])
             self._places.setdefault(key, []).append(place)
-
-    def _match(self) -> int:
-        key = tuple(self._text[-self._settings.match :])
-        places = self._places.get(key, ())
-        behind = (place for place in places if place >= self._last)
-        return next(behind, places[-1] if places else -1)

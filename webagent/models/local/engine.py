@@ -47,10 +47,23 @@ class Engine:
         if self._weights.module.training:
             self._weights.module.eval()
         self._notice_changes()
-        self._forget_closed()
+        self.waiting = deque(request for request in self.waiting if not request.is_closed)
+        if any(row.request.is_closed for row in self.decoder.rows):
+            self.decoder.join([])
         self._admit()
         if self.decoder.rows:
-            self._step()
+            rows = list(self.decoder.rows)
+            try:
+                self._weights.adapters.use(rows[0].request.adapter)
+                self.decoder.step()
+            except _FAILURES as error:
+                if _is_memory(error):
+                    self._shrink([])
+                else:
+                    self.decoder.drop()
+                    for row in rows:
+                        row.request.fail(_failed(error))
+            self._settle(rows)
         if not self.is_busy:
             self._capacity = min(self._settings.max_rows, 2 * self._capacity)
 
@@ -134,20 +147,6 @@ class Engine:
         request.version = request.version or self._weights.version(request.adapter)
         return True
 
-    def _step(self) -> None:
-        rows = list(self.decoder.rows)
-        try:
-            self._weights.adapters.use(rows[0].request.adapter)
-            self.decoder.step()
-        except _FAILURES as error:
-            if _is_memory(error):
-                self._shrink([])
-            else:
-                self.decoder.drop()
-                for row in rows:
-                    row.request.fail(_failed(error))
-        self._settle(rows)
-
     def _settle(self, rows: list[Row]) -> None:
         for request in dict.fromkeys(row.request for row in rows):
             request.settle(self._text)
@@ -196,11 +195,6 @@ class Engine:
             for row in request.rows:
                 row.restart()
             request.pending = list(request.rows)
-
-    def _forget_closed(self) -> None:
-        self.waiting = deque(request for request in self.waiting if not request.is_closed)
-        if any(row.request.is_closed for row in self.decoder.rows):
-            self.decoder.join([])
 
 
 def _is_memory(error: BaseException) -> bool:

@@ -14,7 +14,9 @@ def check_model(name: str) -> None:
     """Refuse a folder that holds no whole model; a hub name passes. Raises `SetupError`."""
     folder = Path(name).expanduser()
     if not folder.is_dir():
-        if folder.is_file() or _looks_like_a_path(name):
+        if folder.is_file() or (
+            name.startswith((".", "/", "~")) or "\\" in name or name.count("/") != 1
+        ):
             raise SetupError(
                 f"no folder {name!r}; expected the folder that save_pretrained wrote (with"
                 " config.json in it), or a hub name such as Qwen/Qwen2.5-0.5B-Instruct"
@@ -81,10 +83,6 @@ def _json(path: Path) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise SetupError(f"{path} holds no JSON object; copy the folder again")
     return value
-
-
-def _looks_like_a_path(name: str) -> bool:
-    return name.startswith((".", "/", "~")) or "\\" in name or name.count("/") != 1
 
 
 def _without_config(folder: Path) -> str:

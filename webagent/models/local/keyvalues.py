@@ -42,7 +42,14 @@ class GrowingLayer(DynamicLayer):
             return self.keys, self.values
         first = self.keys.shape[-2]
         last = first + key_states.shape[-2]
-        keys, values = self._room_for(first, last)
+        assert self._buffers is not None
+        if self._buffers[0].shape[-2] < last:
+            columns = last + max(_LEAST_ROOM, last // 4)
+            self._buffers = (
+                _widened(self._buffers[0], first, columns),
+                _widened(self._buffers[1], first, columns),
+            )
+        keys, values = self._buffers
         keys[:, :, first:last] = key_states
         values[:, :, first:last] = value_states
         self.keys, self.values = keys[:, :, :last], values[:, :, :last]
@@ -56,16 +63,6 @@ class GrowingLayer(DynamicLayer):
         """Move a row's columns to the right."""
         for held in (self.keys, self.values):
             held[row, :, first + by : last + by] = held[row, :, first:last].clone()
-
-    def _room_for(self, first: int, last: int) -> tuple[Tensor, Tensor]:
-        assert self._buffers is not None
-        if self._buffers[0].shape[-2] < last:
-            columns = last + max(_LEAST_ROOM, last // 4)
-            self._buffers = (
-                _widened(self._buffers[0], first, columns),
-                _widened(self._buffers[1], first, columns),
-            )
-        return self._buffers
 
 
 @dataclass(frozen=True, slots=True)

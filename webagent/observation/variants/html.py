@@ -36,7 +36,11 @@ def clean_html(markup: str) -> str:
     soup = parse(markup)
     for element in reversed(soup.find_all(True)):
         element.attrs = dict(_attributes(element))
-        if element.name in _WRAPPERS and not element.attrs and _holds_one(element):
+        if (
+            element.name in _WRAPPERS
+            and not element.attrs
+            and (sum(1 for child in element.contents if not _is_blank(child)) <= 1)
+        ):
             element.unwrap()
         elif not element.attrs and element.name not in _EMPTY and not element.contents:
             element.decompose()
@@ -53,11 +57,6 @@ def _attributes(element: Tag) -> Iterator[tuple[str, str]]:
                 continue
             is_long = len(text) > _LONGEST_VALUE
             yield name, text[: _LONGEST_VALUE - 1] + "…" if is_long else text
-
-
-def _holds_one(element: Tag) -> bool:
-    """Whether a wrapper wraps one thing or nothing; blanks between elements do not count."""
-    return sum(1 for child in element.contents if not _is_blank(child)) <= 1
 
 
 def _is_blank(node: object) -> bool:

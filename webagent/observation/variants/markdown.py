@@ -30,18 +30,16 @@ def _blocks(parent: Tag, depth: int) -> Iterator[str]:
     """The blocks of an element; what stands between them in the line is a paragraph."""
     inline: list[str] = []
     for child in parent.children:
-        if isinstance(child, Tag) and (child.name in _BLOCKS or _holds_blocks(child)):
+        if isinstance(child, Tag) and (
+            child.name in _BLOCKS
+            or (child.name not in _FIELDS and child.find(list(_BLOCKS)) is not None)
+        ):
             yield _joined(inline)
             inline = []
             yield from _block(child, depth)
         else:
             inline.append(_inline(child))
     yield _joined(inline)
-
-
-def _holds_blocks(element: Tag) -> bool:
-    """Whether an inline element, such as a link around a card, has blocks in it."""
-    return element.name not in _FIELDS and element.find(list(_BLOCKS)) is not None
 
 
 def _block(element: Tag, depth: int) -> Iterator[str]:
@@ -116,10 +114,6 @@ def _inline(node: object) -> str:
     if node.name in _FIELDS:
         return f" {_field(node)} "
     text = "".join(_inline(child) for child in node.children)
-    return _decorated(node, text)
-
-
-def _decorated(node: Tag, text: str) -> str:
     mark, flat = _mark(node), " ".join(text.split())
     if node.name == "a" and flat:
         href = str(node.get("href", ""))

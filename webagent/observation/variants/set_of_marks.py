@@ -38,7 +38,7 @@ def draw_marks(image: bytes, observation: Observation) -> bytes:
     boxes = [_within(node, picture.size) for node in nodes]
     labels: list[_Box] = []
     for node, box, colour in zip(nodes, boxes, cycle(_COLOURS), strict=False):
-        draw.rectangle(_grown(box, 1), outline=_WHITE)
+        draw.rectangle((box[0] - 1, box[1] - 1, box[2] + 1, box[3] + 1), outline=_WHITE)
         draw.rectangle(box, outline=colour)
         size = draw.textbbox((0, 0), str(node.mark), font=font)
         label = _placed((size[2], size[3]), box, boxes, labels, picture.size)
@@ -91,7 +91,11 @@ def _placed(
 ) -> _Box:
     """The cheapest place for a label; the first of equals, nearest to the element's corner."""
     width, height = text[0] + 2 * _PADDING, text[1] + _PADDING
-    places = [place for place in _candidates(box, width, height) if _is_inside(place, size)]
+    places = [
+        place
+        for place in _candidates(box, width, height)
+        if (place[0] >= 0 and place[1] >= 0 and place[2] < size[0] and place[3] < size[1])
+    ]
     inside = (box[0], box[1], box[0] + width, box[1] + height)
     if _area(box) >= _ROOMY * width * height or not places:
         places.append(_pushed(inside, size))
@@ -120,14 +124,6 @@ def _pushed(box: _Box, size: tuple[int, int]) -> _Box:
     dx = min(0.0, size[0] - 1 - box[2]) - min(0.0, box[0])
     dy = min(0.0, size[1] - 1 - box[3]) - min(0.0, box[1])
     return (box[0] + dx, box[1] + dy, box[2] + dx, box[3] + dy)
-
-
-def _is_inside(box: _Box, size: tuple[int, int]) -> bool:
-    return box[0] >= 0 and box[1] >= 0 and box[2] < size[0] and box[3] < size[1]
-
-
-def _grown(box: _Box, by: float) -> _Box:
-    return (box[0] - by, box[1] - by, box[2] + by, box[3] + by)
 
 
 def _area(box: _Box) -> float:

@@ -127,7 +127,10 @@ def _objection(change: _Change, book: RuleBook, pages: tuple[str, ...], settings
         return f"{len(text)} characters; expected 1 to {settings.longest}"
     if "<<<" in text or ">>>" in text or text.startswith("(used"):
         return "it holds marks that stand for something else"
-    if any(site_of(_full(address)) != book.site for address in _ADDRESS.findall(text)):
+    if any(
+        site_of(address if "://" in address else f"https://{address}") != book.site
+        for address in _ADDRESS.findall(text)
+    ):
         return "it names an address of another site"
     if any(_shares(text, page, settings.quoted) for page in pages):
         return f"it copies more than {settings.quoted} characters from a page"
@@ -139,24 +142,15 @@ def _made(
 ) -> RuleBook:
     rule = book.rule(change.id)
     if rule is None:
-        return _merged(change.text, book, episodes, settings.alike)
+        known: tuple[Rule, ...] = book.rules
+        scores = lexical([rule.text for rule in known])(change.text)
+        best = max(range(len(known)), key=scores.__getitem__, default=-1)
+        if best < 0 or scores[best] < settings.alike:
+            return book.added(change.text, *episodes)
+        return book.changed(known[best].learnt_from(*episodes)) if known[best].is_learnt else book
     if change.verb == "DROP":
         return book.without(rule.id)
     return book.changed(replace(rule, text=change.text).learnt_from(*episodes))
-
-
-def _merged(text: str, book: RuleBook, episodes: tuple[str, ...], alike: float) -> RuleBook:
-    """With a new hint, or with the one that already says it confirmed by these episodes."""
-    known: tuple[Rule, ...] = book.rules
-    scores = lexical([rule.text for rule in known])(text)
-    best = max(range(len(known)), key=scores.__getitem__, default=-1)
-    if best < 0 or scores[best] < alike:
-        return book.added(text, *episodes)
-    return book.changed(known[best].learnt_from(*episodes)) if known[best].is_learnt else book
-
-
-def _full(address: str) -> str:
-    return address if "://" in address else f"https://{address}"
 
 
 def _words_of_pages(episode: Trajectory) -> tuple[str, ...]:

@@ -28,7 +28,10 @@ def lexical(texts: Sequence[str]) -> Compare:
 
     def compare(text: str) -> list[float]:
         query = _weighed(_words(text), rarity, unseen)
-        return [_cosine_of_words(query, vector) for vector in vectors]
+        return [
+            math.fsum(value * vector[word] for word, value in query.items() if word in vector)
+            for vector in vectors
+        ]
 
     return compare
 
@@ -69,10 +72,6 @@ def _weighed(
     raw = {w: (1 + math.log(n)) * rarity.get(w, unseen) for w, n in counts.items()}
     length = math.sqrt(math.fsum(value * value for value in raw.values()))
     return {word: value / length for word, value in raw.items()} if length else {}
-
-
-def _cosine_of_words(a: Mapping[str, float], b: Mapping[str, float]) -> float:
-    return math.fsum(value * b[word] for word, value in a.items() if word in b)
 
 
 def _vectors(embed: Embed, texts: Sequence[str]) -> list[Sequence[float]]:

@@ -48,7 +48,12 @@ def told(trajectory: Trajectory, now: Observation, sight: Sight, settings: Promp
     """
     if not trajectory.steps:
         return "Nothing yet."
-    turns = _turns(trajectory, now)
+    steps = trajectory.steps
+    after = [*(step.observation for step in steps[1:]), now]
+    turns = [
+        _Turn(number, step, page, len(steps) - number + 1)
+        for number, (step, page) in enumerate(zip(steps, after, strict=True), start=1)
+    ]
     first, opening = _noted(trajectory) if settings.thoughts == "notes" else (0, "")
     pruned = _pruned(trajectory) if settings.plan else {}
     room = _Room(settings.history_tokens, opening)
@@ -71,15 +76,6 @@ def told(trajectory: Trajectory, now: Observation, sight: Sight, settings: Promp
     lines += [f"(pages of turns {', '.join(lacking[::-1])} left out)"] * bool(lacking)
     # Turns of one plan that was given up share a line.
     return "\n".join([*lines, *dict.fromkeys(said[number] for number in sorted(said))])
-
-
-def _turns(trajectory: Trajectory, now: Observation) -> list[_Turn]:
-    steps = trajectory.steps
-    after = [*(step.observation for step in steps[1:]), now]
-    return [
-        _Turn(number, step, page, len(steps) - number + 1)
-        for number, (step, page) in enumerate(zip(steps, after, strict=True), start=1)
-    ]
 
 
 def _noted(trajectory: Trajectory) -> tuple[int, str]:

@@ -90,10 +90,7 @@ class Plan:
                 raise ActionError(f"there are {_MOST} plans already; go on with one of them")
             new = Branch(words or "(no words)", number)
             return replace(self, branches=(*self.branches, new), active=len(self.branches))
-        return self._pruned(number, words or "no reason given")
-
-    def _pruned(self, number: int, why: str) -> "Plan":
-        """Back at a plan; what was worked on since it divided from there is given up."""
+        why = words or "no reason given"
         kept = self._path(number)
         dropped = [plan for plan in self._path(self.active) if plan not in kept]
         if not dropped:

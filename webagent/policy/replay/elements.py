@@ -65,8 +65,31 @@ class Search:
         if after and self.is_renamed and len(after) == 1:
             return Found(self.now.nodes[after[0]], NAME, 0.9)
         if after:
-            return self._left(before, after)
-        return self._alike()
+            near = self._by_surroundings(before, after)
+            return near if isinstance(near, Lost) else self._unless_another(near, before, after)
+        kind = self.target.role, self.target.kind
+        then, now = (
+            [node for node in page.nodes if node.mark and (node.role, node.kind) == kind]
+            for page in (self.recorded, self.now)
+        )
+        is_field = self.target.role in _FIELDS and not self.target.name
+        only = now[0] if is_field and len(then) == len(now) == 1 else None
+        if only is not None:
+            return Found(only, PLACE, 0.75)
+        if self.values.is_another_task and not (
+            bool(self.name)
+            and any(plain(self.now.nodes[i].name) == plain(self.name) for i in self._unclaimed())
+        ):
+            return self._naming()
+        scored = sorted(((self._score(place), place) for place in self._unclaimed()), reverse=True)
+        if not scored or scored[0][0] < GOOD:
+            return Lost(self._nothing(scored))
+        best, place = scored[0]
+        if len(scored) > 1 and best - scored[1][0] < MARGIN:
+            both = " and ".join(called(self.now.nodes[i]) for _, i in scored[:2])
+            return Lost(f"{both} fit {called(self.target)} equally")
+        node = self.now.nodes[place]
+        return Found(node, TEXT if plain(node.name) == plain(self.name) else LIKENESS, best)
 
     @property
     def name(self) -> str:
@@ -130,11 +153,6 @@ class Search:
             return Found(self.now.nodes[after[place]], PLACE, 0.75)
         return near
 
-    def _left(self, before: list[int], after: list[int]) -> Found | Lost:
-        """One of fewer than there were: it may be the one that is gone."""
-        near = self._by_surroundings(before, after)
-        return near if isinstance(near, Lost) else self._unless_another(near, before, after)
-
     def _unless_another(self, near: Found, before: list[int], after: list[int]) -> Found | Lost:
         """What was found, unless another of the recorded page fits it as well or better."""
         if len(before) == 1 or near.rule != NEAR or self.is_renamed:
@@ -155,19 +173,20 @@ class Search:
         """By the part of the goal that stands near it and near no other of its name."""
         for is_before in (True, False):
             if wanted := self._values_near(before, is_before):
-                return self._near_values(wanted, after, is_before)
+                holding = [
+                    place
+                    for place in after
+                    if all(
+                        word in _words_near(self.now, place, after, is_before) for word in wanted
+                    )
+                ]
+                if len(holding) == 1:
+                    return Found(self.now.nodes[holding[0]], NEAR, 0.85, is_named=True)
+                said = " and ".join(repr(word.strip()) for word in wanted)
+                return Lost(
+                    f"{len(holding)} of {len(after)} {called(self.target)} stand near {said}"
+                )
         return None
-
-    def _near_values(self, wanted: list[str], after: list[int], is_before: bool) -> Found | Lost:
-        holding = [
-            place
-            for place in after
-            if all(word in _words_near(self.now, place, after, is_before) for word in wanted)
-        ]
-        if len(holding) == 1:
-            return Found(self.now.nodes[holding[0]], NEAR, 0.85, is_named=True)
-        said = " and ".join(repr(word.strip()) for word in wanted)
-        return Lost(f"{len(holding)} of {len(after)} {called(self.target)} stand near {said}")
 
     def _values_near(self, before: list[int], is_before: bool) -> list[str]:
         """What the goal says now where it said what tells the element apart from its like."""
@@ -230,35 +249,6 @@ class Search:
         found = [i for i in near if is_as_large(self.target, self.now.nodes[i])]
         return found[0] if len(found) == 1 else None
 
-    def _alike(self) -> Found | Lost:
-        """One that is called nearly so, or does the same by another role; only where the task is
-        the same, as on another the words are the task's."""
-        only = self._only_field()
-        if only is not None:
-            return Found(only, PLACE, 0.75)
-        if self.values.is_another_task and not self._has_moved_role():
-            return self._naming()
-        scored = sorted(((self._score(place), place) for place in self._unclaimed()), reverse=True)
-        if not scored or scored[0][0] < GOOD:
-            return Lost(self._nothing(scored))
-        best, place = scored[0]
-        if len(scored) > 1 and best - scored[1][0] < MARGIN:
-            both = " and ".join(called(self.now.nodes[i]) for _, i in scored[:2])
-            return Lost(f"{both} fit {called(self.target)} equally")
-        node = self.now.nodes[place]
-        return Found(node, TEXT if plain(node.name) == plain(self.name) else LIKENESS, best)
-
-    def _only_field(self) -> Node | None:
-        """The one field there is, for a field without a name: text that stands beside it may have
-        become its name."""
-        kind = self.target.role, self.target.kind
-        then, now = (
-            [node for node in page.nodes if node.mark and (node.role, node.kind) == kind]
-            for page in (self.recorded, self.now)
-        )
-        is_field = self.target.role in _FIELDS and not self.target.name
-        return now[0] if is_field and len(then) == len(now) == 1 else None
-
     def _naming(self) -> Found | Lost:
         """The one that holds what the goal says in place of what its name held, as a row does."""
         lost = Lost(f"there is no {called(replace(self.target, name=self.name))} on the page")
@@ -274,11 +264,6 @@ class Search:
             if all(word in _worded(node.name) for word in wanted)
         ]
         return Found(holding[0], TEXT, 0.8, is_named=True) if wanted and len(holding) == 1 else lost
-
-    def _has_moved_role(self) -> bool:
-        return bool(self.name) and any(
-            plain(self.now.nodes[i].name) == plain(self.name) for i in self._unclaimed()
-        )
 
     def _unclaimed(self) -> list[int]:
         return unclaimed(self.recorded, self.target, self.now)

@@ -34,7 +34,10 @@ def unclaimed(recorded: Observation, target: Node, now: Observation) -> list[int
         for place, node in enumerate(now.nodes)
         if node.mark
         and here[_key(node)] > known[_key(node)]
-        and _is_related(node.role, target.role)
+        and (
+            node.role == target.role
+            or any(node.role in group and target.role in group for group in _RELATED)
+        )
     ]
 
 
@@ -43,7 +46,10 @@ def resemblance(
 ) -> float:
     """How well the element at a place of a page fits one that is called `name` now: 0 to 1."""
     now, place = here
-    node, then = now.nodes[place], _place_of(recorded, target)
+    node, then = (
+        now.nodes[place],
+        next(i for i, node in enumerate(recorded.nodes) if node is target),
+    )
     words = alike(name, node.name) if node.name else _beside(now, place, name)
     mine, its = lines_near(recorded, then), lines_near(now, place)
     near = likeness(mine, its, ()) if mine else _UNKNOWN if its else 1.0
@@ -90,13 +96,5 @@ def _beside(page: Observation, place: int, name: str) -> float:
     return 0.8 if name and plain(name) in before else 0.0
 
 
-def _place_of(page: Observation, target: Node) -> int:
-    return next(i for i, node in enumerate(page.nodes) if node is target)
-
-
 def _key(node: Node) -> tuple[str, str]:
     return node.role, plain(node.name)
-
-
-def _is_related(one: str, other: str) -> bool:
-    return one == other or any(one in group and other in group for group in _RELATED)

@@ -145,7 +145,14 @@ def _at_points(action: Action, recorded: Observation, now: Observation, place: P
         if place.values.is_another_task:
             raise PolicyError("a point was acted on, and the page has other things in other places")
         x, y = (getattr(action, name) for name in names)
-        target = _under(recorded, x, y)
+        over = [
+            node
+            for node in recorded.nodes
+            if node.mark
+            and node.box[0] <= x < node.box[0] + node.box[2]
+            and node.box[1] <= y < node.box[1] + node.box[3]
+        ]
+        target = min(over, key=lambda node: node.box[2] * node.box[3], default=None)
         if target is None:
             raise PolicyError(f"nothing that is known was at {x},{y}, and the page is another one")
         box, then = _sure(recorded, target, now, place).node.box, target.box
@@ -158,18 +165,6 @@ def _at_points(action: Action, recorded: Observation, now: Observation, place: P
 
 def _places(page: Observation) -> list[tuple[str, str, tuple[int, int, int, int]]]:
     return [(node.role, node.name, node.box) for node in page.nodes]
-
-
-def _under(page: Observation, x: int, y: int) -> Node | None:
-    """The smallest element at a point."""
-    over = [
-        node
-        for node in page.nodes
-        if node.mark
-        and node.box[0] <= x < node.box[0] + node.box[2]
-        and node.box[1] <= y < node.box[1] + node.box[3]
-    ]
-    return min(over, key=lambda node: node.box[2] * node.box[3], default=None)
 
 
 def _check_focus(action: Action, recorded: Observation, now: Observation, place: Place) -> None:

@@ -81,9 +81,7 @@ class Values:
         texts = {each for each in found if each is not None}
         if len(found) > 1 or None in found:
             return Carried(text, "unsure")
-        return self._in_its_case(text, texts.pop())
-
-    def _in_its_case(self, text: str, new: str) -> Carried:
+        new = texts.pop()
         old = self.alignment.old
         start = next(old.finds(Words.of(text).plain))
         said = old.cut(start, start + len(Words.of(text).plain))

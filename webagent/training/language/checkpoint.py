@@ -60,7 +60,18 @@ class CheckpointFolder:
             self.folder.mkdir(parents=True, exist_ok=True)
             self._clear_drafts()
             draft.mkdir()
-            _write(draft, checkpoint)
+            from safetensors.torch import save_file
+
+            tensors = {name: value.contiguous() for name, value in checkpoint.tensors.items()}
+            save_file(tensors, draft / _TENSORS)
+            torch.save(dict(checkpoint.states), draft / _STATES)
+            facts = json.dumps(checkpoint.facts, indent=1, ensure_ascii=False)
+            (draft / _FACTS).write_text(facts + "\n", encoding="utf-8")
+            digests = {name: _digest(draft / name) for name in (_TENSORS, _STATES, _FACTS)}
+            (draft / _MANIFEST).write_text(json.dumps(digests, indent=1) + "\n", encoding="utf-8")
+            for path in draft.iterdir():
+                _sync(path)
+            _sync(draft)
             if final.exists():
                 self._remove(final)
             os.replace(draft, final)
@@ -142,21 +153,6 @@ def load(folder: Path) -> Checkpoint:
         torch.load(folder / _STATES, map_location="cpu", weights_only=True),
         json.loads((folder / _FACTS).read_text(encoding="utf-8")),
     )
-
-
-def _write(folder: Path, checkpoint: Checkpoint) -> None:
-    from safetensors.torch import save_file
-
-    tensors = {name: value.contiguous() for name, value in checkpoint.tensors.items()}
-    save_file(tensors, folder / _TENSORS)
-    torch.save(dict(checkpoint.states), folder / _STATES)
-    facts = json.dumps(checkpoint.facts, indent=1, ensure_ascii=False)
-    (folder / _FACTS).write_text(facts + "\n", encoding="utf-8")
-    digests = {name: _digest(folder / name) for name in (_TENSORS, _STATES, _FACTS)}
-    (folder / _MANIFEST).write_text(json.dumps(digests, indent=1) + "\n", encoding="utf-8")
-    for path in folder.iterdir():
-        _sync(path)
-    _sync(folder)
 
 
 def _digest(path: Path) -> str:

@@ -75,7 +75,14 @@ class _Course:
         self.accepted = accepted
         self.progress = Progress()
         self.loss = float("nan")
-        self.facts = _facts(trainer, accepted.units)
+        config = asdict(trainer.config)
+        self.facts = {
+            "config": config | {"betas": list(trainer.config.betas)},
+            "objective": repr(trainer.objective),
+            "data": _data_digest(accepted.units),
+            "base": fingerprint(trainer.model) if is_adapted(trainer.model) else "",
+            "processes": trainer.accelerator.num_processes,
+        }
         self.checkpoints = None
         if folder is not None:
             self.checkpoints = CheckpointFolder(folder / "checkpoints", self.config.keep)
@@ -163,17 +170,6 @@ class _Course:
         self.loss = float(found.facts["loss"])
         if self.config.micro_batch_tokens == found.facts["config"]["micro_batch_tokens"]:
             self.trainer.micro_batch_tokens = int(found.facts["micro_batch_tokens"])
-
-
-def _facts(trainer: Trainer, units: Sequence[Unit]) -> dict[str, Any]:
-    config = asdict(trainer.config)
-    return {
-        "config": config | {"betas": list(trainer.config.betas)},
-        "objective": repr(trainer.objective),
-        "data": _data_digest(units),
-        "base": fingerprint(trainer.model) if is_adapted(trainer.model) else "",
-        "processes": trainer.accelerator.num_processes,
-    }
 
 
 def _data_digest(units: Sequence[Unit]) -> str:

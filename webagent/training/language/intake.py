@@ -69,7 +69,21 @@ def accept(
     if not offered:
         raise SetupError("nothing to train on: no rows were given; collect or select some first")
     units = [Unit((each,)) if isinstance(each, TokenRow) else each for each in offered]
-    _check(units, model)
+    vocabulary = int(getattr(text_config(model), "vocab_size", 0) or 0)
+    looks = bool(image_ids(model)) or getattr(model, "config", None) is None
+    for number, row in enumerate(row for unit in units for row in unit.rows):
+        place = f"row {number} (episode {row.episode or '?'})"
+        if vocabulary and row.ids and not 0 <= min(row.ids) <= max(row.ids) < vocabulary:
+            wrong = next(i for i in row.ids if not 0 <= i < vocabulary)
+            raise SetupError(
+                f"{place} has the id {wrong}, but the model knows ids 0 to {vocabulary - 1};"
+                " the rows were made with another tokenizer"
+            )
+        if row.images and not looks:
+            raise SetupError(
+                f"{place} shows {len(row.images)} images, but the model reads text only;"
+                " train an image-text model, or collect without screenshots"
+            )
     longest = config.row_tokens or context_length(model)
     dropped: Counter[str] = Counter()
     kept = []
@@ -91,24 +105,6 @@ def accept(
 def context_length(model: nn.Module) -> int:
     """The longest row the model can read; 0 where it does not say."""
     return int(getattr(text_config(model), "max_position_embeddings", 0) or 0)
-
-
-def _check(units: Sequence[Unit], model: nn.Module) -> None:
-    vocabulary = int(getattr(text_config(model), "vocab_size", 0) or 0)
-    looks = bool(image_ids(model)) or getattr(model, "config", None) is None
-    for number, row in enumerate(row for unit in units for row in unit.rows):
-        place = f"row {number} (episode {row.episode or '?'})"
-        if vocabulary and row.ids and not 0 <= min(row.ids) <= max(row.ids) < vocabulary:
-            wrong = next(i for i in row.ids if not 0 <= i < vocabulary)
-            raise SetupError(
-                f"{place} has the id {wrong}, but the model knows ids 0 to {vocabulary - 1};"
-                " the rows were made with another tokenizer"
-            )
-        if row.images and not looks:
-            raise SetupError(
-                f"{place} shows {len(row.images)} images, but the model reads text only;"
-                " train an image-text model, or collect without screenshots"
-            )
 
 
 def _reason(unit: Unit, longest: int, config: TrainConfig, versions: Sequence[str]) -> str:

@@ -118,7 +118,23 @@ def _scored(
 ) -> Likelihood:
     targets = sheet.targets.to(read.device)
     temperature = _temperatures(sheet, rows, read.device)
-    allowed = _allowed(sheet, rows, reading)
+    found = []
+    start = 0
+    for index, count in zip(sheet.rows, sheet.counts, strict=True):
+        row, learnt = rows[index], taught(rows[index])
+        for first, stop, constraint in row.allowed:
+            inside = np.flatnonzero((learnt >= first) & (learnt < stop))
+            if not len(inside):
+                continue
+            if reading.masks is None:
+                raise ModelError(
+                    f"a row of episode {row.episode or '?'} was sampled under the constraint"
+                    f" {constraint[:60]!r}; to make its masks again pass `masks`"
+                )
+            mask = reading.masks(constraint, row.ids[first:stop])
+            found.append((start + inside, mask[learnt[inside] - first]))
+        start += count
+    allowed = found
 
     def score(logits: Tensor, start: int, stop: int) -> tuple[Tensor, Tensor]:
         if reading.never:
@@ -141,29 +157,6 @@ def _temperatures(sheet: Sheet, rows: Sequence[TokenRow], device: torch.device) 
         return each[0]
     counts = torch.tensor(sheet.counts)
     return torch.tensor(each).repeat_interleave(counts).to(device)
-
-
-def _allowed(
-    sheet: Sheet, rows: Sequence[TokenRow], reading: Reading
-) -> list[tuple[NDArray[np.int64], NDArray[np.bool_]]]:
-    """Which of the sheet's taught tokens were sampled under constraints, with their masks."""
-    found = []
-    start = 0
-    for index, count in zip(sheet.rows, sheet.counts, strict=True):
-        row, learnt = rows[index], taught(rows[index])
-        for first, stop, constraint in row.allowed:
-            inside = np.flatnonzero((learnt >= first) & (learnt < stop))
-            if not len(inside):
-                continue
-            if reading.masks is None:
-                raise ModelError(
-                    f"a row of episode {row.episode or '?'} was sampled under the constraint"
-                    f" {constraint[:60]!r}; to make its masks again pass `masks`"
-                )
-            mask = reading.masks(constraint, row.ids[first:stop])
-            found.append((start + inside, mask[learnt[inside] - first]))
-        start += count
-    return found
 
 
 def _mask(

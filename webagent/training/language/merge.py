@@ -22,7 +22,23 @@ def merge(rows: Iterable[TokenRow]) -> list[TokenRow]:
             places.append(len(merged))
             merged.append(row)
         else:
-            merged[found] = _joined(merged[found], row)
+            before = merged[found]
+            size = len(before.ids)
+            merged[found] = TokenRow(
+                ids=row.ids,
+                weights=before.weights + row.weights[size:],
+                log_probs=before.log_probs + row.log_probs[size:],
+                temperature=row.temperature,
+                allowed=before.allowed + row.allowed,
+                images=row.images,
+                advantages=before.advantages + row.advantages[size:],
+                imagined=row.imagined,
+                group=row.group,
+                episode=row.episode,
+                steps=before.steps + row.steps,
+                spans=before.spans + row.spans,
+                weights_version=row.weights_version,
+            )
     return merged
 
 
@@ -39,23 +55,4 @@ def _continues(row: TokenRow, before: TokenRow) -> bool:
         and size <= row.spans[0][0]
         and row.ids[:size] == before.ids
         and row.images[: len(before.images)] == before.images
-    )
-
-
-def _joined(before: TokenRow, row: TokenRow) -> TokenRow:
-    size = len(before.ids)
-    return TokenRow(
-        ids=row.ids,
-        weights=before.weights + row.weights[size:],
-        log_probs=before.log_probs + row.log_probs[size:],
-        temperature=row.temperature,
-        allowed=before.allowed + row.allowed,
-        images=row.images,
-        advantages=before.advantages + row.advantages[size:],
-        imagined=row.imagined,
-        group=row.group,
-        episode=row.episode,
-        steps=before.steps + row.steps,
-        spans=before.spans + row.spans,
-        weights_version=row.weights_version,
     )

@@ -27,7 +27,13 @@ class Metrics:
 
     def write(self, step: int, figures: Mapping[str, float]) -> None:
         """Append the figures of this update."""
-        line = json.dumps({"step": step} | {name: _plain(v) for name, v in figures.items()})
+        line = json.dumps(
+            {"step": step}
+            | {
+                name: (v if v == v and abs(v) != float("inf") else str(v))
+                for name, v in figures.items()
+            }
+        )
         with self._path.open("a", encoding="utf-8") as file:
             file.write(line + "\n")
         if self._board is not None:
@@ -56,11 +62,6 @@ class Tally:
     def means(self) -> dict[str, float]:
         """Each sum over its count, or the sum itself where it is over nothing."""
         return {name: total / (self._counts[name] or 1) for name, total in self._sums.items()}
-
-
-def _plain(value: float) -> float | str:
-    """JSON has no word for what is no number."""
-    return value if value == value and abs(value) != float("inf") else str(value)
 
 
 def _cut(path: Path, after: int) -> None:

@@ -133,10 +133,15 @@ def _joined(
     In the order of their ids a row shares with the one before at least what it shares with any
     earlier one, so that this alone builds the trie.
     """
-    if not _may_share(rows[index], packing) or rows[index].images != rows[lane.rows[-1]].images:
+    if (
+        not (packing.tree and (packing.image_tree or not rows[index].images))
+        or rows[index].images != rows[lane.rows[-1]].images
+    ):
         return False
     ids, before = inputs[index], inputs[lane.rows[-1]]
-    shared = _same(ids, before)
+    length = min(len(ids), len(before))
+    differs = np.flatnonzero(ids[:length] != before[:length])
+    shared = int(differs[0]) if len(differs) else length
     grown = lane.length + len(ids) - shared
     extra = packing.cost(grown) - packing.cost(lane.length)
     if grown > min(packing.lane, packing.tokens) or extra >= packing.cost(len(ids)):
@@ -149,17 +154,6 @@ def _joined(
     lane.shared.append(shared)
     lane.length = grown
     return True
-
-
-def _may_share(row: TokenRow, packing: Packing) -> bool:
-    return packing.tree and (packing.image_tree or not row.images)
-
-
-def _same(one: NDArray[np.int64], other: NDArray[np.int64]) -> int:
-    """How many first ids are the same."""
-    length = min(len(one), len(other))
-    differs = np.flatnonzero(one[:length] != other[:length])
-    return int(differs[0]) if len(differs) else length
 
 
 def _filled(lanes: list[_Lane], packing: Packing) -> list[_Lane]:

@@ -65,7 +65,9 @@ def logit_reader(model: nn.Module, places: Tensor, most: int, **inputs: Any) -> 
     if head is None:
         logits = _logits(model(**inputs))
         return LogitReader(len(places), places.device, logits.flatten(0, 1)[places])
-    piece = max(1, most // _width(head))
+    piece = max(
+        1, most // int(getattr(head, "out_features", 0) or next(head.parameters()).shape[0])
+    )
     if len(places) > piece and model not in _MORE_THAN_HEAD:
         with _gathered(head, places, only_first=True) as kept:
             first = _logits(model(**inputs)).flatten(0, -2)
@@ -113,10 +115,6 @@ def _head(model: nn.Module) -> nn.Module | None:
     find = getattr(model, "get_output_embeddings", None)
     head = find() if find is not None else None
     return head if isinstance(head, nn.Module) else None
-
-
-def _width(head: nn.Module) -> int:
-    return int(getattr(head, "out_features", 0) or next(head.parameters()).shape[0])
 
 
 def _logits(output: Any) -> Tensor:

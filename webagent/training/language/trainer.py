@@ -101,7 +101,23 @@ class Trainer:
         not suffice for one unit at a time, and what the forward pass raises for rows that do not
         fit the objective or the model.
         """
-        _check_needs(units, self.objective)
+        if not units:
+            raise SetupError("an update needs at least one unit")
+        name = type(self.objective).__name__
+        rows = [row for unit in units for row in unit.rows]
+        lacking = {
+            "behaviour": sum(not row.log_probs for row in rows),
+            "advantages": sum(not row.advantages for row in rows),
+            "sides": sum(not 0 < unit.better < len(unit.rows) for unit in units),
+        }
+        for need, count in lacking.items():
+            if need in self.objective.needs and count:
+                what = {
+                    "behaviour": "rows have no behaviour log-probabilities",
+                    "advantages": "rows have no advantages",
+                    "sides": "units have no chosen or no rejected row; make them with `pair`",
+                }[need]
+                raise SetupError(f"{name} cannot learn from these units: {count} {what}")
         started = time.perf_counter()
         mine = self._share(units)
         self.model.train()
@@ -241,26 +257,6 @@ def peak_memory() -> int:
     if torch.cuda.is_available():
         return torch.cuda.max_memory_allocated()
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-
-
-def _check_needs(units: Sequence[Unit], objective: Objective) -> None:
-    if not units:
-        raise SetupError("an update needs at least one unit")
-    name = type(objective).__name__
-    rows = [row for unit in units for row in unit.rows]
-    lacking = {
-        "behaviour": sum(not row.log_probs for row in rows),
-        "advantages": sum(not row.advantages for row in rows),
-        "sides": sum(not 0 < unit.better < len(unit.rows) for unit in units),
-    }
-    for need, count in lacking.items():
-        if need in objective.needs and count:
-            what = {
-                "behaviour": "rows have no behaviour log-probabilities",
-                "advantages": "rows have no advantages",
-                "sides": "units have no chosen or no rejected row; make them with `pair`",
-            }[need]
-            raise SetupError(f"{name} cannot learn from these units: {count} {what}")
 
 
 def _check_launch(accelerator: Any) -> None:

@@ -70,7 +70,22 @@ class Learner:
         """Add the gradient of the loss of these units to the model's; the loss."""
         loss = 0.0
         for batch in micro_batches(units, self.packing):
-            scored = self._score(batch)
+            rows = [row for unit in batch.units for row in unit.rows]
+            needs = self.objective.needs
+            reading = replace(self.reading, entropy="entropy" in needs)
+            before = None
+            if self.reference is not None and "reference" in needs:
+                parts = [self.reference(sheet, rows, self.reading) for sheet in batch.sheets]
+                before = _in_order(batch.sheets, parts)
+            read = [likelihood(self.model, sheet, rows, reading) for sheet in batch.sheets]
+            log_probs = _in_order(batch.sheets, [each.log_probs for each in read])
+            scored = Scored(
+                units=batch.units,
+                taught=taught_tokens(rows, device=log_probs.device),
+                log_probs=log_probs,
+                reference=before,
+                entropies=_entropies(batch.sheets, read),
+            )
             outcome = self.objective(scored, whole)
             outcome.loss.backward()
             loss += float(outcome.loss.detach())
@@ -92,24 +107,6 @@ class Learner:
                 now = likelihood(self.model, sheet, rows, self.reading).log_probs
             total += float((now - before).sum())
         return total, float(len(rows))
-
-    def _score(self, batch: MicroBatch) -> Scored:
-        rows = [row for unit in batch.units for row in unit.rows]
-        needs = self.objective.needs
-        reading = replace(self.reading, entropy="entropy" in needs)
-        before = None
-        if self.reference is not None and "reference" in needs:
-            parts = [self.reference(sheet, rows, self.reading) for sheet in batch.sheets]
-            before = _in_order(batch.sheets, parts)
-        read = [likelihood(self.model, sheet, rows, reading) for sheet in batch.sheets]
-        log_probs = _in_order(batch.sheets, [each.log_probs for each in read])
-        return Scored(
-            units=batch.units,
-            taught=taught_tokens(rows, device=log_probs.device),
-            log_probs=log_probs,
-            reference=before,
-            entropies=_entropies(batch.sheets, read),
-        )
 
 
 def _entropies(sheets: Sequence[Sheet], read: Sequence[Likelihood]) -> Tensor | None:

@@ -29,26 +29,7 @@ def no_tree(model: nn.Module) -> str:
         return f"layers of the kind {', '.join(sorted(layers))} take no mask of our own"
     if getattr(text, "sliding_window", None) and getattr(text, "use_sliding_window", True):
         return f"attention through a sliding window of {text.sliding_window}"
-    return _differs(model, int(getattr(text, "vocab_size", 0)))
-
-
-def no_image_tree(model: nn.Module) -> str:
-    """Why rows with images cannot, where rows of text can; empty where they can as well."""
-    base = model.get_base_model() if hasattr(model, "get_base_model") else model  # type: ignore[operator]
-    inner = getattr(base, "model", base)
-    if hasattr(inner, "get_rope_index"):
-        return "positions in two dimensions, which the model counts along whole rows"
-    if takes(model, "token_type_ids"):
-        return "images that look at themselves both ways"
-    return ""
-
-
-def attention_span(model: nn.Module) -> int:
-    """The length at which attention costs as much as all else: six times the width."""
-    return 6 * int(getattr(text_config(model), "hidden_size", 0) or 1024)
-
-
-def _differs(model: nn.Module, vocabulary: int) -> str:
+    vocabulary = int(getattr(text, "vocab_size", 0))
     if vocabulary < 8:
         return "a vocabulary too small to try it on"
     ids = [vocabulary // 2 + i for i in range(4)]
@@ -70,3 +51,19 @@ def _differs(model: nn.Module, vocabulary: int) -> str:
     off = max(float((a - b).abs().max()) for a, b in zip(there, here, strict=True))
     allowed = _CLOSE.get(next(model.parameters()).dtype, _CLOSE_IN_HALF)
     return "" if off <= allowed else f"log-probabilities in a tree are off by {off:.2g}"
+
+
+def no_image_tree(model: nn.Module) -> str:
+    """Why rows with images cannot, where rows of text can; empty where they can as well."""
+    base = model.get_base_model() if hasattr(model, "get_base_model") else model  # type: ignore[operator]
+    inner = getattr(base, "model", base)
+    if hasattr(inner, "get_rope_index"):
+        return "positions in two dimensions, which the model counts along whole rows"
+    if takes(model, "token_type_ids"):
+        return "images that look at themselves both ways"
+    return ""
+
+
+def attention_span(model: nn.Module) -> int:
+    """The length at which attention costs as much as all else: six times the width."""
+    return 6 * int(getattr(text_config(model), "hidden_size", 0) or 1024)

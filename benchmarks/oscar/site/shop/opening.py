@@ -44,18 +44,6 @@ class _Opening:
 
     def run(self) -> None:
         """Everything, in the order in which rows refer to each other."""
-        self._basics()
-        self._categories()
-        self._products()
-        self._promotions()
-        self._people()
-        for order in people.orders():
-            self._order(order)
-        self._reviews()
-        self._baskets()
-        self._dates()
-
-    def _basics(self) -> None:
         self.site = _model("sites", "Site").objects.get(pk=1)
         self.site.name = self.site.domain = "shop.test"
         self.site.save()
@@ -75,6 +63,15 @@ class _Opening:
                 url=address, title=title, content=f"<p>{title}: ask us.</p>"
             )
             page.sites.add(self.site)
+        self._categories()
+        self._products()
+        self._promotions()
+        self._people()
+        for order in people.orders():
+            self._order(order)
+        self._reviews()
+        self._baskets()
+        self._dates()
 
     def _categories(self) -> None:
         tree = _model("catalogue", "Category")
@@ -89,39 +86,36 @@ class _Opening:
         for name, kind in _ATTRIBUTES:
             goods.attributes.create(name=name.capitalize(), code=name, type=kind)
         for product in catalogue.products():
-            self._product(product, goods)
+            from django.core.files.base import ContentFile
 
-    def _product(self, product: Product, goods: Any) -> None:
-        from django.core.files.base import ContentFile
+            from benchmarks.oscar.site.shop.pictures import draw
 
-        from benchmarks.oscar.site.shop.pictures import draw
-
-        row = _model("catalogue", "Product")(
-            structure="parent" if product.sizes else "standalone",
-            upc=product.upc,
-            title=product.title,
-            description=f"<p>{product.description}</p>",
-            product_class=goods,
-            meta_description="",
-        )
-        row.attr.colour = product.colour
-        row.attr.material = product.material
-        row.attr.weight = product.weight
-        row.save()
-        row.categories.add(self.categories[product.category])
-        picture = ContentFile(draw(product.title, product.colour), name=f"{product.upc}.png")
-        _model("catalogue", "ProductImage").objects.create(product=row, original=picture)
-        if not product.sizes:
-            self._record(row, product.upc, product.price, product.stock)
-        for place, (size, stock) in enumerate(zip(SIZES, product.sizes, strict=False)):
-            child = _model("catalogue", "Product").objects.create(
-                structure="child",
-                parent=row,
-                upc=f"{product.upc}{place}",
-                title=size,
+            row = _model("catalogue", "Product")(
+                structure="parent" if product.sizes else "standalone",
+                upc=product.upc,
+                title=product.title,
+                description=f"<p>{product.description}</p>",
+                product_class=goods,
                 meta_description="",
             )
-            self._record(child, f"{product.upc}{place}", product.price, stock)
+            row.attr.colour = product.colour
+            row.attr.material = product.material
+            row.attr.weight = product.weight
+            row.save()
+            row.categories.add(self.categories[product.category])
+            picture = ContentFile(draw(product.title, product.colour), name=f"{product.upc}.png")
+            _model("catalogue", "ProductImage").objects.create(product=row, original=picture)
+            if not product.sizes:
+                self._record(row, product.upc, product.price, product.stock)
+            for place, (size, stock) in enumerate(zip(SIZES, product.sizes, strict=False)):
+                child = _model("catalogue", "Product").objects.create(
+                    structure="child",
+                    parent=row,
+                    upc=f"{product.upc}{place}",
+                    title=size,
+                    meta_description="",
+                )
+                self._record(child, f"{product.upc}{place}", product.price, stock)
 
     def _record(self, row: Any, upc: str, price: int, stock: int) -> None:
         self.records[upc] = _model("partner", "StockRecord").objects.create(
