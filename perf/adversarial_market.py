@@ -1,9 +1,9 @@
-"""Deceptions on the tests' market: its errands done wrongly, taken back or only talked about."""
+"""Deceptions on the made-up market: its errands done wrongly, taken back or only talked about."""
 
 from html import escape
 
-from tests.fakes.market import ERRANDS, Errand, Market, errand
-from tests.fakes.market.turns import Turn
+from perf.fakes.market import ERRANDS, Errand, Market, errand
+from perf.fakes.market.turns import Turn
 from webagent.action import Action
 from webagent.policy.scripted import ScriptedPolicy
 from webagent.records import Observation, Trajectory

@@ -19,12 +19,12 @@ from dataclasses import replace
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-# The made-up runs are the tests', which are installed nowhere: this checkout must be found first.
+# perf.fakes is installed nowhere: this checkout must be found first.
 sys.path.insert(0, str(ROOT))
 
+from perf.fakes.played import run_folder  # noqa: E402
+from perf.fakes.run import JUDGE, episode  # noqa: E402
 from recipes import cli  # noqa: E402
-from tests.apps.export.played import run_folder  # noqa: E402
-from tests.fakes.run import JUDGE, episode  # noqa: E402
 from webagent.action.actions import Click  # noqa: E402
 from webagent.records import Decision, Node, Provenance, Score, Trajectory  # noqa: E402
 from webagent.store import Store  # noqa: E402

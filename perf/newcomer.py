@@ -101,8 +101,7 @@ def _fetched(address: str) -> int:
 @contextmanager
 def stand_in() -> Iterator[str]:
     """The address of a model's server on this machine."""
-    from tests.docs.scenes import click
-    from tests.webagent.conftest import ChatServer
+    from perf.fakes.chat_server import ChatServer, click
 
     server = ChatServer()
     server.will(click)

@@ -15,14 +15,14 @@ from pathlib import Path
 from urllib.request import Request, urlopen
 
 ROOT = Path(__file__).parent.parent
-# The diary is the tests', which are installed nowhere: this checkout must be found first.
+# perf.fakes is installed nowhere: this checkout must be found first.
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.sites import Instance, RemoteSite, Site, site_named  # noqa: E402
 from benchmarks.sites.building import Build, built  # noqa: E402
 from benchmarks.sites.changes import changes  # noqa: E402
 from benchmarks.sites.instance import first_state  # noqa: E402
-from tests.fakes.diary import Diary  # noqa: E402
+from perf.fakes.diary import Diary  # noqa: E402
 
 RESETS, AT_ONCE = 50, 8
 Work = Callable[[Instance], None]

@@ -1,6 +1,7 @@
 """The measuring scripts start, and say plainly what they cannot compare with."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -48,3 +49,8 @@ def test_candidates_are_written_several_times_faster_than_by_transformers():
     assert done.returncode == 0, done.stderr
     wall, processor = json.loads(done.stdout)
     assert wall["ours"] > 0 and processor["ratio"] >= 3
+
+
+def test_no_script_needs_the_tests():
+    needs = re.compile(r"^\s*(from|import) tests\b", re.M)
+    assert [path.name for path in PERF.rglob("*.py") if needs.search(path.read_text("utf-8"))] == []

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from perf.fakes.chat_server import ChatServer, click
 from recipes import cli
-from tests.docs.scenes import MODEL, click
-from tests.webagent.conftest import ChatServer
+from tests.docs.scenes import MODEL
 
 
 @pytest.fixture(scope="session")

@@ -2,16 +2,14 @@
 
 import csv
 import json
-import re
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from perf.fakes.tiny_models import causal
 from tests.docs.reading import ROOT, blocks
-from tests.tiny_models import causal
-from tests.webagent.conftest import ChatHandler, completion, counted
 from webagent.store import Store
 
 MODEL = "small-1"
@@ -32,32 +30,6 @@ class Place:
 
 
 Lay = Callable[[Place], None]
-
-
-def click(handler: ChatHandler, body: dict[str, Any]) -> None:
-    """A model that writes what the task quotes into the first empty field, presses the button that
-    is named after it, else the first, and then says that it is done."""
-    text = "\n".join(str(message["content"]) for message in body["messages"])
-    said = HINT if "ADD: " in text else f"Thought: this comes next.\nAction: {_next(text)}"
-    handler.send(completion([said], prompt_tokens=counted(body)))
-
-
-HINT = "ADD: A button says in its name what it is for."
-
-
-def _next(text: str) -> str:
-    _, _, asked = text.rpartition("The task:")
-    goal, _, shown = asked.partition("The page now")
-    quoted = (re.findall(r'note "([^"]+)"', goal) or [""])[0]
-    if "click(" in goal.partition("What you have done so far")[2]:
-        return 'answer("")'
-    field = re.search(r'\[(\d+)\] textbox "New note"$', shown, re.M)
-    buttons = re.findall(r'\[(\d+)\] button "([^"]*)"', shown)
-    named = [mark for mark, name in buttons if quoted and quoted in name]
-    if quoted and field and not named:
-        return f"fill({field[1]}, {json.dumps(quoted)})"
-    chosen = named or [mark for mark, _ in buttons]
-    return f"click({chosen[0]})" if chosen else 'answer("")'
 
 
 def run(*names: str) -> Lay:

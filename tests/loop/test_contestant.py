@@ -11,10 +11,10 @@ from loop.folder import RunFolder
 from loop.measurement.settings import BenchmarkConfig, arm_of
 from loop.measurement.verdicts import HEADLINE
 from loop.memory import knowledge_of
+from perf.fakes.run import episode
+from perf.fakes.world import FakeWorld, fake_task
 from recipes import cli
 from tasks.suite import seed_of
-from tests.fakes.run import episode
-from tests.fakes.world import FakeWorld, fake_task
 from webagent.agent.asking import Asking
 from webagent.errors import SetupError, StoreError
 from webagent.policy.knowledge import Exemplars

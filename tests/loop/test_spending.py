@@ -19,11 +19,11 @@ from loop.spending import told as in_words
 from loop.summary import as_markdown, read_summary
 from loop.summary.spent import SpentRow, spent
 from loop.summary.words import spent_cells
+from perf.fakes.chat_server import Behave, ChatServer
+from perf.fakes.policy import oracle
+from perf.fakes.run import episode
+from perf.fakes.world import FakeWorld, fake_plan
 from recipes import cli
-from tests.fakes.policy import oracle
-from tests.fakes.run import episode
-from tests.fakes.world import FakeWorld, fake_plan
-from tests.webagent.conftest import Behave, ChatServer
 from webagent.action import format_action
 from webagent.models.metered import Ledger, MeteredModel, Spent
 from webagent.models.model import Capabilities, Completion, Reply

@@ -11,7 +11,7 @@ from apps.report.page import page
 from loop.summary import RunMeta, as_markdown, print_summary, summarize
 from loop.summary.drift import DriftRow
 from loop.summary.origin import origin
-from tests.fakes.run import JUDGE, TASKS, episode
+from perf.fakes.run import JUDGE, TASKS, episode
 from webagent.records import Provenance, Score
 from webagent.store import Store
 

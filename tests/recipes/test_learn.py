@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from loop.measurement.verdicts import HEADLINE
+from perf.fakes.run import episode
 from recipes import cli
 from tasks.suite import seed_of
-from tests.fakes.run import episode
 from webagent.policy.knowledge import Hints, read_book
 from webagent.records import Provenance, Score
 from webagent.store import Store

@@ -10,10 +10,10 @@ from benchmarks.rules import checks_hold
 from loop.proposers.line import read_lines
 from loop.proposers.scope import Scope
 from loop.proposers.visit import visit, visit_manual
+from perf.fakes import tiny_models
+from perf.fakes.site import Site
 from recipes import cli
 from tasks.task import Task
-from tests import tiny_models
-from tests.fakes.site import Site
 from webagent.action.actions import Click
 from webagent.browser import Browser
 from webagent.records import (

@@ -6,8 +6,8 @@ import pytest
 
 from loop.summary import RunMeta, summarize, write_summary
 from loop.summary.origin import origin
+from perf.fakes.run import TASKS, fill
 from recipes.publish import main, page_of
-from tests.fakes.run import TASKS, fill
 from webagent.errors import StoreError
 from webagent.store import Store
 

@@ -22,8 +22,8 @@ from loop.summary import (
     write_summary,
 )
 from loop.summary.origin import origin
+from perf.fakes.run import TASKS, episode, fill
 from recipes import cli
-from tests.fakes.run import TASKS, episode, fill
 from webagent.records import Ending, Provenance, Score
 from webagent.store import Store
 

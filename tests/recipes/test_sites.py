@@ -32,7 +32,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("WEBAGENT_SITES", str(tmp_path))
     for name in list(SITES):
         monkeypatch.delitem(SITES, name)
-    monkeypatch.setitem(SITES, "diary@1", "tests.fakes.diary")
+    monkeypatch.setitem(SITES, "diary@1", "perf.fakes.diary")
     (tmp_path / "more.toml").write_text(FILE)
     return tmp_path
 
@@ -41,7 +41,7 @@ def folder(tmp_path, monkeypatch):
 def started(folder):
     """A diary that another process has started and serves."""
     code = "import sys; from benchmarks.sites import SITES; from recipes.cli import main; "
-    code += "SITES['diary@1'] = 'tests.fakes.diary'; "
+    code += "SITES['diary@1'] = 'perf.fakes.diary'; "
     code += "sys.exit(main(['site', 'start', 'diary', '--json']))"
     root = Path(__file__).parents[2]
     process = subprocess.Popen([sys.executable, "-c", code], cwd=root, stdout=subprocess.PIPE)

@@ -27,7 +27,7 @@ from loop.summary import (
 from loop.summary.measure import PAIRS
 from loop.summary.origin import Origin, origin
 from loop.summary.words import percent, points, sources
-from tests.fakes.run import JUDGE, TASKS, episode, fill, measure
+from perf.fakes.run import JUDGE, TASKS, episode, fill, measure
 from webagent.errors import StoreError
 from webagent.records import Ending, Provenance, Score
 from webagent.store import Store

@@ -14,8 +14,7 @@ import pytest
 
 from loop.console.outcome import Status
 from loop.spending import Caps, open_ledger
-from recipes import cli
-from tests.apps.export.played import (
+from perf.fakes.played import (
     JUDGE,
     SEEN_BY_MODEL,
     dream,
@@ -23,6 +22,7 @@ from tests.apps.export.played import (
     play,
     run_folder,
 )
+from recipes import cli
 from webagent.models.price import Price, Prices
 from webagent.policy.reply import read_reply
 from webagent.records import Score

@@ -8,10 +8,10 @@ from pathlib import Path
 import psutil
 import pytest
 
+from perf.fakes.chat_server import Behave, ChatServer
 from tests.apps.live.conftest import act, kept
 from tests.apps.record.conftest import Server
 from tests.fakes.terminal import session
-from tests.webagent.conftest import Behave, ChatServer
 from webagent.records import Ending
 
 pytestmark = pytest.mark.browser

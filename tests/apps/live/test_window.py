@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from perf.fakes.chat_server import ChatServer
 from tests.apps.live.conftest import act, kept
 from tests.apps.record.conftest import Server
 from tests.fakes.screen import FORM, greet, needs_screen, screen, windows
 from tests.fakes.terminal import session
-from tests.webagent.conftest import ChatServer
 from webagent.action import format_action
 from webagent.records import PERSON, Ending
 

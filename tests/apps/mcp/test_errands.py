@@ -17,8 +17,8 @@ from apps.mcp.sessions import Kept, Sessions
 from apps.mcp.settings import McpConfig
 from apps.mcp.tools import offers
 from apps.mcp.work import ByClient
+from perf.fakes.site import Site
 from tests.apps.mcp.conftest import SECRET, Assistant, Says, assistant, text_of
-from tests.fakes.site import Site
 from webagent.browser import Browser
 from webagent.browser.sessions.profile import Profile
 from webagent.guard import Guard, read_policy

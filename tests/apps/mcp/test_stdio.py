@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from mcp_types import ElicitResult, InputRequiredResult
 
+from perf.fakes.site import Site
 from tests.apps.mcp.conftest import (
     PAGES,
     SECRET,
@@ -15,7 +16,6 @@ from tests.apps.mcp.conftest import (
     command,
     text_of,
 )
-from tests.fakes.site import Site
 
 pytestmark = pytest.mark.browser
 

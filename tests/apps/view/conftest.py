@@ -15,8 +15,8 @@ from playwright.async_api import Page, async_playwright
 from apps.view.archive import Archive
 from apps.view.server import listen, server_of
 from loop.folder import RunFolder
+from perf.fakes.run import TASKS, fill
 from recipes import cli
-from tests.fakes.run import TASKS, fill
 from webagent.browser.chromium import can_sandbox, find_chromium
 from webagent.store import Store
 

@@ -7,7 +7,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from benchmarks.sites import Instance
-from tests.fakes.diary import Diary
+from perf.fakes.diary import Diary
 
 
 @pytest.fixture(scope="package", autouse=True)

@@ -10,8 +10,8 @@ import pytest
 
 from benchmarks.sites import SITES
 from benchmarks.sites.hosting import Hosting
+from perf.fakes.policy import ScriptedPolicy
 from tasks.task import Task
-from tests.fakes.policy import ScriptedPolicy
 from webagent.action import Action
 from webagent.action.actions import Answer, Click, Fill, Goto
 from webagent.browser import Browser
@@ -30,7 +30,7 @@ def builds(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 async def hosting(builds: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Hosting]:
     monkeypatch.setenv("WEBAGENT_SITES", str(builds))
-    monkeypatch.setitem(SITES, "diary@1", "tests.fakes.diary")
+    monkeypatch.setitem(SITES, "diary@1", "perf.fakes.diary")
     async with Hosting(concurrency=8) as opened:
         yield opened
 

@@ -18,7 +18,7 @@ from benchmarks.sites import Instance, Serving, SiteError, instance, state
 from benchmarks.sites.building import built, digest
 from benchmarks.sites.instance import first_state
 from benchmarks.sites.site import Account
-from tests.fakes.diary import Diary
+from perf.fakes.diary import Diary
 
 pytestmark = pytest.mark.site
 
@@ -217,7 +217,7 @@ def test_instances_start_side_by_side_each_with_a_port_of_its_own():
 
 
 def test_several_processes_that_want_a_build_make_it_once(tmp_path):
-    code = "from benchmarks.sites import Instance; from tests.fakes.diary import Diary; "
+    code = "from benchmarks.sites import Instance; from perf.fakes.diary import Diary; "
     code += "running = Instance.start(Diary()); print(running.build.seconds > 0); running.stop()"
     environment = {**os.environ, "WEBAGENT_SITES": str(tmp_path)}
     processes = [
@@ -272,7 +272,7 @@ def test_logins_that_have_run_out_are_made_again(tmp_path, monkeypatch):
 
 def test_a_site_goes_when_the_process_that_started_it_is_killed(sites_folder):
     code = (
-        "from benchmarks.sites import Instance; from tests.fakes.diary import Diary; import time; "
+        "from benchmarks.sites import Instance; from perf.fakes.diary import Diary; import time; "
     )
     code += "running = Instance.start(Diary()); print(running.pid, running.folder, flush=True); "
     code += "time.sleep(60)"
@@ -289,7 +289,7 @@ def test_a_site_goes_when_the_process_that_started_it_is_killed(sites_folder):
 
 
 def test_a_reaper_that_was_killed_is_replaced_and_knows_all_that_runs():
-    code = "from benchmarks.sites import Instance; from tests.fakes.diary import Diary; "
+    code = "from benchmarks.sites import Instance; from perf.fakes.diary import Diary; "
     code += "import psutil, sys; first = Instance.start(Diary()); "
     code += "ours = psutil.Process(); "
     code += "[each.kill() for each in ours.children() if 'reaper.py' in ' '.join(each.cmdline())]; "
@@ -339,7 +339,7 @@ def test_a_disk_that_takes_no_more_is_named(diary, monkeypatch):
 
 
 def test_a_process_that_ends_without_stopping_its_sites_leaves_none_and_says_nothing():
-    code = "from benchmarks.sites import Instance; from tests.fakes.diary import Diary; "
+    code = "from benchmarks.sites import Instance; from perf.fakes.diary import Diary; "
     code += "running = Instance.start(Diary()); print(running.pid, running.folder)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     pid, folder = done.stdout.split()

@@ -12,7 +12,7 @@ from benchmarks.sites.toml import read_sites
 
 ROOT = Path(__file__).parents[3]
 SERVER = ROOT / "tests" / "fakes" / "diary.py"
-BUILD = "from pathlib import Path; from tests.fakes.diary import Diary; import sys"
+BUILD = "from pathlib import Path; from perf.fakes.diary import Diary; import sys"
 BUILD += "; Diary().build(Path(sys.argv[1]))"
 
 LOCAL = f"""

@@ -10,8 +10,8 @@ import pytest
 from benchmarks.sites import SITES, Lease, SiteError
 from benchmarks.sites.hosting import Hosting
 from benchmarks.sites.world import HostedWorld
+from perf.fakes.policy import ScriptedPolicy
 from tasks.task import Check, Probe, Task
-from tests.fakes.policy import ScriptedPolicy
 from tests.fakes.reader import ReaderWorld
 from webagent.action import Action
 from webagent.action.actions import Answer, Fill, Goto
@@ -32,7 +32,7 @@ def builds(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 async def hosting(builds: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Hosting]:
     monkeypatch.setenv("WEBAGENT_SITES", str(builds))
-    monkeypatch.setitem(SITES, "diary@1", "tests.fakes.diary")
+    monkeypatch.setitem(SITES, "diary@1", "perf.fakes.diary")
     async with Hosting(concurrency=8) as opened:
         yield opened
 

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.miniwob import tasks as miniwob
 from evaluators.adversarial import KINDS, Case, load_corpus
-from tests.fakes.market import DEEDS, serving_market
+from perf.fakes.market import DEEDS, serving_market
 from webagent.action.actions import Goto
 from webagent.browser import BrowserWorld
 from webagent.policy.scripted import ScriptedPolicy, replay

@@ -28,7 +28,7 @@ from evaluators.behaviours.coverage import Matched, matched_by_model, matched_by
 from evaluators.behaviours.metrics import by_model
 from evaluators.behaviours.replies import UnusableError
 from evaluators.behaviours.similarity import stem, terms
-from tests.fakes.run import episode
+from perf.fakes.run import episode
 from webagent.errors import ModelError, SetupError
 from webagent.models import CannedModel, Completion, Message, Reply
 from webagent.models.model import Capabilities

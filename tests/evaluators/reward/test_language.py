@@ -11,7 +11,7 @@ import pytest
 from evaluators.reward.calibration import Calibration
 from evaluators.reward.frames import FrameSettings
 from evaluators.reward.language import LanguageReward, Questions, outcome_row, step_row
-from tests import tiny_models
+from perf.fakes import tiny_models
 from tests.fakes.lessons import episode, node, page
 from webagent.action.actions import Answer, Click
 from webagent.errors import SetupError

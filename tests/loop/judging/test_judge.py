@@ -15,10 +15,10 @@ from evaluators.evaluator import Judged, Verdict, evaluator
 from evaluators.frozen import read_frozen, refuse_frozen
 from loop.console.outcome import Status
 from loop.judging import specification
+from perf.fakes.run import episode
 from recipes import cli
 from tasks.task import Check
 from tests.fakes.lessons import untrained
-from tests.fakes.run import episode
 from webagent.errors import SetupError
 from webagent.models import Message, Model
 from webagent.records import Provenance, Score, Trajectory

@@ -10,8 +10,8 @@ import pytest
 from evaluators.evaluator import Judged, Verdict
 from loop.measurement.verdicts import HEADLINE, Verdicts
 from loop.noted import judge_in
+from perf.fakes.run import episode
 from tasks.task import Check
-from tests.fakes.run import episode
 from webagent.errors import ModelError
 from webagent.models.metered import Ledger, Limits
 from webagent.records import Ending, Provenance, Trajectory

@@ -9,10 +9,10 @@ from evaluators.evaluator import Judged, Verdict, evaluator
 from loop.proposers.filters import feasibility
 from loop.proposers.prove_stage import Stage
 from loop.proposers.solve import ParentOracles, Solver
+from perf.fakes.policy import ScriptedPolicy, oracle
+from perf.fakes.world import FakeWorld, fake_task
 from tasks.proposal import Proposal
 from tasks.task import Check, Task
-from tests.fakes.policy import ScriptedPolicy, oracle
-from tests.fakes.world import FakeWorld, fake_task
 from webagent.action.actions import Answer
 from webagent.errors import PolicyError, WorldError
 from webagent.policy.policy import Policy

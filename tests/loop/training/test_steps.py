@@ -10,10 +10,10 @@ from loop.console.outcome import Status
 from loop.training.experience import experience
 from loop.training.lessons import lessons
 from loop.training.settings import TrainSettings
+from perf.fakes import tiny_models
+from perf.fakes.run import episode
 from recipes import cli
 from tasks.suite import seed_of
-from tests import tiny_models
-from tests.fakes.run import episode
 from webagent.records import Provenance, Score, Trajectory
 from webagent.store import Store
 from webagent.training.language.rows import Encoded

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.webagent.conftest import Behave, ChatServer
+from perf.fakes.chat_server import Behave, ChatServer
 from webagent import Agent, Ending, Stop
 from webagent.action import Action, Answer, GiveUp
 from webagent.action.actions import Click

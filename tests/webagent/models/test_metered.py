@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from evaluators.judge import looking_judge
-from tests.fakes.run import episode
+from perf.fakes.run import episode
 from webagent.errors import ModelError
 from webagent.models.canned import CannedModel
 from webagent.models.metered import Ledger, Limits, MeteredModel, Spent

@@ -13,8 +13,8 @@ from benchmarks.oscar.tasks import suite
 from benchmarks.rules import checks_hold
 from benchmarks.sites.hosting import Hosting
 from benchmarks.solutions import OraclePolicy
+from perf.fakes.policy import ScriptedPolicy
 from tasks.task import Task
-from tests.fakes.policy import ScriptedPolicy
 from tests.fakes.reader import ReaderWorld
 from webagent.action import Answer, GiveUp
 from webagent.browser import Browser

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from perf.fakes.site import Reply, Request, Site, serving
 from tasks.task import Task
-from tests.fakes.site import Reply, Request, Site, serving
 
 START = """<title>Start</title><h1>Welcome</h1><a href="/login">Log in</a>
 <button onclick="document.title = 'pressed'">Press</button>

@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 
+from perf.fakes.site import Site, serving
 from tasks.task import Probe, Task
-from tests.fakes.site import Site, serving
 from webagent.action import actions as act
 from webagent.browser import Browser
 from webagent.guard import Guard, GuardPolicy, SiteRule, read_site

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.rules import checks_hold
+from perf.fakes.site import Site
 from tasks.task import Check, Probe, Task
-from tests.fakes.site import Site
 from webagent.action import actions as act
 from webagent.browser import Browser
 from webagent.policy.scripted import ScriptedPolicy, listed

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from perf.fakes.site import Reply, Request, Site
 from tasks.task import Probe, Task
-from tests.fakes.site import Reply, Request, Site
 from webagent.action import actions as act
 from webagent.browser import Browser, BrowserWorld
 from webagent.browser.sessions import network

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
+from perf.fakes.site import Site
 from tasks.task import Json, Probe, Task
-from tests.fakes.site import Site
 from webagent.browser import Browser
 from webagent.browser.evidence import pictures
 from webagent.store.images import ImageFolder

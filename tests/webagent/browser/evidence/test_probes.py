@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from benchmarks.rules import checks_hold
+from perf.fakes.site import Site
 from tasks.task import Check, Probe, Task
-from tests.fakes.site import Site
 from tests.webagent.browser.test_failures import newest_main
 from webagent.action import actions as act
 from webagent.browser import Browser, BrowserWorld

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from perf.fakes.site import Reply, Site, serving
 from tasks.task import Task
-from tests.fakes.site import Reply, Site, serving
 from webagent.action import actions as act
 from webagent.browser import Browser, BrowserWorld
 from webagent.browser.sessions import downloads

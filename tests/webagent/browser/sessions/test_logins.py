@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from perf.fakes.site import Reply, Request, Site, serving
 from tasks.task import Task
-from tests.fakes.site import Reply, Request, Site, serving
 from webagent.browser import Browser
 from webagent.browser.sessions.login import Login, LoginStore, StorageState
 from webagent.browser.sessions.logins import Logins, logged_in

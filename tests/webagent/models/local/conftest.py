@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from PIL import Image
 
-from tests import tiny_models
+from perf.fakes import tiny_models
 from webagent.errors import ModelError
 from webagent.models import Constraint, Message
 from webagent.models.constraint import Matcher

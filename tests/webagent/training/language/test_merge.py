@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from tests.tiny_models import causal
+from perf.fakes.tiny_models import causal
 from tests.webagent.training.language.episodes import CHOICE, played, sampled
 from webagent.training.language.losses import (
     Clipping,

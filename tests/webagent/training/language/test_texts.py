@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from perf.fakes.tiny_models import tokenizer
 from tests.fakes.lessons import episode, node, page
-from tests.tiny_models import tokenizer
 from webagent.action.actions import Click
 from webagent.errors import SetupError
 from webagent.models.model import Message

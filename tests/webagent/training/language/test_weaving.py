@@ -17,7 +17,7 @@ from transformers import (
     Qwen2ForCausalLM,
 )
 
-from tests.tiny_models import llava
+from perf.fakes.tiny_models import llava
 from tests.webagent.training.language.small import Bigram, llama, row
 from webagent.errors import ModelError, StoreError
 from webagent.store.images import ImageFolder

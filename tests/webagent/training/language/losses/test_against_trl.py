@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from tests.tiny_models import causal
+from perf.fakes.tiny_models import causal
 from tests.webagent.training.language.episodes import played, sampled
 from webagent.training.language.advantages import group_advantages
 from webagent.training.language.losses import (

@@ -2,7 +2,7 @@
 
 from urllib.parse import urlencode
 
-from tests.fakes.market.market import Account, Deed
+from perf.fakes.market.market import Account, Deed
 
 
 def add_to_cart(account: Account, given: dict[str, str]) -> str:
