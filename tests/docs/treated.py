@@ -202,7 +202,7 @@ READ: dict[str, tuple[str, ...]] = {
         "scripts/test tests/recipes -k export",
     ),
     "tests/test_setup_script.py runs it": ("scripts/setup",),
-    "tests/docs/test_reference.py holds what it writes": ("python -m recipes.reference",),
+    "continuous integration runs it": ("scripts/docs",),
     "published task files, live sites or sites that the reader hosts": (
         "webagent benchmark webarena --addresses sites.toml --logins logins --judge consulted"
         " --judge-model big-1",

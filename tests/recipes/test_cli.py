@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -11,7 +12,8 @@ import pytest
 from loop.console.outcome import Outcome, Status, Stopped
 from loop.console.output import emit, for_program
 from recipes import cli
-from recipes.command_line.registry import Recipe
+from recipes.command_line.config import options_of
+from recipes.command_line.registry import Recipe, imported
 from webagent.errors import SetupError, StoreError, unknown_name
 
 HEAVY = ("torch", "playwright", "transformers", "tyro", "pydantic", "numpy")
@@ -72,6 +74,31 @@ def register(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[..., Outcome
 @pytest.mark.parametrize("name", sorted(cli.RECIPES))
 def test_every_listed_recipe_can_be_loaded(name: str) -> None:
     assert callable(cli.RECIPES[name].load())
+
+
+def test_every_setting_of_every_command_is_explained() -> None:
+    silent = [
+        f"{name}: {option.name}"
+        for name, recipe in cli.RECIPES.items()
+        for option in options_of(imported(recipe.settings))
+        if not option.doc
+    ]
+    assert silent == []
+
+
+@pytest.mark.parametrize("name", sorted(cli.RECIPES))
+def test_the_flags_of_a_command_are_those_in_its_help(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    assert cli.main([name, "--help"]) == 0
+    said = set(re.findall(r"--[a-z][\w.-]+", capsys.readouterr().out))
+    options = list(options_of(imported(cli.RECIPES[name].settings)))
+    flags = {flag for option in options for flag in option.flags}
+    mentioned = re.findall(r"--[a-z][\w.-]+", " ".join(option.doc for option in options))
+    examples = re.findall(r"--[a-z][\w.-]+", " ".join(cli.RECIPES[name].examples))
+    assert flags <= said
+    assert said <= {*flags, *mentioned, *examples, "--help", "--config", "--json"}
 
 
 def test_help_lists_every_recipe(capsys: pytest.CaptureFixture[str]) -> None:
