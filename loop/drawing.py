@@ -24,7 +24,7 @@ from tasks.curriculum import (
 )
 from tasks.task import Json
 from tasks.variants import Attempt, Retry, Variation
-from webagent.models.builtin.tokens import op_of
+from webagent.models.builtin.vocabulary import op_of
 from webagent.records import Ending, Observation, Trajectory
 from webagent.rollout import INTERRUPTED
 from webagent.store import Store

@@ -1,4 +1,4 @@
-"""The draft of a prompt: goal, history and page as tokens in order, before they become arrays."""
+"""The layout of a prompt: goal, history and page as tokens in order, before they become arrays."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -7,8 +7,7 @@ from enum import IntEnum
 from typing import NamedTuple
 
 from webagent.action import Action
-from webagent.models.builtin.tokens import op_of
-from webagent.models.builtin.words import Word, keys_of, split
+from webagent.models.builtin.vocabulary import Word, keys_of, op_of, split
 from webagent.records import Node, Observation, Step
 
 PLACES = 64
@@ -33,7 +32,7 @@ _PAST_NAME_WORDS = 4
 _PAST_TEXT_WORDS = 8
 
 
-class Field(IntEnum):
+class PromptField(IntEnum):
     """Which part of the prompt a token stands in."""
 
     ROLE = 0
@@ -47,12 +46,12 @@ class Field(IntEnum):
     TARGET = 8
 
 
-class Token(NamedTuple):
+class PromptToken(NamedTuple):
     """One position of the prompt."""
 
     key: str
     """What the vocabulary is asked for."""
-    field: Field
+    field: PromptField
     place: int
     """Position inside the field; for a head the line's depth."""
     line: int
@@ -61,7 +60,7 @@ class Token(NamedTuple):
     """What a copy of it would say."""
 
 
-class Line(NamedTuple):
+class PromptLine(NamedTuple):
     """One line of the page that found room in the prompt."""
 
     head: int
@@ -75,7 +74,7 @@ class Line(NamedTuple):
     """Keys of the name's words, cut off or not in the prompt."""
 
 
-class Past(NamedTuple):
+class PastAction(NamedTuple):
     """What was done before, as far as the prompt tells it."""
 
     op: str
@@ -85,60 +84,62 @@ class Past(NamedTuple):
 
 
 @dataclass(slots=True)
-class Draft:
+class PromptLayout:
     """A prompt of T tokens in the making, with what relations and features are found from."""
 
     observation: Observation
-    past: list[Past]
+    past: list[PastAction]
     """All that was done before, oldest first."""
     previous: Observation | None
     """The page before the last action."""
-    tokens: list[Token]
+    tokens: list[PromptToken]
     goal: list[Word]
     """Word g of the goal stands at position g + 1."""
     goal_keys: list[str]
-    lines: list[Line]
-    deeds: list[tuple[int, int]]
+    lines: list[PromptLine]
+    acted: list[tuple[int, int]]
     """Position and mark of every action told: the past ones, then the one in question."""
 
 
-def draft(
+def lay_out_prompt(
     role: str, observation: Observation, steps: Sequence[Step], action: Action | None
-) -> Draft:
+) -> PromptLayout:
     """The prompt for `role` at `observation` after `steps`, about to do `action` if given."""
     goal = list(split(observation.goal, GOAL_WORDS))
-    out = Draft(
+    out = PromptLayout(
         observation=observation,
-        past=[past_of(step.decision.action, step.observation) for step in steps],
+        past=[past_action_of(step.decision.action, step.observation) for step in steps],
         previous=steps[-1].observation if steps else None,
-        tokens=[Token(f"role:{role}", Field.ROLE, 0, 0)],
+        tokens=[PromptToken(f"role:{role}", PromptField.ROLE, 0, 0)],
         goal=goal,
         goal_keys=[word.key for word in goal],
         lines=[],
-        deeds=[],
+        acted=[],
     )
-    _add_words(out, goal, Field.GOAL, 0)
+    _add_words(out, goal, PromptField.GOAL, 0)
     for number, past in enumerate(out.past[-_PAST_STEPS:]):
-        _add_past(out, past, Field.HISTORY, number)
+        _add_past(out, past, PromptField.HISTORY, number)
     if action is not None:
-        _add_past(out, past_of(action, observation), Field.ACTION, 0)
+        _add_past(out, past_action_of(action, observation), PromptField.ACTION, 0)
     if observation.outcome:
-        out.tokens.append(Token("outcome:problem", Field.HISTORY, 0, 0))
+        out.tokens.append(PromptToken("outcome:problem", PromptField.HISTORY, 0, 0))
     for index, name_limit in _fitting(out):
         node = out.observation.nodes[index]
         name = split(node.name, LINE_WORDS)
         kind = kind_of(node)
-        out.lines.append(Line(len(out.tokens), node, index, kind, keys_of(node.name, LINE_WORDS)))
+        out.lines.append(
+            PromptLine(len(out.tokens), node, index, kind, keys_of(node.name, LINE_WORDS))
+        )
         line = len(out.lines)
-        out.tokens.append(Token(kind, Field.HEAD, _place(node.depth), line))
+        out.tokens.append(PromptToken(kind, PromptField.HEAD, _place(node.depth), line))
         for place, state in enumerate(node.states):
-            out.tokens.append(Token(f"state:{state}", Field.STATE, _place(place), line))
-        _add_words(out, name[:name_limit], Field.NAME, line)
-        _add_words(out, split(node.value, LINE_WORDS), Field.VALUE, line)
+            out.tokens.append(PromptToken(f"state:{state}", PromptField.STATE, _place(place), line))
+        _add_words(out, name[:name_limit], PromptField.NAME, line)
+        _add_words(out, split(node.value, LINE_WORDS), PromptField.VALUE, line)
     return out
 
 
-def past_of(action: Action, observation: Observation) -> Past:
+def past_action_of(action: Action, observation: Observation) -> PastAction:
     """How an action done on a page is remembered."""
     mark = getattr(action, "mark", getattr(action, "source", 0))
     node = observation.node(mark)
@@ -146,7 +147,9 @@ def past_of(action: Action, observation: Observation) -> Past:
     target = observation.node(getattr(action, "target", 0))
     if target is not None:
         texts.append(target.name)
-    return Past(op_of(action), mark, node.name if node else "", " ".join(t for t in texts if t))
+    return PastAction(
+        op_of(action), mark, node.name if node else "", " ".join(t for t in texts if t)
+    )
 
 
 def kind_of(node: Node) -> str:
@@ -157,14 +160,14 @@ def kind_of(node: Node) -> str:
 # -- tokens ------------------------------------------------------------------------------
 
 
-def _add_words(out: Draft, words: Sequence[Word], field: Field, line: int) -> None:
+def _add_words(out: PromptLayout, words: Sequence[Word], field: PromptField, line: int) -> None:
     for place, word in enumerate(words):
-        out.tokens.append(Token(word.key, field, _place(place), line, word))
+        out.tokens.append(PromptToken(word.key, field, _place(place), line, word))
 
 
-def _add_past(out: Draft, past: Past, field: Field, number: int) -> None:
-    out.deeds.append((len(out.tokens), past.mark))
-    out.tokens.append(Token(f"op:{past.op}", field, _place(number), 0))
+def _add_past(out: PromptLayout, past: PastAction, field: PromptField, number: int) -> None:
+    out.acted.append((len(out.tokens), past.mark))
+    out.tokens.append(PromptToken(f"op:{past.op}", field, _place(number), 0))
     _add_words(out, split(past.name, _PAST_NAME_WORDS), field, 0)
     _add_words(out, split(past.text, _PAST_TEXT_WORDS), field, 0)
 
@@ -177,7 +180,7 @@ def _place(number: int) -> int:
 # -- what fits ---------------------------------------------------------------------------
 
 
-def _fitting(out: Draft) -> list[tuple[int, int]]:
+def _fitting(out: PromptLayout) -> list[tuple[int, int]]:
     """The lines that fit the token limit, each with how many words of its name.
 
     Long names of lines that are not about the goal are cut first; then lines are left out, those
