@@ -199,7 +199,9 @@ READ: dict[str, tuple[str, ...]] = {
     "the tests themselves": (
         "scripts/test",
         "scripts/check",
+        "scripts/test --fast",
         "scripts/test tests/recipes -k export",
+        "scripts/test --all",
     ),
     "tests/test_setup_script.py runs it": ("scripts/setup",),
     "continuous integration runs it": ("scripts/docs",),

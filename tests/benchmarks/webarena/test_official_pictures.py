@@ -13,7 +13,7 @@ from benchmarks.webarena.rules.pictures import likeness
 from tests.benchmarks.webarena.official import environment
 from tests.benchmarks.webarena.official.scored import Case, compared
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.very_slow, pytest.mark.timeout(900)]
 log = logging.getLogger(__name__)
 
 CAPTIONS = ("yes", "No.", "yes, a red one", "a polo shirt", "")
