@@ -26,6 +26,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     as_json = JSON in arguments
     rest = [word for word in arguments if word != JSON]
+    try:
+        status = _run(rest, as_json)
+        sys.stdout.flush()  # else what is left in the buffer fails when Python exits
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return _BROKEN_PIPE
+    return status
+
+
+def _run(rest: Sequence[str], as_json: bool) -> int:
+    """Print the help or the version, or run the recipe; return the exit status."""
     if not rest or rest[0] in ("-h", "--help", "help"):
         print(usage())
         return Status.DONE if rest else Status.USAGE
@@ -77,9 +88,6 @@ def _answer(name: str, arguments: Sequence[str]) -> int:
         return _told_error(stopped, name, stopped.status)
     except KeyboardInterrupt:
         return _told_error(Stopped(SIGINT), name, Status.INTERRUPTED)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return _BROKEN_PIPE
     if outcome is not None:
         conclude(facts_of(outcome))
     return outcome.status if outcome else Status.DONE

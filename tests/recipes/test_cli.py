@@ -230,3 +230,13 @@ def test_the_command_line_loads_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.endswith("\n[]\n")
+
+
+@pytest.mark.parametrize("word", ["--help", "--version"])
+def test_whoever_reads_the_output_may_leave(word: str) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "recipes.cli", word]
+    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (141, "")
