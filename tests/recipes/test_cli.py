@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from loop.console.outcome import Outcome, Status, Stopped
-from loop.console.output import emit, for_program
+from loop.console.outcome import CommandResult, Status, Stopped
+from loop.console.output import emit, is_for_program
 from recipes import cli
 from recipes.command_line.config import options_of
 from recipes.command_line.registry import Recipe, imported
@@ -19,48 +19,48 @@ from webagent.errors import SetupError, StoreError, unknown_name
 HEAVY = ("torch", "playwright", "transformers", "tyro", "pydantic", "numpy")
 
 
-def broken(argv: Sequence[str]) -> Outcome:
+def broken(argv: Sequence[str]) -> CommandResult:
     """Fails the way a recipe does."""
     raise StoreError(f"cannot read {argv[0]}")
 
 
-def interrupted(argv: Sequence[str]) -> Outcome:
+def interrupted(argv: Sequence[str]) -> CommandResult:
     """Stops the way Ctrl-C stops a recipe."""
     raise KeyboardInterrupt
 
 
-def misnamed(argv: Sequence[str]) -> Outcome:
+def misnamed(argv: Sequence[str]) -> CommandResult:
     """Is asked for what is not there."""
     raise unknown_name("word", argv[0], ["known"])
 
 
-def lacking(argv: Sequence[str]) -> Outcome:
+def lacking(argv: Sequence[str]) -> CommandResult:
     """Misses something that has to be set up."""
     raise SetupError("no browser was found; run scripts/setup")
 
 
-def stopped(argv: Sequence[str]) -> Outcome:
+def stopped(argv: Sequence[str]) -> CommandResult:
     """Stops the way SIGTERM stops a recipe that can go on."""
     raise Stopped(15, "finished steps are safe", "webagent stopped --resume runs/a")
 
 
-def echo(argv: Sequence[str]) -> Outcome:
+def echo(argv: Sequence[str]) -> CommandResult:
     """Hands back its arguments, and prints one through each way out there is."""
     sys.stdout.write("for people\n")
     os.system("echo from another program")
-    return Outcome({"argv": list(argv)}, Status.FAILED)
+    return CommandResult({"argv": list(argv)}, Status.FAILED)
 
 
-def streaming(argv: Sequence[str]) -> Outcome:
+def streaming(argv: Sequence[str]) -> CommandResult:
     """Tells of two events before it ends."""
     emit({"event": 1})
     emit({"event": 2})
-    sys.stdout.write(f"for a program: {for_program()}\n")
-    return Outcome({"events": 2})
+    sys.stdout.write(f"for a program: {is_for_program()}\n")
+    return CommandResult({"events": 2})
 
 
 @pytest.fixture
-def register(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[..., Outcome]], None]:
+def register(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[..., CommandResult]], None]:
     """Puts a function of this file into the table of recipes."""
 
     def add(function: Callable[..., int]) -> None:
@@ -184,7 +184,7 @@ def test_our_errors_keep_their_traceback_for_debugging(
 def test_errors_are_json_too_with_a_status_by_their_kind_and_what_to_do_next(
     register: Callable[..., None],
     capsys: pytest.CaptureFixture[str],
-    function: Callable[..., Outcome],
+    function: Callable[..., CommandResult],
     status: int,
     facts: tuple[str, str, str],
 ) -> None:

@@ -10,11 +10,10 @@ from typing import Any, cast
 import pytest
 
 from loop.arms import ARMS
-from loop.drawing import FIRST_FRESH, propose, watch, write_accounts
-from loop.folder import RunFolder
+from loop.folder import RunFolder, read_warnings
 from loop.learner import Learner
-from loop.noted import warnings_of
-from loop.session import Session, suite_of
+from loop.sampling import FIRST_FRESH, record_monitor, sample_tasks, write_draws
+from loop.session import Session, load_suite
 from loop.settings import ImproveConfig
 from recipes.improve import _reopen
 from tasks.curriculum.account import Reason
@@ -73,7 +72,7 @@ def played(  # noqa: PLR0913 - tests set one or two
 
 def why(session: Session, learner: Learner, name: str, round: int = 2) -> str:
     """The account of the first draw of a task; empty where it is not drawn."""
-    drawn = propose(session, learner, round)
+    drawn = sample_tasks(session, learner, round)
     fresh = (one for one in drawn if one.task.name == name and not one.task.parent)
     return next((one.account.why for one in fresh), "")
 
@@ -81,18 +80,18 @@ def why(session: Session, learner: Learner, name: str, round: int = 2) -> str:
 def test_the_first_round_is_drawn_on_fresh_training_seeds(
     session: Session, learner: Learner
 ) -> None:
-    drawn = propose(session, learner, 1)
+    drawn = sample_tasks(session, learner, 1)
     assert len(drawn) == 40
     assert {one.task.name for one in drawn} == set(NAMES)
     assert min(one.task.seed for one in drawn) == FIRST_FRESH
-    assert drawn == propose(session, learner, 1) != propose(session, learner, 2)
+    assert drawn == sample_tasks(session, learner, 1) != sample_tasks(session, learner, 2)
 
 
 def test_a_seed_that_was_played_is_not_drawn_as_a_fresh_one_again(
     session: Session, learner: Learner
 ) -> None:
     used = [played(session, learner, "enter-text", 1.0).task.seed for _ in range(4)]
-    fresh = [one.task for one in propose(session, learner, 2) if not one.task.parent]
+    fresh = [one.task for one in sample_tasks(session, learner, 2) if not one.task.parent]
     assert not {task.seed for task in fresh if task.name == "enter-text"} & set(used)
 
 
@@ -136,7 +135,7 @@ def test_without_a_curriculum_every_task_comes_up_as_often(
     for arm, setting in (("uniform", "on"), ("self", "uniform")):
         config = replace(session.config, curriculum=cast(Any, setting))
         even = replace(session, arm=ARMS[arm], config=config)
-        drawn = propose(even, learner, 2)
+        drawn = sample_tasks(even, learner, 2)
         assert [sum(one.task.name == name for one in drawn) for name in NAMES] == [10] * 4
         assert {one.account.reason for one in drawn} == {Reason.EVEN}
 
@@ -144,10 +143,10 @@ def test_without_a_curriculum_every_task_comes_up_as_often(
 def test_why_each_played_task_was_drawn_lies_beside_the_run(
     session: Session, learner: Learner
 ) -> None:
-    drawn = propose(session, learner, 1)
+    drawn = sample_tasks(session, learner, 1)
     done = played(session, learner, drawn[2].task.name, 1.0)
     done = replace(done, task=drawn[2].task, provenance=replace(done.provenance, index=2))
-    write_accounts(session, drawn, [done], 1)
+    write_draws(session, drawn, [done], 1)
     [line] = (session.folder.path / "curriculum/self-0/1.jsonl").read_text().splitlines()
     found = json.loads(line)
     assert (found["episode"], found["index"]) == (done.id, 2)
@@ -160,13 +159,13 @@ def test_monitors_are_kept_and_the_last_warning_of_an_arm_is_told(
 ) -> None:
     for number in (1, 2, 3):
         tries = [played(session, learner, name, 1.0, round=number) for name in NAMES * 6]
-        watch(session, learner, tries, [1.0] * len(tries), number)
+        record_monitor(session, learner, tries, [1.0] * len(tries), number)
     states = session.store.states("curriculum:self:0:")
     assert len(states) == 3
-    [said] = warnings_of(session.store)
+    [said] = read_warnings(session.store)
     assert said.startswith("self, repeat 0: round 4 is likely to be a plateau")
     again = dict(states)
-    watch(session, learner, tries, [1.0] * len(tries), 3)
+    record_monitor(session, learner, tries, [1.0] * len(tries), 3)
     assert session.store.states("curriculum:self:0:") == again
 
 
@@ -186,12 +185,12 @@ def test_a_suite_whose_tasks_are_the_same_on_every_seed_cannot_be_improved_on(
     )
     monkeypatch.setattr("loop.session.benchmark_named", lambda name: fixed)
     with pytest.raises(SetupError, match=r"fixed@1 are the same on every seed"):
-        suite_of("fixed-for-this-test")
+        load_suite("fixed-for-this-test")
 
 
 def test_an_unknown_benchmark_is_named() -> None:
     with pytest.raises(SetupError, match="no benchmark is called 'minibob'"):
-        suite_of("minibob")
+        load_suite("minibob")
 
 
 def test_a_run_drawn_in_the_old_way_says_that_it_cannot_be_gone_on_with(tmp_path: Path) -> None:

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from loop.console.meter import Meter
 from loop.console.outcome import Status
+from loop.console.progress import count_episodes
+from loop.costs import Caps, open_ledger, run_within_caps
+from loop.costs import format_spending as in_words
 from loop.measurement.clock import Clock
-from loop.spending import Caps, open_ledger, within
-from loop.spending import told as in_words
 from loop.summary import as_markdown, read_summary
 from loop.summary.spent import SpentRow, spent
 from loop.summary.words import spent_cells
@@ -81,7 +81,7 @@ async def session(store: Store, caps: Caps, seconds: float | None = None) -> Pla
         with Clock(store, "tiny") as clock:
             await collect(plan, player, world, concurrency=3, recorder=clock)
 
-    await within(work(), ledger, store, seconds)
+    await run_within_caps(work(), ledger, store, seconds)
     return player
 
 
@@ -168,15 +168,15 @@ async def test_an_error_in_the_work_is_not_swallowed(store: Store) -> None:
         raise ValueError("a defect")
 
     with pytest.raises(ValueError, match="a defect"):
-        await within(broken(), open_ledger(store, Caps(), PRICES), store, None)
+        await run_within_caps(broken(), open_ledger(store, Caps(), PRICES), store, None)
 
 
 def test_the_meter_tells_what_was_spent_so_far() -> None:
     entries = {("policy", "tiny"): Spent("policy", "tiny", 12, input_tokens=132, output_tokens=84)}
     ledger = Ledger(prices=PRICES, entries=entries)
     text = StringIO()
-    with Meter(1, Console(file=text, width=200), partial(in_words, ledger)) as meter:
-        meter.count(episode(Provenance(), "click-link", 0, True), 1.0, is_new=True)
+    with count_episodes(1, Console(file=text, width=200), partial(in_words, ledger)) as counter:
+        counter.count(episode(Provenance(), "click-link", 0, True), 1.0, is_new=True)
     assert "216 tokens, 0.0003 USD" in text.getvalue()
     assert in_words(Ledger()) == ""
     assert in_words(Ledger(entries=entries)) == "216 tokens"

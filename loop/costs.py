@@ -1,4 +1,4 @@
-"""What a run may spend and has spent, kept in its store, so that limits hold over its sessions."""
+"""What a run may spend and has spent on models, kept in its store across all its sessions."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -6,15 +6,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from tasks.task import Json
 from webagent.errors import UsageError
 from webagent.models.metered import Ledger, Limits, Spent
 from webagent.models.price import Price, Prices, read_prices
+from webagent.records import Decision, Trajectory
 from webagent.serialize import from_json, to_json
 from webagent.store import Store
 
 PRICES = Path("prices.toml")
 """Read where it is, when no other file is named."""
 _SPENT, _PRICES, _STOPPED = "spent", "prices", "stopped"
+_SPENT_ON_JUDGING = "judging:spent"
 
 
 @dataclass(frozen=True)
@@ -56,14 +59,14 @@ class Caps:
                 raise UsageError(f"{flag} {value:g} leaves nothing to spend; give more, or no cap")
 
 
-def prices_in(path: Path | None) -> Prices:
+def load_prices(path: Path | None) -> Prices:
     """The prices in the file named, else in ./prices.toml, else none. Raises `SetupError`."""
     if path is None and not PRICES.is_file():
         return Prices()
     return read_prices(path or PRICES)
 
 
-def check_money(caps: Caps, model: str, prices: Prices) -> None:
+def check_cost_cap(caps: Caps, model: str, prices: Prices) -> None:
     """Whether a cap on money can be kept. Raises `SetupError` where nothing tells what is spent.
 
     `model` is the one that is paid for; empty where none is asked.
@@ -79,32 +82,38 @@ def check_money(caps: Caps, model: str, prices: Prices) -> None:
 
 
 def open_ledger(store: Store, caps: Caps, prices: Prices) -> Ledger:
-    """The run's ledger as it was left, with these limits; it keeps itself in the store."""
-    entries = {(entry.role, entry.model): entry for entry in kept_entries(store)}
-    ledger = Ledger(Limits(caps.max_cost, caps.max_tokens_total), prices, entries)
-
-    def keep(changed: Spent) -> None:
-        store.put_state(_SPENT, [to_json(entry) for entry in ledger.entries.values()])
-
-    ledger.on_change = keep
-    store.put_state(
-        _PRICES,
-        [
-            {"model": name, **prices.models[name].model_dump(mode="json")}
-            for name in sorted(prices.models)
-        ],
-    )
+    """Return the run's ledger as it was left, with these limits; it keeps itself in the store."""
+    ledger = _restore_ledger(store, _SPENT, caps, prices)
+    rows = sorted(prices.models.items())
+    state: list[Json] = [{"model": name, **price.model_dump(mode="json")} for name, price in rows]
+    store.put_state(_PRICES, state)
     store.put_state(_STOPPED, "")
     return ledger
 
 
-def kept_entries(store: Store) -> list[Spent]:
-    """What was asked of each model in each role, as the run's ledger kept it."""
-    kept = store.get_state(_SPENT)
+def open_judging_ledger(store: Store, caps: Caps, prices: Prices) -> Ledger:
+    """Return the ledger of all judging of this run so far, kept apart from what playing cost."""
+    return _restore_ledger(store, _SPENT_ON_JUDGING, caps, prices)
+
+
+def _restore_ledger(store: Store, key: str, caps: Caps, prices: Prices) -> Ledger:
+    entries = {(entry.role, entry.model): entry for entry in read_spending(store, key)}
+    ledger = Ledger(Limits(caps.max_cost, caps.max_tokens_total), prices, entries)
+
+    def keep(changed: Spent) -> None:
+        store.put_state(key, [to_json(entry) for entry in ledger.entries.values()])
+
+    ledger.on_change = keep
+    return ledger
+
+
+def read_spending(store: Store, key: str = _SPENT) -> list[Spent]:
+    """Return what was asked of each model in each role, as the run's ledger kept it."""
+    kept = store.get_state(key)
     return [from_json(Spent, row) for row in kept] if isinstance(kept, list) else []
 
 
-def kept_prices(store: Store) -> Prices | None:
+def read_stored_prices(store: Store) -> Prices | None:
     """The prices the run was last played at; None for a run that keeps no ledger."""
     kept = store.get_state(_PRICES)
     if not isinstance(kept, list):
@@ -113,12 +122,12 @@ def kept_prices(store: Store) -> Prices | None:
     return Prices({str(row.pop("model")): Price.model_validate(row) for row in rows})
 
 
-def why_stopped(store: Store) -> str:
+def read_stop_reason(store: Store) -> str:
     """Why the run stopped before its end; empty where it did not."""
     return str(store.get_state(_STOPPED) or "")
 
 
-def told(ledger: Ledger) -> str:
+def format_spending(ledger: Ledger) -> str:
     """What was spent so far, in a few words; empty before anything was."""
     if not ledger.entries:
         return ""
@@ -128,17 +137,17 @@ def told(ledger: Ledger) -> str:
     return f"{ledger.tokens:,} tokens{known}"
 
 
-async def within(
+async def run_within_caps(
     work: Coroutine[Any, Any, object], ledger: Ledger, store: Store, seconds: float | None
 ) -> None:
     """Do the work; where the ledger closes first, or after so many seconds, end it in order.
 
     Finished steps are safe then, requests in flight have been booked, and the store knows why.
     """
-    await until_closed(work, ledger, seconds, lambda: store.put_state(_STOPPED, ledger.reason))
+    await run_until_closed(work, ledger, seconds, lambda: store.put_state(_STOPPED, ledger.reason))
 
 
-async def until_closed(
+async def run_until_closed(
     work: Coroutine[Any, Any, object],
     ledger: Ledger,
     seconds: float | None,
@@ -169,3 +178,39 @@ async def _expire(ledger: Ledger, seconds: float | None) -> None:
     if seconds is not None:
         await asyncio.sleep(max(seconds, 0.0))
         ledger.stop("its time is up")
+
+
+@dataclass(frozen=True, slots=True)
+class RunPrices:
+    """The prices of one run."""
+
+    prices: Prices
+    asked: str
+    """The one model that policies asked for, whatever its server called itself; empty where there
+    were several or none."""
+
+    @classmethod
+    def of(cls, store: Store) -> "RunPrices":
+        """As the run's ledger has it."""
+        asked = {entry.model for entry in read_spending(store) if entry.role == "policy"}
+        return cls(read_stored_prices(store) or Prices(), asked.pop() if len(asked) == 1 else "")
+
+    def step(self, decision: Decision) -> tuple[float | None, str | None]:
+        """Money and its currency; None where price or tokens are not known, or weights are own."""
+        price = self._price(decision)
+        counted = decision.usage.get("input_tokens", 0) + decision.usage.get("output_tokens", 0)
+        money = price.money(decision.usage) if price and counted else None
+        return money, price.currency if price and money is not None else None
+
+    def episode(self, trajectory: Trajectory) -> tuple[float | None, str | None]:
+        """The sum over the steps; None where that of any is not known."""
+        steps = [self.step(step.decision) for step in trajectory.steps]
+        known = [money for money, _ in steps if money is not None]
+        if not known or len(known) < len(steps):
+            return None, None
+        return sum(known), steps[0][1]
+
+    def _price(self, decision: Decision) -> Price | None:
+        return self.prices.of(decision.weights) or (
+            self.prices.of(self.asked) if self.asked else None
+        )

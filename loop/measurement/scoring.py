@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from benchmarks.rules import checks_hold
 from evaluators.combine import CountedModel, ask
 from evaluators.evaluator import Judged
-from loop.contestant import Contestant
+from loop.folder import JUDGE
 from loop.judging.specification import Making, Spec
-from loop.noted import JUDGE
+from loop.policies import NamedPolicy
 from tasks.task import Task
 from webagent.models.metered import Ledger, MeteredModel
 from webagent.records import Trajectory
@@ -67,7 +67,7 @@ class Verdicts:
 
 @asynccontextmanager
 async def judging_in(
-    store: Store, spec: Spec, contestant: Contestant | None, ledger: Ledger
+    store: Store, spec: Spec, contestant: NamedPolicy | None, ledger: Ledger
 ) -> AsyncIterator[Verdicts]:
     """Whoever scores, ready; `contestant` has the model of one that asks. Raises `SetupError`."""
     model = None

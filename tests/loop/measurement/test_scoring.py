@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from evaluators.evaluator import Judged, Verdict
-from loop.measurement.verdicts import HEADLINE, Verdicts
-from loop.noted import judge_in
+from loop.folder import read_judge_id
+from loop.measurement.scoring import HEADLINE, Verdicts
 from perf.fakes.run import episode
 from tasks.task import Check
 from webagent.errors import ModelError
@@ -56,7 +56,7 @@ async def test_a_judge_is_asked_again_only_where_it_has_not_spoken(store: Store)
     assert [await verdicts.give(each) for each in (first, second, third)] == [1.0, 0.0, 1.0]
     assert len(asked) == 3
     assert asked_again == [second.id, third.id]
-    assert judge_in(store) == "canned@1"
+    assert read_judge_id(store) == "canned@1"
 
 
 async def test_a_judge_that_a_cap_has_silenced_leaves_no_verdict(store: Store) -> None:

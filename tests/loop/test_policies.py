@@ -5,12 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from loop.asked import AskedModel
-from loop.contestant import Contestant
 from loop.folder import RunFolder
+from loop.measurement.scoring import HEADLINE
 from loop.measurement.settings import BenchmarkConfig, arm_of
-from loop.measurement.verdicts import HEADLINE
-from loop.memory import knowledge_of
+from loop.policies import ModelChoice, NamedPolicy, load_knowledge
 from perf.fakes.run import episode
 from perf.fakes.world import FakeWorld, fake_task
 from recipes import cli
@@ -80,36 +78,36 @@ def test_switches_come_from_a_file_too_and_are_kept_with_the_run(
 
 
 def test_every_switch_has_its_own_name_in_tables() -> None:
-    assert Contestant("endpoint", "m").label() == "m"
-    assert Contestant("model:runs/x").label() == "model"
-    assert Contestant("local:runs/x/small").label("hints") == "small +hints"
-    config = BenchmarkConfig(asked=AskedModel(model="m"), hints=Path("h"), exemplars=Path("e"))
+    assert NamedPolicy("endpoint", "m").label() == "m"
+    assert NamedPolicy("model:runs/x").label() == "model"
+    assert NamedPolicy("local:runs/x/small").label("hints") == "small +hints"
+    config = BenchmarkConfig(asked=ModelChoice(model="m"), hints=Path("h"), exemplars=Path("e"))
     assert arm_of(config) == "m +exemplars=2 +hints"
 
 
 def test_examples_are_successes_of_other_splits(folder: Path) -> None:
     run = a_run(folder, ("train", 1, True), ("train", 2, False), ("test", 3, True))
 
-    (memory,) = knowledge_of(run, None, "test", HEADLINE.id)
+    (memory,) = load_knowledge(run, None, "test", HEADLINE.id)
 
     assert isinstance(memory, Exemplars)
     assert [each.seed for each in memory.exemplars] == [seed_of("train", 1)]
-    assert knowledge_of(None, None, "test", HEADLINE.id) == ()
+    assert load_knowledge(None, None, "test", HEADLINE.id) == ()
 
 
 def test_a_run_without_usable_examples_is_named(folder: Path) -> None:
     run = a_run(folder, ("test", 3, True))
     with pytest.raises(SetupError, match="holds 1 episodes that went well, none of them"):
-        knowledge_of(run, None, "test", HEADLINE.id)
+        load_knowledge(run, None, "test", HEADLINE.id)
     with pytest.raises(SetupError, match="holds 0 episodes"):
-        knowledge_of(run, None, "train", "another judge")
+        load_knowledge(run, None, "train", "another judge")
     with pytest.raises(StoreError):
-        knowledge_of(folder / "nowhere", None, "test", HEADLINE.id)
+        load_knowledge(folder / "nowhere", None, "test", HEADLINE.id)
 
 
 def test_a_model_that_looks_may_be_shown_several_screenshots() -> None:
     asking = Asking(prompting=Prompting(screenshots=3))
-    Contestant("endpoint", "m", asking=asking, images=True).check()
+    NamedPolicy("endpoint", "m", asking=asking, images=True).check()
 
 
 async def test_an_episode_is_played_with_everything_switched_on(
@@ -123,9 +121,9 @@ async def test_an_episode_is_played_with_everything_switched_on(
     switches = Prompting(
         form="conversation", plan=True, critique=True, loops="end", pages=2, replay=2
     )
-    known = knowledge_of(a_run(folder, ("train", 1, True)), None, "test", HEADLINE.id)
+    known = load_knowledge(a_run(folder, ("train", 1, True)), None, "test", HEADLINE.id)
 
-    asked = Contestant("endpoint", "m", asking=Asking(prompting=switches), knowledge=known)
+    asked = NamedPolicy("endpoint", "m", asking=Asking(prompting=switches), knowledge=known)
     async with asked.ready(None) as policy:
         played = await run_episode(fake_task(seed_of("test", 0)), policy, FakeWorld())
 
@@ -158,7 +156,7 @@ def test_a_benchmark_measures_a_switch(
 
 def test_a_server_is_declared_in_a_file(folder: Path) -> None:
     (folder / "served.toml").write_text('[endpoint]\nmodel = "big"\nserver = "vllm"\n')
-    config = BenchmarkConfig(asked=AskedModel(endpoint=folder / "served.toml"))
+    config = BenchmarkConfig(asked=ModelChoice(endpoint=folder / "served.toml"))
     assert arm_of(config) == "big"
     (folder / "served.toml").write_text('[endpoint]\nmodel = "big"\nserver = "vlm"\n')
     with pytest.raises(SetupError, match="vllm"):

@@ -6,7 +6,7 @@ from pathlib import Path
 from evaluators.frozen import FrozenJudge, freeze, read_frozen, refuse_frozen, verify, write_frozen
 from evaluators.reward.builtin import RewardModel
 from loop.learner import Learner, train_judge
-from loop.session import SHARED, Session, play, scored
+from loop.session import SHARED, Session, play_episodes, score_episodes
 from loop.summary.drift import FROZEN, OWN
 from webagent.models.builtin.model import BuiltinModel
 from webagent.policy.builtin import BuiltinPolicy
@@ -20,7 +20,7 @@ _FIRST_LABELLED = 50_000
 """Training seeds from here on are those of labelled episodes."""
 
 
-async def first_judge(session: Session, learner: Learner) -> None:
+async def train_first_judge(session: Session, learner: Learner) -> None:
     """Labelled episodes of the first policy, the judge trained on them, and its copy frozen."""
     learner.actor = learner.policy.copy()
     names = session.names
@@ -34,12 +34,12 @@ async def first_judge(session: Session, learner: Learner) -> None:
     exploration = Exploration(session.config.temperature, session.config.random_share)
     policy = BuiltinPolicy(learner.policy, exploration=exploration, batched=Batcher)
     plan = planned(tasks, session.provenance("label", arm=SHARED))
-    episodes = await play(session, plan, policy, "labelled episodes")
-    for trajectory, value in zip(episodes, await scored(session, episodes), strict=True):
+    episodes = await play_episodes(session, plan, policy, "labelled episodes")
+    for trajectory, value in zip(episodes, await score_episodes(session, episodes), strict=True):
         learner.success[trajectory.id] = value
     learner.labelled = list(episodes)
     key = (SHARED, session.repeat, 0, PART)
-    folder, record = session.folder.weights(*key), _record(session)
+    folder, record = session.folder.weights(*key), _frozen_path(session)
     if not session.folder.has_weights(*key):
         network = BuiltinModel.create(11 * session.repeat + 5)
         config = session.fit_config(session.config.judge_tokens, 0)
@@ -49,18 +49,18 @@ async def first_judge(session: Session, learner: Learner) -> None:
     learner.frozen = RewardModel.load(folder)
     if not record.exists():
         write_frozen(record, [freeze(learner.frozen.evaluator(), folder)])
-    verify(_frozen(session), learner.frozen.evaluator(), folder)
+    verify(_read_frozen_judge(session), learner.frozen.evaluator(), folder)
 
 
-async def believe(session: Session, learner: Learner, trajectory: Trajectory) -> float | None:
+async def judge_episode(session: Session, learner: Learner, trajectory: Trajectory) -> float | None:
     """What the arm takes for the outcome; the verdicts behind it are stored."""
-    own, frozen = await verdicts(session, learner, trajectory)
+    own, frozen = await record_verdicts(session, learner, trajectory)
     if session.arm.believes == "own" or own is None or frozen is None:
         return own
     return min(own, frozen)
 
 
-async def verdicts(
+async def record_verdicts(
     session: Session, learner: Learner, trajectory: Trajectory
 ) -> tuple[float | None, float | None]:
     """The own judge's verdict and the frozen one's; both are stored."""
@@ -75,7 +75,7 @@ async def verdicts(
     return values[0], values[1]
 
 
-def learn_judge(session: Session, learner: Learner, round: int) -> None:
+def retrain_judge(session: Session, learner: Learner, round: int) -> None:
     """Train the own judge on what it was told and on what it believed.
 
     In the first round from nothing, then from its last weights: the frozen judge's are never
@@ -83,24 +83,24 @@ def learn_judge(session: Session, learner: Learner, round: int) -> None:
     """
     key = (session.arm.name, session.repeat, round, PART)
     if not session.folder.has_weights(*key):
-        network = _to_train(session, round)
+        network = _load_network(session, round)
         config = session.fit_config(session.config.judge_tokens, round - 1)
         judge = train_judge(learner, network, config, session.progress("judge"))
         session.folder.save(judge, *key)
     learner.judge = RewardModel.load(session.folder.weights(*key))
 
 
-def _to_train(session: Session, round: int) -> BuiltinModel:
+def _load_network(session: Session, round: int) -> BuiltinModel:
     if round == 1:
         return BuiltinModel.create(11 * session.repeat + 6)
     last = session.folder.weights(session.arm.name, session.repeat, round - 1, PART)
-    refuse_frozen(last, [_frozen(session)])
+    refuse_frozen(last, [_read_frozen_judge(session)])
     return BuiltinModel.load(last)
 
 
-def _record(session: Session) -> Path:
+def _frozen_path(session: Session) -> Path:
     return session.folder.path / f"frozen-{session.repeat}.json"
 
 
-def _frozen(session: Session) -> FrozenJudge:
-    return read_frozen(_record(session))[0]
+def _read_frozen_judge(session: Session) -> FrozenJudge:
+    return read_frozen(_frozen_path(session))[0]

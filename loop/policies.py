@@ -1,20 +1,21 @@
-"""The policies a benchmark can measure, by the names they are asked for with."""
+"""The policies that a command can play, by the names they are asked for with."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from benchmarks.solutions import ORACLES, OraclePolicy
+from tasks.suite import split_of
 from webagent.agent.asking import Asking, Images
 from webagent.agent.weights import builtin_policy, language_model
-from webagent.errors import PolicyError, UsageError, unknown_name
-from webagent.models import CannedModel, Capabilities, Endpoint, EndpointModel, Model
-from webagent.policy.knowledge import Knowledge
+from webagent.errors import PolicyError, SetupError, UsageError, unknown_name
+from webagent.models import CannedModel, Capabilities, Endpoint, EndpointModel, Model, load_endpoint
+from webagent.policy.knowledge import Exemplar, Exemplars, Hints, Knowledge, exemplar_of
 from webagent.policy.policy import Policy
 from webagent.policy.prompting import Prompting
 from webagent.records import Decision, Observation, Trajectory
-from webagent.store import ImageFolder
+from webagent.store import ImageFolder, Store
 
 KINDS = ("oracle", "model:FOLDER", "local:FOLDER", "endpoint")
 PLAIN = Prompting()
@@ -28,7 +29,7 @@ _UNLOADED = CannedModel(
 
 
 @dataclass(frozen=True, slots=True)
-class Contestant:
+class NamedPolicy:
     """A policy by name and, where it is a language model's, how that is asked."""
 
     policy: str
@@ -103,7 +104,7 @@ class Contestant:
         """
         self.check()
         if self.kind == "oracle":
-            yield Oracles()
+            yield ScriptedSolutions()
         elif self.kind == "model":
             yield builtin_policy(Path(self.place), self.temperature, self.random_share)
         else:
@@ -151,7 +152,7 @@ class Contestant:
             )
 
 
-class Oracles:
+class ScriptedSolutions:
     """The oracle of whichever task is played; a task without one is a failure like any other."""
 
     def __init__(self) -> None:
@@ -172,3 +173,71 @@ class Oracles:
         if name not in ORACLES:
             raise PolicyError(f"no oracle knows how {name} is done")
         return self._oracles.setdefault(name, OraclePolicy(name))
+
+
+@dataclass(frozen=True)
+class ModelChoice:
+    """A model in this process, or behind an endpoint."""
+
+    policy: str = "endpoint"
+    """`local:FOLDER` (or a hub name) for weights in this process, or `endpoint`
+    (OPENAI_BASE_URL)."""
+    model: str = ""
+    """Name of the model behind the endpoint."""
+    endpoint: Path | None = None
+    """File whose table [endpoint] says where the server is and what it can do (docs/models.md)."""
+
+    @property
+    def is_named(self) -> bool:
+        """Whether any model was asked for."""
+        return bool(self.model or self.endpoint) or self.policy != "endpoint"
+
+    @property
+    def paid(self) -> str:
+        """What the server calls the model that is paid for; empty for weights in this process."""
+        return self.contestant().served if self.policy == "endpoint" else ""
+
+    def contestant(self, *, images: bool = False) -> NamedPolicy:
+        """It, as benchmarks name a policy. Raises `SetupError` for a file that says nothing."""
+        served = load_endpoint(self.endpoint) if self.endpoint else None
+        return NamedPolicy(self.policy, self.model, served, images=images)
+
+
+def load_knowledge(
+    exemplars: Path | None, hints: Path | None, split: str, judge: str, count: int = 2
+) -> tuple[Knowledge, ...]:
+    """Examples from a run's folder and hints from a folder of Markdown, where they are given.
+
+    `count` examples are shown at a time: episodes that this judge gave a success of 1, on seeds of
+    another split than the measured one. Raises `SetupError` when a run holds none, or a file of
+    hints makes no sense, and `StoreError` when the run cannot be read.
+    """
+    found: list[Knowledge] = []
+    if exemplars is not None:
+        with Store.open(exemplars) as store:
+            found.append(Exemplars(_examples(store, split, judge), count=count))
+    if hints is not None:
+        found.append(Hints.read(hints))
+    return tuple(found)
+
+
+def _examples(store: Store, split: str, judge: str) -> list[Exemplar]:
+    succeeded = {
+        episode
+        for episode, scores in store.scores().items()
+        if any((s.name, s.evaluator, s.value) == ("success", judge, 1.0) for s in scores)
+    }
+    usable = list(_usable(store, succeeded, split))
+    if not usable:
+        raise SetupError(
+            f"{store.folder} holds {len(succeeded)} episodes that went well, none of them of"
+            f" another split than {split!r}; examples from the measured seeds would give them away."
+            " Play some first, as with webagent benchmark --split train"
+        )
+    return usable
+
+
+def _usable(store: Store, episodes: set[str], split: str) -> Iterator[Exemplar]:
+    for trajectory in store.trajectories():
+        if trajectory.id in episodes and split_of(trajectory.task.seed) != split:
+            yield exemplar_of(trajectory)

@@ -1,4 +1,4 @@
-"""Drawing: the tasks of a round by the run's curriculum, with what it notes beside the run."""
+"""Sampling the tasks of a round by the run's curriculum, with its records in the run folder."""
 
 import json
 from collections import Counter
@@ -7,8 +7,8 @@ from dataclasses import asdict, replace
 
 import numpy as np
 
+from loop.folder import CURRICULUM, read_monitors
 from loop.learner import Learner
-from loop.noted import CURRICULUM, monitors_of
 from loop.session import Session
 from tasks.curriculum import (
     Curriculum,
@@ -25,7 +25,7 @@ from tasks.curriculum import (
 from tasks.task import Json
 from tasks.variants import Attempt, Retry, Variation
 from webagent.models.builtin.vocabulary import op_of
-from webagent.records import Ending, Observation, Trajectory
+from webagent.records import Ending, Trajectory
 from webagent.rollout import INTERRUPTED
 from webagent.store import Store
 from worldmodel.simulate import start_key
@@ -34,7 +34,7 @@ FIRST_FRESH = 100_000
 """Training seeds below this one are kept for demonstrations."""
 
 
-def propose(session: Session, learner: Learner, round: int) -> list[Drawn]:
+def sample_tasks(session: Session, learner: Learner, round: int) -> list[Drawn]:
     """The tasks of a round: worth learning, on fresh training seeds, some made from old ones."""
     rng = np.random.default_rng([session.repeat, round])
     used = Counter({name: FIRST_FRESH for name in session.names})
@@ -44,19 +44,19 @@ def propose(session: Session, learner: Learner, round: int) -> list[Drawn]:
     steps = session.config.steps
     if session.draws_evenly:
         return draw_evenly(session.suite, session.names, steps, used, rng)
-    return _curriculum(session, learner).draw(
+    return _build_curriculum(session, learner).draw(
         steps,
         round,
         session.config.rounds,
-        _records(session, learner, round),
+        _count_attempts(session, learner, round),
         used,
-        _attempts(learner),
+        _list_attempts(learner),
         Variation(session.suite, Retry()),
         rng,
     )
 
 
-def watch(
+def record_monitor(
     session: Session,
     learner: Learner,
     episodes: Sequence[Trajectory],
@@ -64,27 +64,18 @@ def watch(
     round: int,
 ) -> None:
     """Keep the round's monitors, and say so where the next one is likely to be a plateau."""
-    worths = _curriculum(session, learner).worths(
-        _records(session, learner, round + 1), round + 1, session.config.rounds
+    worths = _build_curriculum(session, learner).worths(
+        _count_attempts(session, learner, round + 1), round + 1, session.config.rounds
     )
     tried = [
-        Tried(
-            t.task.name,
-            t.task.seed,
-            (
-                ", ".join(
-                    f"{op_of(step.decision.action)} {_role(step.decision.action, step.observation)}"
-                    for step in t.steps
-                )
-            ),
-            bool(value),
-            learner.succeeded(t),
-        )
+        Tried(t.task.name, t.task.seed, _describe_actions(t), bool(value), learner.succeeded(t))
         for t, value in zip(episodes, truth, strict=True)
         if value is not None
     ]
     place = session.arm.name, session.repeat
-    known = [m for (arm, repeat), m in _stored(session.store) if (arm, repeat) == place]
+    known = [
+        m for (arm, repeat), m in _read_stored_monitors(session.store) if (arm, repeat) == place
+    ]
     now = monitor(round, tried, worths)
     warning = plateau_warning([*(m for m in known if m.round < round), now])
     state: dict[str, Json] = {**asdict(now), "warning": warning}
@@ -94,7 +85,7 @@ def watch(
         session.say("plateau ahead", 1.0, warning)
 
 
-def write_accounts(
+def write_draws(
     session: Session, drawn: Sequence[Drawn], episodes: Sequence[Trajectory], round: int
 ) -> None:
     """Write why each of the episodes' tasks was drawn, a line each, whole or not at all."""
@@ -119,29 +110,29 @@ def write_accounts(
     draft.replace(folder / f"{round}.jsonl")
 
 
-def _stored(store: Store) -> list[tuple[tuple[str, int], Monitor]]:
+def _read_stored_monitors(store: Store) -> list[tuple[tuple[str, int], Monitor]]:
     """The monitors of all rounds so far, in order."""
     found = []
-    for place, state in monitors_of(store):
+    for place, state in read_monitors(store):
         given = {key: value for key, value in state.items() if key != "warning"}
         found.append((place, Monitor(**{**given, "unsolved": tuple(given["unsolved"])})))
     return found
 
 
-def _curriculum(session: Session, learner: Learner) -> Curriculum:
+def _build_curriculum(session: Session, learner: Learner) -> Curriculum:
     shown = {trajectory.task.name for trajectory in learner.demonstrations}
     return Curriculum(session.suite, kinds_of(session.suite, session.names, shown))
 
 
-def _records(session: Session, learner: Learner, now: int) -> dict[str, Record]:
+def _count_attempts(session: Session, learner: Learner, now: int) -> dict[str, Record]:
     """How each task went before round `now`, tasks that a proposer made left out: they are easier
     or harder than what is drawn."""
     tries = [
-        (t.provenance.round, t.task.name, _outcome(learner, t), len(t.steps))
+        (t.provenance.round, t.task.name, _classify(learner, t), len(t.steps))
         for t in learner.experience
         if not t.task.parent
     ]
-    tries += _broken(session)
+    tries += _list_broken(session)
     taught = Counter(trajectory.task.name for trajectory in learner.demonstrations)
     records = {
         name: Record(shown=shown, shown_successes=successes, demonstrations=taught[name])
@@ -153,7 +144,7 @@ def _records(session: Session, learner: Learner, now: int) -> dict[str, Record]:
     return records
 
 
-def _outcome(learner: Learner, trajectory: Trajectory) -> Outcome:
+def _classify(learner: Learner, trajectory: Trajectory) -> Outcome:
     said = learner.success.get(trajectory.id)
     if said is None:
         return Outcome.UNJUDGED
@@ -163,7 +154,7 @@ def _outcome(learner: Learner, trajectory: Trajectory) -> Outcome:
     return Outcome.STRAYED if strayed else Outcome.FAILURE
 
 
-def _broken(session: Session) -> list[tuple[int, str, Outcome, int]]:
+def _list_broken(session: Session) -> list[tuple[int, str, Outcome, int]]:
     """Attempts whose world failed, those apart that a kill cut off."""
     entries = session.store.entries(
         "finished",
@@ -180,7 +171,7 @@ def _broken(session: Session) -> list[tuple[int, str, Outcome, int]]:
     ]
 
 
-def _attempts(learner: Learner) -> list[Attempt]:
+def _list_attempts(learner: Learner) -> list[Attempt]:
     """Each task and seed that was tried, with how often it went well."""
     found: dict[str, Attempt] = {}
     for trajectory in learner.experience:
@@ -191,6 +182,10 @@ def _attempts(learner: Learner) -> list[Attempt]:
     return list(found.values())
 
 
-def _role(action: object, observation: Observation) -> str:
-    node = observation.node(getattr(action, "mark", 0))
-    return node.role if node else "page"
+def _describe_actions(trajectory: Trajectory) -> str:
+    """Return the kind of each action with the role of what it was done to."""
+    described = []
+    for step in trajectory.steps:
+        node = step.observation.node(getattr(step.decision.action, "mark", 0))
+        described.append(f"{op_of(step.decision.action)} {node.role if node else 'page'}")
+    return ", ".join(described)
