@@ -11,7 +11,7 @@ from webagent.memory.goals import Goal, align, read_goal
 from webagent.memory.pages import kind_of_page, skeleton, stable_hash
 from webagent.memory.scene import MARKS, SLOT, Scene, arguments, scene_of, signature
 from webagent.memory.texts import describe_text
-from webagent.models.builtin.tokens import op_of
+from webagent.models.builtin.vocabulary import op_of
 from webagent.records import Trajectory
 
 Descriptors = frozenset[tuple[Any, ...]]

@@ -23,7 +23,7 @@ from webagent.memory.cases import case_from_json, case_to_json, cases_of, view_o
 from webagent.memory.index import FEATURES, WEIGHTS, Array, Index
 from webagent.memory.scene import MARKS, Scene, arguments, scene_of
 from webagent.memory.scorer import Question, Scorer
-from webagent.models.builtin.tokens import op_of
+from webagent.models.builtin.vocabulary import op_of
 from webagent.records import Observation, Step, Trajectory
 
 VERSION = 1

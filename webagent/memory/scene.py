@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 from webagent.action import Action
 from webagent.memory.goals import Goal, clean, extract, locate, read_goal
 from webagent.memory.pages import Page, is_within, masked, read_page
-from webagent.models.builtin.tokens import op_of
+from webagent.models.builtin.vocabulary import op_of
 from webagent.records import Observation, Step
 
 Reference: TypeAlias = tuple[Any, ...]
