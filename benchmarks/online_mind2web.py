@@ -9,12 +9,15 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from benchmarks.catalogue import Options
+from benchmarks.catalogue import Benchmark, Options
 from benchmarks.download import Published, found
-from benchmarks.fixed import suite_of
-from benchmarks.task_file import UnreadableTasks, field_of, list_of, typed_of
+from benchmarks.task_files import UnreadableTasks, field_of, list_of, suite_of, typed_of
 from tasks.suite import Suite
 from tasks.task import Task
+
+BENCHMARKS = {
+    "online-mind2web": Benchmark("136 live sites, scored by a judge", 300, __name__),
+}
 
 MAX_STEPS = 50
 """As many screenshots as the published judge looks at; the tasks themselves name no limit."""

@@ -14,10 +14,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from benchmarks.catalogue import Options, TasksMissing
-from benchmarks.task_file import UnreadableTasks, text_of
+from benchmarks.catalogue import Benchmark, Options, TasksMissing
+from benchmarks.task_files import UnreadableTasks, text_of
 from tasks.suite import Suite, UnknownTask
 from tasks.task import Check, Task
+
+BENCHMARKS = {
+    "own": Benchmark("tasks of a TOML file of yours, by address", 0, __name__),
+}
 
 VERSION = 1
 _SCHEMES = ("http", "https", "file")

@@ -3,18 +3,9 @@
 Whoever scores episodes of any benchmark imports from here; importing registers all rules.
 """
 
-from benchmarks.mind2web_live import key_nodes as key_nodes
-from benchmarks.sites import state_rules as state_rules
-from benchmarks.webarena import verified as verified
-from benchmarks.webarena.rules import asked as asked
-from benchmarks.webarena.rules import corrected as corrected
-from benchmarks.webarena.rules import pictures as pictures
-from benchmarks.webarena.rules import references as references
-from benchmarks.webarena.rules import visualwebarena as visualwebarena
-from benchmarks.webarena.rules import webarena as webarena
-from benchmarks.webarena.rules import webchorearena as webchorearena
-from benchmarks.webarena.rules.differences import Difference, differences
-from benchmarks.webarena.rules.pictures import with_folder
+from importlib import import_module
+
+from benchmarks.discovery import import_parts
 from evaluators.rules import (
     CONSULTING_RULES,
     RULES,
@@ -30,14 +21,14 @@ from evaluators.rules import (
 __all__ = [
     "CONSULTING_RULES",
     "RULES",
-    "Difference",
     "Means",
     "Question",
     "Rule",
     "checks_hold",
     "consulting_rule",
-    "differences",
     "each_check",
     "rule",
-    "with_folder",
 ]
+
+import_module("benchmarks.sites.rules")
+import_parts("rules")

@@ -11,12 +11,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks.catalogue import Options
+from benchmarks.catalogue import Benchmark, Options
 from benchmarks.download import Published, found
-from benchmarks.fixed import checked, suite_of
-from benchmarks.task_file import UnreadableTasks, field_of, lines_of, texts_of
+from benchmarks.task_files import UnreadableTasks, checked, field_of, lines_of, suite_of, texts_of
 from tasks.suite import Suite
 from tasks.task import Check, Task
+
+BENCHMARKS = {
+    "webgames": Benchmark("small games that show a password to whoever wins", 150, __name__),
+}
 
 VERSION = 1
 SITE = "webgames"

@@ -28,8 +28,8 @@ import adversarial_miniwob as on_miniwob  # noqa: E402
 from adversarial_notices import notice  # noqa: E402
 
 from benchmarks.miniwob import tasks as miniwob  # noqa: E402
+from benchmarks.oracles import ORACLES, OraclePolicy  # noqa: E402
 from benchmarks.rules import checks_hold  # noqa: E402
-from benchmarks.solutions import ORACLES, OraclePolicy  # noqa: E402
 from perf.fakes.market import DEEDS, Market, serving_market  # noqa: E402
 from tasks.task import Task  # noqa: E402
 from webagent.browser import Browser, BrowserWorld  # noqa: E402

@@ -11,7 +11,7 @@ from dataclasses import replace
 from rows import Row, row
 
 from benchmarks.miniwob import tasks as miniwob
-from benchmarks.solutions import ORACLES, View
+from benchmarks.oracles import ORACLES, View
 from webagent.action import Action, Wait
 from webagent.action.actions import Click
 from webagent.browser import Browser

@@ -16,7 +16,7 @@ from rows import Row, options, row, show
 from transformers import GPT2Config, GPT2LMHeadModel
 
 from benchmarks.miniwob import tasks as miniwob
-from benchmarks.solutions import OraclePolicy
+from benchmarks.oracles import OraclePolicy
 from webagent.browser import Browser
 from webagent.models.builtin.generate import sample
 from webagent.models.builtin.model import BuiltinModel

@@ -19,9 +19,9 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
 from benchmarks.sites import Instance, RemoteSite, Site, site_named  # noqa: E402
-from benchmarks.sites.building import Build, built  # noqa: E402
 from benchmarks.sites.changes import changes  # noqa: E402
 from benchmarks.sites.instance import first_state  # noqa: E402
+from benchmarks.sites.state import Build, built  # noqa: E402
 from perf.fakes.diary import Diary  # noqa: E402
 
 RESETS, AT_ONCE = 50, 8

@@ -27,7 +27,7 @@ import psutil
 from rows import Row, options, row, show
 
 from benchmarks.miniwob import tasks as miniwob
-from benchmarks.solutions import OraclePolicy
+from benchmarks.oracles import OraclePolicy
 from tasks.task import Json, PageHooks, Task
 from webagent.action import Action
 from webagent.action.actions import Click

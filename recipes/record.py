@@ -13,7 +13,8 @@ import tyro
 
 from apps.record.demonstration import WHO, Demonstration
 from apps.record.session import Session, answer_typed
-from loop.console.outcome import SIGNALS, CommandResult
+from loop.console.outcome import Outcome
+from loop.console.stopping import SIGNALS
 from loop.folder import RunFolder
 from recipes.command_line.config import resolve
 from tasks.task import Task
@@ -68,7 +69,7 @@ class Recorded:
     """Things the person did that could not be kept."""
 
 
-def main(argv: Sequence[str]) -> CommandResult:
+def main(argv: Sequence[str]) -> Outcome:
     """Record one demonstration."""
     config = resolve(RecordConfig, "record", argv)
     _check(config)
@@ -82,7 +83,7 @@ def main(argv: Sequence[str]) -> CommandResult:
         print(f"left out: {left}, as said above")
     if not made.goal:
         print("without a goal it can be replayed, but not be learnt from")
-    return CommandResult(Recorded(str(folder.path), made.id, count, made.goal, left))
+    return Outcome(Recorded(str(folder.path), made.id, count, made.goal, left))
 
 
 def _check(config: RecordConfig) -> None:

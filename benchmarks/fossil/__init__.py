@@ -1,1 +1,12 @@
-"""The project site fossil@1: its tasks and scripted solutions."""
+"""The project site fossil@1: its tasks and the oracles that do them."""
+
+from benchmarks.catalogue import Benchmark
+
+BENCHMARKS = {
+    "fossil": Benchmark(
+        "tickets, wiki, forum and code of a small project, started here",
+        58,
+        "benchmarks.fossil.tasks",
+    ),
+}
+SITES = {"fossil@1": "benchmarks.fossil.site"}

@@ -2,7 +2,7 @@
 
 The task file is `mind2web-live_test_20241024.json` of https://github.com/iMeanAI/WebCanvas (MIT).
 The pages are live: sites change, and with them what can be reached. `success` needs all key nodes;
-`benchmarks.mind2web_live.key_nodes.key_nodes_reached` gives their share.
+`benchmarks.mind2web_live.rules.key_nodes_reached` gives their share.
 """
 
 import math
@@ -14,8 +14,7 @@ from urllib.parse import urlsplit
 
 from benchmarks.catalogue import Options
 from benchmarks.download import Published, found
-from benchmarks.fixed import suite_of
-from benchmarks.task_file import UnreadableTasks, list_of, typed_of
+from benchmarks.task_files import UnreadableTasks, list_of, suite_of, typed_of
 from tasks.suite import Suite
 from tasks.task import Check, Json, Task
 

@@ -1,11 +1,18 @@
 """Real applications that start on this machine, one for every episode under way."""
 
-from benchmarks.sites.form import LoginForm, log_in
+from benchmarks.sites.described import RemoteSite
 from benchmarks.sites.instance import Instance
 from benchmarks.sites.lease import Lease, Pool, Running
 from benchmarks.sites.registry import SITES, site_named
-from benchmarks.sites.remote import RemoteSite
-from benchmarks.sites.site import Account, Serving, Site, SiteError, UnknownSiteError
+from benchmarks.sites.site import (
+    Account,
+    LoginForm,
+    Serving,
+    Site,
+    SiteError,
+    UnknownSiteError,
+    log_in,
+)
 
 __all__ = [
     "SITES",

@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from benchmarks.sites import Instance, SiteError
-from benchmarks.sites.building import cache_folder
+from benchmarks.sites.state import cache_folder
 
 _SECONDS = 120.0
 _Deed = Callable[[str], Any]

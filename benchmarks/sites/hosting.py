@@ -8,12 +8,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from benchmarks.sites.building import Build, built
+from benchmarks.sites.described import Remote, RemoteSite
 from benchmarks.sites.instance import Instance, first_state
 from benchmarks.sites.lease import Lease, Pool, Running
 from benchmarks.sites.registry import AnySite, site_named
-from benchmarks.sites.remote import Remote, RemoteSite
 from benchmarks.sites.site import SiteError
+from benchmarks.sites.state import Build, built
 from benchmarks.sites.world import hosted
 from tasks.task import Task
 from webagent.errors import SetupError, WorldError

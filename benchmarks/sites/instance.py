@@ -12,11 +12,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from benchmarks.sites.building import Build, built
-from benchmarks.sites.ports import HOST, Port, is_in_use, tables_of
-from benchmarks.sites.process import START_SECONDS, Process
+from benchmarks.sites.process import HOST, START_SECONDS, Port, Process, is_in_use, tables_of
 from benchmarks.sites.site import Site, SiteError
-from benchmarks.sites.state import FIRST, LOGINS, Placed, keep
+from benchmarks.sites.state import FIRST, LOGINS, Build, Placed, built, keep
 
 logger = logging.getLogger(__name__)
 

@@ -6,17 +6,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import TypeAlias
 
-from benchmarks.sites.remote import RemoteSite
+from benchmarks.discovery import Registry, collect
+from benchmarks.sites.described import RemoteSite, TomlSite, named_files, read_sites
 from benchmarks.sites.site import Site, SiteError, UnknownSiteError
-from benchmarks.sites.toml import TomlSite, named_files, read_sites
 
 AnySite: TypeAlias = Site | RemoteSite
 
-SITES = {
-    "fossil@1": "benchmarks.fossil.site",
-    "oscar@1": "benchmarks.oscar.site",
-}
-"""Id to the module whose function `site` makes it; imported only when it is asked for."""
+SITES: Registry[str] = Registry(lambda: collect("SITES"))
+"""Id to the module whose function `site` makes it, as benchmarks declare them."""
 
 
 def site_named(name: str, files: Sequence[Path] = ()) -> AnySite:

@@ -1,9 +1,14 @@
-"""What a site says of itself: how it is built and served, who has accounts, what may change."""
+"""What a site says of itself: how it is built and served, who has accounts and how they log in."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from http.client import HTTPException, HTTPResponse
+from http.cookiejar import Cookie, CookieJar
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, cast
+from urllib.parse import urlencode, urljoin, urlsplit
+from urllib.request import HTTPCookieProcessor, OpenerDirector, ProxyHandler, Request, build_opener
 
 
 class SiteError(Exception):
@@ -87,3 +92,108 @@ class Site(Protocol):
         """The cookies of a new login, in Playwright's form, from the site as it runs at `base`,
         `http://127.0.0.1:PORT`; their domain is 127.0.0.1. Raises `SiteError`."""
         ...
+
+
+_SECONDS = 30.0
+_LONGEST = 5_000_000
+_SKIPPED = ("submit", "image", "button", "reset", "file")
+
+
+@dataclass(frozen=True, slots=True)
+class LoginForm:
+    """Where the form is and what its fields are called."""
+
+    path: str = "/login"
+    name: str = "username"
+    """Field of the account's name."""
+    password: str = "password"
+    more: Mapping[str, str] = field(default_factory=dict)
+    """Other fields to fill, as a ticked `remember`, or the button's own name and value."""
+
+
+def log_in(base: str, account: Account, form: LoginForm) -> list[dict[str, object]]:
+    """The cookies of a new login, in Playwright's form. Hidden fields are sent as the page has
+    them. Raises `SiteError` where there is no such form, or it is shown again afterwards."""
+    jar = CookieJar()
+    opener = build_opener(ProxyHandler({}), HTTPCookieProcessor(jar))
+    address = urljoin(f"{base}/", form.path.lstrip("/"))
+    place, page = _open(opener, Request(address))
+    found = _form_with(page, form)
+    if found is None:
+        raise SiteError(
+            f"{address} has no form with fields called {form.name!r} and {form.password!r}"
+        )
+    values = {**found.values, **form.more}
+    values |= {form.name: account.name, form.password: account.password}
+    target = urljoin(place, found.action or place)
+    data = urlencode(values).encode()
+    _, after = _open(opener, Request(target, data, headers={"Referer": place}))
+    if _form_with(after, form) is not None:
+        raise SiteError(f"{address} did not take the password of {account.name}: it asks again")
+    host = urlsplit(base).hostname or ""
+    return [_playwright(cookie, host) for cookie in jar]
+
+
+def _open(opener: OpenerDirector, request: Request) -> tuple[str, str]:
+    """The address that it came to, redirects followed, and its text."""
+    try:
+        with cast(HTTPResponse, opener.open(request, timeout=_SECONDS)) as reply:
+            return reply.geturl(), reply.read(_LONGEST).decode(errors="replace")
+    except (OSError, HTTPException) as error:
+        raise SiteError(f"{request.full_url} cannot be opened to log in: {error}") from error
+
+
+@dataclass(slots=True)
+class _Form:
+    action: str
+    values: dict[str, str]
+    names: set[str]
+
+
+class _Forms(HTMLParser):
+    """All forms of a page, each with the values it would send as it is."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.forms: list[_Form] = []
+        self._is_inside = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note a form, or a field in one."""
+        values = {name: value or "" for name, value in attrs}
+        name, kind = values.get("name", ""), values.get("type", "text").lower()
+        if tag == "form":
+            self.forms.append(_Form(values.get("action", ""), {}, set()))
+            self._is_inside = True
+        elif tag == "input" and name and self._is_inside:
+            form = self.forms[-1]
+            form.names.add(name)
+            is_off = kind in ("checkbox", "radio") and "checked" not in values
+            if kind not in _SKIPPED and not is_off:
+                form.values[name] = values.get("value", "on" if kind == "checkbox" else "")
+
+    def handle_endtag(self, tag: str) -> None:
+        """A form's end."""
+        self._is_inside = self._is_inside and tag != "form"
+
+
+def _form_with(page: str, form: LoginForm) -> _Form | None:
+    reader = _Forms()
+    reader.feed(page)
+    wanted = {form.name, form.password}
+    return next((each for each in reader.forms if wanted <= each.names), None)
+
+
+def _playwright(cookie: Cookie, host: str) -> dict[str, object]:
+    domain = host if cookie.domain.removesuffix(".local") == host else cookie.domain
+    same_site = str(cookie.get_nonstandard_attr("SameSite") or "Lax").capitalize()
+    return {
+        "name": cookie.name,
+        "value": cookie.value or "",
+        "domain": domain,
+        "path": cookie.path,
+        "expires": float(cookie.expires) if cookie.expires else -1,
+        "httpOnly": cookie.has_nonstandard_attr("HttpOnly"),
+        "secure": cookie.secure,
+        "sameSite": same_site if same_site in ("Strict", "Lax", "None") else "Lax",
+    }

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from benchmarks.catalogue import Options
 from benchmarks.download import Published, folder, found
-from benchmarks.webarena.files import Dialect, Setup, UnreadableTasks, read_tasks
-from benchmarks.webarena.files.hosted import hosted, read_hosted
+from benchmarks.task_files import UnreadableTasks
+from benchmarks.webarena.reading import hosted, read_hosted, read_tasks
+from benchmarks.webarena.schema import Dialect, Setup
 from tasks.suite import Suite
 from tasks.task import Task
 

@@ -3,12 +3,13 @@
 The task file is `config_files/test.raw.json` of github.com/web-arena-x/webarena (Apache-2.0).
 """
 
+from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.catalogue import Options
 from benchmarks.download import Published, found
-from benchmarks.webarena.files import Dialect, Setup, read_tasks
-from benchmarks.webarena.files.hosted import hosted, read_hosted
+from benchmarks.webarena.reading import hosted, read_hosted, read_tasks
+from benchmarks.webarena.schema import Dialect, Setup
 from tasks.suite import Suite
 from tasks.task import Task
 
@@ -51,9 +52,31 @@ def read(path: Path, setup: Setup) -> tuple[Task, ...]:
 
 
 def suite(options: Options, subset: str = "") -> Suite:
-    """For the catalogue. Groups are sites, and `infeasible`.
+    """Return the suite for the catalogue, `lite` being WebArena-Lite. Groups are sites, and
+    `infeasible`.
 
     Raises `UnreadableTasks`, `TasksMissing` and `AddressError`.
     """
-    parts = [(found(FILE, options.files), "")]
-    return hosted(read_hosted(parts, DIALECT, options), parts, DIALECT, options)
+    file, dialect = (LITE_FILE, LITE) if subset else (FILE, DIALECT)
+    parts = [(found(file, options.files), "")]
+    return hosted(read_hosted(parts, dialect, options), parts, dialect, options)
+
+
+LITE_FILE = Published(
+    "webarena_lite",
+    "ServiceNow/BrowserGym",
+    "9e779f087de9a65668b6974d11f9ce9816026e96",
+    "browsergym/webarenalite/src/browsergym/webarenalite/test_webarena_lite.raw.json",
+    "5e901fc1d7155bc03764d734fa9a492f8d6d1029656b986a3a4e7c71609c7238",
+    package="browsergym-webarenalite",
+)
+
+LITE = replace(
+    DIALECT,
+    benchmark="webarena-lite",
+    version=VERSION,
+    page_rules={**DIALECT.page_rules, "fuzzy_match": "webarena_fuzzy_match"},
+    reads_text_as_list=("must_include",),
+    joins_page_texts=True,
+    id_key="old_task_id",
+)

@@ -13,8 +13,15 @@ from typing import Any
 
 from benchmarks.catalogue import AddressError, Options
 from benchmarks.download import Published, beside, found
-from benchmarks.fixed import checked, suite_of
-from benchmarks.task_file import UnreadableTasks, json_of, list_of, texts_of, typed_of
+from benchmarks.task_files import (
+    UnreadableTasks,
+    checked,
+    json_of,
+    list_of,
+    suite_of,
+    texts_of,
+    typed_of,
+)
 from tasks.suite import Suite
 from tasks.task import Check, Json, Task
 

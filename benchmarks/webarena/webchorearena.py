@@ -10,10 +10,10 @@ from pathlib import Path
 
 from benchmarks.catalogue import Options
 from benchmarks.download import Published, beside, found
-from benchmarks.task_file import text_of
+from benchmarks.task_files import UnreadableTasks, text_of
 from benchmarks.webarena import webarena
-from benchmarks.webarena.files import Setup, UnreadableTasks, read_tasks
-from benchmarks.webarena.files.hosted import hosted, read_hosted
+from benchmarks.webarena.reading import hosted, read_hosted, read_tasks
+from benchmarks.webarena.schema import Setup
 from tasks.suite import Suite
 from tasks.task import Task
 

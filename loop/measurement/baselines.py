@@ -4,9 +4,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from loop.folder import read_judge_id
-from loop.measurement.scoring import HEADLINE
-from loop.measurement.selection import Chosen
+from loop.measurement.chosen import Chosen
+from loop.measurement.verdicts import HEADLINE
+from loop.noted import judge_in
 from loop.summary.baselines import GIVE_UP, NOTHING, PHASE, RECORDING, REPLAY
 from tasks.task import Task
 from webagent.action import Action, Answer, GiveUp
@@ -57,7 +57,7 @@ def is_infeasible(task: Task) -> bool:
 
 def oracle_plan(chosen: Chosen, names: Iterable[str], trial: int) -> list[Planned]:
     """Episodes in which oracles show their tasks, on seeds that are not measured."""
-    from benchmarks.solutions import ORACLES
+    from benchmarks.oracles import ORACLES
 
     split = "train" if chosen.split == "development" else "development"
     tasks = [chosen.suite.task(name, trial, split) for name in names]
@@ -104,7 +104,7 @@ def recorded(run: Path, chosen: Chosen) -> Recordings:
     measured = {(task.id, task.seed) for task in chosen.tasks()} if chosen.suite.is_seeded else ()
     found: dict[str, Trajectory] = {}
     with Store.open(run) as store:
-        judges = {read_judge_id(store), HEADLINE.id}
+        judges = {judge_in(store), HEADLINE.id}
         successes = {
             episode
             for episode, scores in store.scores().items()

@@ -10,13 +10,12 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from benchmarks.rules import RULES
-from benchmarks.sites.building import built
+from benchmarks.sites.described import RemoteSite, read_sites
 from benchmarks.sites.hosting import Hosting
 from benchmarks.sites.instance import first_state
 from benchmarks.sites.registry import AnySite, site_named
-from benchmarks.sites.remote import RemoteSite
 from benchmarks.sites.site import Site, SiteError, UnknownSiteError
-from benchmarks.sites.toml import read_sites
+from benchmarks.sites.state import built
 from loop.proposers.scope import Scope
 from loop.proposers.settings import ProposeConfig
 from loop.proposers.visit import OpenWorld

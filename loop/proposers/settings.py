@@ -8,11 +8,12 @@ from typing import Any
 
 from tyro.conf import OmitArgPrefixes
 
-from loop.costs import Caps, check_cost_cap, load_prices
+from loop.asked import AskedModel
+from loop.contestant import Contestant
 from loop.folder import RunFolder
 from loop.judging.specification import read_spec
-from loop.policies import ModelChoice, NamedPolicy
 from loop.proposers.sources import ASKING
+from loop.spending import Caps, check_money, prices_in
 from tasks.proposal import SOURCES
 from webagent.errors import StoreError, UsageError, unknown_name
 
@@ -43,7 +44,7 @@ class ProposeConfig:
     the pages alone (PAE)."""
     login: str = ""
     """As whom pages are visited and explored, of the site's accounts."""
-    asked: OmitArgPrefixes[ModelChoice] = field(default_factory=ModelChoice)
+    asked: OmitArgPrefixes[AskedModel] = field(default_factory=AskedModel)
     """The model that proposes."""
     images: bool = False
     """Show the model screenshots of the pages, beside their text."""
@@ -100,15 +101,15 @@ class ProposeConfig:
         return self.writer == "model" or any(source in ASKING for source in self.source)
 
     @property
-    def contestant(self) -> NamedPolicy:
+    def contestant(self) -> Contestant:
         """The model that proposes, as benchmarks name one."""
         return self.asked.contestant(images=self.images)
 
     @property
-    def solving(self) -> NamedPolicy:
+    def solving(self) -> Contestant:
         """Who solves proposals."""
         model = self.solver_model or self.asked.model
-        return ModelChoice(self.solver, model, self.asked.endpoint).contestant()
+        return AskedModel(self.solver, model, self.asked.endpoint).contestant()
 
     def check(self) -> None:
         """Find what is wrong before anything is spent. Raises `SetupError`."""
@@ -137,7 +138,7 @@ class ProposeConfig:
             self.contestant.check()
         if self.solver != NOBODY:
             self.solving.check()
-        check_cost_cap(self.caps, self.asked.paid, load_prices(self.caps.prices))
+        check_money(self.caps, self.asked.paid, prices_in(self.caps.prices))
 
     def plan(self) -> dict[str, Any]:
         """What would be done, in words."""

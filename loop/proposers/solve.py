@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from benchmarks.oracles import ORACLES, OraclePolicy
 from benchmarks.rules import checks_hold
-from benchmarks.solutions import ORACLES, OraclePolicy
 from evaluators.evaluator import Judged
 from loop.proposers.filters import Solving
 from loop.proposers.prove_stage import Playing, Stage

@@ -15,8 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
-from benchmarks.sites.form import LoginForm, log_in
-from benchmarks.sites.site import Account, Serving
+from benchmarks.sites.site import Account, LoginForm, Serving, log_in
 
 TABLES = """
 CREATE TABLE entry (id INTEGER PRIMARY KEY, author TEXT, text TEXT);

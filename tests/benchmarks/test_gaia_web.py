@@ -2,9 +2,9 @@
 
 import pytest
 
-from benchmarks import gaia_web
 from benchmarks.rules import RULES
-from benchmarks.task_file import UnreadableTasks
+from benchmarks.task_files import UnreadableTasks
+from benchmarks.webvoyager import gaia_web
 
 
 def test_all_published_tasks_load_and_their_answers_pass(benchmarks):

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from benchmarks import online_mind2web
-from benchmarks.task_file import UnreadableTasks
+from benchmarks.task_files import UnreadableTasks
 
 RAW = {
     "task_id": "ab12",

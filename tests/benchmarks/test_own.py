@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.catalogue import Options, TasksMissing, benchmark_named
-from benchmarks.task_file import UnreadableTasks
+from benchmarks.task_files import UnreadableTasks
 from tasks.task import Check
 
 GOOD = """

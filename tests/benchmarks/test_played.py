@@ -12,7 +12,8 @@ import pytest
 
 from benchmarks.rules import Means, checks_hold
 from benchmarks.webarena import visualwebarena
-from benchmarks.webarena.files import Setup, read_tasks
+from benchmarks.webarena.reading import read_tasks
+from benchmarks.webarena.schema import Setup
 from tests.benchmarks.webarena.test_scripts import ORDER, PRODUCT, Shop
 from webagent.action import Answer
 from webagent.browser import Browser

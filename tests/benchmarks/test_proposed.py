@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.catalogue import Options, TasksMissing
 from benchmarks.proposed import suite
-from benchmarks.task_file import UnreadableTasks
+from benchmarks.task_files import UnreadableTasks
 from loop.proposers.filters import feasibility
 from loop.proposers.line import Line, write_lines
 from tasks.proposal import Proposal, Refusal

@@ -9,7 +9,7 @@ import pytest
 from benchmarks import webgames
 from benchmarks.catalogue import AddressError, Options
 from benchmarks.rules import RULES, checks_hold
-from benchmarks.task_file import UnreadableTasks
+from benchmarks.task_files import UnreadableTasks
 from webagent.action import Action, Answer, GiveUp
 from webagent.records import Decision, Ending, Observation, Step, Trajectory
 

@@ -5,10 +5,10 @@ from collections import Counter
 
 import pytest
 
-from benchmarks import webvoyager
 from benchmarks.rules import CONSULTING_RULES, RULES
-from benchmarks.task_file import UnreadableTasks
-from benchmarks.webvoyager import depends_on_time, is_plain, reference_of
+from benchmarks.task_files import UnreadableTasks
+from benchmarks.webvoyager import tasks as webvoyager
+from benchmarks.webvoyager.tasks import depends_on_time, is_plain, reference_of
 
 
 def write(folder, *answers, site="Google Map", notice="busy"):

@@ -199,12 +199,10 @@ READ: dict[str, tuple[str, ...]] = {
     "the tests themselves": (
         "scripts/test",
         "scripts/check",
-        "scripts/test --fast",
         "scripts/test tests/recipes -k export",
-        "scripts/test --all",
     ),
     "tests/test_setup_script.py runs it": ("scripts/setup",),
-    "continuous integration runs it": ("scripts/docs",),
+    "tests/docs/test_reference.py holds what it writes": ("python -m recipes.reference",),
     "published task files, live sites or sites that the reader hosts": (
         "webagent benchmark webarena --addresses sites.toml --logins logins --judge consulted"
         " --judge-model big-1",

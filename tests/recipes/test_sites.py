@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks.sites import SITES
 from benchmarks.sites.control import Note
-from benchmarks.sites.ports import Port
+from benchmarks.sites.process import Port
 from loop.console.outcome import Status
 from recipes.cli import main
 

@@ -1,5 +1,6 @@
 """A Fossil repository made from artifacts, the same one every time."""
 
+import re
 import sqlite3
 import struct
 import subprocess
@@ -7,12 +8,144 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from functools import cache
-from hashlib import sha1
+from hashlib import md5, sha1, sha3_256
 from pathlib import Path
 
-from benchmarks.fossil.site import artifacts, project
+from benchmarks.fossil.site import project
+from benchmarks.fossil.site.project import CheckIn, Page, Post, TechNote, Ticket
 from benchmarks.fossil.site.settings import REPORT
 from benchmarks.sites.site import SiteError
+
+MARKDOWN = "text/x-markdown"
+_ESCAPES = {"\\": "\\\\", " ": "\\s", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
+
+
+def name_of(artifact: bytes) -> str:
+    """What Fossil calls an artifact or a file: its SHA3-256."""
+    return sha3_256(artifact).hexdigest()
+
+
+def check_in(
+    change: CheckIn, parents: Sequence[str], files: Mapping[str, str], before: str
+) -> bytes:
+    """A manifest; `files` maps paths to names of contents, `before` is the parent's branch."""
+    tags = []
+    if change.branch != before:
+        tags = [f"*branch * {change.branch}", f"*sym-{change.branch} *"]
+        tags += [f"-sym-{before} *"] if before else []
+    return _sealed(
+        [
+            f"C {_escaped(change.comment)}",
+            f"D {change.date}.000",
+            *(f"F {_escaped(path)} {files[path]}" for path in sorted(files)),
+            *([f"P {' '.join(parents)}"] if parents else []),
+            *(f"T {tag}" for tag in sorted(tags)),
+            f"U {change.user}",
+        ]
+    )
+
+
+def tag(date: str, user: str, name: str, target: str) -> bytes:
+    """A control artifact that tags a check-in."""
+    return _sealed([f"D {date}.000", f"T +{name} {target}", f"U {user}"])
+
+
+def page_version(page: Page, version: int, parent: str) -> bytes:
+    """One version of a wiki page."""
+    date, user = page.versions[version]
+    return _sealed(
+        [
+            f"D {date}.000",
+            f"L {_escaped(page.name)}",
+            f"N {MARKDOWN}",
+            *([f"P {parent}"] if parent else []),
+            f"U {user}",
+            _text(page.at(version)),
+        ]
+    )
+
+
+def ticket_opened(ticket: Ticket) -> bytes:
+    """The first change of a ticket: all of its fields."""
+    fields = {
+        "foundin": ticket.foundin,
+        "icomment": ticket.description,
+        "login": ticket.reporter,
+        "mimetype": "text/plain",
+        "priority": ticket.priority,
+        "private_contact": f"{ticket.reporter}@quillmark.test",
+        "resolution": "Open",
+        "severity": ticket.severity,
+        "status": "Open",
+        "subsystem": ticket.subsystem,
+        "title": ticket.title,
+        "type": ticket.type,
+    }
+    return _ticket_change(ticket.opened, ticket.uuid, ticket.reporter, fields)
+
+
+def ticket_changed(ticket: Ticket, place: int) -> bytes:
+    """A later change of a ticket."""
+    change = ticket.changes[place]
+    fields = {"icomment": change.comment, "login": change.user, "mimetype": "text/plain"}
+    fields |= change.fields
+    return _ticket_change(change.date, ticket.uuid, change.user, fields)
+
+
+def forum_post(post: Post, root: str, answered: str) -> bytes:
+    """A forum post; root and answered post are empty for the first of a thread."""
+    return _sealed(
+        [
+            f"D {post.date}.000",
+            *([f"G {root}"] if root else []),
+            *([f"H {_escaped(post.title)}"] if post.title else []),
+            *([f"I {answered}"] if answered else []),
+            f"N {MARKDOWN}",
+            f"U {post.user}",
+            _text(post.text),
+        ]
+    )
+
+
+def technote(note: TechNote) -> bytes:
+    """A technote."""
+    number = md5(note.title.encode(), usedforsecurity=False).hexdigest() + "0" * 8
+    return _sealed(
+        [
+            f"C {_escaped(note.title)}",
+            f"D {note.date}.000",
+            f"E {note.date}.000 {number}",
+            f"N {MARKDOWN}",
+            *(f"T +sym-{name} *" for name in sorted(note.tags)),
+            f"U {note.user}",
+            _text(note.text),
+        ]
+    )
+
+
+def _ticket_change(date: str, uuid: str, user: str, fields: Mapping[str, str]) -> bytes:
+    return _sealed(
+        [
+            f"D {date}.000",
+            *(f"J {name} {_escaped(fields[name])}" for name in sorted(fields)),
+            f"K {uuid}",
+            f"U {user}",
+        ]
+    )
+
+
+def _text(text: str) -> str:
+    return f"W {len(text.encode())}\n{text}"
+
+
+def _sealed(cards: Sequence[str]) -> bytes:
+    body = "".join(f"{card}\n" for card in cards).encode()
+    return body + f"Z {md5(body, usedforsecurity=False).hexdigest()}\n".encode()
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"[\\ \n\t\r]", lambda found: _ESCAPES[found[0]], text)
+
 
 PROJECT_CODE = sha1(b"quillmark").hexdigest()
 MADE = 1718020800
@@ -25,7 +158,7 @@ def make(fossil: str, path: Path, settings: Mapping[str, str]) -> None:
     _run([fossil, "init", "--admin-user", "admin", "--date-override", "2023-01-30", path], home)
     with closing(sqlite3.connect(path)) as database, database:
         database.execute("delete from blob")
-        rows = {artifacts.name_of(written): written for written in all_artifacts()}
+        rows = {name_of(written): written for written in all_artifacts()}
         database.executemany(
             "insert into blob(rid, rcvid, size, uuid, content) values (?, 1, ?, ?, ?)",
             (
@@ -79,31 +212,31 @@ def password_hash(login: str, password: str) -> str:
 @cache
 def check_in_names() -> tuple[str, ...]:
     """What Fossil calls the check-ins, oldest first."""
-    return tuple(artifacts.name_of(written) for written, is_check_in in _code() if is_check_in)
+    return tuple(name_of(written) for written, is_check_in in _code() if is_check_in)
 
 
 @cache
 def post_names() -> tuple[tuple[str, ...], ...]:
     """What Fossil calls the forum's posts, thread by thread."""
-    return tuple(tuple(map(artifacts.name_of, thread)) for thread in _forum())
+    return tuple(tuple(map(name_of, thread)) for thread in _forum())
 
 
 def all_artifacts() -> Iterator[bytes]:
     """Everything that was ever written, file contents before the check-ins that have them."""
     yield from (written for written, _ in _code())
     for ticket in project.tickets():
-        yield artifacts.ticket_opened(ticket)
+        yield ticket_opened(ticket)
         for place in range(len(ticket.changes)):
-            yield artifacts.ticket_changed(ticket, place)
+            yield ticket_changed(ticket, place)
     for page in project.pages():
         parent = ""
         for version in range(len(page.versions)):
-            written = artifacts.page_version(page, version, parent)
-            parent = artifacts.name_of(written)
+            written = page_version(page, version, parent)
+            parent = name_of(written)
             yield written
     for thread in _forum():
         yield from thread
-    yield from map(artifacts.technote, project.technotes())
+    yield from map(technote, project.technotes())
 
 
 def _forum() -> Iterator[list[bytes]]:
@@ -111,9 +244,9 @@ def _forum() -> Iterator[list[bytes]]:
     for thread in project.threads():
         posts: list[bytes] = []
         for post in thread:
-            root = artifacts.name_of(posts[0]) if posts else ""
-            answered = artifacts.name_of(posts[post.to]) if post.to >= 0 else ""
-            posts.append(artifacts.forum_post(post, root, answered))
+            root = name_of(posts[0]) if posts else ""
+            answered = name_of(posts[post.to]) if post.to >= 0 else ""
+            posts.append(forum_post(post, root, answered))
         yield posts
 
 
@@ -131,15 +264,15 @@ def _code() -> Iterator[tuple[bytes, bool]]:
         contents = {path: text.encode() for path, text in tree.items()}
         yield from ((content, False) for content in contents.values())
         parents = [tips[each] for each in (before, change.merge) if each]
-        files = {path: artifacts.name_of(content) for path, content in contents.items()}
-        manifest = artifacts.check_in(change, parents, files, before)
+        files = {path: name_of(content) for path, content in contents.items()}
+        manifest = check_in(change, parents, files, before)
         yield manifest, True
-        name = tips[change.branch] = artifacts.name_of(manifest)
+        name = tips[change.branch] = name_of(manifest)
         trees[change.branch] = tree
         if change.tag:
-            yield artifacts.tag(change.date, change.user, f"sym-{change.tag}", name), False
+            yield tag(change.date, change.user, f"sym-{change.tag}", name), False
         if change.merge:
-            yield artifacts.tag(change.date, change.user, "closed", parents[1]), False
+            yield tag(change.date, change.user, "closed", parents[1]), False
 
 
 def _put_settings(database: sqlite3.Connection, settings: Mapping[str, str]) -> None:

@@ -11,10 +11,10 @@ from tasks.task import Task
 
 __all__ = ["TEMPLATES", "suite"]
 
-_FAMILIES = ("questions", "tickets", "wiki", "forum", "code", "admin", "infeasible")
+_MODULES = ("questions", "tickets", "pages", "administration", "infeasible")
 
-for _family in _FAMILIES:  # importing a module registers its templates
-    import_module(f"{__name__}.{_family}")
+for _module in _MODULES:  # importing a module registers its templates, in this order
+    import_module(f"{__name__}.{_module}")
 
 
 def suite(options: Options, subset: str = "") -> Suite:

@@ -2,9 +2,17 @@
 
 from functools import cache
 
-from benchmarks.oscar.site.catalogue import CATEGORIES, PARENTS, SIZES, Product, products
+from benchmarks.oscar.site.catalogue import (
+    CATEGORIES,
+    OFFERS,
+    PARENTS,
+    RANGES,
+    SIZES,
+    VOUCHERS,
+    Product,
+    products,
+)
 from benchmarks.oscar.site.people import EVERYONE, Order, Person, orders, reviews
-from benchmarks.oscar.site.promotions import OFFERS, RANGES, VOUCHERS
 
 
 @cache

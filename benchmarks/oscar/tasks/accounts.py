@@ -5,7 +5,7 @@ from random import Random
 from benchmarks.oscar.site.catalogue import products
 from benchmarks.oscar.site.keys import address_key, product_key, user_key
 from benchmarks.oscar.site.people import CUSTOMER, NEWCOMER, WISH_LIST, wishes
-from benchmarks.oscar.tasks.checkout import address_row, new_address, written
+from benchmarks.oscar.tasks.shopping import address_row, new_address, written
 from benchmarks.oscar.tasks.template import (
     Case,
     Row,

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import TypeAlias, cast
 
-from benchmarks.oscar.site.catalogue import Product, decimal, pounds, products
-from benchmarks.oscar.site.promotions import DISCOUNTED
+from benchmarks.oscar.site.catalogue import DISCOUNTED, Product, decimal, pounds, products
 from tasks.task import Check, Json
 
 Row: TypeAlias = Mapping[str, Json]

@@ -1,1 +1,1 @@
-"""The checks of WebArena, VisualWebArena and WebChoreArena."""
+"""The checks of WebArena, VisualWebArena, WebChoreArena and WebArena-Verified."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from recipes.command_line.fields import Field, fields_of, keys_of
+from recipes.command_line.fields import Field, fields_of
 from recipes.command_line.registry import RECIPES
 
 RUNS = "@runs"
@@ -35,9 +35,13 @@ def recipes() -> Iterator[Completed]:
 def values(recipe: str, field: Field) -> tuple[str, ...]:
     """What a field may be: words, RUNS or FILES."""
     if field.name == "benchmark":
-        return keys_of("benchmarks.catalogue:BENCHMARKS")
+        from benchmarks.catalogue import BENCHMARKS
+
+        return tuple(BENCHMARKS)
     if (field.name == "site" and recipe == "propose") or (recipe, field.name) == ("site", "name"):
-        return tuple(key.partition("@")[0] for key in keys_of("benchmarks.sites.registry:SITES"))
+        from benchmarks.discovery import collect
+
+        return tuple(key.partition("@")[0] for key in collect("SITES"))
     if field.choices:
         return field.choices
     if field.is_run:

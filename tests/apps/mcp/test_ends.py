@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
@@ -32,7 +31,7 @@ class Pipes:
         self.process = subprocess.Popen(
             [started.command, *started.args],
             cwd=ROOT,
-            env={**os.environ, **started.env},
+            env=started.env | {"PATH": "/usr/bin:/bin", "HOME": "/root"},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )

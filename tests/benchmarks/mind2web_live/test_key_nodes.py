@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.mind2web_live.key_nodes import key_nodes_reached, site_name
+from benchmarks.mind2web_live.rules import key_nodes_reached, site_name
 from benchmarks.rules import CONSULTING_RULES, RULES, Means, Question, checks_hold
 from tasks.task import Check, Task
 from webagent.errors import ModelError

@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.mind2web_live import tasks as mind2web_live
 from benchmarks.rules import CONSULTING_RULES, RULES
-from benchmarks.task_file import UnreadableTasks
+from benchmarks.task_files import UnreadableTasks
 from tasks.task import Check
 
 URL = {

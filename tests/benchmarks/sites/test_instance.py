@@ -15,9 +15,9 @@ import psutil
 import pytest
 
 from benchmarks.sites import Instance, Serving, SiteError, instance, state
-from benchmarks.sites.building import built, digest
 from benchmarks.sites.instance import first_state
 from benchmarks.sites.site import Account
+from benchmarks.sites.state import built, digest
 from perf.fakes.diary import Diary
 
 pytestmark = pytest.mark.site

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.sites import Instance, RemoteSite, SiteError, site_named
-from benchmarks.sites.toml import read_sites
+from benchmarks.sites.described import read_sites
 
 ROOT = Path(__file__).parents[3]
 SERVER = ROOT / "tests" / "fakes" / "diary.py"

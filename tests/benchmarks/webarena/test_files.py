@@ -9,8 +9,9 @@ import pytest
 
 from benchmarks.catalogue import AddressError
 from benchmarks.rules import CONSULTING_RULES, RULES
+from benchmarks.task_files import UnreadableTasks
 from benchmarks.webarena import visualwebarena, webarena, webchorearena
-from benchmarks.webarena.files import Setup, UnreadableTasks
+from benchmarks.webarena.schema import Setup
 from tasks.task import Probe, Task
 from webagent.serialize import from_json, to_json
 

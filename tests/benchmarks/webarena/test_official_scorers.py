@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from benchmarks.webarena import visualwebarena, webarena
-from benchmarks.webarena.files import Dialect, Setup
+from benchmarks.webarena.schema import Dialect, Setup
 from tests.benchmarks.webarena.official import mutations
 from tests.benchmarks.webarena.official.scored import Case, compared, targets
 
@@ -40,7 +40,7 @@ LARGER = {
     ],
 }
 
-pytestmark = [pytest.mark.very_slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 log = logging.getLogger(__name__)
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from playwright.async_api import Error, Page, async_playwright
 
-from benchmarks.webarena import visualwebarena, webarena, webchorearena
-from benchmarks.webarena.files import Setup, scripts
+from benchmarks.webarena import scripts, visualwebarena, webarena, webchorearena
+from benchmarks.webarena.schema import Setup
 from webagent.browser import find_chromium
 from webagent.browser.chromium import can_sandbox
 

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from benchmarks.catalogue import AddressError
-from benchmarks.task_file import UnreadableTasks
+from benchmarks.task_files import UnreadableTasks
 from benchmarks.webarena import webarena_verified
 
 ADDRESSES = {"gitlab": ["http://git.test", "http://old.test"], "reddit": "http://forum.test/"}

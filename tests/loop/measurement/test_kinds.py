@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.catalogue import BENCHMARKS, Benchmark
-from benchmarks.solutions import ORACLES, View
+from benchmarks.oracles import ORACLES, View
 from loop.summary import read_summary
 from recipes import cli
 from tests.loop.measurement import published, shop

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.catalogue import BENCHMARKS, Benchmark
-from benchmarks.solutions import ORACLES, View
+from benchmarks.oracles import ORACLES, View
 from loop.console.outcome import Status
 from loop.summary import read_summary
 from recipes import cli
@@ -153,7 +153,7 @@ def test_a_run_that_was_killed_comes_to_what_it_would_have_come_to(
         "import sys\nfrom recipes import cli\n"
         "from benchmarks.catalogue import BENCHMARKS, Benchmark\n"
         "from tests.recipes.benchmark import test_measuring as own, toy\n"
-        "from benchmarks.solutions import ORACLES\n"
+        "from benchmarks.oracles import ORACLES\n"
         "BENCHMARKS['toy'] = Benchmark('a page', 3, toy.__name__)\n"
         "ORACLES |= {n: own.give_up if n == 'impossible' else own.press for n in toy.NAMES}\n"
         "sys.exit(cli.main(['benchmark', *sys.argv[1:]]))\n"

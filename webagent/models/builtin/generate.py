@@ -9,11 +9,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from webagent.models.builtin.network import SLOT_INDEX, Memory, PrefixLM, collate
+from webagent.models.builtin.batch import SLOT_INDEX, collate
+from webagent.models.builtin.network import Memory, PrefixLM
 from webagent.models.builtin.prefix import Prefix
 
 
-class TargetGrammar(Protocol):
+class Grammar(Protocol):
     """Says what may come next. One for actions, one for what the world model writes."""
 
     @property
@@ -31,7 +32,7 @@ class TargetGrammar(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class GeneratedTarget:
+class Written:
     """A finished target with the log-probability of each id under mask and temperature."""
 
     ids: tuple[int, ...]
@@ -46,12 +47,12 @@ class GeneratedTarget:
 @torch.inference_mode()
 def sample(
     network: PrefixLM,
-    grammar: TargetGrammar,
+    grammar: Grammar,
     prefixes: Sequence[Prefix],
     uniforms: Sequence[np.random.Generator | None],
     temperature: float = 1.0,
     max_length: int = 40,
-) -> list[GeneratedTarget]:
+) -> list[Written]:
     """One target for each prefix, all in one batch.
 
     A row with a generator is sampled at `temperature` with it, a row with None is greedy; so the
@@ -75,13 +76,13 @@ def sample(
 
 @torch.inference_mode()
 def search(
-    network: PrefixLM, grammar: TargetGrammar, prefix: Prefix, width: int, max_length: int = 40
-) -> list[GeneratedTarget]:
+    network: PrefixLM, grammar: Grammar, prefix: Prefix, width: int, max_length: int = 40
+) -> list[Written]:
     """At most `width` different targets for one prefix by beam search, most probable first."""
     network.train(False)
     memory = network.prefill(collate([prefix], [[]], [[]]))
-    beams = [GeneratedTarget((), ())]
-    finished: list[GeneratedTarget] = []
+    beams = [Written((), ())]
+    finished: list[Written] = []
     for place in range(max_length):
         state = _Rows(grammar, [prefix] * len(beams), [list(b.ids) for b in beams])
         logits, memory = network.decode(memory, state.last(), state.slots(), place)
@@ -101,15 +102,15 @@ def search(
 
 
 def _grow(
-    beams: Sequence[GeneratedTarget], scores: Sequence[Tensor], width: int
-) -> list[tuple[int, GeneratedTarget]]:
+    beams: Sequence[Written], scores: Sequence[Tensor], width: int
+) -> list[tuple[int, Written]]:
     """The `width` best extensions of the beams with the beam each came from."""
     options = []
     for parent, (beam, row) in enumerate(zip(beams, scores, strict=True)):
         values, tokens = row.topk(min(width, len(row)))
         for value, token in zip(values.tolist(), tokens.tolist(), strict=True):
             if value > -1e8:
-                longer = GeneratedTarget((*beam.ids, token), (*beam.log_probs, value))
+                longer = Written((*beam.ids, token), (*beam.log_probs, value))
                 options.append((parent, longer))
     return sorted(options, key=lambda option: -option[1].log_prob)[:width]
 
@@ -136,7 +137,7 @@ class _Rows:
     """The targets under way, one for each prefix."""
 
     def __init__(
-        self, grammar: TargetGrammar, prefixes: Sequence[Prefix], ids: list[list[int]] | None = None
+        self, grammar: Grammar, prefixes: Sequence[Prefix], ids: list[list[int]] | None = None
     ):
         self.grammar = grammar
         self.prefixes = prefixes
@@ -175,8 +176,8 @@ class _Rows:
                 self.ids[row].append(token)
                 self.log_probs[row].append(float(scores[row][token]))
 
-    def written(self) -> list[GeneratedTarget]:
+    def written(self) -> list[Written]:
         return [
-            GeneratedTarget(tuple(ids), tuple(values))
+            Written(tuple(ids), tuple(values))
             for ids, values in zip(self.ids, self.log_probs, strict=True)
         ]

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from benchmarks.oscar.site import catalogue, people, promotions
+from benchmarks.oscar.site import catalogue, people
 from benchmarks.oscar.site.catalogue import SIZES, Product, decimal
 from benchmarks.oscar.site.people import EVERYONE, OPENED, Address, Order
 
@@ -58,7 +58,7 @@ class _Opening:
         self.partner = _model("partner", "Partner").objects.create(name="Warehouse")
         for name in ("Shipped", "Returned"):
             _model("order", "ShippingEventType").objects.create(name=name)
-        for title, address in promotions.PAGES:
+        for title, address in catalogue.PAGES:
             page = _model("flatpages", "FlatPage").objects.create(
                 url=address, title=title, content=f"<p>{title}: ask us.</p>"
             )
@@ -130,14 +130,14 @@ class _Opening:
     def _promotions(self) -> None:
         ranges = _model("offer", "Range").objects
         everything = ranges.create(name="Everything", includes_all_products=True)
-        for name in promotions.RANGES:
+        for name in catalogue.RANGES:
             ranges.create(name=name)
-        for offer in promotions.OFFERS:
+        for offer in catalogue.OFFERS:
             goods = ranges.create(name=f"All {offer.category}")
             goods.included_categories.add(self.categories[offer.category])
             state = "Open" if offer.is_open else "Suspended"
             self._offer(offer.name, goods, offer.percent, "Site", state)
-        for voucher in promotions.VOUCHERS:
+        for voucher in catalogue.VOUCHERS:
             granted = self._offer(
                 f"Offer for voucher '{voucher.name}'", everything, voucher.percent, "Voucher"
             )

@@ -5,10 +5,10 @@ import pytest
 from benchmarks.catalogue import Options
 from benchmarks.fossil.site import project, site
 from benchmarks.fossil.tasks import TEMPLATES, suite
+from benchmarks.fossil.tasks.pages import worded_pages
 from benchmarks.fossil.tasks.questions import FACTS, options
-from benchmarks.fossil.tasks.wiki import worded_pages
+from benchmarks.oracles import ORACLES
 from benchmarks.rules import RULES
-from benchmarks.solutions import ORACLES
 from tasks.suite import UnknownTask
 from tasks.task import Task
 

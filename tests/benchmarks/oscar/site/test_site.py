@@ -13,7 +13,7 @@ from benchmarks.oscar.site.people import CUSTOMER, EVERYONE, orders, reviews
 from benchmarks.sites.site import SiteError
 from tests.benchmarks.oscar.site.conftest import Shop
 
-pytestmark = [pytest.mark.site, pytest.mark.very_slow]
+pytestmark = [pytest.mark.site, pytest.mark.slow]
 
 
 def rows(database: Path, query: str) -> list[tuple[object, ...]]:
@@ -133,7 +133,7 @@ def _kept(shop: Shop, folder: Path) -> dict[str, list[tuple[object, ...]]]:
 
 
 def test_what_is_lacking_is_named_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("benchmarks.oscar.site.application.find_spec", lambda name: None)
+    monkeypatch.setattr("benchmarks.oscar.site.find_spec", lambda name: None)
     assert "pip install 'webagent-loop[sites]'" in site().missing()
     with pytest.raises(SiteError, match="django-oscar"):
         site().build(Path("nowhere"))

@@ -8,11 +8,11 @@ from functools import partial
 import pytest
 
 from benchmarks.catalogue import Options
+from benchmarks.oracles import OraclePolicy
 from benchmarks.oscar.site import site
 from benchmarks.oscar.tasks import suite
 from benchmarks.rules import checks_hold
 from benchmarks.sites.hosting import Hosting
-from benchmarks.solutions import OraclePolicy
 from perf.fakes.policy import ScriptedPolicy
 from tasks.task import Task
 from tests.fakes.reader import ReaderWorld
@@ -24,7 +24,7 @@ from webagent.records import Decision, Ending, Observation, Provenance, Trajecto
 from webagent.rollout import collect, planned, run_episode
 
 pytestmark = [
-    *(pytest.mark.site, pytest.mark.browser, pytest.mark.very_slow, pytest.mark.timeout(1500)),
+    *(pytest.mark.site, pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(1500)),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
 ]
 SUITE = suite(Options())

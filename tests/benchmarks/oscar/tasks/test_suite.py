@@ -3,13 +3,13 @@
 import pytest
 
 from benchmarks.catalogue import Options
+from benchmarks.oracles import ORACLES
 from benchmarks.oscar.site import keys, site
 from benchmarks.oscar.site.catalogue import CATEGORIES, products, products_of
 from benchmarks.oscar.site.people import EVERYONE, orders
 from benchmarks.oscar.tasks import suite
 from benchmarks.oscar.tasks.template import TEMPLATES
 from benchmarks.rules import RULES
-from benchmarks.solutions import ORACLES
 from tasks.suite import UnknownTask
 
 SUITE = suite(Options())

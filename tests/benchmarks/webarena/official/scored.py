@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.rules import Means, checks_hold
-from benchmarks.webarena.files import Dialect, Setup
-from benchmarks.webarena.files.checking import Checking
-from benchmarks.webarena.files.schema import Entry
+from benchmarks.webarena.evaluation import Checking
+from benchmarks.webarena.schema import Dialect, Entry, Setup
 from tasks.task import Json, Task
 from tests.benchmarks.webarena.official import environment
 from webagent.action import Answer

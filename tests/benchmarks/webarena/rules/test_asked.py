@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.rules import CONSULTING_RULES, Means, Question, with_folder
+from benchmarks.rules import CONSULTING_RULES, Means, Question
 from benchmarks.webarena.rules.asked import MARKS, PROMPTS, read_word
-from benchmarks.webarena.rules.pictures import likeness
+from benchmarks.webarena.rules.pictures import likeness, with_folder
 from evaluators.evaluator import Verdict
 from tasks.task import Json
 from webagent.errors import ModelError, StoreError

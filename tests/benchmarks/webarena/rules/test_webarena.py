@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from benchmarks.rules import RULES, checks_hold, differences
+from benchmarks.rules import RULES, checks_hold
 from benchmarks.webarena import visualwebarena, webarena, webchorearena
-from benchmarks.webarena.files import Setup
+from benchmarks.webarena.rules.corrected import differences
+from benchmarks.webarena.schema import Setup
 from evaluators.rules.rule import Rule
 from tasks.task import Check, Json, Task
 from webagent.action import Answer, GiveUp

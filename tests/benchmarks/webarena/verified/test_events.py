@@ -5,7 +5,7 @@ import json
 import pytest
 
 from benchmarks.rules import RULES
-from benchmarks.webarena.verified import network_events
+from benchmarks.webarena.rules.verified import network_events
 
 SITES = {"gitlab": ["http://git.test"], "reddit": ["http://forum.test", "http://forum2.test"]}
 OPENED = {

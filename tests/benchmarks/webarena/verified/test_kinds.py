@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.webarena.verified.kinds import KINDS, Manner, Value, value_of
-from benchmarks.webarena.verified.sites import Sites
-from benchmarks.webarena.verified.text import plain
+from benchmarks.webarena.rules.verified.kinds import KINDS, Manner, Value, value_of
+from benchmarks.webarena.rules.verified.sites import Sites
+from benchmarks.webarena.rules.verified.text import plain
 
 MANNER = Manner(Sites({"gitlab": ("http://git.test:8023",)}))
 

@@ -11,20 +11,21 @@ import pytest
 
 from benchmarks.rules import RULES
 from benchmarks.webarena import webarena_verified
-from benchmarks.webarena.verified import network_events
+from benchmarks.webarena.rules.verified import network_events
 from tests.benchmarks.webarena.verified import mutations
 
 HERE = Path(__file__).parent
 REQUIREMENT = "webarena-verified==1.2.3"
 PUBLISHED = json.loads((HERE / "published.json").read_text(encoding="utf-8"))
 
-pytestmark = pytest.mark.very_slow
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
 def scorer() -> Path:
     """The interpreter of an environment that has the official scorer; made once, then kept."""
-    folder = Path(os.environ["WEBAGENT_TESTS_CACHE"]) / REQUIREMENT.replace("==", "-")
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    folder = cache / "webagent-loop" / REQUIREMENT.replace("==", "-")
     python = folder / "bin" / "python"
     if not (folder / "complete").exists():
         made = [sys.executable, "-m", "venv", "--clear", str(folder)]

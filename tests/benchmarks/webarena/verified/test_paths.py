@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.webarena.verified.paths import ABSENT, at_path, is_path
+from benchmarks.webarena.rules.verified.paths import ABSENT, at_path, is_path
 
 DATA = {
     "note": {"note": "lgtm", "tags": ["a", "b"]},

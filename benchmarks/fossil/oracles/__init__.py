@@ -1,0 +1,1 @@
+"""Oracles for the tasks on fossil@1."""

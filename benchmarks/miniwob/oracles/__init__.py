@@ -1,0 +1,1 @@
+"""Oracles for MiniWoB++."""

@@ -1,0 +1,180 @@
+"""Oracles: scripts that show how tasks are done, from what the agent itself can see."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from benchmarks.discovery import Registry, import_parts
+from webagent.action import Action, format_action
+from webagent.errors import PolicyError, unknown_name
+from webagent.records import Candidate, Decision, Node, Observation, Trajectory
+
+ORDINALS = {"1st": 0, "2nd": 1, "3rd": 2}
+"""Places as goals name them, counted from 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """An episode so far, with the questions that oracles ask of it."""
+
+    goal: str
+    page: Observation
+    past: tuple[Observation, ...] = ()
+    """The earlier observations, oldest first."""
+    done: tuple[Action, ...] = ()
+    """The action taken on each of them."""
+
+    @classmethod
+    def of(cls, trajectory: Trajectory, observation: Observation) -> "View":
+        """The view of an episode under way."""
+        return cls(
+            goal=observation.goal or trajectory.goal,
+            page=observation,
+            past=tuple(step.observation for step in trajectory.steps),
+            done=tuple(step.decision.action for step in trajectory.steps),
+        )
+
+    @property
+    def start(self) -> "View":
+        """The same episode as it looked before the first action."""
+        return View(self.goal, self.past[0]) if self.past else self
+
+    @property
+    def steps(self) -> list[tuple[Observation, Action, Observation]]:
+        """What was seen, done and seen then, oldest first."""
+        after = (*self.past[1:], self.page)
+        return list(zip(self.past, self.done, after, strict=False))
+
+    def read(self, pattern: str) -> tuple[str, ...]:
+        """The groups of a pattern in the goal; a group that took no part is empty.
+
+        Raises `PolicyError` when the goal is not of this form.
+        """
+        found = re.search(pattern, self.goal)
+        if found is None:
+            raise PolicyError(f"expected a goal like {pattern!r}, found {self.goal!r}")
+        return tuple(group or "" for group in found.groups())
+
+    def read_one(self, pattern: str) -> str:
+        """The first group of a pattern in the goal."""
+        return self.read(pattern)[0]
+
+    def all(self, *roles: str, name: str | None = None, kind: str = "") -> list[Node]:
+        """The elements with one of these roles, this very name and this kind, in page order."""
+        return [
+            node
+            for node in self.page.nodes
+            if node.mark
+            and (not roles or node.role in roles)
+            and (name is None or node.name == name)
+            and (not kind or node.kind == kind)
+        ]
+
+    def find(self, *roles: str, name: str | None = None, kind: str = "") -> Node:
+        """The first such element. Raises `PolicyError` when there is none."""
+        found = self.all(*roles, name=name, kind=kind)
+        if not found:
+            wanted = " ".join(filter(None, ["/".join(roles), repr(name) if name else "", kind]))
+            raise PolicyError(f"expected an element {wanted or 'of any kind'}, found none")
+        return found[0]
+
+    def first(self, nodes: Sequence[Node], wanted: str) -> Node:
+        """The first of some nodes. Raises `PolicyError`, naming what was wanted, without one."""
+        if not nodes:
+            raise PolicyError(f"expected {wanted}, found none")
+        return nodes[0]
+
+    def after(self, node: Node) -> "View":
+        """The same episode with only the part of the page below a node."""
+        index = self.page.nodes.index(node)
+        return self._with(self.page.nodes[index + 1 :])
+
+    def before(self, node: Node) -> "View":
+        """The same episode with only the part of the page above a node."""
+        index = self.page.nodes.index(node)
+        return self._with(self.page.nodes[:index])
+
+    def search(self, pattern: str) -> tuple[str, ...]:
+        """The groups of a pattern in the first line that has it. Raises `PolicyError`."""
+        for node in self.page.nodes:
+            if found := re.search(pattern, node.name):
+                return tuple(group or "" for group in found.groups())
+        raise PolicyError(f"expected a line like {pattern!r}, found none")
+
+    def line_with(self, word: str) -> Node:
+        """The first line, element or static, that holds a word. Raises `PolicyError`."""
+        for node in self.page.nodes:
+            if word in node.name.split():
+                return node
+        raise PolicyError(f"expected a line with {word!r}, found none")
+
+    def next_of(self, *plan: Action) -> Action:
+        """The first action of a plan that has not been taken yet; repeats count.
+
+        Raises `PolicyError` when the whole plan has been carried out and the page goes on.
+        """
+        taken = list(self.done)
+        for action in plan:
+            if action not in taken:
+                return action
+            taken.remove(action)
+        raise PolicyError(f"the plan of {len(plan)} actions is done, yet the page goes on")
+
+    def _with(self, nodes: Sequence[Node]) -> "View":
+        page = Observation(self.page.goal, self.page.url, self.page.title, tuple(nodes))
+        return View(self.goal, page, self.past, self.done)
+
+
+Oracle: TypeAlias = Callable[[View], Action]
+"""Chooses the next action; raises `PolicyError` when the view offers none."""
+
+ORACLES: Registry[Oracle] = Registry(lambda: _load_oracles())
+"""Task name, as `click-test-2`, to its oracle; benchmarks' scripts are imported when it is first
+looked at."""
+
+_registered: dict[str, Oracle] = {}
+
+
+def _load_oracles() -> dict[str, Oracle]:
+    import_parts("oracles")
+    return _registered
+
+
+def oracle(*names: str) -> Callable[[Oracle], Oracle]:
+    """Register a function as the oracle of these tasks."""
+
+    def register(function: Oracle) -> Oracle:
+        for name in names:
+            if name in _registered:
+                raise ValueError(f"two oracles for {name}")
+            _registered[name] = function
+        return function
+
+    return register
+
+
+class OraclePolicy:
+    """Plays one task as its oracle does. Raises `SetupError` for a task without one."""
+
+    def __init__(self, task: str) -> None:
+        if task not in ORACLES:
+            raise unknown_name("oracle", task, ORACLES)
+        self._task = task
+        self._choose = ORACLES[task]
+
+    async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
+        """The oracle's action. Raises `PolicyError` when it sees nothing to do."""
+        try:
+            action = self._choose(View.of(trajectory, observation))
+        except (LookupError, StopIteration, ValueError) as error:
+            raise PolicyError(f"the oracle of {self._task} is lost here: {error!r}") from error
+        return Decision(action, source="demonstration")
+
+    async def propose(
+        self, trajectory: Trajectory, observation: Observation, n: int
+    ) -> Sequence[Decision]:
+        """The one action an oracle knows, with log-probability zero."""
+        decision = await self.act(trajectory, observation)
+        candidate = Candidate(format_action(decision.action), log_prob=0.0)
+        return [Decision(decision.action, source="demonstration", candidates=(candidate,))][:n]

@@ -1,0 +1,398 @@
+"""Templates that fill a basket, change it and order what is in it."""
+
+from random import Random
+
+from benchmarks.oscar.site.catalogue import SIZED, SIZES, VOUCHERS, Product, products_of
+from benchmarks.oscar.site.keys import (
+    address_key,
+    basket_key,
+    product_key,
+    record_key,
+    user_key,
+    voucher_key,
+)
+from benchmarks.oscar.site.people import (
+    CUSTOMER,
+    NEWCOMER,
+    SHIPPING,
+    SHOPPER,
+    Address,
+    Person,
+    basket,
+    orders_of,
+)
+from benchmarks.oscar.tasks.template import (
+    Case,
+    Row,
+    added,
+    amount,
+    changed,
+    does,
+    one,
+    removed,
+    sold,
+    template,
+)
+from tasks.task import Json
+
+LINES = "basket_line"
+
+
+def line(person: Person, product: Product, quantity: int, size: str = "") -> Row:
+    """A line of somebody's open basket."""
+    return {
+        "basket_id": basket_key(person),
+        "product_id": product_key(product, size),
+        "stockrecord_id": record_key(product, size),
+        "quantity": quantity,
+    }
+
+
+@template("shop-add", "customer", 4, "search", "basket")
+def add(draw: Random) -> Case:
+    """One piece of one product."""
+    product = sold(draw)[0]
+    goal = one(
+        draw,
+        'Put one "{}" into my basket.',
+        'Add the "{}" to the basket, a single piece.',
+        'I want the "{}". Lay one in my basket, but do not order yet.',
+    )
+    return does(goal.format(product.title), {LINES: added(line(CUSTOMER, product, 1))})
+
+
+@template("shop-add-several", "customer", 7, "search", "basket", "form")
+def add_several(draw: Random) -> Case:
+    """Several pieces of one product."""
+    product, quantity = sold(draw)[0], draw.randint(2, 6)
+    goal = one(
+        draw,
+        'Put {} pieces of the "{}" into my basket.',
+        'I need {} of the "{}": see that my basket has that many, and order nothing.',
+    )
+    rows = {LINES: added(line(CUSTOMER, product, quantity))}
+    return does(goal.format(quantity, product.title), rows)
+
+
+@template("shop-add-size", "customer", 5, "search", "basket", "choose")
+def add_size(draw: Random) -> Case:
+    """One of the sizes of a shirt."""
+    product, size = draw.choice(products_of(SIZED)), draw.choice(SIZES)
+    goal = one(
+        draw,
+        'Put one "{}" in size {} into my basket.',
+        'Add the "{}" to the basket, size {}.',
+    )
+    rows = {LINES: added(line(CUSTOMER, product, 1, size))}
+    return does(goal.format(product.title, size), rows)
+
+
+@template("shop-add-three", "customer", 12, "search", "basket", "long")
+def add_three(draw: Random) -> Case:
+    """Three products."""
+    chosen = sold(draw, 3)
+    goal = one(
+        draw,
+        'Put these into my basket, one of each: "{}", "{}" and "{}".',
+        'Collect a "{}", a "{}" and a "{}" in the basket, one piece each, without ordering.',
+    )
+    rows = {LINES: added(*(line(CUSTOMER, product, 1) for product in chosen))}
+    return does(goal.format(*(product.title for product in chosen)), rows)
+
+
+@template("shop-add-cheapest", "customer", 3, "browse", "compare", "basket")
+def add_cheapest(draw: Random) -> Case:
+    """The cheapest of a category that is in stock."""
+    name = draw.choice(("Mugs", "Pans", "Cushions", "Clocks", "Planters", "Pens", "Scarves"))
+    there = [each for each in products_of(name) if each.stock]
+    product = min(there, key=lambda each: each.price)
+    goal = one(
+        draw,
+        'Put the cheapest product under "{}" that is in stock into my basket.',
+        'Of what the category "{}" has in stock, add the one with the lowest price to the basket.',
+    )
+    return does(goal.format(name), {LINES: added(line(CUSTOMER, product, 1))})
+
+
+@template("shop-basket-quantity", "shopper", 4, "basket", "form")
+def basket_quantity(draw: Random) -> Case:
+    """More or fewer pieces of what lies in the basket."""
+    product, before = draw.choice(basket())
+    quantity = draw.choice([each for each in range(1, 8) if each != before])
+    goal = one(
+        draw,
+        'Change the number of "{}" in my basket to {}.',
+        'My basket should have the "{}" {} times. Leave the rest of it as it is.',
+    )
+    pair = (line(SHOPPER, product, before), line(SHOPPER, product, quantity))
+    return does(goal.format(product.title, quantity), {LINES: changed(pair)})
+
+
+@template("shop-basket-remove", "shopper", 3, "basket")
+def basket_remove(draw: Random) -> Case:
+    """One line less."""
+    product, quantity = draw.choice(basket())
+    goal = one(
+        draw,
+        'Take the "{}" out of my basket.',
+        'I do not want the "{}" any more: remove it from the basket, and nothing else.',
+    )
+    rows = {LINES: removed(line(SHOPPER, product, quantity))}
+    return does(goal.format(product.title), rows)
+
+
+@template("shop-basket-keep", "shopper", 5, "basket", "long")
+def basket_keep(draw: Random) -> Case:
+    """Everything but one line goes."""
+    kept, _ = draw.choice(basket())
+    goal = one(
+        draw,
+        'Remove everything from my basket but the "{}".',
+        'Keep only the "{}" in the basket; take all the rest out.',
+    )
+    gone = [line(SHOPPER, product, count) for product, count in basket() if product != kept]
+    return does(goal.format(kept.title), {LINES: removed(*gone)})
+
+
+@template("shop-basket-voucher", "shopper", 5, "basket", "form")
+def basket_voucher(draw: Random) -> Case:
+    """A code that is good."""
+    voucher = draw.choice([each for each in VOUCHERS if each.ends > 2026])
+    goal = one(
+        draw,
+        "Use the voucher code {} on my basket.",
+        "I have a promo code, {}. Enter it for what is in the basket, but do not order.",
+    )
+    used: Row = {"basket_id": basket_key(SHOPPER), "voucher_id": voucher_key(voucher.code)}
+    rows: dict[str, Row] = {
+        "basket_basket_vouchers": added(used),
+        "voucher_voucher": changed(
+            (
+                {"code": voucher.code, "num_basket_additions": 0},
+                {"code": voucher.code, "num_orders": 0},
+            )
+        ),
+    }
+    return does(goal.format(voucher.code), rows)
+
+
+@template("shop-basket-save", "shopper", 3, "basket")
+def basket_save(draw: Random) -> Case:
+    """A line is kept for later."""
+    product, quantity = draw.choice(basket())
+    goal = one(
+        draw,
+        'Save the "{}" in my basket for later.',
+        'Move the "{}" from the basket to what is saved for later.',
+    )
+    gone = line(SHOPPER, product, quantity)
+    kept = {name: gone[name] for name in ("product_id", "stockrecord_id", "quantity")}
+    rows: dict[str, Row] = {
+        LINES: changed((gone, kept)),
+        "basket_basket": added({"status": "Saved"}),
+    }
+    return does(goal.format(product.title), rows)
+
+
+@template("shop-reorder", "customer", 4, "account", "basket")
+def reorder(draw: Random) -> Case:
+    """Everything of an old order once more."""
+    order = draw.choice(orders_of(CUSTOMER))
+    while not all(product.stock >= count for product, count in order.lines):
+        order = draw.choice(orders_of(CUSTOMER))
+    goal = one(
+        draw,
+        "Put everything of my order {} into the basket again.",
+        "I want the same as in order {}: get its products into my basket, without ordering yet.",
+    )
+    rows = {LINES: added(*(line(CUSTOMER, product, count) for product, count in order.lines))}
+    return does(goal.format(order.number), rows)
+
+
+_PLACES = (
+    ("14 Ferry Street", "Dundee", "DD1 4BU"),
+    ("2 Abbey Close", "Durham", "DH1 1PZ"),
+    ("61 Long Walk", "Truro", "TR1 2SJ"),
+    ("5 Market Place", "Hereford", "HR1 2NX"),
+    ("33 Canal Side", "Halifax", "HX1 5QE"),
+)
+_NAMES = (("Ines", "Duarte"), ("Paul", "Duarte"), ("Nora", "Silva"), ("Luis", "Moreno"))
+_BASKETS = ("basket_basket",)
+"""One is closed by the order, and another may be opened afterwards."""
+Goods = list[tuple[Product, int]]
+
+
+def new_address(draw: Random) -> Address:
+    """One that is in no address book."""
+    first, last = draw.choice(_NAMES)
+    return Address(first, last, *draw.choice(_PLACES))
+
+
+def written(address: Address) -> str:
+    """An address in a goal."""
+    name = f"{address.first_name} {address.last_name}"
+    return f"{name}, {address.line1}, {address.city}, {address.postcode}, United Kingdom"
+
+
+def address_row(address: Address) -> Row:
+    """An address in any table of addresses."""
+    return {
+        "first_name": address.first_name,
+        "last_name": address.last_name,
+        "line1": address.line1,
+        "line4": address.city,
+        "postcode": address.postcode,
+        "country_id": "GB",
+    }
+
+
+def ordered(
+    buyer: Person, goods: Goods, to: Address, shipping: str, off: int = 0
+) -> dict[str, Row | list[str]]:
+    """What an order leaves behind; `off` is a discount in per cent, whose pence are left open."""
+    name, charge = SHIPPING[shipping]
+    order: dict[str, Json] = {
+        "number": str(100_000 + basket_key(buyer)),
+        "user_id": user_key(buyer),
+        "shipping_method": name,
+        "shipping_code": shipping,
+        "status": "Pending",
+    }
+    if not off:
+        order["total_incl_tax"] = amount(charge + sum(each.price * n for each, n in goods))
+    lines: list[Row] = [
+        {
+            "product_id": product_key(each),
+            "stockrecord_id": record_key(each),
+            "quantity": count,
+            "line_price_before_discounts_incl_tax": amount(each.price * count),
+        }
+        for each, count in goods
+    ]
+    stock: list[tuple[Row, Row]] = [
+        (
+            {"id": record_key(each)},
+            {"num_allocated": count, "num_in_stock": each.stock, "price": amount(each.price)},
+        )
+        for each, count in goods
+    ]
+    rows: dict[str, Row | list[str]] = {
+        "order_order": added(order),
+        "order_line": added(*lines),
+        "order_lineprice": added(*({"quantity": count} for _, count in goods)),
+        "order_shippingaddress": added(address_row(to)),
+        "partner_stockrecord": changed(*stock),
+        "may": list(_BASKETS),
+    }
+    if to in buyer.addresses:
+        key: Row = {"id": address_key(buyer, buyer.addresses.index(to))}
+        rows["address_useraddress"] = changed((key, {**key, "num_orders_as_shipping_address": 1}))
+    else:
+        rows["address_useraddress"] = added({**address_row(to), "user_id": user_key(buyer)})
+    return rows
+
+
+def filled(buyer: Person, goods: Goods) -> dict[str, Row]:
+    """The lines that were put into the basket on the way."""
+    return {LINES: added(*(line(buyer, each, count) for each, count in goods))}
+
+
+@template("shop-buy", "customer", 11, "search", "checkout", "long")
+def buy(draw: Random) -> Case:
+    """One product to one of one's addresses."""
+    product, address = sold(draw)[0], draw.choice(CUSTOMER.addresses)
+    shipping = draw.choice(tuple(SHIPPING))
+    goal = one(
+        draw,
+        'Order one "{0}" for me, to my address in {1}, with {2} shipping.',
+        'Buy a "{0}" and have it sent by {2} shipping to where I live in {1}.',
+    ).format(product.title, address.city, SHIPPING[shipping][0])
+    goods = [(product, 1)]
+    rows = ordered(CUSTOMER, goods, address, shipping) | filled(CUSTOMER, goods)
+    return does(goal, rows)
+
+
+@template("shop-buy-cheapest", "customer", 13, "browse", "compare", "checkout", "long")
+def buy_cheapest(draw: Random) -> Case:
+    """Several pieces of the cheapest of a category."""
+    name = draw.choice(("Mugs", "Pans", "Knives", "Cushions", "Planters", "Notebooks", "Puzzles"))
+    there = [each for each in products_of(name) if each.stock]
+    product = min(there, key=lambda each: each.price)
+    count, address = draw.randint(2, 5), draw.choice(CUSTOMER.addresses)
+    goal = one(
+        draw,
+        'Order {0} pieces of the cheapest product under "{1}" that is in stock, with Standard'
+        " shipping to my address in {2}.",
+        'I need {0} of whatever costs least in the category "{1}" and is in stock. Buy them, sent'
+        " by Standard shipping to {2}, where I have an address.",
+    ).format(count, name, address.city)
+    goods = [(product, count)]
+    rows = ordered(CUSTOMER, goods, address, "standard") | filled(CUSTOMER, goods)
+    return does(goal, rows)
+
+
+@template("shop-buy-two", "customer", 18, "search", "checkout", "form", "long")
+def buy_two(draw: Random) -> Case:
+    """Two products, one of them several times."""
+    first, second = sold(draw, 2)
+    count, address = draw.randint(2, 5), draw.choice(CUSTOMER.addresses)
+    shipping = draw.choice(tuple(SHIPPING))
+    goal = one(
+        draw,
+        'Order {0} pieces of the "{1}" and one "{2}" together, to my address in {3}, with {4}'
+        " shipping.",
+        'Buy the "{1}" {0} times and a single "{2}" in one order. Send it to my address in {3} by'
+        " {4} shipping.",
+    ).format(count, first.title, second.title, address.city, SHIPPING[shipping][0])
+    goods = [(first, count), (second, 1)]
+    rows = ordered(CUSTOMER, goods, address, shipping) | filled(CUSTOMER, goods)
+    return does(goal, rows)
+
+
+@template("shop-buy-new-address", "newcomer", 16, "search", "checkout", "form", "long")
+def buy_new_address(draw: Random) -> Case:
+    """A first order, to an address that has to be typed."""
+    product, address = sold(draw)[0], new_address(draw)
+    shipping = draw.choice(tuple(SHIPPING))
+    goal = one(
+        draw,
+        'Order one "{0}" with {2} shipping to: {1}.',
+        'Buy a "{0}" for me. It goes by {2} shipping to this address: {1}.',
+    ).format(product.title, written(address), SHIPPING[shipping][0])
+    goods = [(product, 1)]
+    rows = ordered(NEWCOMER, goods, address, shipping) | filled(NEWCOMER, goods)
+    return does(goal, rows)
+
+
+@template("shop-buy-basket", "shopper", 7, "basket", "checkout")
+def buy_basket(draw: Random) -> Case:
+    """What lies in the basket already."""
+    address, shipping = draw.choice(SHOPPER.addresses), draw.choice(tuple(SHIPPING))
+    goal = one(
+        draw,
+        "Order what is in my basket as it is, to my address in {0}, with {1} shipping.",
+        "Check out my basket: {1} shipping, to where I live in {0}.",
+    ).format(address.city, SHIPPING[shipping][0])
+    return does(goal, ordered(SHOPPER, basket(), address, shipping))
+
+
+@template("shop-buy-voucher", "shopper", 11, "basket", "checkout", "form", "long")
+def buy_voucher(draw: Random) -> Case:
+    """What lies in the basket, with a code."""
+    address, shipping = draw.choice(SHOPPER.addresses), draw.choice(tuple(SHIPPING))
+    voucher = draw.choice([each for each in VOUCHERS if each.ends > 2026])
+    goal = one(
+        draw,
+        "Order what is in my basket with the voucher code {2}, to my address in {0}, with {1}"
+        " shipping.",
+        "Use the code {2} and check out my basket: {1} shipping, to my address in {0}.",
+    ).format(address.city, SHIPPING[shipping][0], voucher.code)
+    used: Row = {"voucher_id": voucher_key(voucher.code)}
+    rows = ordered(SHOPPER, basket(), address, shipping, voucher.percent) | {
+        "basket_basket_vouchers": added({**used, "basket_id": basket_key(SHOPPER)}),
+        "voucher_voucherapplication": added({**used, "user_id": user_key(SHOPPER)}),
+        "voucher_voucher": changed(({"code": voucher.code}, {"num_orders": 1})),
+        "order_orderdiscount": added({**used, "voucher_code": voucher.code}),
+        "may": [*_BASKETS, "offer_conditionaloffer", "order_orderlinediscount"],
+    }
+    return does(goal, rows)

@@ -1,0 +1,422 @@
+"""Sites that a TOML file describes: served here by a command, or hosted elsewhere."""
+
+import http.client
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import time
+import tomllib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, TypeAlias
+from urllib.error import HTTPError
+from urllib.parse import urlsplit
+from urllib.request import Request, urlopen
+
+from benchmarks.sites.site import Account, LoginForm, Serving, SiteError, log_in
+
+_BUILD_SECONDS = 1800.0
+_QUOTED = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class CommandSite:
+    """A site that commands build and serve. In them `{state}` stands for the folder of the state,
+    `{port}` for the port, and `{folder}` for the folder of the file that describes it."""
+
+    id: str
+    address: str
+    serve_command: tuple[str, ...]
+    build_command: tuple[str, ...] = ()
+    """Empty where the site makes its own state when it is first served."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    ready: str = "/"
+    database: str = ""
+    accounts: Mapping[str, Account] = field(default_factory=dict)
+    login: LoginForm | None = None
+    passing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    needs: tuple[str, ...] = ()
+    """Programs that must be there."""
+    folder: Path = Path()
+
+    def fingerprint(self) -> str:
+        """All that is said of it."""
+        return repr(self)
+
+    def missing(self) -> str:
+        """The programs that this machine lacks."""
+        lacking = [name for name in self.needs if shutil.which(name) is None]
+        return f"install {', '.join(lacking)}" if lacking else ""
+
+    def build(self, state: Path) -> None:
+        """Run the command. Raises `SiteError` with what it wrote."""
+        if not self.build_command:
+            return
+        try:
+            done = subprocess.run(
+                self._filled(self.build_command, state, 0),
+                cwd=self.folder,
+                env={**os.environ, **self._environment(state, 0)},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                timeout=_BUILD_SECONDS,
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise SiteError(f"{self.id} cannot be built: {error}") from error
+        if done.returncode:
+            said = done.stdout.decode(errors="replace").strip()[-_QUOTED:] or "nothing"
+            raise SiteError(
+                f"{self.id} cannot be built: its command ended with status {done.returncode}; it"
+                f" wrote:\n{said}"
+            )
+
+    def serve(self, state: Path, port: int) -> Serving:
+        """The command, with state and port filled in."""
+        argv = self._filled(self.serve_command, state, port)
+        return Serving(argv, self._environment(state, port), self.ready)
+
+    def log_in(self, base: str, account: Account) -> list[dict[str, object]]:
+        """By its form."""
+        if self.login is None:
+            raise SiteError(f"{self.id} has accounts and no [login] that says how they log in")
+        return log_in(base, account, self.login)
+
+    def _environment(self, state: Path, port: int) -> dict[str, str]:
+        values = self._filled(tuple(self.environment.values()), state, port)
+        return dict(zip(self.environment, values, strict=True))
+
+    def _filled(self, words: tuple[str, ...], state: Path, port: int) -> tuple[str, ...]:
+        filling = {"{state}": str(state), "{port}": str(port), "{folder}": str(self.folder)}
+        for slot, value in filling.items():
+            words = tuple(word.replace(slot, value) for word in words)
+        return words
+
+
+_QUOTED_OF_RESET = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteSite:
+    """What is known of it. Without a way to reset it, an episode finds what others have left."""
+
+    id: str
+    address: str
+    """In tasks and trajectories."""
+    hosted: str
+    """Where it really is, as `http://localhost:7770`; often the same."""
+    accounts: Mapping[str, Account] = field(default_factory=dict)
+    login: LoginForm | None = None
+    ready: str = "/"
+    reset_command: tuple[str, ...] = ()
+    reset_url: str = ""
+    """Posted to."""
+    reset_seconds: float = 600.0
+    """That a reset may take until the site answers again."""
+    passing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def is_reset(self) -> bool:
+        """Whether there is a way to."""
+        return bool(self.reset_command or self.reset_url)
+
+    def missing(self) -> str:
+        """Why it cannot be used now; empty when it answers."""
+        if _status(self._ready_url, 10.0) < 400:
+            return ""
+        return f"{self._ready_url} does not answer with a status below 400; start it there"
+
+    def start(self) -> "Remote":
+        """Take it as it is. Raises `SiteError` when it does not answer."""
+        if missing := self.missing():
+            raise SiteError(f"{self.id} cannot be used: {missing}")
+        return Remote(self)
+
+    @property
+    def _ready_url(self) -> str:
+        return f"{self.hosted.rstrip('/')}{self.ready}"
+
+
+class Remote:
+    """A hosted site in the hands of one world."""
+
+    database: Path | None = None
+    saved_database: Path | None = None
+
+    def __init__(self, site: RemoteSite) -> None:
+        self.site = site
+        self._logins: dict[str, dict[str, Any]] = {}
+
+    @property
+    def base(self) -> str:
+        """Its real address."""
+        return self.site.hosted.rstrip("/")
+
+    def login(self, role: str) -> dict[str, Any]:
+        """A login of this account; made anew after each reset. Raises `SiteError`."""
+        site = self.site
+        if role not in site.accounts or site.login is None:
+            known = ", ".join(sorted(site.accounts)) or "none"
+            raise SiteError(
+                f"{site.id} has no account {role!r} with a form to log in by; there is {known}"
+            )
+        if role not in self._logins:
+            cookies = log_in(self.base, site.accounts[role], site.login)
+            self._logins[role] = {"cookies": cookies, "origins": []}
+        return self._logins[role]
+
+    def reset(self) -> float:
+        """By its command or address, and until it answers again; without either nothing is done.
+        Raises `SiteError`."""
+        began = time.monotonic()
+        if self.site.is_reset:
+            self._logins.clear()
+            self._run_command()
+            self._post()
+            end = began + self.site.reset_seconds
+            while not self.is_healthy():
+                if time.monotonic() > end:
+                    raise SiteError(
+                        f"{self.site.id} did not answer within {self.site.reset_seconds:g} s of its"
+                        " reset"
+                    )
+                time.sleep(0.1)
+        return time.monotonic() - began
+
+    def check(self) -> None:
+        """Nothing is known without asking it."""
+
+    def is_healthy(self) -> bool:
+        """Whether it answers."""
+        return _status(self.site._ready_url, 10.0) < 400
+
+    def stop(self) -> None:
+        """It goes on where it is."""
+
+    def _run_command(self) -> None:
+        command = self.site.reset_command
+        if not command:
+            return
+        try:
+            done = subprocess.run(
+                command,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=self.site.reset_seconds,
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise SiteError(f"the reset of {self.site.id} did not work: {error}") from error
+        if done.returncode:
+            said = (done.stdout + done.stderr).strip()[-_QUOTED_OF_RESET:] or "nothing"
+            raise SiteError(
+                f"the reset of {self.site.id} ended with status {done.returncode}; it wrote: {said}"
+            )
+
+    def _post(self) -> None:
+        address = self.site.reset_url
+        if not address:
+            return
+        status = _status(address, self.site.reset_seconds, data=b"")
+        if status >= 400:
+            found = "no answer" if status == _UNREACHABLE else f"status {status}"
+            raise SiteError(f"the reset of {self.site.id} by POST {address} gave {found}")
+
+
+_UNREACHABLE = 1000
+
+
+def _status(address: str, seconds: float, data: bytes | None = None) -> int:
+    """Of the answer, redirects followed; a number above all of them where there is none."""
+    try:
+        with urlopen(Request(address, data), timeout=seconds) as reply:
+            return int(reply.status)
+    except HTTPError as error:
+        error.close()
+        return error.code
+    except (OSError, http.client.HTTPException):
+        return _UNREACHABLE
+
+
+TomlSite: TypeAlias = CommandSite | RemoteSite
+
+FILES_VARIABLE = "WEBAGENT_SITE_FILES"
+NEVER = "never"
+_ID = re.compile(r"[a-z0-9][a-z0-9._-]*@[0-9]+")
+_LOCAL = ("build", "serve", "environment", "database", "needs")
+_HOSTED = ("hosted", "reset", "reset_url", "reset_seconds")
+_BOTH = ("address", "ready", "accounts", "passing", "login")
+
+
+def read_sites(file: Path) -> dict[str, TomlSite]:
+    """The sites of the tables `[sites."NAME@VERSION"]`, by id. Raises `SiteError` naming the file,
+    the key and what was expected."""
+    try:
+        whole = tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SiteError(f"{file} cannot be read: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SiteError(f"{file} is not TOML: {error}") from error
+    sites = whole.get("sites")
+    if not isinstance(sites, dict) or not sites or len(whole) > 1:
+        others = ", ".join(sorted(whole.keys() - {"sites"})) or "none"
+        raise SiteError(f'{file} should have tables [sites."NAME@VERSION"], found also {others}')
+    return {name: _site(name, table, file) for name, table in sites.items()}
+
+
+def named_files() -> tuple[Path, ...]:
+    """The files that the environment variable lists, separated as paths are."""
+    listed = os.environ.get(FILES_VARIABLE, "")
+    return tuple(Path(name) for name in listed.split(os.pathsep) if name)
+
+
+def _site(name: str, table: object, file: Path) -> TomlSite:
+    where = f'{file} [sites."{name}"]'
+    if not _ID.fullmatch(name):
+        raise SiteError(f"{where}: a site is called as kanboard@1, a name and a version")
+    if not isinstance(table, dict):
+        raise SiteError(f"{where} should be a table")
+    is_hosted = "hosted" in table
+    _check_keys(table, (*_BOTH, *(_HOSTED if is_hosted else _LOCAL)), where)
+    both: dict[str, Any] = {
+        "id": name,
+        "ready": _text(table, "ready", where, "/"),
+        "accounts": _accounts(table.get("accounts", {}), where),
+        "login": _login(table["login"], where) if "login" in table else None,
+        "passing": _passing(table.get("passing", {}), where),
+    }
+    if both["accounts"] and both["login"] is None:
+        raise SiteError(f"{where} has accounts and no [login] that says how they log in")
+    if is_hosted:
+        return _hosted(table, where, both)
+    return CommandSite(
+        **both,
+        address=_address(_text(table, "address", where), "address", where),
+        serve_command=_command(table, "serve", where, ("{port}",)),
+        build_command=_command(table, "build", where) if "build" in table else (),
+        environment=_texts(table.get("environment", {}), f"{where} environment"),
+        database=_text(table, "database", where, ""),
+        needs=_list(table.get("needs", []), f"{where} needs"),
+        folder=file.absolute().parent,
+    )
+
+
+def _hosted(table: Mapping[str, Any], where: str, both: Mapping[str, Any]) -> RemoteSite:
+    hosted = _text(table, "hosted", where)
+    if table.get("reset") == NEVER and "reset_url" not in table:
+        command: tuple[str, ...] = ()
+    elif "reset" in table:
+        command = _command(table, "reset", where)
+    elif "reset_url" in table:
+        command = ()
+    else:
+        raise SiteError(
+            f"{where} does not say how it is reset: give a command in reset, an address to post to"
+            f' in reset_url, or reset = "{NEVER}" where every episode may find what others left'
+        )
+    seconds = table.get("reset_seconds", 600)
+    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or seconds <= 0:
+        raise SiteError(f"{where}: reset_seconds is {seconds!r}; expected seconds")
+    address = _text(table, "address", where, hosted)
+    if address.rstrip("/") != hosted.rstrip("/"):
+        _address(address, "address", where)
+        _address(hosted, "hosted", where)
+    return RemoteSite(
+        **both,
+        address=address,
+        hosted=hosted,
+        reset_command=command,
+        reset_url=_text(table, "reset_url", where, ""),
+        reset_seconds=float(seconds),
+    )
+
+
+def _accounts(value: object, where: str) -> dict[str, Account]:
+    accounts = {}
+    for role, table in _table(value, f"{where} accounts").items():
+        place = f"{where} accounts.{role}"
+        table = _table(table, place)
+        _check_keys(table, ("name", "password", "can"), place)
+        name, password = _text(table, "name", place), _text(table, "password", place)
+        accounts[role] = Account(name, password, _text(table, "can", place, ""))
+    return accounts
+
+
+def _login(value: object, where: str) -> LoginForm:
+    place = f"{where} login"
+    table = _table(value, place)
+    _check_keys(table, ("path", "name", "password", "more"), place)
+    usual = LoginForm()
+    return LoginForm(
+        _text(table, "path", place, usual.path),
+        _text(table, "name", place, usual.name),
+        _text(table, "password", place, usual.password),
+        _texts(table.get("more", {}), f"{place} more"),
+    )
+
+
+def _passing(value: object, where: str) -> dict[str, tuple[str, ...]]:
+    tables = _table(value, f"{where} passing")
+    return {name: _list(columns, f"{where} passing.{name}") for name, columns in tables.items()}
+
+
+def _check_keys(table: Mapping[str, Any], known: Collection[str], where: str) -> None:
+    for name in table:
+        if name not in known:
+            close = get_close_matches(name, known, n=3, cutoff=0.5) or sorted(known)
+            raise SiteError(f"{where} has an unknown key {name!r}; expected {', '.join(close)}")
+
+
+def _table(value: object, where: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise SiteError(f"{where} is {value!r}; expected a table")
+    return value
+
+
+def _text(table: Mapping[str, Any], key: str, where: str, usual: str | None = None) -> str:
+    value = table.get(key, usual)
+    if value is None:
+        raise SiteError(f"{where} lacks the key {key!r}")
+    if not isinstance(value, str):
+        raise SiteError(f"{where}: {key} is {value!r}; expected text")
+    return value
+
+
+def _texts(value: object, where: str) -> dict[str, str]:
+    table = _table(value, where)
+    return {name: _text(table, name, where) for name in table}
+
+
+def _list(value: object, where: str) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise SiteError(f"{where} is {value!r}; expected a list of texts")
+    return tuple(value)
+
+
+def _command(
+    table: Mapping[str, Any], key: str, where: str, slots: Collection[str] = ()
+) -> tuple[str, ...]:
+    """A list of words, or one text that is split as a shell would; no shell runs it."""
+    value = table.get(key)
+    if isinstance(value, str):
+        value = shlex.split(value)
+    words = _list(value, f"{where} {key}")
+    if not words:
+        raise SiteError(f"{where}: {key} is empty; expected a command")
+    for slot in slots:
+        if not any(slot in word for word in words):
+            raise SiteError(f"{where}: {key} does not say {slot}, found {shlex.join(words)}")
+    return words
+
+
+def _address(value: str, key: str, where: str) -> str:
+    parts = urlsplit(value)
+    is_whole = parts.scheme in ("http", "https") and parts.hostname
+    if not is_whole or parts.path not in ("", "/") or parts.query or parts.fragment:
+        raise SiteError(f"{where}: {key} is {value!r}; expected one such as http://kanboard.test")
+    return value

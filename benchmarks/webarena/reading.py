@@ -1,0 +1,162 @@
+"""The task files of WebArena and the benchmarks made after it, read into tasks and suites."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+
+from benchmarks.catalogue import Options
+from benchmarks.task_files import UnreadableTasks, checked, suite_of
+from benchmarks.webarena.evaluation import Checking
+from benchmarks.webarena.schema import (
+    SITES,
+    Dialect,
+    Entry,
+    Setup,
+    read_entries,
+    resolved,
+    sites_of,
+)
+from tasks.suite import Suite
+from tasks.task import Check, Task
+
+MAX_STEPS = 30
+"""As the official runners allow."""
+
+VIEWPORT = (1280, 720)
+"""Where a task says nothing else; a task may give one of the two."""
+
+TABS = " |AND| "
+"""Between the pages that are opened at the start."""
+
+
+def read_tasks(
+    path: Path, dialect: Dialect, setup: Setup, *, prefix: str = "", start: str = "start_url"
+) -> tuple[Task, ...]:
+    """The tasks of a file, in its order.
+
+    Ids are `BENCHMARK/PREFIX-NUMBER@VERSION`, with `+corrected` where the rules are. `start` is the
+    key of the page to start at. Raises `UnreadableTasks` naming file, task and key.
+    """
+    entries = [
+        entry
+        for entry in read_entries(path)
+        if (not setup.only or set(entry.texts("sites")) <= set(setup.only))
+    ]
+    tasks = tuple(_task(entry, dialect, setup, prefix, start) for entry in entries)
+    seen: set[str] = set()
+    for task in tasks:
+        if task.id in seen:
+            raise UnreadableTasks(f"{path}: two tasks have the id {task.id}; expected each once")
+        seen.add(task.id)
+    return tasks
+
+
+def _task(raw: Entry, dialect: Dialect, setup: Setup, prefix: str, start: str) -> Task:
+    entry = resolved(raw, setup.sites)
+    checking = Checking(dialect, setup, entry.inner("eval"))
+    checks = checking.checks()
+    first, *others = entry.text(start).split(TABS)
+    name = _name(entry, dialect, prefix)
+    made = Task(
+        id=f"{dialect.benchmark}/{name}@{dialect.version}",
+        start_url=first,
+        goal=entry.text("intent"),
+        images=_images(entry),
+        further_urls=tuple(others),
+        max_steps=MAX_STEPS,
+        probes=tuple(checking.probing.probes),
+        checks=checks,
+        viewport=_viewport(entry),
+        clock="real",
+        login=_login(entry),
+        template=_template(entry, prefix),
+        skills=_skills(raw, dialect, checks),
+    )
+    return replace(made, id=f"{made.id}+corrected", parent=made.id) if setup.is_corrected else made
+
+
+def needed_sites(path: Path, dialect: Dialect, prefix: str = "") -> dict[str, tuple[str, ...]]:
+    """By the name of each task of a file the sites it needs. Raises `UnreadableTasks`."""
+    return {_name(entry, dialect, prefix): sites_of(entry) for entry in read_entries(path)}
+
+
+def _name(entry: Entry, dialect: Dialect, prefix: str) -> str:
+    return f"{prefix}-" * bool(prefix) + str(entry.number(dialect.id_key))
+
+
+def _login(entry: Entry) -> str:
+    """`shopping` of `./.auth/shopping_state.json`; of two sites both, as `gitlab.reddit`."""
+    if entry.values.get("storage_state") is None:
+        return ""
+    return PurePosixPath(entry.text("storage_state")).stem.removesuffix("_state")
+
+
+def _template(entry: Entry, prefix: str) -> str:
+    """The template's number, which counts from 0 in each file; its text where there is none."""
+    number = entry.values.get("intent_template_id")
+    if number is None:
+        return entry.text("intent_template", "")
+    return f"{prefix}-" * bool(prefix) + str(entry.number("intent_template_id"))
+
+
+def _skills(entry: Entry, dialect: Dialect, checks: Sequence[Check]) -> tuple[str, ...]:
+    words = [*sites_of(entry), *(entry.text(key) for key in dialect.kinds if key in entry.values)]
+    if any(check.rule == dialect.unachievable_rule for check in checks):
+        words.append("infeasible")
+    return tuple(dict.fromkeys(words))
+
+
+def _images(entry: Entry) -> tuple[str, ...]:
+    value = entry.values.get("image")
+    if value is None:
+        return ()
+    return (value,) if isinstance(value, str) else tuple(entry.texts("image"))
+
+
+def _viewport(entry: Entry) -> tuple[int, int]:
+    width, height = VIEWPORT
+    if "viewport_size" not in entry.values:
+        return width, height
+    size = entry.inner("viewport_size")
+    return int(size.number("width", width)), int(size.number("height", height))
+
+
+Part = tuple[Path, str]
+"""A task file, and what the names of its tasks begin with."""
+
+
+def read_hosted(parts: Sequence[Part], dialect: Dialect, options: Options) -> tuple[Task, ...]:
+    """The tasks of the files; a site without an address has one at which nothing can be.
+
+    Raises `UnreadableTasks` and `AddressError`.
+    """
+    addresses = {site: f"http://{site.replace('_', '-')}.missing.invalid" for site in SITES}
+    addresses |= checked(options.addresses, SITES, dialect.benchmark)
+    rules = "corrected" if _is_corrected(dialect, options) else "published"
+    setup = Setup(addresses, rules)
+    return tuple(
+        task for path, prefix in parts for task in read_tasks(path, dialect, setup, prefix=prefix)
+    )
+
+
+def hosted(
+    tasks: Sequence[Task],
+    parts: Sequence[Part],
+    dialect: Dialect,
+    options: Options,
+    only: tuple[str, Collection[str]] | None = None,
+) -> Suite:
+    """The suite of the tasks that were read; `only`: of a part, by its name and those in it."""
+    missing = {
+        name: tuple(site for site in sites if site not in options.addresses)
+        for path, prefix in parts
+        for name, sites in needed_sites(path, dialect, prefix).items()
+    }
+    part, names = only or (dialect.benchmark, missing)
+    ending = "+corrected" if _is_corrected(dialect, options) else ""
+    kept = (task for task in tasks if task.name in names)
+    return suite_of(f"{part}@{dialect.version}{ending}", kept, missing)
+
+
+def _is_corrected(dialect: Dialect, options: Options) -> bool:
+    return options.corrected and bool(dialect.corrected)

@@ -1,0 +1,188 @@
+"""The form of the task files: entries with their places, their sites, and how scorers differ."""
+
+import re
+from collections.abc import Collection, Mapping, Set
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from benchmarks.catalogue import AddressError
+from benchmarks.task_files import UnreadableTasks, list_of
+from tasks.task import Json
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An object of a task file, with the place it stands at."""
+
+    values: Mapping[str, Json]
+    place: str
+
+    def text(self, key: str, default: str | None = None) -> str:
+        """The text under the key; without a default it has to be there."""
+        value = self.values.get(key, default)
+        if not isinstance(value, str):
+            raise self.wrong(key, "text")
+        return value
+
+    def texts(self, key: str) -> list[str]:
+        """The texts under the key."""
+        value = self.values.get(key)
+        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+            raise self.wrong(key, "a list of texts")
+        return [item for item in value if isinstance(item, str)]
+
+    def number(self, key: str, default: float | None = None) -> float:
+        """The number under the key; without a default it has to be there."""
+        value = self.values.get(key, default)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise self.wrong(key, "a number")
+        return value
+
+    def inner(self, key: str) -> "Entry":
+        """The object under the key."""
+        return entry_of(self.values.get(key), f"{self.place}, {key}")
+
+    def inners(self, key: str) -> list["Entry"]:
+        """The objects under the key; none where the key is missing or null."""
+        value = self.values.get(key)
+        if value is None:
+            return []
+        if not isinstance(value, list):
+            raise self.wrong(key, "a list of objects")
+        return [entry_of(item, f"{self.place}, {key} {n}") for n, item in enumerate(value)]
+
+    def allow(self, keys: Set[str]) -> None:
+        """Refuse a key that nobody here knows, as it may decide the score."""
+        unknown = sorted(self.values.keys() - keys)
+        if unknown:
+            known = ", ".join(sorted(keys))
+            raise UnreadableTasks(f"{self.place}: unknown key {unknown[0]!r}; expected {known}")
+
+    def wrong(self, key: str, expected: str) -> UnreadableTasks:
+        """The error for the value under the key."""
+        found = repr(self.values[key])[:80] if key in self.values else "nothing"
+        return UnreadableTasks(f"{self.place}, {key}: found {found}, expected {expected}")
+
+
+def entry_of(value: Json, place: str) -> Entry:
+    """The value, which must be an object."""
+    if not isinstance(value, dict):
+        raise UnreadableTasks(f"{place}: found {repr(value)[:80]}, expected an object")
+    return Entry(value, place)
+
+
+def read_entries(path: Path) -> list[Entry]:
+    """The tasks of a file, each named by its `task_id`. Raises `UnreadableTasks`."""
+    entries = [entry_of(task, f"{path}, entry {n}") for n, task in enumerate(list_of(path))]
+    return [Entry(each.values, f"{path}, task {_id_of(each)}") for each in entries]
+
+
+def _id_of(entry: Entry) -> int:
+    found = entry.number("task_id")
+    if not isinstance(found, int):
+        raise entry.wrong("task_id", "a whole number")
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What a task file leaves open."""
+
+    sites: Mapping[str, str]
+    """Site to base address, as `{"shopping": "http://localhost:7770"}`."""
+    rules: str = "published"
+    """`published`: as the official scorer; `corrected`: where that is known to be wrong, not."""
+    only: Collection[str] = ()
+    """Sites that are there: tasks that need another are left out. Empty: all tasks."""
+    shop_admin: tuple[str, str] = ("admin", "admin1234")
+    """Account that the scorer asks the shop for orders and reviews with; as published."""
+
+    def __post_init__(self) -> None:
+        if self.rules not in ("published", "corrected"):
+            raise ValueError(f"no rules {self.rules!r}; there are published and corrected")
+
+    @property
+    def is_corrected(self) -> bool:
+        """Whether the corrected rules are used where there are any."""
+        return self.rules == "corrected"
+
+
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """One benchmark's scorer, as the names of its rules."""
+
+    benchmark: str
+    version: int
+    answer_rules: Mapping[str, str]
+    """Key of `reference_answers` to rule."""
+    page_rules: Mapping[str, str]
+    """Key of `required_contents` to rule, in the order in which the scorer looks for them; it
+    makes the first."""
+    url_rules: Mapping[str, str]
+    """`url_note` to rule."""
+    url_note: str
+    """Where a task has none."""
+    unachievable_rule: str
+    corrected: Mapping[str, str] = field(default_factory=dict)
+    """Rule to the corrected one."""
+    takes_single_texts: bool = False
+    """Whether a fuzzy match may have one text in place of a list."""
+    reads_text_as_list: tuple[str, ...] = ()
+    """Keys of `reference_answers` under which one text is read as a list of it."""
+    joins_page_texts: bool = False
+    """Whether a fuzzy match of a page has a list of texts, which are compared as one."""
+    id_key: str = "task_id"
+    """Key of the number that a task goes by."""
+    kinds: tuple[str, ...] = ()
+    """Keys of the words that a task is sorted by, as its difficulty."""
+
+    def rule(self, name: str, setup: Setup) -> str:
+        """The rule that is used for the published one."""
+        return self.corrected.get(name, name) if setup.is_corrected else name
+
+
+SITES = (
+    "shopping",
+    "shopping_admin",
+    "reddit",
+    "gitlab",
+    "map",
+    "wikipedia",
+    "classifieds",
+    "homepage",
+)
+_PLACEHOLDER = re.compile(r"__([A-Z]+(?:_[A-Z]+)*)__")
+
+
+def resolved(entry: Entry, sites: Mapping[str, str]) -> Entry:
+    """The entry with the address of each site in place of its placeholder.
+
+    Raises `AddressError` for a site without an address.
+    """
+
+    def fill(value: Json) -> Json:
+        if isinstance(value, str):
+            return _PLACEHOLDER.sub(address, value)
+        if isinstance(value, list):
+            return [fill(item) for item in value]
+        if isinstance(value, dict):
+            return {key: fill(item) for key, item in value.items()}
+        return value
+
+    def address(match: re.Match[str]) -> str:
+        site = match[1].lower()
+        if site not in sites:
+            given = ", ".join(sites) or "none"
+            raise AddressError(
+                f"{entry.place}: no address for {match[0]}; expected one for {site!r} among the"
+                f" sites, given {given}"
+            )
+        return sites[site].rstrip("/")
+
+    return Entry({key: fill(value) for key, value in entry.values.items()}, entry.place)
+
+
+def sites_of(entry: Entry) -> tuple[str, ...]:
+    """The sites that the task is played on or checked on: those it lists, then others it names."""
+    named = (match.lower() for match in _PLACEHOLDER.findall(repr(entry.values)))
+    return tuple(dict.fromkeys([*entry.texts("sites"), *(one for one in named if one in SITES)]))

@@ -1,0 +1,190 @@
+"""Reference answers: those that a rule can compare, and those for which a model is asked.
+
+WebVoyager marks its references `golden` (the only right answer) or `possible` (one of many); GAIA
+compares all of its by rule, after https://arxiv.org/abs/2311.12983.
+"""
+
+import re
+import string
+from pathlib import Path
+from typing import NamedTuple
+
+from benchmarks.webarena.rules.verified.text import plain
+from evaluators.evaluator import Verdict
+from evaluators.rules.numbers import Quantity, quantities
+from evaluators.rules.rule import Question, consulting_rule, rule
+from tasks.task import Json
+from webagent.errors import ModelError
+from webagent.models.model import Message, Model
+from webagent.models.prompt import Prompt, fence, load_prompt
+
+PROMPTS = Path(__file__).parent / "prompts"
+
+_SHARE = re.compile(r"(?<![\d.])(?:0?\.\d+|[01](?:\.\d+)?)(?![\d.])")
+_WORDS = re.compile(r"[^\W_]+", re.UNICODE)
+_EXACT = 1e-9
+
+
+@rule
+def gaia_answer(found: Json, expected: Json) -> Verdict:
+    """The answer as GAIA scores it: a number, a list, or words without spaces and punctuation.
+
+    The whole answer counts; a sentence around the right value is wrong.
+    """
+    answer, reference = _text(found, "the answer"), _text(expected, "the reference")
+    if _float(reference) is not None:
+        cleaned = re.sub(r"[$%,]", "", answer)
+        same = _float(cleaned) == _float(reference)
+    elif re.search(r"[,;]", reference):
+        wanted, given = re.split(r"[,;]", reference), re.split(r"[,;]", answer)
+        same = len(wanted) == len(given) and all(
+            _same_item(one, there) for one, there in zip(wanted, given, strict=True)
+        )
+    else:
+        same = _squeezed(answer) == _squeezed(reference)
+    return Verdict(float(same), f"{answer!r} {'is' if same else 'is not'} {reference!r}")
+
+
+@rule
+def golden_answer(found: Json, expected: Json) -> Verdict:
+    """A golden reference's words in their order somewhere in the answer, or its one number.
+
+    A number has to be there with its unit, to the last digit that the reference gives, and alone:
+    where the answer has several numbers that could be meant, the rule abstains.
+    """
+    answer, reference = _text(found, "the answer"), _text(expected, "the reference")
+    if not answer.strip():
+        return Verdict(0.0, "no answer was given")
+    number = the_number(reference)
+    if number is not None:
+        return _number_given(answer, number, reference)
+    said, wanted = _words(answer), _words(reference)
+    holds = any(said[at : at + len(wanted)] == wanted for at in range(len(said)))
+    return Verdict(float(holds), f"the answer {'has' if holds else 'lacks'} {reference!r}")
+
+
+@consulting_rule
+async def reference_answer(question: Question) -> Verdict:
+    """A model finds that the answer says what the reference says.
+
+    Expected is an object with `reference` and `kind`: a `golden` one is the only right answer, a
+    `possible` one an example of many; a `notice` says what else is known.
+    """
+    expected = question.expected
+    if not isinstance(expected, dict) or not isinstance(expected.get("reference"), str):
+        raise TypeError(f"expected an object with reference and kind, found {expected!r}")
+    kind = expected.get("kind")
+    if kind not in ("golden", "possible"):
+        raise TypeError(f"a reference is golden or possible, found {kind!r}")
+    answer = _text(question.found, "the answer")
+    if not answer.strip():
+        return Verdict(0.0, "no answer was given")
+    prompt = load_prompt(PROMPTS / "reference_answer.md")
+    slots = {
+        "kind": prompt.fill(str(kind)),
+        "task": question.goal,
+        "reference": f"{expected['reference']} {expected.get('notice') or ''}".strip(),
+        "answer": fence("answer", answer),
+    }
+    return await asked_share(question.means.model, prompt, slots, whole=True)
+
+
+async def asked_share(
+    model: Model | None, prompt: Prompt, slots: dict[str, str], *, whole: bool = False
+) -> Verdict:
+    """A number from 0 to 1 that the model gives, asked for once more where there is none.
+
+    With `whole` only 0 and 1 are read. Abstains without a model and when it fails.
+    """
+    if model is None:
+        return Verdict(None, f"{prompt.name} asks a model; give one: checks_hold(means=Means(m))")
+    messages = [
+        Message("system", prompt.fill("system")),
+        Message("user", prompt.fill("user", **slots)),
+    ]
+    by, text = f"{model.name}, {prompt.name}#{prompt.hash}", ""
+    try:
+        for _ in range(2):
+            text = (await model.complete(messages, max_tokens=512)).replies[0].text
+            share = _share_in(text.rpartition("</think>")[2])
+            if share is not None and (not whole or share in (0.0, 1.0)):
+                return Verdict(share, f"{text.strip()[:120]!r} ({by})")
+            said = Message("assistant", text or "(an empty reply)")
+            messages += [said, Message("user", prompt.fill("again"))]
+    except ModelError as error:
+        return Verdict(None, f"the model failed: {error} ({by})")
+    return Verdict(None, f"the reply {text[:80]!r} cannot be read, asked twice ({by})")
+
+
+class Given(NamedTuple):
+    """The number of a reference: its amount, what is measured, and half of its last digit."""
+
+    quantity: Quantity
+    room: float
+
+
+def the_number(reference: str) -> Given | None:
+    """The number that a reference is, if it is one with at most a unit and a word before it."""
+    text = reference.strip().rstrip(".")
+    text = re.sub(r"^(?:approximately|around|about|roughly|~)\s*", "", text, flags=re.IGNORECASE)
+    found = list(quantities(text))
+    if len(found) != 1 or found[0].text != text:
+        return None
+    digits = re.search(r"\d[\d,]*(?:\.(\d+))?|\.(\d+)", text)
+    decimals = len((digits[1] or digits[2] or "") if digits else "")
+    written = digits[0].replace(",", "") if digits else "1"
+    size = abs(found[0].amount / float(written)) if float(written) else 1.0
+    room = 0.5 * 10.0**-decimals * size if text != reference.strip().rstrip(".") else 0.0
+    return Given(found[0], max(room, _EXACT * abs(found[0].amount)))
+
+
+def _number_given(answer: str, number: Given, reference: str) -> Verdict:
+    wanted = number.quantity
+    given = [one for one in quantities(answer) if one.measure in (wanted.measure, "")]
+    fitting = [abs(one.amount - wanted.amount) <= number.room for one in given]
+    if not any(fitting):
+        return Verdict(0.0, f"the answer has no {reference!r}")
+    if not all(fitting):
+        numbers = ", ".join(one.text for one in given)
+        return Verdict(None, f"of the numbers {numbers} one is {reference!r}; a judge can say")
+    return Verdict(1.0, f"the answer has {reference!r}")
+
+
+def _share_in(text: str) -> float | None:
+    """The only number from 0 to 1 on the reply's first line that has one."""
+    for line in text.strip().splitlines():
+        found = {float(one) for one in _SHARE.findall(line)}
+        if found:
+            share = found.pop()
+            return share if not found and 0.0 <= share <= 1.0 else None
+    return None
+
+
+def _same_item(reference: str, answer: str) -> bool:
+    number = _float(reference)
+    if number is not None:
+        return _float(re.sub(r"[$%,]", "", answer)) == number
+    return _squeezed(answer, punctuation=True) == _squeezed(reference, punctuation=True)
+
+
+def _squeezed(text: str, *, punctuation: bool = False) -> str:
+    """Without spaces and, unless it counts, punctuation; in lower case."""
+    text = re.sub(r"\s", "", text).lower()
+    return text if punctuation else text.translate(str.maketrans("", "", string.punctuation))
+
+
+def _words(text: str) -> list[str]:
+    return _WORDS.findall(plain(text))
+
+
+def _float(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _text(value: Json, what: str) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{what} is {value!r}, expected text")
+    return value

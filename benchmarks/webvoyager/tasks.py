@@ -1,0 +1,153 @@
+"""WebVoyager: 643 tasks on 15 live sites with reference answers, and its refreshed selection.
+
+The files are those of https://github.com/MinorJerry/WebVoyager (Apache-2.0),
+`WebVoyager_data.jsonl` and `reference_answer.json`; a refreshed task file of the same form has its
+own version. Pages are live: most references are `possible`, examples of what could be found when
+they were written, and even a golden one may have changed since. A golden reference that a rule can
+compare is checked by rule, one that a model has to compare by `reference_answer`; references that
+stand for whatever the page says (`<summary>`, ...) are left to a judge. `reference_of` gives a
+judge the hint.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from benchmarks.catalogue import Options
+from benchmarks.download import Published, beside, found
+from benchmarks.task_files import UnreadableTasks, field_of, json_of, lines_of, suite_of
+from tasks.suite import Suite
+from tasks.task import Check, Json, Task
+
+MAX_STEPS = 15
+"""As in the published runs."""
+
+FILE = Published(
+    "webvoyager",
+    "MinorJerry/WebVoyager",
+    "5a7896738c10bfb8b9edccce6bb0e0411f8ae569",
+    "data/WebVoyager_data.jsonl",
+    "69b19fd86c23f1a500244a3724e039aa7ca6a1223d03e11eb10e308d4f11c488",
+)
+REFERENCES = replace(
+    FILE,
+    inside="data/reference_answer.json",
+    sha256="5473818408d8a19960c4f820c1e5721d218b87b547499d7281c2a0fc4267b0c4",
+)
+REFRESHED = Published(
+    "webvoyager",
+    "microsoft/fara",
+    "3f3f1fd82cc2769a6630932d1670bac7349f4a42",
+    "webeval/data/webvoyager/WebVoyager_data_08312025.jsonl",
+    "5c8cb175fdac7a5ee7a2fa8d15de5dad96c617d86f2cb011853997ee23626b9f",
+)
+
+_TIMELY = re.compile(
+    r"\b(latest|today|current(ly)?|recent(ly)?|now|newest|this (week|month|year)|yesterday|"
+    r"tomorrow|next (week|month|year)|upcoming|last (\d+ )?(day|week|month|night)s?|trending)\b"
+    r"|\b20\d\d\b|real-?time",
+    re.IGNORECASE,
+)
+_PLACEHOLDER = re.compile(r"<[^>]+>|^-+$|\.\.\.")
+_PLAIN_NUMBER = re.compile(
+    r"(?:(?:approximately|around|about) )?[$€£]?[\d,]+(?:\.\d+)?(?: ?(?:%|[A-Za-z]{1,4}))?"
+)
+_NAME = re.compile(r"\S+|(?:[A-Z0-9][\w.&'’-]*)(?: [A-Z0-9][\w.&'’-]*){1,4}")
+_COMPANY = re.compile(r",? (?:Inc|Ltd|LLC|Corp)\.?$")
+
+
+def tasks(path: Path | str, references: Path | str | None = None, version: str = "") -> list[Task]:
+    """The tasks of a task file, checked by the references where a file of them is given.
+
+    The version is the eight-digit date in the file's name (month, day, year in the published one)
+    where none is given, else 1. Raises `UnreadableTasks`.
+    """
+    file = Path(path)
+    dated = re.search(r"\d{8}", file.stem)
+    version = version or (dated.group() if dated else "1")
+    known = _references(Path(references)) if references is not None else {}
+    made = []
+    for raw, where in lines_of(file):
+        name, goal = field_of(raw, "id", where), field_of(raw, "ques", where)
+        reference = known.get(name)
+        if references is not None and reference is None:
+            raise UnreadableTasks(f"{where}: there is no reference for {name!r} in {references}")
+        made.append(
+            Task(
+                id=f"webvoyager/{name.replace(' ', '-')}@{version}",
+                start_url=field_of(raw, "web", where),
+                goal=goal,
+                max_steps=MAX_STEPS,
+                checks=(_check(reference),) if reference and is_checkable(reference) else (),
+                clock="real",
+                skills=(name.rpartition("--")[0].replace(" ", "-"),),
+            )
+        )
+    return made
+
+
+def suite(options: Options, subset: str = "") -> Suite:
+    """For the catalogue, `2025` being the refreshed selection. Groups are sites.
+
+    Raises `UnreadableTasks` and `TasksMissing`.
+    """
+    file = found(REFRESHED if subset else FILE, options.files)
+    made = tasks(file, beside(REFERENCES, options.files))
+    version = made[0].id.rpartition("@")[2] if made else "1"
+    return suite_of(f"webvoyager@{version}", made)
+
+
+def reference_of(references: Path | str, task: Task) -> Mapping[str, str]:
+    """What people wrote down for a task: `reference`, `kind` and `notice`; a hint for a judge.
+
+    Raises `UnreadableTasks`, and `KeyError` where there is none.
+    """
+    known = {name.replace(" ", "-"): one for name, one in _references(Path(references)).items()}
+    return known[task.name]
+
+
+def depends_on_time(task: Task, notice: str = "") -> bool:
+    """Whether the right answer changes from day to day, by the words of goal and notice."""
+    return _TIMELY.search(f"{task.goal} {notice}") is not None
+
+
+def is_checkable(reference: Mapping[str, str]) -> bool:
+    """Whether a reference says something to compare with, not just what sort of thing to find."""
+    return not _PLACEHOLDER.search(reference["reference"])
+
+
+def is_plain(reference: str) -> bool:
+    """Whether a golden reference is one number, one word or a name: for a rule to compare."""
+    return any(form.fullmatch(reference) for form in (_PLAIN_NUMBER, _NAME))
+
+
+def _check(reference: Mapping[str, str]) -> Check:
+    text = _COMPANY.sub("", reference["reference"].strip()).rstrip(".")
+    if reference["kind"] == "golden" and is_plain(text):
+        return Check("episode.answer", "golden_answer", text)
+    expected: Json = dict(reference)
+    return Check("episode.answer", "reference_answer", expected)
+
+
+def _references(file: Path) -> dict[str, Mapping[str, str]]:
+    """By task id, such as `Allrecipes--0`."""
+    sites = json_of(file)
+    if not isinstance(sites, dict):
+        raise UnreadableTasks(f"{file} is no object of sites")
+    known: dict[str, Mapping[str, str]] = {}
+    for site, listed in sites.items():
+        answers = listed.get("answers") if isinstance(listed, dict) else None
+        if not isinstance(answers, list):
+            raise UnreadableTasks(f"{file}: {site} has no list of answers")
+        for at, answer in enumerate(answers):
+            where = f"{file}: {site}, answer {at}"
+            kind = field_of(answer, "type", where)
+            if kind not in ("golden", "possible"):
+                raise UnreadableTasks(f"{where}: type is {kind!r}, expected golden or possible")
+            known[f"{site}--{answer.get('id')}"] = {
+                "reference": field_of(answer, "ans", where),
+                "kind": kind,
+                "notice": str(listed.get("notice") or "").strip(),
+            }
+    return known
