@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from benchmarks.oracles import ORACLES, OraclePolicy
+from webagent.agent.actor import builtin_policy, language_model
 from webagent.agent.asking import Asking, Images
-from webagent.agent.weights import builtin_policy, language_model
 from webagent.errors import PolicyError, UsageError, unknown_name
 from webagent.models import CannedModel, Capabilities, Endpoint, EndpointModel, Model
 from webagent.policy.knowledge import Knowledge

@@ -101,7 +101,7 @@ async def visit(browser: Browser, page: Path, tally: Tally) -> None:
 async def compare(tabs: Tabs, page: Path, tally: Tally) -> None:
     """Both sides' names and roles, and both texts."""
     tab = tabs.first
-    view = await tab.look(ignore="", firstMark=1)
+    view = await tab.view(ignore="", firstMark=1)
     ours = {number: said for number, said in await called(tab)}
     for node in await accessibility_tree(tab):
         mine = ours.get(node.get("backendDOMNodeId"))

@@ -32,7 +32,7 @@ from tasks.task import Json, PageHooks, Task
 from webagent.action import Action
 from webagent.action.actions import Click
 from webagent.browser import Browser, Limits
-from webagent.browser.supply.leftovers import sweep
+from webagent.browser.engine import sweep
 from webagent.policy.scripted import ScriptedPolicy
 from webagent.records import Decision, Observation, Provenance, Trajectory
 from webagent.rollout import Planned, collect, planned

@@ -39,7 +39,7 @@ from webagent.models.model import Model
 from webagent.models.price import Prices
 from webagent.records import Trajectory
 from webagent.store import Store
-from webagent.store.entry import Entry
+from webagent.store.store import Entry
 
 _WIDTH = 170
 

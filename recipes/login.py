@@ -64,7 +64,7 @@ def main(argv: Sequence[str]) -> Outcome:
 
 
 async def _log_in(config: LoginConfig, profile: Profile) -> StorageState:
-    from webagent.browser.sessions.person import opened_for_person
+    from webagent.browser.sessions.profile import opened_for_person
 
     async with opened_for_person(config.url, profile, config.headless) as context:
         await until_enter("Log in in the browser's window, then press Enter here.")

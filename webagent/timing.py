@@ -1,9 +1,10 @@
-"""Time limits that do not count while a person is at work."""
+"""Time limits that stand still while a person is at work, and work that nobody waits for."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
+from typing import Any
 
 _limits: ContextVar[tuple[asyncio.Timeout, ...]] = ContextVar("limits", default=())
 
@@ -32,3 +33,21 @@ def uncounted() -> Iterator[None]:
     finally:
         for limit, end in ends.items():
             limit.reschedule(end + loop.time() - began)
+
+
+class Background:
+    """Runs work to its end; the work itself sees to its failures."""
+
+    def __init__(self) -> None:
+        self._running: set[asyncio.Task[None]] = set()
+
+    def start(self, work: Coroutine[Any, Any, None]) -> None:
+        """Begin the work, and return at once."""
+        task = asyncio.create_task(work)
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+
+    async def finish(self) -> None:
+        """Wait until all of it is done, and what it began meanwhile."""
+        while self._running:
+            await asyncio.gather(*self._running)

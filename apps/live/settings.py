@@ -100,7 +100,7 @@ def check(config: RunConfig) -> None:
     if config.guard is not None:
         Guard.read(config.guard)
     if config.login:
-        from webagent.browser.sessions.logins import Logins
+        from webagent.browser.sessions.login import Logins
 
         Logins(config.logins).named(config.login)
     if config.profiles is not None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from webagent.models.prompt import fence
 from webagent.observation import render, render_node
-from webagent.observation.changes import changed
+from webagent.observation.render import changed
 from webagent.policy.prompting.wording import line, tokens_in
 from webagent.records import Observation
 

@@ -26,7 +26,6 @@ from apps.mcp.desk import Call, Desk
 from apps.mcp.reply import failure
 from apps.mcp.tools import Offer
 from apps.mcp.work import Tell, Work
-from webagent.browser.background import Background
 from webagent.errors import (
     CallError,
     CaptchaError,
@@ -37,6 +36,7 @@ from webagent.errors import (
 )
 from webagent.models.prompt import fence
 from webagent.policy.prompting.wording import line
+from webagent.timing import Background
 
 logger = logging.getLogger(__name__)
 

@@ -21,7 +21,7 @@ from webagent.records import (
     Step,
     Trajectory,
 )
-from webagent.rollout.plan import episode_id
+from webagent.rollout.episode import episode_id
 from webagent.store import Store
 
 SOURCE, WHO = "demonstration", PERSON

@@ -9,8 +9,8 @@ from contextlib import suppress
 from apps.record.demonstration import Demonstration
 from tasks.task import Task
 from webagent.browser import Browser
+from webagent.browser.pool import Limits
 from webagent.browser.sessions.profile import Profile
-from webagent.browser.supply.supply import Limits
 from webagent.browser.watching import Watch
 from webagent.records import Observation
 

@@ -18,7 +18,7 @@ from loop.proposers.prove_stage import Playing, Stage
 from tasks.task import Task
 from webagent.action.actions import AnswerDialog
 from webagent.browser import Browser
-from webagent.browser.sessions.logins import Logins
+from webagent.browser.sessions.login import Logins
 from webagent.browser.sessions.profile import Profile, read_profile
 from webagent.guard import Guard
 from webagent.policy.replay import ReplayPolicy

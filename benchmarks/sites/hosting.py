@@ -17,7 +17,7 @@ from benchmarks.sites.state import Build, built
 from benchmarks.sites.world import hosted
 from tasks.task import Task
 from webagent.errors import SetupError, WorldError
-from webagent.rollout.seat import OpenWorld
+from webagent.rollout.world import OpenWorld
 
 logger = logging.getLogger(__name__)
 

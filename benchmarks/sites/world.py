@@ -16,8 +16,7 @@ from tasks.task import Json, Task
 from webagent.action import Action
 from webagent.errors import GuardError, WorldError
 from webagent.records import Observation
-from webagent.rollout.seat import OpenWorld, Preparing
-from webagent.rollout.world import World
+from webagent.rollout.world import OpenWorld, Preparing, World
 from webagent.timing import uncounted
 
 Value = TypeVar("Value")

@@ -21,7 +21,7 @@ from webagent.errors import ModelError, SetupError, UsageError
 from webagent.models.model import Model
 from webagent.records import Trajectory
 from webagent.store import Store
-from webagent.store.entry import Entry
+from webagent.store.store import Entry
 
 ASKED_SIZES = (4, 6, 8, 10, 12)
 """Numbers of metrics that a model is asked to make; each costs a request of its own, and more to

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from evaluators.labels import Label
 from webagent.errors import SetupError
 from webagent.store import Store
-from webagent.store.entry import Entry
+from webagent.store.store import Entry
 
 
 def placed(

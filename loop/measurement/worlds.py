@@ -11,10 +11,10 @@ from loop.measurement.settings import BenchmarkConfig, contestant, judge_of
 from tasks.task import Json, Task
 from webagent.agent.asking import Images
 from webagent.browser import Browser, BrowserWorld
-from webagent.browser.goal_pictures import GoalPictures
-from webagent.browser.sessions.har import read_traffic
-from webagent.browser.sessions.logins import Logins
+from webagent.browser.pictures import GoalPictures
+from webagent.browser.sessions.login import Logins
 from webagent.browser.sessions.profile import Profile
+from webagent.browser.sessions.traffic import read_traffic
 from webagent.errors import SetupError, UsageError
 from webagent.guard import Guard
 from webagent.guard.decide import decide_request

@@ -3,33 +3,129 @@
 import asyncio
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack
 from dataclasses import KW_ONLY, dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeAlias
 
 from tasks.task import Task
-from webagent.agent.actor import Acting, Actor, Manner, actor_of, check_actor, check_price
-from webagent.agent.answer_form import Schema, check_schema, goal_with
-from webagent.agent.asking import Asking
-from webagent.agent.attempt import Attempt, Between, Held, Terms
-from webagent.agent.events import Listen
-from webagent.agent.result import Result
+from webagent.agent.actor import (
+    Acting,
+    Actor,
+    Manner,
+    actor_of,
+    asking_of,
+    check_actor,
+    check_price,
+)
+from webagent.agent.answer_form import Schema, Structured, check_schema, goal_with
+from webagent.agent.asking import Asking, Images
+from webagent.agent.events import HeardPolicy, HeardWorld, Listen
+from webagent.agent.result import Cost, Result
 from webagent.agent.stop import Stop
 from webagent.errors import UsageError
 from webagent.guard import Approve, Guard, GuardPolicy
-from webagent.models.metered import Limits
+from webagent.models.metered import Ledger, Limits
 from webagent.models.price import Prices, read_prices
 from webagent.policy.knowledge.knowledge import Knowledge
+from webagent.policy.policy import Policy
 from webagent.records import Provenance
+from webagent.rollout.episode import run_episode
+from webagent.rollout.world import World
 from webagent.store import Store
+from webagent.store.images import Album
+
+if TYPE_CHECKING:
+    from webagent.browser import Browser, BrowserWorld
+    from webagent.browser.page.captcha import Handover
+    from webagent.browser.sessions.login import Logins
+    from webagent.browser.sessions.profile import Profile
+
+Between: TypeAlias = "Callable[[Policy, BrowserWorld, Stop], tuple[Policy, World]]"
+"""Puts something between an agent and its pages, such as a person who may take over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What holds for every task of an agent."""
+
+    limits: Limits
+    prices: Prices
+    seconds: float | None
+    store: Store | None
+    is_pictured: bool
+    """Whether screenshots are taken."""
+
+
+@dataclass(slots=True)
+class Held:
+    """What an agent keeps between tasks."""
+
+    actor: Actor
+    browser: "Browser"
+    profile: "Profile"
+    logins: "Logins"
+    handover: "Handover | None"
+    numbers: Iterator[int]
+    """Places of its episodes, each once."""
+    undo: AsyncExitStack = field(default_factory=AsyncExitStack)
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A task with whoever watches it."""
+
+    held: Held
+    terms: Terms
+    task: Task
+    schema: Schema | None = None
+    listen: Listen | None = None
+    stop: Stop | None = None
+    between: "Between | None" = None
+
+    async def play(self, provenance: Provenance) -> Result:
+        """What came of it. Raises `SetupError` and `StoreError`."""
+        terms, stop = self.terms, self.stop or Stop()
+        ledger = Ledger(terms.limits, terms.prices)
+        images: Images = terms.store.images if terms.store else Album()
+        policy = self.held.actor.policy_of(ledger, images)
+        structured = Structured(policy, self.schema) if self.schema is not None else None
+        acting, world = self._joined(structured or policy, await self._world(images), stop)
+        try:
+            async with stop.within(ledger, terms.seconds):
+                episode = await run_episode(
+                    self.task, acting, world, provenance=provenance, recorder=terms.store
+                )
+        finally:
+            await world.close()
+        cost = Cost.of(ledger) if self.held.actor.model else Cost.of_steps(episode)
+        if structured is None:
+            return Result(episode, cost)
+        return Result(episode, cost, structured.value, structured.misfit)
+
+    def _joined(self, policy: Policy, world: "BrowserWorld", stop: Stop) -> tuple[Policy, World]:
+        joined = self.between(policy, world, stop) if self.between else (policy, world)
+        listen = self.listen or (lambda event: None)
+        return HeardPolicy(joined[0], stop, listen), HeardWorld(joined[1], stop, listen)
+
+    async def _world(self, images: Images) -> "BrowserWorld":
+        held, variant = self.held, asking_of(self.held.actor.manner).variant
+        return await held.browser.world(
+            images.add if self.terms.is_pictured or variant.image else None,
+            held.profile,
+            variant,
+            held.handover,
+            keep_picture=images.add,
+            logins=held.logins,
+        )
+
 
 if TYPE_CHECKING:
     from webagent.browser import Browser
     from webagent.browser.page.captcha import Handover
-    from webagent.browser.sessions.logins import Logins
+    from webagent.browser.sessions.login import Logins
     from webagent.browser.sessions.profile import Profile
 
 PHASE = "run"
@@ -242,7 +338,7 @@ class Agent:
         return replace(profile, downloads=self.downloads) if self.downloads else profile
 
     def _logins(self) -> "Logins":
-        from webagent.browser.sessions.logins import Logins
+        from webagent.browser.sessions.login import Logins
 
         logins = Logins(self.logins)
         if self.login:

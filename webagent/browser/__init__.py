@@ -2,7 +2,7 @@
 
 from webagent.browser.browser import Browser
 from webagent.browser.chromium import Chromium, find_chromium
-from webagent.browser.supply.supply import Limits
+from webagent.browser.pool import Limits
 from webagent.browser.world import BrowserWorld
 
 __all__ = ["Browser", "BrowserWorld", "Chromium", "Limits", "find_chromium"]

@@ -1,30 +1,80 @@
 """One warm Chromium that hands out worlds, and comes back when it is killed."""
 
 import asyncio
-from contextlib import AsyncExitStack
-from functools import partial
+from contextlib import AsyncExitStack, suppress
 from types import TracebackType
 from typing import Self
 
+from playwright.async_api import Browser as Chrome
+from playwright.async_api import BrowserContext
+from playwright.async_api import Error as PlaywrightError
+
 from tasks.task import Task
 from webagent.browser.chromium import Chromium, find_chromium
-from webagent.browser.enforcement.dial import dial_through
-from webagent.browser.enforcement.enforce import flags
+from webagent.browser.enforcement.connections import dial_through
+from webagent.browser.enforcement.enforce import Enforcer, flags
+from webagent.browser.engine import Engine, sweep
 from webagent.browser.page.captcha import Handover
-from webagent.browser.sessions.har import read_traffic
-from webagent.browser.sessions.logins import LoginsOf
+from webagent.browser.page.clock import clock_named
+from webagent.browser.page.connection import world_failures
+from webagent.browser.pool import Limits, Supply
+from webagent.browser.sessions.files import Downloads, Recording, need_video_encoder
+from webagent.browser.sessions.login import LoginsOf
 from webagent.browser.sessions.profile import Profile
-from webagent.browser.sessions.recording import need_video_encoder
-from webagent.browser.supply.contexts import open_context
-from webagent.browser.supply.engine import Engine
-from webagent.browser.supply.leftovers import sweep
-from webagent.browser.supply.supply import Limits, Supply
+from webagent.browser.sessions.traffic import FrozenSite, read_traffic
 from webagent.browser.tabs import Tabs
 from webagent.browser.upcoming import Places
 from webagent.browser.world import BrowserWorld, KeepImage
 from webagent.errors import SetupError
 from webagent.guard import Guard
 from webagent.observation.variants import Variant
+
+
+async def open_context(
+    chrome: Chrome, task: Task, profile: Profile, guard: Guard | None = None
+) -> Tabs:
+    """A fresh context for the task, with one empty tab; `Tabs.leave` gives all of it back.
+
+    Raises `WorldError`.
+    """
+    options = profile.context_options(task.viewport)
+    recording = Recording(profile, "network" in task.records)
+    async with AsyncExitStack() as undo:
+        enforcer = await Enforcer.open(guard, dial_through(profile.proxy)) if guard else None
+        if enforcer:
+            undo.push_async_callback(enforcer.close)
+            options |= enforcer.context_options
+        undo.push_async_callback(recording.sort)
+        replay = read_traffic(profile.har_replay).replay() if profile.har_replay else None
+        if replay:
+            frozen = await FrozenSite.open(replay)
+            undo.push_async_callback(frozen.close)
+            options |= {"proxy": {"server": frozen.address}, "ignore_https_errors": True}
+        async with world_failures():
+            context = await chrome.new_context(**options, **recording.options)
+            undo.push_async_callback(_close, context)
+            await recording.start(context)
+        undo.push_async_callback(recording.stop, context)
+        if enforcer:
+            await enforcer.watch(context)
+        tabs = await Tabs.open(context, clock_named(task.clock), task.hooks.init)
+        tabs.recording, tabs.replay, tabs.guard = recording, replay, enforcer
+        if profile.downloads:
+            tabs.downloads = await Downloads.open(
+                chrome,
+                tabs.first,
+                profile.downloads,
+                profile.max_download_mb,
+                enforcer.judge_download if enforcer else None,
+            )
+            undo.push_async_callback(tabs.downloads.close)
+        tabs.leaving = undo.pop_all()
+    return tabs
+
+
+async def _close(context: BrowserContext) -> None:
+    with suppress(PlaywrightError):
+        await context.close()
 
 
 class Browser:
@@ -102,9 +152,17 @@ class Browser:
         if profile is not None:
             self._check(profile)
         await self._supply.open()
-        world = BrowserWorld(self, keep_image, profile, variant, handover, self._places, logins)
-        world.keep_picture = keep_picture or keep_image
-        world.when_closed = partial(self._worlds.discard, world)
+        world = BrowserWorld(
+            self,
+            keep_image,
+            keep_picture or keep_image,
+            profile,
+            variant,
+            handover,
+            self._places,
+            logins,
+            on_close=self._worlds.discard,
+        )
         self._worlds.add(world)
         return world
 

@@ -1,31 +1,65 @@
 """The tabs of one episode: which are open, which is in front, and pop-ups as they come."""
 
 import asyncio
-from collections.abc import Awaitable
-from contextlib import AsyncExitStack, suppress
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, AsyncExitStack, suppress
+from typing import Protocol
 
 from playwright.async_api import BrowserContext, Download, Page
 from playwright.async_api import Error as PlaywrightError
 
-from tasks.task import Task
+from tasks.task import Json, Task
+from webagent.action import Action
 from webagent.browser.page.captcha import Captcha
 from webagent.browser.page.clock import LOAD_SECONDS, Clock, RealClock, VirtualClock
-from webagent.browser.page.line import world_failures
+from webagent.browser.page.connection import world_failures
 from webagent.browser.page.tab import Tab
-from webagent.browser.sessions.downloads import Downloads, safe_name
-from webagent.browser.sessions.har import Replay
-from webagent.browser.sessions.recording import Recording
+from webagent.browser.sessions.files import Downloads, Recording, safe_name
+from webagent.browser.sessions.traffic import Replay
 from webagent.errors import WorldError
+from webagent.guard.secret import Secrets
+from webagent.records import Observation
 from webagent.timing import uncounted
-
-if TYPE_CHECKING:
-    from webagent.browser.enforcement.enforce import Enforcer
 
 _POPUP_SECONDS = 5.0
 _STOP_SECONDS = 3.0
 _MOST_POPUPS = 8
 """Windows a page may open in one step; of a storm the rest is closed."""
+
+
+class SessionGuard(Protocol):
+    """What an episode's pages and actions are held to; `Enforcer` is one."""
+
+    secrets: Secrets
+    """The values that neither the model nor the store may see."""
+
+    def begin(self, start_url: str, site: str = "") -> bool:
+        """Apply the task's limits; return whether its first page may be opened at all."""
+        ...
+
+    def check_start(self) -> None:
+        """Raise `GuardError` where the task's first page is closed by the policy."""
+        ...
+
+    def open_further(self, url: str) -> None:
+        """Open another start page to the task. Raises `GuardError` where the policy closes it."""
+        ...
+
+    async def perform(self, action: Action, tabs: "Tabs", seen: Observation) -> str:
+        """Do the action if it may be done, else return the reason. Raises `GuardError`."""
+        ...
+
+    def take_notes(self) -> list[str]:
+        """Return what was refused since the last call. Raises `GuardError` to end the episode."""
+        ...
+
+    def probing(self, page: Page, addresses: Iterable[str]) -> AbstractContextManager[list[str]]:
+        """Let a probe's page reach these addresses' servers; yield what it was refused."""
+        ...
+
+    def evidence(self, values: Mapping[str, Json]) -> dict[str, Json]:
+        """Return the evidence without secrets, and under `guard` what was refused."""
+        ...
 
 
 class Tabs:
@@ -41,7 +75,7 @@ class Tabs:
         """The recording that answers in place of the network."""
         self.leaving = AsyncExitStack()
         """What is to be undone when the pages are left, their context first of all."""
-        self.guard: Enforcer | None = None
+        self.guard: SessionGuard | None = None
         """What guards the pages, if anything does."""
         self._refused: list[str] = []
         self._init = init
@@ -125,6 +159,22 @@ class Tabs:
         await self.clock.start(self.active)
         if self._holds_dialogs:
             self.active.dialogs.hold()
+
+    async def open_behind(self, urls: Sequence[str]) -> None:
+        """Open the addresses in order, each in a tab of its own; the tab in front stays there.
+
+        Raises `WorldError` where one cannot be opened, `GuardError` where one is closed to the
+        task.
+        """
+        front = self._active
+        for url in urls:
+            if self.guard:
+                self.guard.open_further(url)
+            await self.new()
+            if failure := await self.goto(url):
+                raise WorldError(f"a further start page failed: {failure}")
+        if urls:
+            await self.focus(front)
 
     async def goto(self, url: str) -> str:
         """Open an address in the tab in front; the reason when the browser cannot."""

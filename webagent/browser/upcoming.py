@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from tasks.task import Task
-from webagent.browser.background import Background
-from webagent.browser.sessions.logins import LoginsOf, logged_in
-from webagent.browser.sessions.profile import Profile
+from webagent.browser.sessions.login import LoginsOf
+from webagent.browser.sessions.profile import Profile, logged_in
 from webagent.browser.tabs import Tabs
 from webagent.errors import WorldError
+from webagent.timing import Background
 
 _LULL_SECONDS = 0.002
 """A policy that has been silent for so long is thinking; then there is time for other work."""

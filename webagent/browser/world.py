@@ -4,19 +4,16 @@ import asyncio
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from tasks.task import Json, Task
 from webagent.action import Action
-from webagent.browser.background import Background
-from webagent.browser.evidence.acted import ActedElements
-from webagent.browser.evidence.capture import capture
-from webagent.browser.further import open_behind
+from webagent.browser.evidence.capture import ActedElements, capture
 from webagent.browser.page.captcha import Captcha, Handover
 from webagent.browser.page.capture import Members, PageSource
-from webagent.browser.page.dialogs import DialogWaits
+from webagent.browser.page.connection import DialogWaits
 from webagent.browser.perform import perform
-from webagent.browser.sessions.logins import LoginsOf
+from webagent.browser.sessions.login import LoginsOf
 from webagent.browser.sessions.profile import Profile
 from webagent.browser.tabs import Tabs
 from webagent.browser.upcoming import Places, TabSource, Upcoming
@@ -24,6 +21,7 @@ from webagent.errors import WorldError
 from webagent.observation import PageView
 from webagent.observation.variants import Variant
 from webagent.records import Node, Observation
+from webagent.timing import Background
 
 KeepImage = Callable[[bytes], str]
 """Stores a PNG and answers with the reference to it."""
@@ -36,23 +34,28 @@ class BrowserWorld:
         self,
         source: TabSource,
         keep_image: KeepImage | None = None,
+        keep_picture: KeepImage | None = None,
         profile: Profile | None = None,
         variant: Variant | None = None,
         handover: Handover | None = None,
         places: Places | None = None,
         logins: LoginsOf | None = None,
+        on_close: Callable[["BrowserWorld"], object] | None = None,
     ) -> None:
-        """Screenshots are taken where they can be kept; `variant` says what else is captured;
-        `handover` is asked for help with captchas; `places` are what the worlds of a browser share
-        for pages that are kept ready; `logins` has those that tasks begin with."""
+        """Screenshots are taken where they can be kept, and pictures that probes take go to
+        `keep_picture`; `variant` says what else is captured; `handover` is asked for help with
+        captchas; `places` are what the worlds of a browser share for pages that are kept ready;
+        `logins` has those that tasks begin with; `on_close` is called at the end of `close`."""
+        self.refusal = ""
+        """Why the last action could not be done; empty when it was done, whatever came of it."""
         self._source = source
         self._keep_image = keep_image
-        self.keep_picture = keep_image
-        """Where the pictures go that probes take; with the screenshots unless told otherwise."""
+        self._keep_picture = keep_picture
         self._profile = profile or Profile()
         self._upcoming = Upcoming(source, self._profile, places or Places(), logins)
         self._variant = variant
         self._handover = handover
+        self._on_close = on_close
         self._tabs: Tabs | None = None
         self._task: Task | None = None
         self._background = Background()
@@ -61,10 +64,6 @@ class BrowserWorld:
         self._asked_about: set[str] = set()
         self._seen: Observation | None = None
         self._acted: ActedElements | None = None
-        self.when_closed: Callable[[], object] = lambda: None
-        """Called at the end of `close`."""
-        self.refusal = ""
-        """Why the last action could not be done; empty when it was done, whatever came of it."""
 
     async def reset(self, task: Task) -> Observation:
         """Start the task in a fresh context. Raises `WorldError`."""
@@ -79,7 +78,7 @@ class BrowserWorld:
             if task.hooks.start:
                 await tabs.first.evaluate(f"(() => {{ {task.hooks.start} }})()")
             tabs.begin(task)
-            await open_behind(tabs, task.further_urls)
+            await tabs.open_behind(task.further_urls)
             if self._profile.dialogs == "ask":
                 tabs.hold_dialogs()
             notes = await tabs.settle(task.settle_ms)
@@ -137,7 +136,7 @@ class BrowserWorld:
             await self._tabs.close_dialogs()
             values = await self._tabs.first.evaluate(_all_of(task.evidence))
         if task.probes or task.records:
-            values |= await capture(task, self._tabs, self._acted, self.keep_picture)
+            values |= await capture(task, self._tabs, self._acted, self._keep_picture)
         return self._tabs.guard.evidence(values) if self._tabs.guard else values
 
     async def mark_all(self) -> Members:
@@ -169,18 +168,19 @@ class BrowserWorld:
         self._leave()
         await self._upcoming.close()
         await self._background.finish()
-        self.when_closed()
+        if self._on_close:
+            self._on_close(self)
 
     @contextmanager
     def _at_work(self) -> Iterator[None]:
-        """An episode is being played; what goes wrong is told without secrets."""
+        """Keep the processor for the episode being played, and secrets out of its failures."""
         with self._upcoming.wait():
             try:
                 yield
             except WorldError as error:
                 if self._tabs is None or self._tabs.guard is None:
                     raise
-                raise self._tabs.guard.masked_error(error) from None
+                raise WorldError(self._tabs.guard.secrets.masked(str(error))) from None
 
     def _leave(self) -> None:
         if self._tabs is not None:
@@ -207,11 +207,14 @@ class BrowserWorld:
         return reason
 
     async def _observe(self, task: Task, tabs: Tabs, notes: list[str]) -> Observation:
-        view, over, captured, screenshot = await self._see(task, tabs)
-        if view.lost_mouse and task.clock == "virtual":
+        """Return the observation of the tab in front, seen once more where the page had not heard
+        of what came to lie under the mouse."""
+        seen = await self._look(task, tabs)
+        if seen.view.lost_mouse and task.clock == "virtual":
             await tabs.active.remind_of_mouse()
             notes = [*notes, *await tabs.settle(task.settle_ms)]
-            view, over, captured, screenshot = await self._see(task, tabs)
+            seen = await self._look(task, tabs)
+        view = seen.view
         page = Observation(
             goal=self._goal,
             url=view.url,
@@ -221,13 +224,38 @@ class BrowserWorld:
             active_tab=tabs.active_index,
             focus=view.focus,
             outcome="; ".join(notes),
-            over=over,
+            over=seen.is_over,
             scroll=view.scroll,
             viewport=task.viewport,
-            screenshot=screenshot,
-            captured=captured,
+            screenshot=seen.screenshot,
+            captured=seen.captured,
         )
-        return tabs.guard.masked(page) if tabs.guard else page
+        return tabs.guard.secrets.masked_page(page) if tabs.guard else page
+
+    async def _look(self, task: Task, tabs: Tabs) -> "_Look":
+        """Read the tab in front while its picture is taken; what is captured besides is read after
+        the lines, by when elements have their marks."""
+
+        async def read() -> tuple[PageView, bool, str]:
+            view, is_over = await asyncio.gather(
+                tabs.active.view(ignore=task.hooks.ignore, firstMark=self._next_mark),
+                self._is_over(tabs, task),
+            )
+            self._next_mark = view.next_mark
+            if self._variant is None or self._variant.capture is None:
+                return view, is_over, ""
+            source = PageSource(tabs.active, task.hooks.ignore, self._next_mark)
+            return view, is_over, await self._variant.capture(source)
+
+        async def photograph() -> str:
+            return self._keep_image(await tabs.active.screenshot()) if self._keep_image else ""
+
+        (view, is_over, captured), screenshot = await asyncio.gather(read(), photograph())
+        return _Look(view, is_over, captured, screenshot)
+
+    async def _is_over(self, tabs: Tabs, task: Task) -> bool:
+        over = task.hooks.over and _or(f"Boolean({task.hooks.over})", "false")
+        return bool(over) and await tabs.first.evaluate(over) is True
 
     async def _past_captcha(self, task: Task, tabs: Tabs, seen: Observation) -> Observation:
         """The page once a person has passed its captcha, where there is a person; else the page as
@@ -245,37 +273,15 @@ class BrowserWorld:
             raise captcha.error(seen.url)
         return _with_note(seen, captcha)
 
-    async def _see(self, task: Task, tabs: Tabs) -> tuple[PageView, bool, str, str]:
-        (view, over, captured), screenshot = await asyncio.gather(
-            self._read(tabs, task), self._photograph(tabs)
-        )
-        return view, over, captured, screenshot
 
-    async def _read(self, tabs: Tabs, task: Task) -> tuple[PageView, bool, str]:
-        """The lines, and after them what is captured beside: by then they have their marks."""
-        view, over = await self._look(tabs, task)
-        return view, over, await self._capture(task, tabs)
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """One look at a page, before the episode's side is added."""
 
-    async def _photograph(self, tabs: Tabs) -> str:
-        return self._keep_image(await tabs.active.screenshot()) if self._keep_image else ""
-
-    async def _capture(self, task: Task, tabs: Tabs) -> str:
-        if self._variant is None or self._variant.capture is None:
-            return ""
-        source = PageSource(tabs.active, task.hooks.ignore, self._next_mark)
-        return await self._variant.capture(source)
-
-    async def _look(self, tabs: Tabs, task: Task) -> tuple[PageView, bool]:
-        view, over = await asyncio.gather(
-            tabs.active.look(ignore=task.hooks.ignore, firstMark=self._next_mark),
-            self._is_over(tabs, task),
-        )
-        self._next_mark = view.next_mark
-        return view, over
-
-    async def _is_over(self, tabs: Tabs, task: Task) -> bool:
-        over = task.hooks.over and _or(f"Boolean({task.hooks.over})", "false")
-        return bool(over) and await tabs.first.evaluate(over) is True
+    view: PageView
+    is_over: bool
+    captured: str
+    screenshot: str
 
 
 def _with_note(seen: Observation, captcha: Captcha | None) -> Observation:
@@ -285,7 +291,7 @@ def _with_note(seen: Observation, captcha: Captcha | None) -> Observation:
 
 def _facing_dialog(tabs: Tabs, before: Observation) -> Observation:
     page = facing(before, tabs.active.dialogs.said())
-    return tabs.guard.masked(page) if tabs.guard else page
+    return tabs.guard.secrets.masked_page(page) if tabs.guard else page
 
 
 def facing(before: Observation, dialog: str) -> Observation:

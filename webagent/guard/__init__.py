@@ -1,7 +1,8 @@
 """What an episode may do, decided in code: sites, actions, files, secrets."""
 
-from webagent.guard.approve import Approve
-from webagent.guard.guard import Guard
+from webagent.guard.address import Site, read_site
+from webagent.guard.decide import Refusal, Verdict
+from webagent.guard.guard import Approve, Guard
 from webagent.guard.policy import (
     ActionRule,
     Downloads,
@@ -9,10 +10,8 @@ from webagent.guard.policy import (
     Secret,
     SiteRule,
     Uploads,
+    read_policy,
 )
-from webagent.guard.reading import read_policy
-from webagent.guard.sites import Site, read_site
-from webagent.guard.verdict import Refusal, Verdict
 
 __all__ = [
     "ActionRule",

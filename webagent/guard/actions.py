@@ -11,12 +11,10 @@ from typing import Any
 from webagent.action import Action, format_action
 from webagent.action import actions as act
 from webagent.errors import unknown_name
-from webagent.guard.address import read_address
-from webagent.guard.decide import decide_request
+from webagent.guard.address import Site, read_address
+from webagent.guard.decide import ALLOWED, Verdict, decide_request, refused
 from webagent.guard.policy import ActionRule, GuardPolicy
 from webagent.guard.secret import names_in
-from webagent.guard.sites import Site
-from webagent.guard.verdict import ALLOWED, Verdict, refused
 from webagent.records import Node, Observation
 
 _WHERE_THE_FOCUS_IS = (
@@ -152,3 +150,29 @@ def shown(text: str, longest: int = 60) -> str:
     plain = re.sub(r"\s+", " ", text).strip()
     cut = plain if len(plain) <= longest else plain[: longest - 1] + "…"
     return ascii(cut) if not cut.isprintable() else repr(cut)
+
+
+_PASTED_WITH = ("v", "keyv", "insert")
+_DRAGGING = act.DragAndDrop | act.MouseDrag | act.MouseDown | act.MouseUp
+
+
+class Hands:
+    """What the agent's hands are at; keys that it holds count for the keys that follow."""
+
+    def __init__(self) -> None:
+        self._held: set[str] = set()
+
+    def may_carry(self, action: Action) -> bool:
+        """Whether an action may put what was copied or selected before somewhere else."""
+        if isinstance(action, _DRAGGING) or getattr(action, "button", "left") == "middle":
+            return True
+        if isinstance(action, act.KeyboardUp):
+            self._held.discard(action.key.lower())
+        if not isinstance(action, act.Press | act.KeyboardDown):
+            return False
+        *modifiers, key = action.key.lower().split("+")
+        with_others = bool(modifiers or self._held)
+        may_paste = key == "paste" or (key in _PASTED_WITH and with_others)
+        if isinstance(action, act.KeyboardDown):
+            self._held.add(key)
+        return may_paste

@@ -4,8 +4,32 @@ import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 
-from webagent.observation.changes import changed
 from webagent.records import Node, Observation
+
+
+def changed(before: Observation, after: Observation) -> frozenset[int]:
+    """Indices of the nodes of `after` that `before` did not have, or had otherwise.
+
+    Elements are known by their marks, static text by its words. None on a page at another address,
+    where everything is new.
+    """
+    if before.url != after.url:
+        return frozenset()
+    known = {node.mark: _look(node) for node in before.nodes if node.mark}
+    texts = Counter(node.name for node in before.nodes if not node.mark)
+    return frozenset(index for index, node in enumerate(after.nodes) if _is_new(node, known, texts))
+
+
+def _is_new(node: Node, known: dict[int, tuple[object, ...]], texts: Counter[str]) -> bool:
+    if node.mark:
+        return known.get(node.mark) != _look(node)
+    texts[node.name] -= 1
+    return texts[node.name] < 0
+
+
+def _look(node: Node) -> tuple[object, ...]:
+    return node.role, node.name, node.value, node.states
+
 
 _CHARACTERS_PER_TOKEN = 3.5
 _LONGEST_TEXT = 240
@@ -165,3 +189,16 @@ def _quoted(text: str) -> str:
 
 def _on_one_line(text: str) -> str:
     return text.replace("\n", "\\n")
+
+
+def bounded(lines: Sequence[str], max_tokens: int) -> str:
+    """The first lines that fit, tokens estimated at 3.5 characters each; a last line says what was
+    left out."""
+    budget = int(max_tokens * _CHARACTERS_PER_TOKEN)
+    used = 0
+    for index, line in enumerate(lines):
+        used += len(line) + 1
+        if used > budget:
+            kept = [*lines[:index], f"... {len(lines) - index} more lines left out"]
+            return "\n".join(kept)
+    return "\n".join(lines)

@@ -1,13 +1,8 @@
 """How episodes are played: the central loop, many of them at once, and what keeps them."""
 
-from webagent.rollout.batching import Batcher
-from webagent.rollout.episode import run_episode
-from webagent.rollout.executor import INTERRUPTED, collect
-from webagent.rollout.plan import Planned, episode_id, planned
-from webagent.rollout.recorder import Recorder, Unrecorded
-from webagent.rollout.seat import OpenWorld, Preparing
-from webagent.rollout.timed import TimedWorld
-from webagent.rollout.world import World
+from webagent.rollout.episode import Planned, Recorder, Unrecorded, episode_id, planned, run_episode
+from webagent.rollout.executor import INTERRUPTED, Batcher, collect
+from webagent.rollout.world import OpenWorld, Preparing, TimedWorld, World
 
 __all__ = [
     "INTERRUPTED",

@@ -1,9 +1,11 @@
 """The central loop: one task played to its typed ending."""
 
+import hashlib
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 from tasks.task import Task
 from webagent.action import Answer, GiveUp, is_final
@@ -17,10 +19,68 @@ from webagent.errors import (
 )
 from webagent.policy.policy import Policy
 from webagent.records import PERSON, Decision, Ending, Observation, Provenance, Step, Trajectory
-from webagent.rollout.plan import episode_id
-from webagent.rollout.recorder import Recorder, Unrecorded
-from webagent.rollout.timed import TimedWorld
-from webagent.rollout.world import World
+from webagent.rollout.world import TimedWorld, World
+from webagent.serialize import dumps, to_json
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """One episode to be played."""
+
+    task: Task
+    provenance: Provenance
+
+
+def planned(tasks: Iterable[Task], provenance: Provenance) -> list[Planned]:
+    """The tasks in order, numbered by `Provenance.index`."""
+    return [Planned(task, replace(provenance, index=index)) for index, task in enumerate(tasks)]
+
+
+def episode_id(task: Task, provenance: Provenance, attempt: int = 1) -> str:
+    """The name of an episode: the same whenever and wherever the same plan is played.
+
+    Made from the task's id and seed but not from its address, which may hold a port that changes
+    from run to run.
+    """
+    named = dumps([task.id, task.seed, to_json(provenance)])
+    return f"{hashlib.sha256(named).hexdigest()[:20]}-{attempt}"
+
+
+class Recorder(Protocol):
+    """Keeps an episode while it happens. The store is one."""
+
+    def begin(self, trajectory: Trajectory) -> None:
+        """The episode starts; nothing has been done yet."""
+        ...
+
+    def add_step(self, episode: str, position: int, step: Step) -> None:
+        """One step has happened; safe once this returns."""
+        ...
+
+    def finish(self, trajectory: Trajectory) -> None:
+        """The episode is over, its steps are known."""
+        ...
+
+    def load(self, episode: str) -> Trajectory | None:
+        """What is known of an episode; None if it never began."""
+        ...
+
+
+class Unrecorded:
+    """Keeps nothing."""
+
+    def begin(self, trajectory: Trajectory) -> None:
+        """Let it go."""
+
+    def add_step(self, episode: str, position: int, step: Step) -> None:
+        """Let it go."""
+
+    def finish(self, trajectory: Trajectory) -> None:
+        """Let it go."""
+
+    def load(self, episode: str) -> Trajectory | None:
+        """Nothing is known of any episode."""
+        return None
 
 
 async def run_episode(  # noqa: PLR0913 - the one call everything goes through

@@ -4,16 +4,49 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
 
 from tasks.task import Task
 from webagent.policy.policy import Policy
 from webagent.records import Ending, Trajectory
-from webagent.rollout.budget import StepBudget
-from webagent.rollout.episode import run_episode
-from webagent.rollout.plan import Planned, episode_id
-from webagent.rollout.recorder import Recorder, Unrecorded
-from webagent.rollout.seat import OpenWorld, Seat
-from webagent.rollout.world import World
+from webagent.rollout.episode import Planned, Recorder, Unrecorded, episode_id, run_episode
+from webagent.rollout.world import OpenWorld, Seat, World
+
+
+class StepBudget:
+    """Steps are set aside before an episode and given back, as far as unused, after it."""
+
+    def __init__(self, limit: int | None, spent: int = 0) -> None:
+        self._limit = limit
+        self._spent = spent
+        self._reserved = 0
+        self._given_back = asyncio.Event()
+
+    def reserve(self, steps: int) -> bool:
+        """Set steps aside if so many are free now."""
+        if self._limit is not None and self._spent + self._reserved + steps > self._limit:
+            return False
+        self._reserved += steps
+        return True
+
+    async def reserve_in_time(self, steps: int) -> bool:
+        """Set steps aside, waiting for what running episodes give back.
+
+        False when none is running and there are still too few.
+        """
+        while not self.reserve(steps):
+            if not self._reserved:
+                return False
+            self._given_back.clear()
+            await self._given_back.wait()
+        return True
+
+    def settle(self, reserved: int, used: int) -> None:
+        """Book what was used of the steps set aside and free the rest."""
+        self._reserved -= reserved
+        self._spent += used
+        self._given_back.set()
+
 
 INTERRUPTED = "interrupted"
 """The error of an attempt that a kill cut off."""
@@ -203,3 +236,57 @@ async def _all_or_none(players: Sequence[Coroutine[None, None, None]]) -> None:
         for player in running:
             player.cancel()
         await asyncio.gather(*running, return_exceptions=True)
+
+
+Request = TypeVar("Request")
+Result = TypeVar("Result")
+
+
+class Batcher(Generic[Request, Result]):
+    """Gathers the requests of one event-loop turn and hands them to one function.
+
+    `answer` gets at most `max_batch` requests and gives as many results in the same order. It runs
+    inline: while it computes, the loop stands still and the next batch gathers behind it. What it
+    raises is raised to every requester of the batch. A cancelled request is left out if its batch
+    has not been answered yet, and never disturbs the others.
+    """
+
+    def __init__(
+        self, answer: Callable[[list[Request]], Sequence[Result]], max_batch: int = 64
+    ) -> None:
+        self._answer = answer
+        self._max_batch = max_batch
+        self._open: _Batch[Request, Result] | None = None
+
+    async def __call__(self, request: Request) -> Result:
+        """The function's result for this request."""
+        batch = self._open
+        if batch is None or batch.is_closed or len(batch.requests) >= self._max_batch:
+            batch = self._open = _Batch(self._answer)
+        return await batch.result_of(request)
+
+
+class _Batch(Generic[Request, Result]):
+    """One call of the function, a turn of the loop after the first request came in."""
+
+    def __init__(self, answer: Callable[[list[Request]], Sequence[Result]]) -> None:
+        self.is_closed = False
+        self.requests: list[Request] = []
+        self._waiters: list[asyncio.Future[dict[int, Result]]] = []
+        self._answer = answer
+        self._answered = asyncio.ensure_future(self._run())
+
+    async def result_of(self, request: Request) -> Result:
+        place, waiter = len(self.requests), asyncio.shield(self._answered)
+        self.requests.append(request)
+        self._waiters.append(waiter)
+        return (await waiter)[place]
+
+    async def _run(self) -> dict[int, Result]:
+        await asyncio.sleep(0)
+        self.is_closed = True
+        wanted = [place for place, waiter in enumerate(self._waiters) if not waiter.done()]
+        if not wanted:
+            return {}
+        results = self._answer([self.requests[place] for place in wanted])
+        return dict(zip(wanted, results, strict=True))

@@ -16,8 +16,7 @@ from apps.record.demonstration import Demonstration
 from tasks.task import Task
 from webagent.browser import Browser
 from webagent.browser.sessions.profile import Profile
-from webagent.browser.watching import Watch
-from webagent.browser.watching.travels import BY_PAGE_SECONDS
+from webagent.browser.watching import BY_PAGE_SECONDS, Watch
 from webagent.records import Observation, Provenance, Trajectory
 from webagent.store import Store
 

@@ -104,7 +104,7 @@ async def test_a_page_that_never_finishes_loading_is_used_as_it_is(
 async def test_a_page_that_hangs_is_given_up(
     world: BrowserWorld, page_task: MakeTask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("webagent.browser.page.line.ANSWER_SECONDS", 1.0)
+    monkeypatch.setattr("webagent.browser.page.connection.ANSWER_SECONDS", 1.0)
     page = await world.reset(page_task("hang"))
     with pytest.raises(WorldError, match="no answer in 1 s"):
         await world.step(act.Click(page.nodes[0].mark))

@@ -9,7 +9,7 @@ import pytest
 
 from perf.fakes.site import Reply, Request, serving
 from tasks.task import Task
-from webagent.browser.goal_pictures import GoalPictures
+from webagent.browser.pictures import GoalPictures
 from webagent.errors import StoreError, WorldError
 from webagent.store import ImageFolder
 

@@ -9,7 +9,7 @@ import pytest
 from webagent.action import actions as act
 from webagent.guard import ActionRule, GuardPolicy, Secret, SiteRule, Uploads, read_site
 from webagent.guard.actions import decide_action, decide_secret, decide_upload
-from webagent.guard.approve import is_approved, question_for
+from webagent.guard.guard import is_approved, question_for
 from webagent.records import Node, Observation
 
 SHOP = read_site("https://shop.example")

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from tests.webagent.guard.test_address import HOST, IPV4, spellings
 from webagent.guard import Downloads, GuardPolicy, SiteRule, read_site
-from webagent.guard.address import IpAddress
+from webagent.guard.address import IpAddress, kind_of
 from webagent.guard.decide import decide_download, decide_ip, decide_request, decide_server
-from webagent.guard.networks import kind_of
 
 SHOP = SiteRule(read_site("https://shop.example"), methods=("GET", "POST"))
 ADMIN = SiteRule(read_site("https://shop.example/admin"), "deny")

@@ -6,9 +6,9 @@ import pytest
 
 from webagent.errors import SetupError
 from webagent.guard import Guard, GuardPolicy, read_policy
+from webagent.guard.address import ANY_PORT
 from webagent.guard.decide import decide_request
 from webagent.guard.policy import for_task
-from webagent.guard.sites import ANY_PORT
 
 EXAMPLE = Path(__file__).parents[3] / "docs" / "guard.md"
 

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.webagent.guard.test_address import HOST, LABEL
-from webagent.guard.address import read_address
-from webagent.guard.sites import read_site, site_of
+from webagent.guard.address import read_address, read_site, site_of
 
 
 @given(HOST, LABEL)

@@ -81,7 +81,7 @@ async def compared(
     path.write_text(f"<meta charset=utf-8>{STYLE}{''.join(lines)}", encoding="utf-8")
     tabs = await browser.open_tabs(Task(id="page/names@1", start_url=path.as_uri()), Profile())
     await tabs.start(path.as_uri())
-    await tabs.first.look(ignore="", firstMark=1)
+    await tabs.first.view(ignore="", firstMark=1)
     pairs = await both_sides(tabs.first)
     await browser.close_tabs(tabs)
     return pairs
@@ -132,7 +132,7 @@ async def test_descriptions_come_from_references_and_titles(
       <button title=Same>Same</button>""")
     tabs = await browser.open_tabs(Task(id="page/described@1", start_url=path.as_uri()), Profile())
     await tabs.start(path.as_uri())
-    await tabs.first.look(ignore="", firstMark=1)
+    await tabs.first.view(ignore="", firstMark=1)
     said = json.loads((await tabs.first.ask_for_elements("called"))[0])
     await browser.close_tabs(tabs)
     assert [description for _, _, description in said] == ["At least 8 signs", "Saves it", ""]

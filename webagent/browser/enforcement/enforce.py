@@ -13,22 +13,25 @@ from playwright.async_api import Error as PlaywrightError
 from tasks.task import Json
 from webagent.action import Action, format_action, is_final
 from webagent.action import actions as act
-from webagent.browser.enforcement.dial import Dial, Direct
+from webagent.browser.enforcement.connections import Dial, Direct
 from webagent.browser.enforcement.gate import EpisodeGate
-from webagent.browser.enforcement.inspection import Inspector, inspector_with
-from webagent.browser.enforcement.preflight import Question, is_granted
 from webagent.browser.enforcement.proxy import GuardProxy
-from webagent.browser.page.line import world_failures
+from webagent.browser.enforcement.tls import Inspector, Question, inspector_with, is_granted
+from webagent.browser.page.connection import world_failures
 from webagent.browser.perform import perform
 from webagent.browser.tabs import Tabs
-from webagent.errors import GuardError, WorldError
-from webagent.guard.actions import decide_action, decide_secret, decide_upload, is_on, texts_of
-from webagent.guard.approve import is_approved, question_for
-from webagent.guard.carrying import Hands
-from webagent.guard.decide import decide_download
-from webagent.guard.guard import Guard
+from webagent.errors import GuardError
+from webagent.guard.actions import (
+    Hands,
+    decide_action,
+    decide_secret,
+    decide_upload,
+    is_on,
+    texts_of,
+)
+from webagent.guard.decide import ALLOWED, Verdict, decide_download, refused
+from webagent.guard.guard import Guard, is_approved, question_for
 from webagent.guard.secret import names_in
-from webagent.guard.verdict import ALLOWED, Verdict, refused
 from webagent.records import Observation
 
 _SEARCHED = 1_000_000
@@ -57,6 +60,7 @@ class Enforcer:
 
     def __init__(self, guard: Guard, dial: Dial | None = None) -> None:
         self._guard = guard
+        self.secrets = guard.secrets
         self._gate = EpisodeGate(guard)
         self._dial = dial or Direct(self._gate)
         self._proxy = GuardProxy(self._gate, self._dial, _inspector(guard))
@@ -111,7 +115,7 @@ class Enforcer:
             return self._refuse(action, verdict)
         if isinstance(action, act.Fill) and self._names_in(action.text):
             return await self._type_secret(action, tabs)
-        return self._guard.secrets.masked(await perform(action, tabs))
+        return self.secrets.masked(await perform(action, tabs))
 
     def take_notes(self) -> list[str]:
         """What pages were refused since the last call. Raises `GuardError` to end the episode."""
@@ -137,18 +141,10 @@ class Enforcer:
         finally:
             self._probe = None
 
-    def masked(self, page: Observation) -> Observation:
-        """The observation without the value of any secret."""
-        return self._guard.secrets.masked_page(page)
-
     def evidence(self, values: Mapping[str, Json]) -> dict[str, Json]:
         """The episode's evidence without secrets, and under `guard` what was refused."""
-        masked = {name: self._guard.secrets.masked_json(value) for name, value in values.items()}
+        masked = {name: self.secrets.masked_json(value) for name, value in values.items()}
         return {**masked, "guard": dict(self._gate.evidence())}
-
-    def masked_error(self, error: WorldError) -> WorldError:
-        """The failure without secrets: it may quote the page."""
-        return WorldError(self._guard.secrets.masked(str(error)))
 
     async def _decide(
         self, action: Action, tabs: Tabs, seen: Observation
@@ -177,7 +173,7 @@ class Enforcer:
         self._gate.keep(format_action(action), verdict, "action")
         said = f"refused: {verdict.reason}"
         if self._gate.policy.on_refusal == "end":
-            raise GuardError(self._guard.secrets.masked(f"{format_action(action)} was {said}"))
+            raise GuardError(self.secrets.masked(f"{format_action(action)} was {said}"))
         return said
 
     def _decide_files(self, action: Action) -> tuple[Action, Verdict]:
@@ -196,7 +192,7 @@ class Enforcer:
     def _decide_texts(self, action: Action) -> Verdict:
         """Values of secrets, wherever the agent has them from, are typed by fill only."""
         for text in texts_of(action) if not is_final(action) else ():
-            for name in self._guard.secrets.found_in(text):
+            for name in self.secrets.found_in(text):
                 return refused(f"it carries the secret {name}", "secrets")
         return ALLOWED
 
@@ -212,7 +208,7 @@ class Enforcer:
 
     def _names_in(self, text: str) -> set[str]:
         """Secrets that a text names or carries."""
-        return {*names_in(text), *self._guard.secrets.found_in(text)}
+        return {*names_in(text), *self.secrets.found_in(text)}
 
     async def _type_secret(self, action: act.Fill, tabs: Tabs) -> str:
         """Put a text with secrets into its field at once, so that no other field can catch it."""
@@ -225,7 +221,7 @@ class Enforcer:
             if not verdict.is_allowed:
                 return self._refuse(action, verdict)
         self._typed |= self._names_in(action.text)
-        text = self._guard.secrets.revealed(action.text)
+        text = self.secrets.revealed(action.text)
         answer = await tabs.active.ask_about(action.mark, "typeSecret", text, origins)
         return str(answer.get("error", ""))
 

@@ -11,10 +11,16 @@ from tasks.task import Json
 from webagent.errors import GuardError, SetupError
 from webagent.guard.actions import is_on
 from webagent.guard.address import read_ip
-from webagent.guard.decide import decide_ip, decide_request, decide_server
+from webagent.guard.decide import (
+    Refusal,
+    Verdict,
+    decide_ip,
+    decide_request,
+    decide_server,
+    refused,
+)
 from webagent.guard.guard import Guard
 from webagent.guard.policy import GuardPolicy, for_task
-from webagent.guard.verdict import Refusal, Verdict, refused
 
 _KEPT = 200
 _SAID = 3

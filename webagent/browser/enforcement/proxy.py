@@ -7,13 +7,15 @@ server nor a page can lead it elsewhere. Inside TLS it sees only what an inspect
 import asyncio
 from dataclasses import replace
 
-from webagent.browser.enforcement.dial import Dial, Direct, Gate, Refused
-from webagent.browser.enforcement.inspection import Inspector
-from webagent.browser.enforcement.relay import (
+from webagent.browser.enforcement.connections import (
     HEAD_BYTES,
     HEAD_SECONDS,
+    Dial,
+    Direct,
+    Gate,
     Head,
     Pipe,
+    Refused,
     parse_head,
     pause,
     pump,
@@ -24,8 +26,9 @@ from webagent.browser.enforcement.relay import (
     together,
     until_blank_line,
 )
+from webagent.browser.enforcement.tls import Inspector
 from webagent.guard.address import Address, read_address
-from webagent.guard.verdict import Verdict, refused
+from webagent.guard.decide import Verdict, refused
 
 CONNECT_SECONDS = 10.0
 _TLS = b"\x16"

@@ -1,13 +1,97 @@
 """Everything a task declares beside its expressions, captured while the pages are there."""
 
+import asyncio
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
+from typing import Any
 
 from tasks.task import Json, Task
-from webagent.browser.evidence.acted import ActedElements
-from webagent.browser.evidence.missing import Uncaptured
+from webagent.action import Action, format_action
+from webagent.action import actions as act
+from webagent.browser.evidence.page import Uncaptured
 from webagent.browser.evidence.probes import Probes
+from webagent.browser.page.tab import Tab
 from webagent.browser.tabs import Tabs
+from webagent.errors import WorldError
+
+MOST_ELEMENTS = 1000
+"""With more of them the record counts as incomplete."""
+_AFTER_SECONDS = 1.0
+_KEYS = (act.KeyboardType, act.KeyboardInsertText, act.KeyboardDown, act.KeyboardUp)
+_SETTING = (
+    *(act.Fill, act.Clear, act.SelectOption, act.SelectOptions),
+    *(act.KeyboardType, act.KeyboardInsertText),
+)
+"""What gives an element another value and leaves its page in place."""
+
+
+class ActedElements:
+    """Notes of one episode; `look` before each action, `keep` what it was done to."""
+
+    def __init__(self) -> None:
+        self.entries: list[Json] = []
+        """In order; see `entry_of` for what each holds."""
+        self.missed = ""
+        """Why the notes are incomplete; empty while they are not."""
+        self._step = -1
+
+    async def look(self, action: Action, tabs: Tabs) -> list[dict[str, Json]]:
+        """The elements the action is meant for. Raises `WorldError`."""
+        self._step += 1
+        tab = tabs.active
+        found = [facts for facts in await _facts(action, tab) if facts]
+        name = format_action(action).partition("(")[0]
+        return [entry_of(self._step, name, tab.page.url, facts) for facts in found]
+
+    def keep(self, entries: list[dict[str, Json]]) -> None:
+        """The action was done to them."""
+        if len(self.entries) + len(entries) > MOST_ELEMENTS:
+            self.missed = f"more than {MOST_ELEMENTS} elements were acted on"
+        else:
+            self.entries.extend(entries)
+
+    async def keep_with_value(
+        self, entries: list[dict[str, Json]], action: Action, tabs: Tabs
+    ) -> None:
+        """As `keep`; where the action set a value, that is noted beside the one before."""
+        if entries and isinstance(action, _SETTING):
+            entries[-1]["value_before"] = entries[-1]["value"]
+            mark = getattr(action, "mark", 0)
+            value: Json = None
+            if not tabs.active.loading and not tabs.active.page.is_closed():
+                with suppress(TimeoutError, WorldError):
+                    async with asyncio.timeout(_AFTER_SECONDS):
+                        value = await tabs.active.ask_about(mark, "actedValue")
+            entries[-1]["value"] = value
+        self.keep(entries)
+
+
+def entry_of(step: int, action: str, url: str, facts: dict[str, Json]) -> dict[str, Json]:
+    """One note: index of the step, name of the action, address of the page, and of the element
+    `frame` (address of its own document, null in the page itself), `tag`, `selector`, `xpath`,
+    `text`, `value`, `attributes` and `outline` (what lies around it, as HTML without texts)."""
+    return {"step": step, "action": action, "url": url, **facts}
+
+
+async def _facts(action: Action, tab: Tab) -> list[dict[str, Json] | None]:
+    match action:
+        case act.DragAndDrop(source=source, target=target):
+            return [_answered(await tab.ask_about(mark, "acted")) for mark in (source, target)]
+        case act.MouseDrag(x=x, y=y, to_x=to_x, to_y=to_y):
+            return [await tab.ask("actedAt", *point) for point in ((x, y), (to_x, to_y))]
+    if target := getattr(action, "mark", 0):
+        return [_answered(await tab.ask_about(target, "acted"))]
+    if hasattr(action, "x") and hasattr(action, "y"):
+        return [await tab.ask("actedAt", action.x, action.y)]
+    if isinstance(action, (act.Press, *_KEYS)):
+        return [await tab.ask("actedInFocus")]
+    return []
+
+
+def _answered(facts: Any) -> dict[str, Json] | None:
+    """What was said of an element; None by a frame that does not answer."""
+    return facts if isinstance(facts, dict) and "error" not in facts else None
+
 
 KNOWN_RECORDS = ("network", "elements")
 

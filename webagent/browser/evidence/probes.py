@@ -1,22 +1,143 @@
 """A task's probes, made one after the other once the agent is done."""
 
 import asyncio
+import re
 import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from contextlib import (
+    AbstractContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    nullcontext,
+    suppress,
+)
+from typing import Any
+from urllib.parse import quote, urlsplit
 
 from playwright.async_api import Error as PlaywrightError
+from playwright.async_api import Page
 
 from tasks.task import Json, Probe, Task
-from webagent.browser.evidence.addresses import address_of, own_addresses
-from webagent.browser.evidence.missing import Uncaptured
-from webagent.browser.evidence.pictures import pictures
-from webagent.browser.evidence.sight import Sight
-from webagent.browser.evidence.visit import visit
+from webagent.browser.evidence.page import Sight, Uncaptured, pictures
 from webagent.browser.page.clock import RealClock, VirtualClock
 from webagent.browser.page.tab import Tab
 from webagent.browser.tabs import Tabs
 from webagent.errors import WorldError
+
+_SLOT = re.compile(r"\{([^{}]*)\}")
+_LAST = "last_url"
+_SCHEMES = ("http", "https", "file")
+
+
+def address_of(probe: Probe, last_url: str, found: Mapping[str, Json], names: Iterable[str]) -> str:
+    """The probe's address; `found` are the values of earlier probes, `names` those of all.
+
+    What fills the beginning is an address and stays as it is; anywhere else it is a part of one and
+    is percent-encoded whole, slashes included. Raises `Uncaptured`.
+    """
+    known = set(names)
+
+    def fill(slot: re.Match[str]) -> str:
+        name = slot[1]
+        if name != _LAST and name not in known:
+            return slot[0]
+        text = last_url if name == _LAST else _text(name, found)
+        return text if slot.start() == 0 else quote(text, safe="")
+
+    url = _SLOT.sub(fill, probe.url).strip()
+    scheme = _scheme(url)
+    if scheme not in _SCHEMES:
+        raise Uncaptured(f"{url[:200]!r} is no address of a page; expected http, https or file")
+    if scheme == "file" and _scheme(probe.url) != "file" and not probe.url.startswith("{last_url}"):
+        raise Uncaptured(f"a page must not choose which file is opened, here {url[:200]!r}")
+    return url
+
+
+def own_addresses(probes: Iterable[Probe]) -> list[str]:
+    """Addresses whose server the probes themselves name, rather than a value from a page."""
+    heads = (_head(probe.url) for probe in probes)
+    return [head for head in dict.fromkeys(heads) if head]
+
+
+def _head(url: str) -> str:
+    """The address as far as it is written out; nothing where a slot may go on with its server."""
+    head, *rest = _SLOT.split(url)
+    _, separator, after = head.partition("://")
+    return head if separator and (not rest or "/" in after) else ""
+
+
+def _text(name: str, found: Mapping[str, Json]) -> str:
+    value = found.get(name)
+    if name not in found:
+        raise Uncaptured(f"it needs the value of probe {name}, which was not captured")
+    if isinstance(value, bool) or not isinstance(value, str | int | float) or value == "":
+        raise Uncaptured(f"it needs a text from probe {name}, which found {str(value)[:80]!r}")
+    return str(value)
+
+
+def _scheme(url: str) -> str:
+    try:
+        return urlsplit(url).scheme.lower()
+    except ValueError:
+        return ""
+
+
+_CLOSE_SECONDS = 2.0
+_LOAD_SECONDS = 6.0
+"""A page that loads for longer is stopped and taken as far as it has come."""
+_NO_SUCH_PAGE = (404, 410)
+"""These answers say what the task wants to know: that nothing is there."""
+
+
+@asynccontextmanager
+async def visit(
+    tabs: Tabs, url: str, own_addresses: Iterable[str], init: str
+) -> AsyncIterator[Sight]:
+    """The page at an address, in a tab that is closed afterwards; its time is the wall clock's.
+
+    The guard lets the tab get to `own_addresses`' servers. Raises `Uncaptured` where the page
+    cannot be opened, `WorldError` when it breaks.
+    """
+    page = await tabs.blank_page()
+    try:
+        guarding: AbstractContextManager[list[str]] = nullcontext([])
+        if tabs.guard:
+            guarding = tabs.guard.probing(page, own_addresses)
+        with guarding as refusals:
+            yield await _opened(page, url, refusals, init)
+    finally:
+        with suppress(PlaywrightError, TimeoutError):
+            async with asyncio.timeout(_CLOSE_SECONDS):
+                await page.close()
+
+
+async def _opened(page: Page, url: str, refusals: list[str], init: str) -> Sight:
+    clock = RealClock()
+    tab = await Tab.open(page, clock.script + init, is_blank=True)
+    await clock.follow(tab)
+    frame = (await tab.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
+    statuses: list[int] = []
+
+    def hear(event: dict[str, Any]) -> None:
+        if event.get("type") == "Document" and event.get("frameId") == frame:
+            statuses.append(event["response"]["status"])
+
+    tab.on("Network.responseReceived", hear)
+    failure = await tab.goto(url)
+    if failure and refusals:
+        raise Uncaptured(f"the guard refused {url}: {refusals[-1]}")
+    if failure:
+        raise Uncaptured(failure)
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_LOAD_SECONDS):
+            await clock.load(tab)
+    if tab.loading:
+        await tab.stop_loading()
+    await clock.settle(tab, 0)
+    if statuses and statuses[-1] >= 400 and statuses[-1] not in _NO_SUCH_PAGE:
+        raise Uncaptured(f"{url} was answered with status {statuses[-1]}")
+    return Sight(tab, stands_still=False)
+
 
 PROBE_SECONDS = 15.0
 ALL_SECONDS = 30.0

@@ -4,14 +4,88 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import asynccontextmanager, suppress
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 from weakref import WeakKeyDictionary
 
-from webagent.browser.page.patience import Patience
-from webagent.browser.page.requests import Requests
 from webagent.browser.page.scripts import connections_script, timers_script
 from webagent.browser.page.tab import DATA_SECONDS, Tab
 from webagent.errors import WorldError
+
+
+class Patience:
+    """Some time for each page: half as much each time the page has used it up."""
+
+    def __init__(self, whole: float, least: float) -> None:
+        self._whole = whole
+        self._least = least
+        self._left: WeakKeyDictionary[Tab, tuple[str, float]] = WeakKeyDictionary()
+
+    def of(self, tab: Tab) -> float:
+        """What is left of it for the page that is now in the tab."""
+        address, left = self._left.get(tab, ("", self._whole))
+        return left if address == _address(tab) else self._whole
+
+    def halve(self, tab: Tab) -> None:
+        """The page has used it up."""
+        self._left[tab] = (_address(tab), max(self._least, self.of(tab) / 2))
+
+    def restore(self, tab: Tab) -> None:
+        """The page is a good one after all."""
+        self._left.pop(tab, None)
+
+
+def _address(tab: Tab) -> str:
+    """Without what a page may change at will."""
+    return tab.page.url.partition("#")[0].partition("?")[0]
+
+
+_ENDLESS = ("EventSource", "WebSocket", "Ping", "Media", "Prefetch", "CSPViolationReport")
+_ELSEWHERE = ("Document",)
+"""Pages are known by their loading; of a frame's end its own process hears, not its page."""
+_LOCAL = ("data:", "blob:")
+_LONGEST_URL = 100
+
+
+class Requests:
+    """Counts the requests of one tab; each is waited for only for so long after it began."""
+
+    def __init__(self, patience: float) -> None:
+        self._patience = patience
+        self._began: dict[str, tuple[float, str]] = {}
+        self._changed = asyncio.Event()
+
+    @classmethod
+    async def of(cls, tab: Tab, patience: float) -> "Requests":
+        """Count from now on; `patience` is in seconds. Raises `WorldError`."""
+        requests = cls(patience)
+        tab.on("Network.requestWillBeSent", requests._begin)
+        for event in ("loadingFinished", "loadingFailed", "requestServedFromCache"):
+            tab.on(f"Network.{event}", requests._end)
+        await tab.send("Network.enable", maxTotalBufferSize=0, maxResourceBufferSize=0)
+        return requests
+
+    def pending(self) -> str:
+        """The address of the oldest request that is worth waiting for; empty when there is none."""
+        latest = time.monotonic() - self._patience
+        return next((url for began, url in self._began.values() if began > latest), "")
+
+    async def change(self, tab: Tab, seconds: float) -> None:
+        """Wait until a request begins or ends, for so long at most. Raises `WorldError`."""
+        self._changed.clear()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(max(0.0, min(seconds, self._patience))):
+                await tab.alive(self._changed.wait())
+
+    def _begin(self, event: dict[str, Any]) -> None:
+        url = event["request"]["url"]
+        if event.get("type") not in _ENDLESS + _ELSEWHERE and not url.startswith(_LOCAL):
+            self._began[event["requestId"]] = (time.monotonic(), url[:_LONGEST_URL])
+        self._changed.set()
+
+    def _end(self, event: dict[str, Any]) -> None:
+        self._began.pop(event["requestId"], None)
+        self._changed.set()
+
 
 Answer = TypeVar("Answer")
 

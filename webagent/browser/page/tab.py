@@ -5,21 +5,75 @@ import base64
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 from playwright.async_api import CDPSession, Page
 
 from webagent.action.actions import Button
-from webagent.browser.page.choosers import Chooser
-from webagent.browser.page.dialogs import Dialogs
-from webagent.browser.page.drags import Drags
-from webagent.browser.page.frames import Frames
-from webagent.browser.page.line import Line, world_failures
-from webagent.browser.page.questions import Questions
+from webagent.browser.page.connection import Dialogs, Line, Questions, Result, world_failures
+from webagent.browser.page.frames import Frames, open_closed
 from webagent.browser.page.scripts import ISOLATED_WORLD, isolated_script, reporting_script
-from webagent.browser.page.shadows import open_closed
 from webagent.errors import WorldError
 from webagent.observation import PageView, read_view
+
+
+@dataclass(frozen=True, slots=True)
+class Chooser:
+    """A request for files that waits for its answer."""
+
+    field: int
+    """The browser's number of the file field."""
+    takes: str
+    """`one` or `several`."""
+
+    @classmethod
+    def of(cls, event: dict[str, Any]) -> "Chooser | None":
+        """Read from `Page.fileChooserOpened`; None for a chooser without a field behind it."""
+        field = event.get("backendNodeId")
+        takes = "several" if event["mode"] == "selectMultiple" else "one"
+        return cls(field, takes) if field else None
+
+    def said(self) -> str:
+        """How the agent is told."""
+        several = "files" if self.takes == "several" else "a file"
+        return f"the page asks for {several}; give {several} with upload_file(0, path)"
+
+
+DRAG_SECONDS = 2.0
+"""How long the browser may take to hand over a native drag."""
+
+
+class Drags:
+    """What is being dragged on one page, once the page has let a native drag begin."""
+
+    def __init__(self, line: Line) -> None:
+        self._line = line
+        self._taken: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+
+    async def intercept(self) -> None:
+        """Have the browser hand native drags over from here on."""
+        self._line.on("Input.dragIntercepted", lambda event: self._taken.put_nowait(event["data"]))
+        await self._line.send("Input.setInterceptDrags", enabled=True)
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the browser has taken a native drag out of the mouse's hand."""
+        return not self._taken.empty()
+
+    async def data(self) -> dict[str, Any] | None:
+        """What the drag that has just begun carries; None when the browser says nothing."""
+        try:
+            async with asyncio.timeout(DRAG_SECONDS):
+                return await self._line.alive(self._taken.get())
+        except TimeoutError:
+            return None
+
+    def forget(self) -> None:
+        """What was dragged before and never dropped is no part of the next drag."""
+        while self.has_begun:
+            self._taken.get_nowait()
+
 
 DATA_SECONDS = 10.0
 """How long a page may wait for its data before the episode goes on without it."""
@@ -54,12 +108,9 @@ class Tab:
         """The mouse button that is held."""
         self.mouse: tuple[float, float] | None = None
         """Where the mouse was last put, in CSS pixels of the viewport."""
-        self._line = line = Line(page, cdp, self.dialogs)
-        self.send, self.on, self.alive = line.send, line.on, line.alive
-        self._questions = questions = Questions(page, line)
-        self.evaluate, self.ask, self.ask_now = questions.evaluate, questions.ask, questions.ask_now
-        self.ask_for_elements = questions.ask_for_elements
-        self.drags = Drags(line)
+        self._line = Line(page, cdp, self.dialogs)
+        self._questions = Questions(page, self._line)
+        self.drags = Drags(self._line)
         self._expired = asyncio.Event()
         self._held_since: float | None = None
         self._let_pass = 0.0
@@ -76,6 +127,34 @@ class Tab:
             await tab._listen()
             await tab._install(main_world, now=not is_blank)
         return tab
+
+    async def send(self, method: str, **params: Any) -> dict[str, Any]:
+        """Send one command of the DevTools protocol and return its answer."""
+        return await self._line.send(method, **params)
+
+    def on(self, event: str, handler: Callable[[dict[str, Any]], None]) -> None:
+        """Listen to an event of the DevTools protocol."""
+        self._line.on(event, handler)
+
+    async def alive(self, work: Awaitable[Result]) -> Result:
+        """Return the result of the work, unless the page dies or hangs first."""
+        return await self._line.alive(work)
+
+    async def evaluate(self, expression: str) -> Any:
+        """Return the JSON value of an expression in the page's own world."""
+        return await self._questions.evaluate(expression)
+
+    async def ask(self, function: str, *arguments: Any) -> Any:
+        """Call one of our functions in the top document; waits out navigations."""
+        return await self._questions.ask(function, *arguments)
+
+    async def ask_now(self, function: str, *arguments: Any) -> Any:
+        """As `ask`, but None where the page is just being replaced."""
+        return await self._questions.ask_now(function, *arguments)
+
+    async def ask_for_elements(self, function: str, *arguments: Any) -> tuple[str, list[int]]:
+        """As `ask`; return the text and the backend node ids of the elements that follow it."""
+        return await self._questions.ask_for_elements(function, *arguments)
 
     async def ask_about(self, mark: int, function: str, *arguments: Any) -> Any:
         """As `ask`, of the element with this mark, in whatever frame it is."""
@@ -99,7 +178,7 @@ class Tab:
         """Have frames know their marks, for a function that looks into several documents."""
         await self._frames.tell()
 
-    async def look(self, **options: Any) -> PageView:
+    async def view(self, **options: Any) -> PageView:
         """What the page and its frames show. The options are those of `observe` in observe.js."""
         options |= {
             "firstMark": max(options["firstMark"], self._frames.next_mark),

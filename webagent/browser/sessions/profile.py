@@ -2,14 +2,26 @@
 
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 from urllib.parse import unquote, urlsplit
 
-from webagent.browser.sessions.login import LoginStore, StorageState, read_storage_state
-from webagent.errors import SetupError, unknown_name
+from playwright.async_api import BrowserContext, async_playwright
+from playwright.async_api import Error as PlaywrightError
+
+from tasks.task import Task
+from webagent.browser.chromium import can_sandbox, find_chromium, own_words
+from webagent.browser.sessions.login import (
+    LoginsOf,
+    LoginStore,
+    StorageState,
+    join_states,
+    read_storage_state,
+)
+from webagent.errors import SetupError, WorldError, unknown_name
 
 Dialogs: TypeAlias = Literal["dismiss", "ask"]
 ColorScheme: TypeAlias = Literal["light", "dark", "no-preference"]
@@ -153,3 +165,57 @@ def _proxy(address: str) -> dict[str, str]:
         proxy["username"] = unquote(parts.username)
         proxy["password"] = unquote(parts.password or "")
     return proxy
+
+
+def logged_in(profile: Profile, task: Task, logins: LoginsOf | None) -> Profile:
+    """The profile that the task is played with: what its login knows on top of its own.
+
+    Raises `WorldError` where nobody can log in.
+    """
+    if not task.login:
+        return profile
+    storage = logins(task) if logins else None
+    if storage is None:
+        raise WorldError(
+            f"{task.id} wants to be logged in as {task.login!r}, and no such login is known; save "
+            f"one with: webagent login {task.start_url} --site {task.login}"
+        )
+    both = join_states(profile.storage, storage) if profile.storage is not None else storage
+    return replace(profile, storage=both)
+
+
+_LAUNCH_SECONDS = 30.0
+_WINDOW = (1280, 800)
+
+
+@asynccontextmanager
+async def opened_for_person(
+    url: str, profile: Profile, headless: bool = False
+) -> AsyncIterator[BrowserContext]:
+    """A context of its own with the address open in it, for as long as the block runs.
+
+    Raises `SetupError` where no window can be shown or the address does not open.
+    """
+    chromium = find_chromium(headless)
+    async with async_playwright() as playwright:
+        try:
+            browser = await playwright.chromium.launch(
+                executable_path=chromium.path,
+                headless=headless,
+                chromium_sandbox=can_sandbox(),
+                timeout=_LAUNCH_SECONDS * 1000,
+            )
+        except PlaywrightError as error:
+            raise SetupError(
+                f"{chromium.path} shows no window here ({own_words(error.message)}); on a "
+                "machine without a display log in elsewhere and copy the file, or use --headless"
+            ) from error
+        try:
+            context = await browser.new_context(**profile.context_options(_WINDOW))
+            await (await context.new_page()).goto(url)
+            yield context
+        except PlaywrightError as error:
+            reason = error.message.splitlines()[0]
+            raise SetupError(f"the browser at {url} failed: {reason}") from error
+        finally:
+            await browser.close()

@@ -1,10 +1,12 @@
 """The forms in which the same page can be shown to a model, chosen by one setting."""
 
-from webagent.observation.variants.registry import VARIANTS, Variant, variant_named
-from webagent.observation.variants.source import (
+from webagent.observation.variants.registry import (
     PAGE_FUNCTIONS,
+    VARIANTS,
     AccessibilityTree,
     Source,
+    Variant,
+    variant_named,
     variant_script,
 )
 

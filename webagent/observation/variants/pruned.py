@@ -11,8 +11,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby
 
-from webagent.observation.render import render_node
-from webagent.observation.variants.bounded import bounded
+from webagent.observation.render import bounded, render_node
 from webagent.records import Node, Observation
 
 _CELLS = " | "

@@ -1,19 +1,119 @@
 """The forms in which a page can be shown to a model, by name."""
 
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from importlib.resources import files
+from typing import Any, Literal, Protocol
 
 from webagent.errors import unknown_name
-from webagent.observation.render import render
-from webagent.observation.variants.accessibility import write_accessibility
-from webagent.observation.variants.bounded import bounded
-from webagent.observation.variants.html import clean_html
-from webagent.observation.variants.markdown import to_markdown
+from webagent.observation.render import bounded, render
+from webagent.observation.variants.markup import clean_html, to_markdown
 from webagent.observation.variants.pruned import prune, recall
 from webagent.observation.variants.set_of_marks import draw_marks, list_marks
-from webagent.observation.variants.source import Source
 from webagent.records import Observation
+
+PAGE_FUNCTIONS = ("markup", "members")
+"""What the page script exports for variants."""
+
+
+@dataclass(frozen=True, slots=True)
+class AccessibilityTree:
+    """Chromium's own accessibility tree, and which of its nodes have marks."""
+
+    nodes: Sequence[Mapping[str, Any]]
+    """As `Accessibility.getFullAXTree` gives them, frames joined; the first one is the root."""
+    marks: Mapping[int, int]
+    """Backend node id to mark."""
+    outside: frozenset[int] = frozenset()
+    """Backend node ids of elements that are no part of the task."""
+
+
+class Source(Protocol):
+    """A page that stands still while it is asked."""
+
+    async def markup(self) -> str:
+        """What is shown of the page as HTML, with marks as attributes called `mark`."""
+        ...
+
+    async def accessibility(self) -> AccessibilityTree:
+        """The accessibility tree, joined with the marks."""
+        ...
+
+    async def marks_in_view(self) -> Sequence[int]:
+        """The marks of elements of which something is in view."""
+        ...
+
+
+def variant_script() -> str:
+    """The part of the page script that variants are written from."""
+    parts = ("markup.js", "members.js")
+    return "\n".join(
+        files(__package__).joinpath(part).read_text(encoding="utf-8") for part in parts
+    )
+
+
+_SILENT = {"none", "generic", "InlineTextBox", "LineBreak", "ListMarker"}
+_SHOWN_STATES = (
+    *("checked", "disabled", "expanded", "focused", "haspopup", "invalid", "level", "modal"),
+    *("pressed", "readonly", "required", "selected", "url"),
+)
+_Node = Mapping[str, Any]
+
+
+def write_accessibility(tree: AccessibilityTree) -> str:
+    """One line a node, indented by nesting: `[12] button "Submit" focused`.
+
+    Nodes without role, name or mark give their place to their children, and text that only repeats
+    the name above it is left out.
+    """
+    by_id = {node["nodeId"]: node for node in tree.nodes}
+    return "\n".join(_lines(tree, by_id)) if tree.nodes else ""
+
+
+def _lines(tree: AccessibilityTree, by_id: Mapping[str, _Node]) -> Iterator[str]:
+    """The lines in page order, without recursion: pages nest deeper than Python does."""
+    waiting = [(tree.nodes[0], 0, "")]
+    while waiting:
+        node, depth, above = waiting.pop()
+        if node.get("backendDOMNodeId") in tree.outside:
+            continue
+        name, mark = _text(node, "name"), tree.marks.get(node.get("backendDOMNodeId", 0))
+        if mark or _is_shown(node, name, above):
+            yield "  " * depth + _line(node, name, mark)
+            depth, above = depth + 1, name or above
+        children = [by_id[child] for child in node.get("childIds", ()) if child in by_id]
+        waiting.extend((child, depth, above) for child in reversed(children))
+
+
+def _is_shown(node: _Node, name: str, above: str) -> bool:
+    role = _text(node, "role")
+    if node.get("ignored") or (role in _SILENT and not (name and role == "generic")):
+        return False
+    return not (role == "StaticText" and (not name or name in above))
+
+
+def _line(node: _Node, name: str, mark: int | None) -> str:
+    words = [f"[{mark}]"] if mark else []
+    role = _text(node, "role")
+    words.append({"StaticText": "text", "none": "generic"}.get(role, role))
+    if name:
+        words.append(f'"{name}"')
+    if value := _text(node, "value"):
+        words.append(f'value="{value}"')
+    return " ".join((*words, *_states(node)))
+
+
+def _states(node: _Node) -> Iterator[str]:
+    for state in node.get("properties", ()):
+        value = state.get("value", {}).get("value")
+        if state["name"] not in _SHOWN_STATES or value in (None, False, "", "false"):
+            continue
+        yield state["name"] if value in (True, "true") else f"{state['name']}={value}"
+
+
+def _text(node: _Node, key: str) -> str:
+    value = node.get(key, {}).get("value")
+    return "" if value is None else " ".join(str(value).split())
 
 
 @dataclass(frozen=True, slots=True)

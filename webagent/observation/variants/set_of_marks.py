@@ -7,8 +7,7 @@ from itertools import cycle
 
 from PIL import Image, ImageDraw, ImageFont
 
-from webagent.observation.render import render_node
-from webagent.observation.variants.bounded import bounded
+from webagent.observation.render import bounded, render_node
 from webagent.records import Node, Observation
 
 _COLOURS = (

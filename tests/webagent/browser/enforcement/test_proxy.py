@@ -6,10 +6,9 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from webagent.browser.enforcement.dial import Through
+from webagent.browser.enforcement.connections import Pipe, Through, parse_head
 from webagent.browser.enforcement.proxy import GuardProxy
-from webagent.browser.enforcement.relay import Pipe, parse_head
-from webagent.guard.verdict import ALLOWED, Verdict, refused
+from webagent.guard.decide import ALLOWED, Verdict, refused
 
 
 class Gate:

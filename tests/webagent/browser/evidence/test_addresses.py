@@ -3,8 +3,8 @@
 import pytest
 
 from tasks.task import Probe
-from webagent.browser.evidence.addresses import address_of, own_addresses
-from webagent.browser.evidence.missing import Uncaptured
+from webagent.browser.evidence.page import Uncaptured
+from webagent.browser.evidence.probes import address_of, own_addresses
 
 FOUND = {"link": "http://shop/a b", "word": "a/b c", "count": 3, "yes": True, "empty": ""}
 NAMES = (*FOUND, "later")

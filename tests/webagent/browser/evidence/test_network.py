@@ -12,7 +12,7 @@ from tasks.task import Probe, Task
 from webagent.action import actions as act
 from webagent.browser import Browser, BrowserWorld
 from webagent.browser.sessions import network
-from webagent.browser.sessions.har_log import har_events
+from webagent.browser.sessions.network import har_events
 from webagent.browser.sessions.profile import Profile
 
 pytestmark = pytest.mark.browser

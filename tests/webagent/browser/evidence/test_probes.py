@@ -13,8 +13,8 @@ from tasks.task import Check, Probe, Task
 from tests.webagent.browser.test_failures import newest_main
 from webagent.action import actions as act
 from webagent.browser import Browser, BrowserWorld
+from webagent.browser.evidence import probes
 from webagent.browser.evidence import probes as probing
-from webagent.browser.evidence import visit as visiting
 from webagent.browser.sessions.profile import Profile
 from webagent.errors import WorldError
 from webagent.policy.scripted import ScriptedPolicy, listed
@@ -220,7 +220,7 @@ async def test_a_page_whose_picture_never_comes_is_taken_as_far_as_it_has_come(
     silent: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(visiting, "_LOAD_SECONDS", 0.5)
+    monkeypatch.setattr(probes, "_LOAD_SECONDS", 0.5)
     site.page("/half", f"<title>Half</title><p>Here</p><img src='{silent}'>")
     task = shop_task(probes=(probe("half", f"{site.address}/half"),))
     await world.reset(task)

@@ -10,8 +10,8 @@ from perf.fakes.site import Reply, Site, serving
 from tasks.task import Task
 from webagent.action import actions as act
 from webagent.browser import Browser, BrowserWorld
-from webagent.browser.sessions import downloads
-from webagent.browser.sessions.downloads import safe_name
+from webagent.browser.sessions import files
+from webagent.browser.sessions.files import safe_name
 from webagent.browser.sessions.profile import Profile
 from webagent.records import Observation
 
@@ -48,7 +48,7 @@ async def keeping(
     browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[BrowserWorld]:
     """A world that keeps downloads of up to a megabyte, patient on a busy machine."""
-    monkeypatch.setattr(downloads, "BEGIN_SECONDS", 3.0)
+    monkeypatch.setattr(files, "BEGIN_SECONDS", 3.0)
     opened = await browser.world(profile=Profile(downloads=tmp_path, max_download_mb=1))
     yield opened
     await opened.close()
@@ -127,8 +127,8 @@ async def test_a_slow_download_is_said_to_go_on_and_is_stopped_in_the_end(
     keeping: BrowserWorld, site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     site.pages["/endless"] = lambda _: Reply("x", headers=STREAM, endless=True)
-    monkeypatch.setattr(downloads, "WAIT_SECONDS", 0.3)
-    monkeypatch.setattr(downloads, "LONGEST_SECONDS", 1.0)
+    monkeypatch.setattr(files, "WAIT_SECONDS", 0.3)
+    monkeypatch.setattr(files, "LONGEST_SECONDS", 1.0)
     page = await keeping.reset(Task(id="t/files@1", start_url=f"{site.address}/", clock="real"))
     after = await keeping.step(act.Click(mark_of(page, "Endless")))
     assert after.outcome.startswith("still downloading endless")

@@ -10,8 +10,8 @@ from perf.fakes.site import Reply, Request, Site, serving
 from tasks.task import Task
 from webagent.action import Action, parse_action
 from webagent.browser import Browser
-from webagent.browser.sessions.har import Asked, Traffic
 from webagent.browser.sessions.profile import Profile
+from webagent.browser.sessions.traffic import Asked, Traffic
 from webagent.errors import SetupError
 from webagent.observation import render
 from webagent.records import Observation

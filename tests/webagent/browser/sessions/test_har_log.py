@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from webagent.browser.sessions.har_log import har_events
+from webagent.browser.sessions.network import har_events
 from webagent.errors import SetupError
 
 

@@ -13,8 +13,7 @@ from perf.fakes.site import Reply, Request, Site, serving
 from tasks.task import Task
 from webagent.browser import Browser
 from webagent.browser.sessions.login import Login, LoginStore, read_storage_state
-from webagent.browser.sessions.person import opened_for_person
-from webagent.browser.sessions.profile import Profile
+from webagent.browser.sessions.profile import Profile, opened_for_person
 from webagent.errors import SetupError
 from webagent.observation import render
 

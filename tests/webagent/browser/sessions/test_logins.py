@@ -11,9 +11,8 @@ import pytest
 from perf.fakes.site import Reply, Request, Site, serving
 from tasks.task import Task
 from webagent.browser import Browser
-from webagent.browser.sessions.login import Login, LoginStore, StorageState
-from webagent.browser.sessions.logins import Logins, logged_in
-from webagent.browser.sessions.profile import Profile
+from webagent.browser.sessions.login import Login, Logins, LoginStore, StorageState
+from webagent.browser.sessions.profile import Profile, logged_in
 from webagent.errors import SetupError, WorldError
 from webagent.observation import render
 

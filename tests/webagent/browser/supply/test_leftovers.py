@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from webagent.browser.supply import leftovers
-from webagent.browser.supply.leftovers import OwnedFolder, sweep
+from webagent.browser import engine
+from webagent.browser.engine import OwnedFolder, sweep
 
 
 @pytest.fixture(autouse=True)
@@ -63,7 +63,7 @@ def test_what_could_not_go_is_swept_later(scratch: Path, monkeypatch: pytest.Mon
     owned, profile = OwnedFolder(), profile_in(scratch)
     owned.add_profile(profile)
     with monkeypatch.context() as patch:
-        patch.setattr(leftovers, "_TRIES", 0)
+        patch.setattr(engine, "_TRIES", 0)
         owned.remove()
     assert profile.exists()
     assert sweep() == [owned.path]

@@ -16,10 +16,9 @@ import pytest
 from tasks.task import Task
 from webagent.action import actions as act
 from webagent.browser import Browser, BrowserWorld, Limits
+from webagent.browser import pool as supply_module
 from webagent.browser.chromium import Chromium
-from webagent.browser.supply import supply as supply_module
-from webagent.browser.supply.engine import Engine
-from webagent.browser.supply.leftovers import OwnedFolder, sweep
+from webagent.browser.engine import Engine, OwnedFolder, sweep
 from webagent.errors import SetupError, WorldError
 
 pytestmark = pytest.mark.browser
@@ -165,7 +164,7 @@ async def test_a_browser_that_stands_still_is_left_and_ended(
 ) -> None:
     monkeypatch.setattr(supply_module, "_OPEN_SECONDS", 1.0)
     monkeypatch.setattr(supply_module, "_CLOSE_SECONDS", 0.5)
-    monkeypatch.setattr("webagent.browser.supply.engine._CLOSE_SECONDS", 0.5)
+    monkeypatch.setattr("webagent.browser.engine._CLOSE_SECONDS", 0.5)
     async with Browser() as browser:
         frozen = browser.engines[0]
         for process in frozen.family():
@@ -217,7 +216,7 @@ def running(program: Path) -> list[psutil.Process]:
 
 
 OWNER = """
-from webagent.browser.supply.leftovers import OwnedFolder
+from webagent.browser.engine import OwnedFolder
 from pathlib import Path
 import sys, time
 folder = OwnedFolder()

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from webagent.browser.page.tab import Tab
-from webagent.browser.watching.travels import Travels
+from webagent.browser.watching import Travels
 from webagent.errors import WorldError
 
 FRAME = "main"

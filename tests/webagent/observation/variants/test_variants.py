@@ -3,12 +3,11 @@
 import pytest
 
 from webagent.errors import SetupError
+from webagent.observation.render import bounded
 from webagent.observation.variants import VARIANTS, AccessibilityTree, variant_named
-from webagent.observation.variants.accessibility import write_accessibility
-from webagent.observation.variants.bounded import bounded
-from webagent.observation.variants.html import clean_html
-from webagent.observation.variants.markdown import to_markdown
+from webagent.observation.variants.markup import clean_html, to_markdown
 from webagent.observation.variants.pruned import prune, recall
+from webagent.observation.variants.registry import write_accessibility
 from webagent.records import Node, Observation
 
 PAGE = """

@@ -20,7 +20,7 @@ from tests.webagent.browser.enforcement.injection.obedient import Obedient
 from tests.webagent.browser.enforcement.injection.sites import OTHER, PASSWORD, SHOP, Sites
 from webagent.browser import Browser
 from webagent.browser.enforcement.enforce import flags
-from webagent.browser.enforcement.inspection import Inspector
+from webagent.browser.enforcement.tls import Inspector
 from webagent.browser.sessions.profile import Profile
 from webagent.errors import SetupError
 from webagent.guard import Guard, GuardPolicy, Secret, SiteRule, read_site

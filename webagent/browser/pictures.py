@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import io
 import urllib.request
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -9,12 +10,12 @@ from typing import Protocol
 from urllib.parse import unquote_to_bytes, urlsplit
 
 from tasks.task import Task
-from webagent.browser.evidence.pictures import as_png
-from webagent.browser.sessions.har import Asked, read_traffic
+from webagent.browser.sessions.traffic import Asked, read_traffic
 from webagent.errors import WorldError
 
 _SECONDS = 30.0
 _MOST_BYTES = 20_000_000
+_MOST_PIXELS = 25_000_000
 _AT_ONCE = 8
 
 
@@ -118,4 +119,24 @@ def _data(address: str) -> bytes:
     try:
         return base64.b64decode(raw + b"==") if head.endswith(";base64") else raw
     except ValueError:
+        return b""
+
+
+def as_png(image: bytes) -> bytes:
+    """The first frame of a picture; nothing of what is none, such as a drawing in SVG."""
+    from PIL import Image, UnidentifiedImageError
+
+    if not image or len(image) > _MOST_BYTES:
+        return b""
+    try:
+        with Image.open(io.BytesIO(image)) as opened:
+            if opened.width * opened.height > _MOST_PIXELS:
+                return b""
+            if opened.format == "PNG" and not getattr(opened, "is_animated", False):
+                return image
+            written = io.BytesIO()
+            has_alpha = "A" in opened.getbands() or "transparency" in opened.info
+            opened.convert("RGBA" if has_alpha else "RGB").save(written, "PNG")
+            return written.getvalue()
+    except (UnidentifiedImageError, OSError, ValueError, Image.DecompressionBombError):
         return b""

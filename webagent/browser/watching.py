@@ -1,24 +1,184 @@
-"""Watching: the pages a person uses are looked at whenever they rest, and heard all the time."""
+"""Watching a person use the browser: what they saw, and what they did about it."""
 
 import asyncio
+import json
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from secrets import token_hex
 from typing import Any
 
+from playwright.async_api import CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
-from playwright.async_api import Page
 
-from webagent.browser.page.dialogs import said_of
+from webagent.browser.page.connection import said_of, world_failures
+from webagent.browser.page.scripts import ISOLATED_WORLD
 from webagent.browser.page.tab import Tab
-from webagent.browser.page.witness import paths_of, witness
-from webagent.browser.watching.told import Told
-from webagent.browser.watching.travels import BY_PAGE_SECONDS, Travels
 from webagent.browser.world import BrowserWorld, facing
 from webagent.errors import WorldError
 from webagent.observation import PageView, read_view
 from webagent.records import Observation
+
+__all__ = ["Told", "Watch"]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A part of what a person does: several of them may make up one action."""
+
+    what: str
+    """In a document: `down`, `up`, `double`, `dropped`, `key`, `typing` (about to), `typed`,
+    `chosen`, `ticked`, `files`, `scrolled`. In the browser: `dialog` (answered), `went` (to an
+    address), `back`, `forward`, `tab` (another one came to the front), `opened`, `closed`."""
+    seen: Observation
+    """What the person had before them, as far as it is known."""
+    is_fresh: bool = True
+    """Whether that is how it was just then; else it is from before what was done last."""
+    mark: int = 0
+    """Of the element that was meant; 0 where it has none."""
+    said: Mapping[str, Any] = field(default_factory=dict)
+    """Particulars, by the names in witness.js; of a `dialog` `accepted` and `text`, of `went` the
+    `url`, of `tab` the `index`, of `files` their `paths`."""
+    rested: Observation | None = None
+    """The page as it had come to rest after what was done before, where `seen` is later."""
+
+
+Hear = Callable[[str, Mapping[str, Any]], None]
+"""Told what was done, and its particulars: those of witness.js, `mark` as the episode has it."""
+
+_BINDING = f"webagent{token_hex(8)}"
+"""Only our own world can call it; a page that knew its name could not either."""
+
+
+async def witness(tab: Tab, hear: Hear) -> None:
+    """From here on `hear` is told of what is done by hand in the tab, in whatever document.
+
+    The browser's own windows, for files and for drags, go to the person again. Raises `WorldError`.
+    """
+
+    async def follow(session: CDPSession) -> None:
+        session.on("Runtime.bindingCalled", lambda event: _called(tab, session, event, hear))
+        named = {"name": _BINDING, "executionContextName": ISOLATED_WORLD}
+        await session.send("Runtime.addBinding", named)
+        begin = {
+            "source": f"webagent.witness({json.dumps(_BINDING)})",
+            "worldName": ISOLATED_WORLD,
+            "runImmediately": True,
+        }
+        await session.send("Page.addScriptToEvaluateOnNewDocument", begin)
+
+    await tab.send("Input.setInterceptDrags", enabled=False)
+    await tab.send("Page.setInterceptFileChooserDialog", enabled=False)
+    async with world_failures():
+        await tab.follow_sessions(follow)
+
+
+async def paths_of(tab: Tab, context: int, session: CDPSession, key: int) -> list[str]:
+    """Where the files lie that were put into a field; none once its document is gone."""
+    wanted = {"expression": f"webagent.chosenFiles({key})", "contextId": context}
+    paths = []
+    with suppress(PlaywrightError):
+        listed = (await session.send("Runtime.evaluate", wanted))["result"]["objectId"]
+        shown = {"objectId": listed, "ownProperties": True}
+        for each in (await session.send("Runtime.getProperties", shown))["result"]:
+            if each["name"].isdigit():
+                file = {"objectId": each["value"]["objectId"]}
+                paths.append(str((await session.send("DOM.getFileInfo", file))["path"]))
+    return paths
+
+
+def _called(tab: Tab, session: CDPSession, event: Mapping[str, Any], hear: Hear) -> None:
+    if event["name"] != _BINDING:
+        return
+    context = event["executionContextId"]
+    said = json.loads(event["payload"])
+    marks = {name: tab.mark_in(session, context, said[name]) for name in ("mark",) if name in said}
+    hovered = [tab.mark_in(session, context, each) for each in said.get("hovered", ())]
+    where = {"session": session, "context": context}
+    hear(said.pop("what"), {**said, **marks, "hovered": hovered, **where})
+
+
+BY_PAGE_SECONDS = 0.7
+"""A page that goes somewhere so soon after something was done in it goes because of that."""
+_COMMITTED_SECONDS = 5.0
+_LEARNT_SECONDS = 0.2
+_TRIES = 5
+
+Gone = Callable[[str, str], None]
+"""Told `went` with the address, `back` or `forward`."""
+
+
+class Travels:
+    """The way of one tab: addresses typed, pages gone back and forward, pages loaded anew."""
+
+    def __init__(self, tab: Tab, gone: Gone, last_deed: Callable[[], float]) -> None:
+        """`last_deed` says when something was last done in a page, by the monotonic clock."""
+        self._tab = tab
+        self._gone = gone
+        self._last_deed = last_deed
+        self._is_asked_by_page = False
+        self._is_compared = False
+        self._place = 0
+        self._work: set[asyncio.Task[None]] = set()
+        self._committed = asyncio.Event()
+        """Set and replaced whenever the tab has come to another page or place."""
+        tab.on("Page.frameRequestedNavigation", self._requested)
+        tab.on("Page.frameStartedNavigating", self._started)
+        tab.on("Page.frameNavigated", lambda event: self._arrived(event["frame"]["id"]))
+        tab.on("Page.navigatedWithinDocument", lambda event: self._arrived(event["frameId"]))
+
+    async def begin(self) -> None:
+        """Learn where in its history the tab is. Raises `WorldError`."""
+        self._place = (await self._tab.send("Page.getNavigationHistory"))["currentIndex"]
+
+    def _requested(self, event: dict[str, Any]) -> None:
+        if event["frameId"] == self._tab.frame:
+            self._is_asked_by_page = True
+
+    def _started(self, event: dict[str, Any]) -> None:
+        if event["frameId"] != self._tab.frame:
+            return
+        is_by_page, self._is_asked_by_page = self._is_asked_by_page, False
+        kind = event.get("navigationType", "")
+        is_so_soon = time.monotonic() - self._last_deed() < BY_PAGE_SECONDS
+        if kind == "sameDocument" or is_by_page or is_so_soon:
+            return
+        if kind.startswith("history"):
+            self._start(self._tell_history(event["url"], self._committed))
+        else:
+            self._gone("went", event["url"])
+
+    def _arrived(self, frame: str) -> None:
+        """The history has another place, which is learnt, but for whoever waits to compare."""
+        if frame == self._tab.frame:
+            committed, self._committed = self._committed, asyncio.Event()
+            committed.set()
+            if not self._is_compared:
+                self._start(self._learn())
+
+    def _start(self, work: Any) -> None:
+        task = asyncio.ensure_future(work)
+        self._work.add(task)
+        task.add_done_callback(self._work.discard)
+
+    async def _tell_history(self, url: str, committed: asyncio.Event) -> None:
+        before, self._is_compared = self._place, True
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_COMMITTED_SECONDS):
+                await committed.wait()
+        self._is_compared = False
+        await self._learn()
+        self._gone({-1: "back", 1: "forward"}.get(self._place - before, "went"), url)
+
+    async def _learn(self) -> None:
+        """Asks again where the browser does not say, as while one page gives way to another."""
+        for _ in range(_TRIES):
+            with suppress(WorldError, TimeoutError):
+                async with asyncio.timeout(_LEARNT_SECONDS):
+                    return await self.begin()
+            await asyncio.sleep(_LEARNT_SECONDS / 4)
+
 
 REST_SECONDS = 0.12
 """How long nothing must have been done before the page is looked at."""

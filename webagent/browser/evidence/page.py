@@ -1,20 +1,115 @@
-"""The pictures in a page, or in parts of it, as PNG files."""
+"""The page that a probe asks: expressions, source and pictures, in the page's own world."""
 
+import asyncio
 import base64
-import io
+import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
+from playwright.async_api import Error as PlaywrightError
+
 from tasks.task import Json
-from webagent.browser.evidence.missing import Uncaptured
-from webagent.browser.evidence.sight import Sight
+from webagent.browser.page.clock import in_step
 from webagent.browser.page.tab import Tab
+from webagent.browser.pictures import _MOST_PIXELS, as_png
 from webagent.errors import WorldError
 
+
+class Uncaptured(Exception):
+    """What was to be captured could not be; the text says why. Ends in the evidence, not above."""
+
+
+MOST_CHARACTERS = 2_000_000
+"""Of a page's source, and of a value as JSON."""
+_STILL_SECONDS = 0.3
+"""So long a page that stands still may take over an answer before its time is let pass."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """The page in a tab. Methods raise `Uncaptured` for what cannot be had, `WorldError` when the
+    page crashed, was closed or does not answer."""
+
+    tab: Tab
+    stands_still: bool
+    """Whether the page has a virtual clock, which then passes only while an answer needs it to."""
+
+    async def value(self, script: str) -> Json:
+        """An expression's value, null where it threw."""
+        answer = await self.evaluate(
+            f"(() => {{ try {{ return (\n{script}\n); }} catch (error) {{ return null; }} }})()",
+            returnByValue=True,
+        )
+        value: Json = answer.get("value")
+        length = len(json.dumps(value))
+        if length > MOST_CHARACTERS:
+            raise Uncaptured(f"the value has {length} characters, more than {MOST_CHARACTERS}")
+        return value
+
+    async def source(self) -> str:
+        """The page as HTML, as it is by now."""
+        try:
+            source = await self.tab.alive(self.tab.page.content())
+        except PlaywrightError as error:
+            raise Uncaptured(
+                f"its source cannot be had: {error.message.splitlines()[0]}"
+            ) from error
+        if len(source) > MOST_CHARACTERS:
+            raise Uncaptured(
+                f"the source has {len(source)} characters, more than {MOST_CHARACTERS}"
+            )
+        return source
+
+    async def prepare(self, script: str) -> None:
+        """Run statements; what they throw is passed over, as in the published scorers."""
+        await self._answer("Runtime.evaluate", expression=script, awaitPromise=True)
+
+    async def evaluate(self, expression: str, **how: Any) -> dict[str, Any]:
+        """What the browser says of an expression's result; a promise is awaited."""
+        return await self._result("Runtime.evaluate", expression=expression, **how)
+
+    async def call(self, function: str, on: str, *given: Any, **how: Any) -> dict[str, Any]:
+        """Call a function with an object of the page as its `this`."""
+        arguments = [{"value": each} for each in given]
+        return await self._result(
+            "Runtime.callFunctionOn",
+            functionDeclaration=function,
+            objectId=on,
+            arguments=arguments,
+            **how,
+        )
+
+    async def _result(self, method: str, **how: Any) -> dict[str, Any]:
+        answer = await self._answer(method, awaitPromise=True, **how)
+        details = answer.get("exceptionDetails")
+        if details is None:
+            result: dict[str, Any] = answer["result"]
+            return result
+        if "in promise" in str(details.get("text", "")):
+            return {}
+        thrown = details.get("exception", {}).get("description", details.get("text", ""))
+        raise Uncaptured(f"the script cannot be run: {str(thrown).splitlines()[0][:200]}")
+
+    async def _answer(self, method: str, **how: Any) -> dict[str, Any]:
+        asking = asyncio.ensure_future(self.tab.send(method, **how))
+        try:
+            if self.stands_still:
+                await asyncio.wait({asking}, timeout=_STILL_SECONDS)
+            if self.stands_still and not asking.done():
+                async with in_step(self.tab):
+                    await asyncio.wait({asking})
+            return await asking
+        except WorldError as error:
+            if "reference chain" in str(error):
+                raise Uncaptured("the value is no JSON: an object that leads on and on") from error
+            raise
+        finally:
+            asking.cancel()
+
+
 MOST_PICTURES = 200
-_MOST_PIXELS = 25_000_000
-_MOST_BYTES = 20_000_000
 _COLLECT = """async function (mostMs) {
   const isNode = (each) => each && each.nodeType;
   const given = isNode(this) ? [this] : Array.from(this).filter(isNode);
@@ -90,26 +185,6 @@ async def _loaded(tab: Tab, frame: str, address: str) -> bytes:
         return b""
     content: str = answer["content"]
     return base64.b64decode(content) if answer["base64Encoded"] else content.encode()
-
-
-def as_png(image: bytes) -> bytes:
-    """The first frame of a picture; nothing of what is none, such as a drawing in SVG."""
-    from PIL import Image, UnidentifiedImageError
-
-    if not image or len(image) > _MOST_BYTES:
-        return b""
-    try:
-        with Image.open(io.BytesIO(image)) as opened:
-            if opened.width * opened.height > _MOST_PIXELS:
-                return b""
-            if opened.format == "PNG" and not getattr(opened, "is_animated", False):
-                return image
-            written = io.BytesIO()
-            has_alpha = "A" in opened.getbands() or "transparency" in opened.info
-            opened.convert("RGBA" if has_alpha else "RGB").save(written, "PNG")
-            return written.getvalue()
-    except (UnidentifiedImageError, OSError, ValueError, Image.DecompressionBombError):
-        return b""
 
 
 async def _seen(sight: Sight, pairs: str, index: int) -> bytes:

@@ -1,4 +1,4 @@
-"""The files that pages hand out during an episode: kept in its folder, within limits."""
+"""The files that an episode leaves: downloads, network traffic, trace and video."""
 
 import asyncio
 import itertools
@@ -13,11 +13,15 @@ from pathlib import Path
 from typing import Any
 
 from playwright.async_api import Browser as Chrome
-from playwright.async_api import CDPSession
+from playwright.async_api import BrowserContext, CDPSession
 from playwright.async_api import Error as PlaywrightError
 
-from webagent.browser.page.line import world_failures
+from webagent.browser.chromium import playwright_folder
+from webagent.browser.page.connection import world_failures
 from webagent.browser.page.tab import Tab
+from webagent.browser.sessions.network import NetworkLog
+from webagent.browser.sessions.profile import Profile
+from webagent.errors import SetupError
 
 BEGIN_SECONDS = 0.1
 """How long a step waits for a download to begin: the browser says nothing of one until then."""
@@ -28,6 +32,9 @@ LONGEST_SECONDS = 120.0
 _MOST_AT_ONCE = 20
 _LOOK_SECONDS = 0.1
 _MEGABYTE = 1_000_000
+
+JudgeDownload = Callable[[str, int | None], str]
+"""Returns why a file of this name and, once known, size in bytes may not be kept; else nothing."""
 
 
 @dataclass(slots=True)
@@ -46,7 +53,14 @@ class _Download:
 class Downloads:
     """The downloads of one browser context. `take_notes` says what became of them."""
 
-    def __init__(self, session: CDPSession, context: str, folder: Path, max_mb: int) -> None:
+    def __init__(
+        self,
+        session: CDPSession,
+        context: str,
+        folder: Path,
+        max_mb: int,
+        judge: JudgeDownload | None = None,
+    ) -> None:
         self._session = session
         self._context = context
         self._folder = folder
@@ -55,20 +69,28 @@ class Downloads:
         self._under_way: dict[str, _Download] = {}
         self._notes: list[str] = []
         self._early: list[tuple[Path, str]] = []
-        self.judge: Callable[[str, int | None], str] = lambda name, size: ""
-        """Why a file of this name and, once known, size in bytes may not be kept; else nothing."""
+        self._judge: JudgeDownload = judge or (lambda name, size: "")
         self._episode = ""
         self._target: Path | None = None
         self._watching: asyncio.Task[None] | None = None
 
     @classmethod
-    async def open(cls, chrome: Chrome, tab: Tab, folder: Path, max_mb: int) -> "Downloads":
+    async def open(
+        cls,
+        chrome: Chrome,
+        tab: Tab,
+        folder: Path,
+        max_mb: int,
+        judge: JudgeDownload | None = None,
+    ) -> "Downloads":
         """Take over the downloads of the tab's context. Raises `WorldError`."""
         folder.mkdir(parents=True, exist_ok=True)
         target = await tab.send("Target.getTargetInfo")
         async with world_failures():
             session = await chrome.new_browser_cdp_session()
-            downloads = cls(session, target["targetInfo"]["browserContextId"], folder, max_mb)
+            downloads = cls(
+                session, target["targetInfo"]["browserContextId"], folder, max_mb, judge
+            )
             session.on("Browser.downloadWillBegin", downloads._begins)
             session.on("Browser.downloadProgress", downloads._goes_on)
             await session.send(
@@ -130,7 +152,7 @@ class Downloads:
         self._under_way[guid] = download
         if len(self._under_way) > _MOST_AT_ONCE:
             self._stop(download, f"more than {_MOST_AT_ONCE} at once")
-        if reason := self.judge(name, None):
+        if reason := self._judge(name, None):
             self._stop(download, reason)
         if self._watching is None or self._watching.done():
             self._watching = asyncio.create_task(self._watch())
@@ -150,7 +172,7 @@ class Downloads:
         arrived = self._incoming / download.guid
         size = arrived.stat().st_size if arrived.is_file() else 0
         too_large = self._too_large() if size > self._most * _MEGABYTE else ""
-        if why := too_large or download.stopping or self.judge(download.name, size):
+        if why := too_large or download.stopping or self._judge(download.name, size):
             arrived.unlink(missing_ok=True)
             self._notes.append(f"the download of {download.name} was stopped: {why}")
             return
@@ -223,3 +245,81 @@ def free_path(path: Path) -> Path:
         number += 1
         free = path.with_stem(f"{path.stem} ({number})")
     return free
+
+
+TRACE_SECONDS = 30.0
+"""How long the browser may take to write a trace out."""
+
+
+class Recording:
+    """The recordings of one browser context. Nothing is kept of one that no episode was played in.
+
+    Playwright writes HAR files and videos while it closes a context, so they are put in their
+    places after that.
+    """
+
+    def __init__(self, profile: Profile, has_network: bool = False) -> None:
+        """`has_network` says whether requests are noted, too."""
+        self.episode = ""
+        """Name of the episode, once one is played."""
+        self.network: NetworkLog | None = None
+        """The requests so far, where they are noted and the context is open."""
+        self._has_network = has_network
+        self._profile = profile
+        self._folder: Path | None = None
+        if profile.har_record or profile.trace or profile.video:
+            self._folder = Path(tempfile.mkdtemp(prefix="webagent-recording-"))
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What Playwright is to open the context with."""
+        options: dict[str, Any] = {}
+        if self._folder and self._profile.har_record:
+            options["record_har_path"] = self._folder / "traffic.har"
+            options["record_har_content"] = "embed"
+        if self._folder and self._profile.video:
+            options["record_video_dir"] = self._folder
+        return options
+
+    async def start(self, context: BrowserContext) -> None:
+        """Begin the trace and the notes of requests, where they are wanted."""
+        if self._has_network:
+            self.network = NetworkLog.of(context)
+        if self._profile.trace:
+            await context.tracing.start(screenshots=True, snapshots=True)
+
+    async def stop(self, context: BrowserContext) -> None:
+        """End the trace; call before the context is closed. Never raises."""
+        if self._folder and self._profile.trace:
+            with suppress(PlaywrightError, TimeoutError):
+                async with asyncio.timeout(TRACE_SECONDS):
+                    await context.tracing.stop(path=self._folder / "trace.zip")
+
+    async def sort(self) -> None:
+        """Put everything in its place; call after the context is closed."""
+        if self._folder is None:
+            return
+        if self.episode:
+            await asyncio.to_thread(self._move_all, self._folder)
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _move_all(self, folder: Path) -> None:
+        kinds = {
+            ".har": self._profile.har_record,
+            ".zip": self._profile.trace,
+            ".webm": self._profile.video,
+        }
+        for path in sorted(folder.iterdir()):
+            target = kinds.get(path.suffix)
+            if target and path.is_file():
+                target.mkdir(parents=True, exist_ok=True)
+                shutil.move(path, free_path(target / f"{self.episode}{path.suffix}"))
+
+
+def need_video_encoder() -> None:
+    """Raises `SetupError` where Playwright lacks the program that it makes videos with."""
+    if not any(playwright_folder().glob("ffmpeg-*/ffmpeg*")):
+        raise SetupError(
+            "a video needs Playwright's ffmpeg, which is not installed; get it with: "
+            "python -m playwright install ffmpeg (or ask for a trace, which holds pictures)"
+        )

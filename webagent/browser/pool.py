@@ -10,10 +10,10 @@ from weakref import WeakKeyDictionary
 
 from playwright.async_api import Browser as Chrome
 
-from webagent.browser.background import Background
-from webagent.browser.supply.engine import Engine
+from webagent.browser.engine import Engine
 from webagent.browser.tabs import Tabs
 from webagent.errors import SetupError, WorldError
+from webagent.timing import Background
 
 logger = logging.getLogger(__name__)
 

@@ -1,0 +1,277 @@
+"""The DevTools connection of one page: commands, calls into its document, blocking dialogs."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from typing import Any, TypeVar
+
+from playwright.async_api import CDPSession, Dialog, Page
+from playwright.async_api import Error as PlaywrightError
+
+from webagent.browser.page.scripts import ISOLATED_WORLD
+from webagent.errors import WorldError
+
+DIALOG_SECONDS = 5.0
+"""How long the browser may take to close a dialog."""
+
+
+class DialogWaits(WorldError):
+    """A dialog is open: until it is answered the page's scripts stand still and answer nothing."""
+
+
+class Dialogs:
+    """The dialogs of one tab. By default Playwright dismisses each as it comes."""
+
+    def __init__(self, page: Page) -> None:
+        self.open: Dialog | None = None
+        self.waiting = self._fresh()
+        """Done while a dialog is open."""
+        self.are_held = False
+        self._page = page
+
+    def hold(self) -> None:
+        """From here on dialogs stay open until they are answered."""
+        if not self.are_held:
+            self.are_held = True
+            self._page.on("dialog", self._opened)
+
+    @asynccontextmanager
+    async def let_go(self) -> AsyncIterator[None]:
+        """Meanwhile dialogs are dismissed as they come, and so is one that is open."""
+        was_held, self.are_held = self.are_held, False
+        if was_held:
+            self._page.remove_listener("dialog", self._opened)
+        if self.open is not None:
+            await self.answer(accept=False)
+        try:
+            yield
+        finally:
+            if was_held:
+                self.hold()
+
+    def said(self) -> str:
+        """What the open dialog says, and how it is answered; nothing when none is open."""
+        if self.open is None:
+            return ""
+        return said_of(self.open.type, self.open.message, self.open.default_value)
+
+    async def answer(self, accept: bool, text: str = "") -> str:
+        """Close the open dialog; the reason when there is none."""
+        dialog = self.open
+        if dialog is None:
+            return "no dialog is open"
+        self.closed()
+        try:
+            async with asyncio.timeout(DIALOG_SECONDS):
+                if accept and dialog.type == "prompt":
+                    await dialog.accept(text or dialog.default_value)
+                else:
+                    await (dialog.accept() if accept else dialog.dismiss())
+        except PlaywrightError as error:
+            return f"the dialog was gone already ({error.message.splitlines()[0]})"
+        except TimeoutError as error:
+            raise WorldError("the browser does not close its dialog") from error
+        return ""
+
+    def closed(self) -> None:
+        """The dialog is gone, answered or with its page."""
+        self.open = None
+        if self.waiting.done():
+            self.waiting = self._fresh()
+
+    def _opened(self, dialog: Dialog) -> None:
+        self.open = dialog
+        if not self.waiting.done():
+            self.waiting.set_result(None)
+
+    def _fresh(self) -> "asyncio.Future[None]":
+        return asyncio.get_running_loop().create_future()
+
+
+def said_of(kind: str, message: str, filled_in: str) -> str:
+    """A dialog in words."""
+    asks = f"the page opened a dialog ({kind})"
+    if kind == "beforeunload":
+        return f"{asks}: leave this page and lose what was not saved?"
+    given = f", with {filled_in!r} filled in" if filled_in else ""
+    return f"{asks}: {message}{given}"
+
+
+ANSWER_SECONDS = 15.0
+"""How long the browser may take over one question before the page counts as hung."""
+Result = TypeVar("Result")
+
+
+class Line:
+    """A page's session of the DevTools protocol, for as long as the page lives.
+
+    Every method that waits raises `WorldError` when the page crashed, was closed or does not
+    answer, and `DialogWaits` while one of its dialogs is open.
+    """
+
+    def __init__(self, page: Page, cdp: CDPSession, dialogs: Dialogs) -> None:
+        self.cdp = cdp
+        self._page = page
+        self._dialogs = dialogs
+        self._dead: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        page.on("crash", lambda _: self._die("the page crashed"))
+        page.on("close", lambda _: self._die("the page was closed"))
+
+    async def send(self, method: str, **params: Any) -> dict[str, Any]:
+        """One command of the protocol."""
+        async with world_failures():
+            answer: dict[str, Any] = await self.alive(self.cdp.send(method, params))
+        return answer
+
+    def on(self, event: str, handler: Callable[[dict[str, Any]], None]) -> None:
+        """Be told about an event of the protocol."""
+        self.cdp.on(event, handler)
+
+    async def alive(self, work: Awaitable[Result]) -> Result:
+        """The result of the work, unless the page dies or hangs first."""
+        task = asyncio.ensure_future(work)
+        both: set[asyncio.Future[Any]] = {task, self._dead, self._dialogs.waiting}
+        try:
+            await asyncio.wait(both, timeout=ANSWER_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+            if task.done():
+                return task.result()
+            if self._dead.done():
+                raise WorldError(self._dead.result())
+            if self._dialogs.open is not None:
+                raise DialogWaits(self._dialogs.said())
+            raise WorldError(f"the page at {self._page.url} gave no answer in {ANSWER_SECONDS:g} s")
+        finally:
+            task.cancel()
+
+    def _die(self, reason: str) -> None:
+        if not self._dead.done():
+            self._dead.set_result(reason)
+
+
+@asynccontextmanager
+async def world_failures() -> AsyncIterator[None]:
+    """Whatever the browser throws at us, as the one error that says the world failed."""
+    try:
+        yield
+    except PlaywrightError as error:
+        raise WorldError(f"the browser failed: {error.message.splitlines()[0]}") from error
+    except TimeoutError as error:
+        raise WorldError("the browser did not answer in time") from error
+
+
+_LOST_CONTEXT = (
+    "Cannot find context",
+    "Execution context was destroyed",
+    "Inspected target navigated or closed",
+    "uniqueContextId not found",
+)
+_NODES_BY_NUMBER = {
+    "serialization": "deep",
+    "maxDepth": 1,
+    "additionalParameters": {"maxNodeDepth": 0, "includeShadowTree": "none"},
+}
+"""Elements are answered with their backend node ids, and without what is in them."""
+_REPLACED_SECONDS = 2.0
+"""How long the page after one that is being replaced may take to begin."""
+
+
+class Questions:
+    """Asks the top document of a page, whichever document that is by then."""
+
+    def __init__(self, page: Page, line: Line) -> None:
+        self.context: int | None = None
+        """Our isolated world in the document, by the browser's number; None before the first."""
+        self._page = page
+        self._line = line
+        self._is_ready = asyncio.Event()
+
+    def created(self, context: Mapping[str, Any]) -> None:
+        """An execution context has begun in the top document."""
+        if context["name"] == ISOLATED_WORLD:
+            self.context = context["id"]
+            self._is_ready.set()
+
+    def cleared(self) -> None:
+        """The document is gone, and the next one has not begun."""
+        self._is_ready.clear()
+
+    async def evaluate(self, expression: str) -> Any:
+        """The JSON value of an expression in the page's own world; of the next page's, where this
+        one is just being replaced. Errors of the page are values of their own: `WorldError` says
+        what the page threw."""
+        answer = await self._evaluate(expression)
+        if answer is None:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_REPLACED_SECONDS):
+                    await self._line.alive(self._is_ready.wait())
+            answer = await self._evaluate(expression)
+        if answer is None:
+            raise WorldError(f"the page was replaced time and again on {expression[:80]!r}")
+        if "exceptionDetails" in answer:
+            details = answer["exceptionDetails"]
+            thrown = details.get("exception", {}).get("description", details.get("text", ""))
+            raise WorldError(f"the page threw {thrown[:300]!r} on {expression[:80]!r}")
+        return answer["result"].get("value")
+
+    async def ask(self, function: str, *arguments: Any) -> Any:
+        """Call one of our own functions in the isolated world; waits out navigations."""
+        return (await self._ask(_call(function, arguments), returnByValue=True)).get("value")
+
+    async def ask_for_elements(self, function: str, *arguments: Any) -> tuple[str, list[int]]:
+        """As `ask`, of a function that answers with a text and elements after it: the text, and the
+        browser's own numbers for the elements (backend node ids)."""
+        answer = await self._ask(_call(function, arguments), serializationOptions=_NODES_BY_NUMBER)
+        text, *nodes = answer["deepSerializedValue"]["value"]
+        return text["value"], [node["value"]["backendNodeId"] for node in nodes]
+
+    async def ask_now(self, function: str, *arguments: Any) -> Any:
+        """As `ask`, but None where the page is just being replaced."""
+        answer = await self._try(_call(function, arguments), returnByValue=True)
+        return answer.get("value") if answer is not None else None
+
+    async def _evaluate(self, expression: str) -> dict[str, Any] | None:
+        """The browser's answer; None where the page was replaced meanwhile."""
+        try:
+            return await self._line.send(
+                "Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True
+            )
+        except WorldError as error:
+            if self._page.is_closed() or not _has_lost_context(str(error)):
+                raise
+            return None
+
+    async def _ask(self, call: str, **how: Any) -> dict[str, Any]:
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                while True:
+                    await self._line.alive(self._is_ready.wait())
+                    answer = await self._try(call, **how)
+                    if answer is not None:
+                        return answer
+        except TimeoutError as error:
+            raise WorldError(f"the page at {self._page.url} does not answer") from error
+
+    async def _try(self, call: str, **how: Any) -> dict[str, Any] | None:
+        context = self.context
+        where = {"expression": call, "contextId": context, "awaitPromise": True, **how}
+        try:
+            answer = await self._line.alive(self._line.cdp.send("Runtime.evaluate", where))
+        except PlaywrightError as error:
+            if not _has_lost_context(error.message):
+                raise WorldError(f"the browser failed: {error.message.splitlines()[0]}") from error
+            if self.context == context:
+                self._is_ready.clear()
+            return None
+        if "exceptionDetails" in answer:
+            raise WorldError(f"our script failed on {call}: {answer['exceptionDetails']}")
+        result: dict[str, Any] = answer["result"]
+        return result
+
+
+def _has_lost_context(message: str) -> bool:
+    return any(phrase in message for phrase in _LOST_CONTEXT)
+
+
+def _call(function: str, arguments: tuple[Any, ...]) -> str:
+    return f"webagent.{function}({', '.join(json.dumps(each) for each in arguments)})"

@@ -1,0 +1,391 @@
+"""Doing an action in a tab: one function for each action class.
+
+Each returns the reason why the action could not be done, or an empty string.
+"""
+
+from difflib import get_close_matches
+from functools import singledispatch
+from pathlib import Path
+from typing import Any
+
+from webagent.action import Answer, GiveUp, Wait
+from webagent.action import actions as act
+from webagent.action.actions import Button
+from webagent.browser import input as pointer
+from webagent.browser.input import hold_keys, press, read_keys, turn
+from webagent.browser.tabs import Tabs
+from webagent.errors import WorldError
+
+_HOVER_MS = 200
+_MOST_CLICKS = 3
+_LONGEST_WAIT_MS = 60_000
+_OPEN_MS = 1000
+"""Virtual milliseconds that a list gets to open or to filter itself."""
+_CHOOSER_MS = 1000
+"""Virtual milliseconds within which a click must have made the page ask for a file."""
+_ASKS_FOR_NONE = "asks for no file"
+
+
+@singledispatch
+async def perform(action: object, tabs: Tabs) -> str:
+    """Do the action; return the reason when it could not be done, else an empty string."""
+    raise WorldError(f"a browser does not know how to do {action!r}")
+
+
+@perform.register
+async def _click(action: act.Click, tabs: Tabs) -> str:
+    return await _click_on(tabs, action.mark, action.button)
+
+
+@perform.register
+async def _double_click(action: act.DoubleClick, tabs: Tabs) -> str:
+    return await _click_on(tabs, action.mark, count=2)
+
+
+@perform.register
+async def _click_with(action: act.ClickWith, tabs: Tabs) -> str:
+    if not 1 <= action.count <= _MOST_CLICKS:
+        return f"one can click 1 to {_MOST_CLICKS} times, not {action.count}"
+    keys = read_keys(action.keys) if action.keys else ()
+    if isinstance(keys, str):
+        return keys
+    async with hold_keys(tabs.active, keys):
+        return await _click_on(tabs, action.mark, action.button, action.count)
+
+
+@perform.register
+async def _hover(action: act.Hover, tabs: Tabs) -> str:
+    place = await _locate(tabs, action.mark)
+    if "error" not in place:
+        await pointer.move(tabs.active, (place["x"], place["y"]))
+    return _error_in(place)
+
+
+@perform.register
+async def _focus(action: act.Focus, tabs: Tabs) -> str:
+    return await _ask(tabs, "focusOn", action.mark)
+
+
+@perform.register
+async def _fill(action: act.Fill | act.Clear, tabs: Tabs) -> str:
+    return await _fill_field(
+        tabs, action.mark, "" if isinstance(action, act.Clear) else action.text
+    )
+
+
+@perform.register
+async def _check(action: act.Check | act.Uncheck, tabs: Tabs) -> str:
+    mark, wanted = action.mark, isinstance(action, act.Check)
+    tick = await tabs.active.ask_about(mark, "tickOf")
+    if "error" in tick:
+        return _error_in(tick)
+    if tick["ticked"] == wanted:
+        return f"element {mark} is {'checked' if wanted else 'unchecked'} already"
+    if tick["isRadio"] and not wanted:
+        return f"element {mark} is a radio button; choose another one instead"
+    return await _click_on(tabs, mark)
+
+
+@perform.register
+async def _scroll(action: act.Scroll, tabs: Tabs) -> str:
+    reason = await _ask(tabs, "scrollOn", action.mark, action.dx, action.dy)
+    if not reason:
+        await tabs.active.next_frame()
+    return reason
+
+
+@perform.register
+async def _drag_and_drop(action: act.DragAndDrop, tabs: Tabs) -> str:
+    start = await _locate(tabs, action.source)
+    end = await tabs.active.ask_about(action.target, "middleOf")
+    if "error" in start or "error" in end:
+        return _error_in(start) or _error_in(end)
+    await pointer.drag(tabs.active, (start["x"], start["y"]), (end["x"], end["y"]))
+    return ""
+
+
+@perform.register
+async def _use_mouse(
+    action: act.MouseClick
+    | act.MouseDoubleClick
+    | act.MouseDrag
+    | act.MouseMove
+    | act.MouseDown
+    | act.MouseUp
+    | act.ScrollAt,
+    tabs: Tabs,
+) -> str:
+    if reason := _outside(tabs, action.x, action.y):
+        return reason
+    tab, point = tabs.active, (action.x, action.y)
+    match action:
+        case act.MouseClick(button=button):
+            await pointer.click(tab, point, button)
+        case act.MouseDoubleClick(button=button):
+            await pointer.click(tab, point, button, 2)
+        case act.MouseDrag(to_x=x, to_y=y):
+            await pointer.drag(tab, point, (x, y))
+        case act.MouseMove():
+            await pointer.move(tab, point)
+        case act.MouseDown(button=button):
+            await pointer.hold_button(tab, point, button)
+        case act.MouseUp(button=button):
+            await pointer.release_button(tab, point, button)
+        case act.ScrollAt(dx=dx, dy=dy):
+            await pointer.turn_wheel(tab, point, dx, dy)
+            await tab.next_frame()
+    return ""
+
+
+@perform.register
+async def _press(action: act.Press, tabs: Tabs) -> str:
+    keys = read_keys(action.key)
+    if isinstance(keys, str):
+        return keys
+    reason = await _ask(tabs, "focusOn", action.mark)
+    if not reason:
+        await press(tabs.active, keys)
+    return reason
+
+
+@perform.register
+async def _hold_key(action: act.KeyboardDown | act.KeyboardUp, tabs: Tabs) -> str:
+    keys, down = read_keys(action.key), isinstance(action, act.KeyboardDown)
+    if isinstance(keys, str):
+        return keys
+    for key in keys if down else reversed(keys):
+        await turn(tabs.active, key, down)
+    return ""
+
+
+@perform.register
+async def _type(action: act.KeyboardType, tabs: Tabs) -> str:
+    if action.text:
+        await pointer.type_text(tabs.active, action.text)
+    return ""
+
+
+@perform.register
+async def _insert_text(action: act.KeyboardInsertText, tabs: Tabs) -> str:
+    await tabs.active.send("Input.insertText", text=action.text)
+    return ""
+
+
+@perform.register
+async def _select_option(action: act.SelectOption, tabs: Tabs) -> str:
+    reason = await _ask(tabs, "choose", action.mark, action.option)
+    if reason.endswith("is not a drop-down list"):
+        return await _choose_built(tabs, action.mark, action.option)
+    if "has no option" in reason:
+        return reason + await _suggest_labels(tabs, action.mark, action.option)
+    return reason
+
+
+@perform.register
+async def _select_options(action: act.SelectOptions, tabs: Tabs) -> str:
+    answer = await tabs.active.ask_about(action.mark, "chooseExactly", action.options)
+    if "missing" in answer:
+        return _error_in(answer) + await _suggest_labels(tabs, action.mark, answer["missing"])
+    return _error_in(answer)
+
+
+@perform.register
+async def _upload(action: act.UploadFile | act.UploadFiles, tabs: Tabs) -> str:
+    paths = (action.path,) if isinstance(action, act.UploadFile) else action.paths
+    if reason := _missing(paths):
+        return reason
+    if action.mark == 0:
+        return await _give_files(tabs, paths)
+    field = await tabs.active.ask_about(action.mark, "fileFieldOf")
+    if "error" in field:
+        return _error_in(field)
+    if field["takes"]:
+        reason = _too_many(paths, field["takes"])
+        return reason or await tabs.active.upload(action.mark, _resolve(paths))
+    reason = await _click_on(tabs, action.mark)
+    reason = reason or await _answer_chooser(tabs, paths, f"element {action.mark}")
+    return (
+        await _drop_files(tabs, action.mark, paths) if reason.endswith(_ASKS_FOR_NONE) else reason
+    )
+
+
+@perform.register
+async def _upload_at(action: act.MouseUploadFile, tabs: Tabs) -> str:
+    if reason := _outside(tabs, action.x, action.y) or _missing((action.path,)):
+        return reason
+    await pointer.click(tabs.active, (action.x, action.y))
+    return await _answer_chooser(tabs, (action.path,), f"what lies at {action.x},{action.y}")
+
+
+@perform.register
+async def _goto(action: act.Goto, tabs: Tabs) -> str:
+    return await tabs.goto(action.url)
+
+
+@perform.register
+async def _go_in_history(action: act.GoBack | act.GoForward, tabs: Tabs) -> str:
+    return await tabs.active.go_in_history(-1 if isinstance(action, act.GoBack) else 1)
+
+
+@perform.register
+async def _open_tab(action: act.NewTab, tabs: Tabs) -> str:
+    await tabs.new()
+    return ""
+
+
+@perform.register
+async def _focus_tab(action: act.TabFocus, tabs: Tabs) -> str:
+    return await tabs.focus(action.index)
+
+
+@perform.register
+async def _close_tab(action: act.TabClose, tabs: Tabs) -> str:
+    await tabs.close_active()
+    return ""
+
+
+@perform.register
+async def _answer_dialog(action: act.AnswerDialog, tabs: Tabs) -> str:
+    return await tabs.active.dialogs.answer(action.reply == "accept", action.text)
+
+
+@perform.register
+async def _wait(action: Wait, tabs: Tabs) -> str:
+    return await tabs.clock.wait(tabs.active, min(max(0, action.milliseconds), _LONGEST_WAIT_MS))
+
+
+@perform.register
+async def _finish(action: Answer | GiveUp, tabs: Tabs) -> str:
+    return ""
+
+
+def _error_in(answer: dict[str, Any]) -> str:
+    """Return what the page's side says against it."""
+    return str(answer.get("error", ""))
+
+
+async def _ask(tabs: Tabs, function: str, mark: int, *arguments: Any) -> str:
+    """Have the page's side do something; return the reason when it cannot."""
+    return _error_in(await tabs.active.ask_about(mark, function, *arguments))
+
+
+async def _locate(tabs: Tabs, mark: int) -> dict[str, Any]:
+    """Return the point of an element that a mouse would hit."""
+    place: dict[str, Any] = await tabs.active.ask_about(mark, "locate")
+    if "option" in place:
+        return {"error": f"element {mark} is an option of a list; choose it or act on the list"}
+    return place
+
+
+async def _click_on(tabs: Tabs, mark: int, button: Button = "left", count: int = 1) -> str:
+    """Click an element; an option of a drop-down list is chosen.
+
+    A hovered style may load another picture, and until that has come there is nothing to click: a
+    picture is located again once the mouse is over it.
+    """
+    tab = tabs.active
+    place = await tab.ask_about(mark, "locate")
+    if "option" in place:
+        return await _ask(tabs, "choose", mark, place["option"])
+    if place.get("isPicture"):
+        before = place
+        await pointer.move(tab, (before["x"], before["y"]))
+        place = await tab.ask_about(mark, "locate")
+        if place != before:
+            await tabs.settle(_HOVER_MS)
+            place = await tab.ask_about(mark, "locate")
+    if "error" not in place:
+        await pointer.click(tab, (place["x"], place["y"]), button, count)
+    return _error_in(place)
+
+
+def _outside(tabs: Tabs, x: int, y: int) -> str:
+    """Return the reason when a point is not in the viewport."""
+    size = tabs.active.page.viewport_size
+    if size and not (0 <= x < size["width"] and 0 <= y < size["height"]):
+        return f"the point {x},{y} is outside the {size['width']}x{size['height']} viewport"
+    return ""
+
+
+async def _fill_field(tabs: Tabs, mark: int, text: str) -> str:
+    """Replace the text of a field; return the reason when it takes none."""
+    ready = await tabs.active.ask_about(mark, "readyToFill", text)
+    if ready.get("typing") and (text or not ready["empty"]):
+        await pointer.type_text(tabs.active, text)
+    return _error_in(ready)
+
+
+async def _choose_built(tabs: Tabs, mark: int, label: str) -> str:
+    """Choose from a list that a page builds: open it, look for the label, click what bears it."""
+
+    async def find(settle: bool = True) -> dict[str, Any]:
+        if settle:
+            await tabs.settle(_OPEN_MS)
+        found: dict[str, Any] = await tabs.active.ask_about(mark, "optionNamed", label)
+        return found
+
+    found = await find(settle=False)
+    if "error" in found:
+        return _error_in(found)
+    if "mark" not in found and not found["open"]:
+        if reason := await _click_on(tabs, mark):
+            return reason
+        found = await find()
+    if "mark" not in found and found.get("filters"):
+        await _fill_field(tabs, mark, label)
+        found = await find()
+    if "mark" in found:
+        return await _click_on(tabs, found["mark"])
+    missing = f"element {mark} has no option {label!r}"
+    return _error_in(found) or missing + await _suggest_labels(tabs, mark, label)
+
+
+async def _suggest_labels(tabs: Tabs, mark: int, label: str) -> str:
+    """Return which labels come near to a wrong one, or why it cannot be chosen."""
+    labels = await tabs.active.ask_about(mark, "labelsOf")
+    if label in labels["disabled"]:
+        return " that can be chosen: it is disabled"
+    lower = {each.lower(): each for each in labels["enabled"]}
+    close = get_close_matches(label.lower(), lower, n=3, cutoff=0.5)
+    return f"; did you mean {', '.join(repr(lower[each]) for each in close)}?" if close else ""
+
+
+async def _answer_chooser(tabs: Tabs, paths: tuple[str, ...], clicked: str) -> str:
+    """Give the files to what was clicked, which asks for them soon or not at all."""
+    if tabs.active.chooser is None:
+        await tabs.settle(_CHOOSER_MS)
+    if tabs.active.chooser is None:
+        return f"{clicked} {_ASKS_FOR_NONE}"
+    return await _give_files(tabs, paths)
+
+
+async def _give_files(tabs: Tabs, paths: tuple[str, ...]) -> str:
+    chooser = tabs.active.chooser
+    reason = _too_many(paths, chooser.takes) if chooser else ""
+    return reason or await tabs.active.answer_chooser(_resolve(paths))
+
+
+async def _drop_files(tabs: Tabs, mark: int, paths: tuple[str, ...]) -> str:
+    """Drop the files on an element, which some pages want instead."""
+    place = await _locate(tabs, mark)
+    if "error" in place:
+        return _error_in(place)
+    await pointer.drop_files(tabs.active, (place["x"], place["y"]), _resolve(paths))
+    if await tabs.active.ask_about(mark, "dropWasTaken", mark):
+        return ""
+    return f"element {mark} {_ASKS_FOR_NONE}, and takes none that is dropped on it"
+
+
+def _missing(paths: tuple[str, ...]) -> str:
+    if not paths:
+        return "no file was named"
+    gone = [path for path in paths if not Path(path).expanduser().is_file()]
+    return f"there is no file {', '.join(gone)}" if gone else ""
+
+
+def _resolve(paths: tuple[str, ...]) -> list[str]:
+    return [str(Path(path).expanduser().resolve()) for path in paths]
+
+
+def _too_many(paths: tuple[str, ...], takes: str) -> str:
+    return f"only one file is taken, not {len(paths)}" if takes == "one" and paths[1:] else ""

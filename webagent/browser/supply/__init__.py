@@ -1,1 +1,0 @@
-"""Browsers started, lent page by page, weighed and replaced."""
