@@ -54,6 +54,7 @@ def run(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_it_writes_a_judge_that_loads_and_a_report_that_adds_up(
     run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -78,6 +79,7 @@ def test_it_writes_a_judge_that_loads_and_a_report_that_adds_up(
     assert held_out.isdisjoint(report["parts"]["held-out seeds"]["tasks"])
 
 
+@pytest.mark.slow
 def test_started_again_it_goes_on_with_the_members_that_lack_and_gives_the_same(
     run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -137,6 +137,7 @@ def test_copying_is_right_where_nothing_changes_and_nowhere_else() -> None:
     assert found.changed_precision is None and found.changed_f1 == 0.0
 
 
+@pytest.mark.slow
 def test_a_learnt_world_beats_copying_on_pages_never_seen() -> None:
     held_out, scores = toy_episodes(40, seed=2)
     seen, seen_scores = toy_episodes(40, seed=1)

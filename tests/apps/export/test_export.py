@@ -334,6 +334,7 @@ def test_nothing_is_overwritten(
     assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
 
 
+@pytest.mark.slow
 def test_a_killed_export_leaves_nothing_in_place_and_the_next_one_clears_up(
     run: Path, store: Store
 ) -> None:

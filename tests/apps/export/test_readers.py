@@ -94,6 +94,7 @@ def trained(tmp_path: Path, kind: str, out: Path, *, pictured: bool = False, **c
     return trainer
 
 
+@pytest.mark.slow
 @THEIR_WARNINGS
 @pytest.mark.parametrize(("what", "kind"), [("sft", "SFT"), ("preference", "DPO"), ("kto", "KTO")])
 def test_trl_takes_a_step_on_what_it_was_written(tmp_path: Path, what: str, kind: str) -> None:
@@ -103,6 +104,7 @@ def test_trl_takes_a_step_on_what_it_was_written(tmp_path: Path, what: str, kind
     assert len(trainer.train_dataset) == {"sft": 6, "preference": 2, "kto": 10}[what]
 
 
+@pytest.mark.slow
 @THEIR_WARNINGS
 def test_trl_trains_on_replies_alone(tmp_path: Path) -> None:
     out = exported(tmp_path, "--to", "trl")
@@ -114,6 +116,7 @@ def test_trl_trains_on_replies_alone(tmp_path: Path) -> None:
         assert taught.startswith("Thought: I do what the task says.\nAction: "), row
 
 
+@pytest.mark.slow
 @THEIR_WARNINGS
 def test_trl_takes_a_step_on_pictures(tmp_path: Path) -> None:
     out = exported(tmp_path, "--to", "trl", variant="screenshot")

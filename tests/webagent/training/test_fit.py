@@ -49,6 +49,7 @@ def test_words_never_seen_are_typed_by_copying_them() -> None:
     assert getattr(action, "text", "") == "quetzal axolotl"
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_weights_and_another_does_not() -> None:
     versions = []
     for seed in (1, 1, 2):
