@@ -26,28 +26,26 @@ def test_there_are_fifty_one_templates_that_can_be_done_and_some_that_cannot() -
     assert len(SUITE.groups["long"]) >= 7
 
 
-@pytest.mark.parametrize("name", SUITE.names)
-def test_a_task_is_the_same_for_the_same_seed_and_complete(name: str) -> None:
-    assert tasks(name) == tasks(name)
-    for task in tasks(name):
-        assert task.id == f"fossil/{name}@1" and task.template == task.name == name
-        assert task.site == "fossil@1" and task.login in site().accounts
-        assert task.start_url.startswith(site().address + "/")
-        assert "{" not in task.goal and "  " not in task.goal
-        assert {check.rule for check in task.checks} <= RULES.keys()
-        known = {*task.queries, *(probe.name for probe in task.probes), "changes"}
-        assert {c.evidence for c in task.checks if not c.evidence.startswith("episode.")} <= known
-        assert any(check.evidence == "changes" for check in task.checks)
+def test_a_task_is_the_same_for_the_same_seed_and_complete() -> None:
+    for name in SUITE.names:
+        assert tasks(name) == tasks(name)
+        for task in tasks(name):
+            assert task.id == f"fossil/{name}@1" and task.template == task.name == name
+            assert task.site == "fossil@1" and task.login in site().accounts, name
+            assert task.start_url.startswith(site().address + "/"), name
+            assert "{" not in task.goal and "  " not in task.goal, name
+            assert {check.rule for check in task.checks} <= RULES.keys(), name
+            known = {*task.queries, *(probe.name for probe in task.probes), "changes"}
+            of_pages = {c.evidence for c in task.checks if not c.evidence.startswith("episode.")}
+            assert "changes" in of_pages <= known, name
 
 
-@pytest.mark.parametrize("name", SUITE.names)
-def test_seeds_differ_in_words_and_nothing_is_asked_for_that_is_so_already(name: str) -> None:
-    drawn = tasks(name)
-    assert len({task.goal for task in drawn}) > 1
-    for task in drawn:
-        for check in task.checks:
-            if check.evidence == "tickets_touched":
-                assert check.expected
+def test_seeds_differ_in_words_and_nothing_is_asked_for_that_is_so_already() -> None:
+    for name in SUITE.names:
+        sampled = tasks(name)
+        assert len({task.goal for task in sampled}) > 1, name
+        checks = [check for task in sampled for check in task.checks]
+        assert all(c.expected for c in checks if c.evidence == "tickets_touched"), name
 
 
 def test_those_for_training_are_none_of_those_for_measuring() -> None:
@@ -55,9 +53,8 @@ def test_those_for_training_are_none_of_those_for_measuring() -> None:
     assert train.goal != SUITE.task("ticket-open", 0, "test").goal
 
 
-@pytest.mark.parametrize("name", SUITE.names)
-def test_every_template_has_a_scripted_solution(name: str) -> None:
-    assert name in ORACLES
+def test_every_template_has_a_scripted_solution() -> None:
+    assert set(SUITE.names) <= set(ORACLES)
 
 
 def test_an_unknown_template_is_named() -> None:

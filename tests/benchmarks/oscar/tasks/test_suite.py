@@ -16,25 +16,24 @@ SUITE = suite(Options())
 SEEDS = 40
 
 
-@pytest.mark.parametrize("name", SUITE.names)
-def test_a_template_makes_a_task_that_can_be_checked_of_every_seed(name: str) -> None:
-    tasks = [SUITE.task(name, index, "train") for index in range(SEEDS)]
-    for task in tasks:
-        assert task.id == f"oscar/{name}@1"
-        assert task.site == "oscar@1"
-        assert task.start_url.startswith(site().address + "/")
-        assert task.login in ("", *site().accounts)
-        assert {check.rule for check in task.checks} <= set(RULES)
-        assert {check.evidence for check in task.checks} - {"changes", *task.queries} <= {
-            *("episode.answer", "episode.ending")
-        }
-        assert "{" not in task.goal
-    assert len({task.goal for task in tasks}) > 1
+def test_a_template_makes_a_task_that_can_be_checked_of_every_seed() -> None:
+    for name in SUITE.names:
+        tasks = [SUITE.task(name, index, "train") for index in range(SEEDS)]
+        assert len({task.goal for task in tasks}) > 1, name
+        for task in tasks:
+            assert (task.id, task.site) == (f"oscar/{name}@1", "oscar@1")
+            assert task.start_url.startswith(site().address + "/"), name
+            assert task.login in ("", *site().accounts), name
+            assert {check.rule for check in task.checks} <= set(RULES), name
+            known = {"changes", "episode.answer", "episode.ending", *task.queries}
+            assert {check.evidence for check in task.checks} <= known, name
+            assert "{" not in task.goal, name
 
 
-@pytest.mark.parametrize("name", SUITE.names)
-def test_the_same_seed_is_the_same_task(name: str) -> None:
-    assert SUITE.task(name, 3, "test") == suite(Options()).task(name, 3, "test")
+def test_the_same_seed_is_the_same_task() -> None:
+    again = suite(Options())
+    for name in SUITE.names:
+        assert SUITE.task(name, 3, "test") == again.task(name, 3, "test")
 
 
 def test_tasks_for_measuring_differ_from_those_for_training() -> None:
