@@ -28,7 +28,7 @@ async def imagine(session: Session, learner: Learner, round: int) -> None:
     world, reward = learner.world, learner.reward
     if world is None or reward is None:
         return
-    if _precision(session, learner, world, round) < session.config.trusted:
+    if _measure_belief(session, learner, world, round) < session.config.trusted:
         return
     solved = {start_key(t.task) for t in learner.experience if learner.succeeded(t)}
     starts = {
@@ -47,7 +47,7 @@ async def imagine(session: Session, learner: Learner, round: int) -> None:
     async def open_dream() -> ImaginedWorld:
         return ImaginedWorld(predict, starts, horizon)
 
-    plan = _dream_plan(session, list(starts.values()), round)
+    plan = _plan_dreams(session, list(starts.values()), round)
     tell = session.progress_of("imagine", len(plan))
     episodes = await collect(
         plan, policy, open_dream, concurrency=32, recorder=session.store, on_episode=tell
@@ -57,7 +57,7 @@ async def imagine(session: Session, learner: Learner, round: int) -> None:
     learner.dreams = [t for t, chance in zip(believed, chances, strict=True) if chance >= 0.5]
 
 
-def _precision(session: Session, learner: Learner, world: WorldModel, round: int) -> float:
+def _measure_belief(session: Session, learner: Learner, world: WorldModel, round: int) -> float:
     """How far the world model's belief can be trusted; stored with how right it is altogether."""
     held = [t for t in learner.experience if is_held_back(t)]
     checked = list(transitions(held, learner.success))
@@ -73,7 +73,7 @@ def _precision(session: Session, learner: Learner, world: WorldModel, round: int
     return precision
 
 
-def _dream_plan(session: Session, starts: Sequence[Trajectory], round: int) -> list[Planned]:
+def _plan_dreams(session: Session, starts: Sequence[Trajectory], round: int) -> list[Planned]:
     """So many dreams, spread evenly over the real pages to start from."""
     count = session.config.dreams if starts else 0
     base = replace(session.provenance("imagine", round), world="imagined")

@@ -18,16 +18,16 @@ _SHOWN = 3
 """Kinds, tasks and sites named in one cell."""
 
 
-def summary_of(run: Path, phase: str = "") -> FailureSummary:
+def summarize_failures(run: Path, phase: str = "") -> FailureSummary:
     """By the rules, and for episodes of which attribution.json says more, by that file.
 
     Of one phase, or of all. Raises `StoreError`.
     """
-    written = written_in(run)
-    return summarize([written.get(one.episode, one) for one in by_rules(run, phase)[0]])
+    written = read_written(run)
+    return summarize([written.get(one.episode, one) for one in attribute_failures(run, phase)[0]])
 
 
-def written_in(run: Path) -> dict[str, Attribution]:
+def read_written(run: Path) -> dict[str, Attribution]:
     """What attribution.json says, by episode; nothing where it was not written.
 
     Raises `StoreError` where it cannot be read.
@@ -37,7 +37,9 @@ def written_in(run: Path) -> dict[str, Attribution]:
     return {one.episode: one for one in read_attributions(run / FILE)}
 
 
-def by_rules(run: Path, phase: str = "", trusted: str = TRUSTED) -> tuple[list[Attribution], int]:
+def attribute_failures(
+    run: Path, phase: str = "", trusted: str = TRUSTED
+) -> tuple[list[Attribution], int]:
     """What the rules put each failure down to, and of how many episodes there is a verdict.
 
     Of one phase, or of all; evaluators whose ids begin with `trusted` have the last word. Raises
@@ -70,25 +72,25 @@ def read_attributions(path: Path) -> list[Attribution]:
         ) from error
 
 
-def cells(summary: FailureSummary) -> list[tuple[str, ...]]:
+def format_rows(summary: FailureSummary) -> list[tuple[str, ...]]:
     """A line under `COLUMNS` for every cause."""
     return [
         (
             str(row.cause),
             str(row.count),
             f"{row.share.value:.0%} ({row.share.low:.0%} to {row.share.high:.0%})",
-            _named(row.kinds),
-            _named(
+            _format_counts(row.kinds),
+            _format_counts(
                 [(task.rsplit("/", 1)[-1].split("@", 1)[0], count) for task, count in row.by_task]
             ),
-            _named(row.by_site),
+            _format_counts(row.by_site),
             row.examples[0],
         )
         for row in summary.causes
     ]
 
 
-def _named(counts: Sequence[tuple[str, int]]) -> str:
+def _format_counts(counts: Sequence[tuple[str, int]]) -> str:
     shown = [f"{name or 'none'} {count}" for name, count in counts[:_SHOWN]]
     more = len(counts) - len(shown)
     return ", ".join([*shown, f"{more} more"] if more > 0 else shown)

@@ -1,18 +1,81 @@
-"""The run folder: its settings, its weights and its store, found again after a kill."""
+"""The run folder: its settings, origins, weights, store and notes, found again after a kill."""
 
 import json
 import os
+import platform
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar
 
+from benchmarks.rules import checks_hold
 from loop.flat import flat, nested
-from loop.summary.origin import Origin, origin
-from webagent.errors import StoreError
+from webagent.errors import SetupError, StoreError
 from webagent.store import Store
+
+SOURCE = Path(__file__).resolve().parents[1]
+_PACKAGES = {
+    "webagent": "webagent-loop",
+    "torch": "torch",
+    "transformers": "transformers",
+    "playwright": "playwright",
+    "miniwob": "miniwob",
+}
+
+
+class Origin(TypedDict):
+    """What a run, or a part of it, was made with."""
+
+    commit: str
+    """Of the source tree; empty outside of one."""
+    modified: bool
+    """Whether files differed from the commit."""
+    versions: dict[str, str]
+    """Name to version; empty where it is not installed."""
+
+
+def read_origin() -> Origin:
+    """What this program is at the moment."""
+    head = _git("rev-parse", "HEAD")
+    is_modified = bool(head and _git("status", "--porcelain", "--untracked-files=no"))
+    return Origin(commit=head, modified=is_modified, versions=_versions())
+
+
+@cache
+def _versions() -> dict[str, str]:
+    found = {"python": platform.python_version()}
+    for name, package in _PACKAGES.items():
+        try:
+            found[name] = version(package)
+        except PackageNotFoundError:
+            found[name] = ""
+    found["chromium"] = _chromium()
+    return found
+
+
+def _chromium() -> str:
+    from webagent.browser.chromium import find_chromium
+
+    try:
+        return find_chromium(headless=True).version()
+    except SetupError:
+        return ""
+
+
+def _git(*arguments: str) -> str:
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(SOURCE), *arguments], capture_output=True, text=True, timeout=20
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
+
 
 if TYPE_CHECKING:
     from webagent.models.builtin.model import BuiltinModel
@@ -49,7 +112,7 @@ class RunFolder:
             "version": VERSION,
             "command": list(command),
             "config": flat(config),
-            "origins": [origin()],
+            "origins": [read_origin()],
         }
         folder.write_json("run.json", settings)
         return folder
@@ -80,7 +143,7 @@ class RunFolder:
         To be asked when a run is taken up again and when it is summed up, so that a source that
         changed in between, even while the run was under way, is named beside its figures.
         """
-        settings, now = self.settings(), origin()
+        settings, now = self.settings(), read_origin()
         known: list[Origin] = settings["origins"]
         if known[-1] != now:
             known.append(now)
@@ -145,3 +208,41 @@ class RunFolder:
         from webagent.models.builtin.model import BuiltinModel
 
         return BuiltinModel.load(self.weights(arm, repeat, round, part))
+
+
+CURRICULUM = "curriculum"
+"""Under `curriculum:ARM:REPEAT:ROUND` lie the monitors of a round. The run folder has a folder of
+the same name, in which `ARM-REPEAT/ROUND.jsonl` has a line for each episode played."""
+TRAINING = "training"
+"""Under `training:ARM:REPEAT` lies what there is to say of a training."""
+JUDGE = "benchmark:judge"
+"""Under it lies the id of whoever scores, where it is not the rules."""
+
+
+def read_judge_id(store: Store) -> str:
+    """The id of whoever scored this run: the rules over evidence where nobody else was named."""
+    return str(store.get_state(JUDGE) or checks_hold().id)
+
+
+def read_warnings(store: Store) -> list[str]:
+    """What trainings and monitors warned of: a sentence for each arm and repeat, of the monitors'
+    the last alone."""
+    trained = []
+    for key, state in store.states(f"{TRAINING}:").items():
+        _, arm, repeat = key.split(":")
+        trained.append(f"{arm}, repeat {repeat}: {state}")
+    watched = {}
+    for place, noted in read_monitors(store):
+        if noted.get("warning"):
+            watched[place] = f"{place[0]}, repeat {place[1]}: {noted['warning']}"
+    return [*trained, *watched.values()]
+
+
+def read_monitors(store: Store) -> list[tuple[tuple[str, int], dict[str, Any]]]:
+    """What was noted of each round, by arm and repeat, in order of the rounds."""
+    found = []
+    for key, state in store.states(f"{CURRICULUM}:").items():
+        _, arm, repeat, _ = key.split(":")
+        if isinstance(state, dict):
+            found.append(((arm, int(repeat)), dict(state)))
+    return sorted(found, key=lambda one: (one[0], one[1]["round"]))

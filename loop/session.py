@@ -44,7 +44,7 @@ _WITHHOLDING = 77
 
 
 @cache
-def suite_of(benchmark: str, files: Path | None = None) -> Suite:
+def load_suite(benchmark: str, files: Path | None = None) -> Suite:
     """The suite of this name. Raises `SetupError` where it cannot be improved on."""
     try:
         suite = benchmark_named(benchmark).load(Options(files=files))
@@ -84,7 +84,7 @@ class Session:
     @property
     def suite(self) -> Suite:
         """Where the tasks come from."""
-        return suite_of(self.config.benchmark, self.config.files)
+        return load_suite(self.config.benchmark, self.config.files)
 
     @property
     def withheld(self) -> frozenset[str]:
@@ -162,7 +162,7 @@ class Session:
         self.store.put_state(key, total)
 
 
-async def play(
+async def play_episodes(
     session: Session,
     plan: Sequence[Planned],
     policy: Policy,
@@ -190,7 +190,7 @@ async def play(
     )
 
 
-async def scored(session: Session, episodes: Sequence[Trajectory]) -> list[float | None]:
+async def score_episodes(session: Session, episodes: Sequence[Trajectory]) -> list[float | None]:
     """The headline score of each episode; stored, with the lenient one where its task has it."""
     values = []
     for trajectory in episodes:

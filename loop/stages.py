@@ -11,12 +11,12 @@ from dataclasses import replace
 from benchmarks.oracles import ORACLES
 from evaluators.reward.builtin import RewardModel
 from loop.arms import has_learned_judge
-from loop.belief import believe, first_judge, verdicts
-from loop.contestant import Oracles
-from loop.drawing import write_accounts
+from loop.folder import TRAINING
+from loop.learned_judge import judge_episode, record_verdicts, train_first_judge
 from loop.learner import Learner, train_policy, train_reward, train_world
-from loop.noted import TRAINING
-from loop.session import SHARED, Session, play, scored
+from loop.policies import ScriptedSolutions
+from loop.sampling import write_draws
+from loop.session import SHARED, Session, play_episodes, score_episodes
 from tasks.curriculum import Drawn
 from webagent.models.builtin.model import BuiltinModel
 from webagent.policy.builtin import BuiltinPolicy
@@ -48,7 +48,7 @@ async def begin(session: Session) -> Learner:
     if learner.hidden:
         learn_world(session, learner, 0)
     if session.believes or (session.arm.name == SHARED and has_learned_judge(session.config.arms)):
-        await first_judge(session, learner)
+        await train_first_judge(session, learner)
     return learner
 
 
@@ -86,8 +86,8 @@ async def demonstrate(session: Session, learner: Learner) -> None:
 
 async def _shown(session: Session, learner: Learner, plan: Sequence[Planned], stage: str) -> None:
     """Play the built-in oracles; the learner keeps what succeeded, as far as it is wanted."""
-    episodes = await play(session, plan, Oracles(), stage)
-    for trajectory, success in zip(episodes, await scored(session, episodes), strict=True):
+    episodes = await play_episodes(session, plan, ScriptedSolutions(), stage)
+    for trajectory, success in zip(episodes, await score_episodes(session, episodes), strict=True):
         name = trajectory.task.name
         tries, successes = learner.shown.get(name, (0, 0))
         learner.shown[name] = tries + (success is not None), successes + bool(success)
@@ -121,9 +121,9 @@ async def collect_real(
     exploration = Exploration(session.config.temperature, session.config.random_share)
     policy = BuiltinPolicy(learner.policy, exploration=exploration, batched=Batcher)
     plan = planned([one.task for one in drawn], session.provenance("collect", round))
-    episodes = await play(session, plan, policy, "collect", session.config.steps)
+    episodes = await play_episodes(session, plan, policy, "collect", session.config.steps)
     learner.experience.extend(episodes)
-    write_accounts(session, drawn, episodes, round)
+    write_draws(session, drawn, episodes, round)
     return episodes
 
 
@@ -132,11 +132,11 @@ async def judge(
 ) -> list[float | None]:
     """What the loop believes of each episode: its checks, or a learned judge's verdict where
     the checks are not to be seen. The truth is stored beside it either way, and given back."""
-    truth = await scored(session, episodes)
+    truth = await score_episodes(session, episodes)
     for trajectory, success in zip(episodes, truth, strict=True):
         value = success
         if session.believes:
-            value = await believe(session, learner, trajectory)
+            value = await judge_episode(session, learner, trajectory)
         elif trajectory.task.name in learner.hidden:
             value = await _believed(session, learner, trajectory)
         learner.success[trajectory.id] = value
@@ -197,10 +197,10 @@ async def evaluate(session: Session, learner: Learner, round: int) -> None:
         for name in session.names
     ]
     plan = planned(tasks, session.provenance("evaluate", round))
-    episodes = await play(session, plan, _acting(session, learner), f"measure {round}")
-    await scored(session, episodes)
+    episodes = await play_episodes(session, plan, _acting(session, learner), f"measure {round}")
+    await score_episodes(session, episodes)
     for trajectory in episodes:
-        await verdicts(session, learner, trajectory)
+        await record_verdicts(session, learner, trajectory)
 
 
 def _acting(session: Session, learner: Learner) -> Policy:

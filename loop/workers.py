@@ -25,7 +25,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class JobProgress:
     """What a job says of itself while it works."""
 
     job: str
@@ -46,7 +46,7 @@ class JobError(WebAgentError):
 
 
 def run_jobs(
-    jobs: Sequence[Job], work: Work, workers: int, on_news: Callable[[News], None]
+    jobs: Sequence[Job], work: Work, workers: int, on_news: Callable[[JobProgress], None]
 ) -> None:
     """Run every job, each after the one it waits for. Raises `JobError` when one fails.
 
@@ -80,7 +80,7 @@ def run_jobs(
 
 
 def _listen(
-    connection: Connection, process: SpawnProcess, job: Job, on_news: Callable[[News], None]
+    connection: Connection, process: SpawnProcess, job: Job, on_news: Callable[[JobProgress], None]
 ) -> bool:
     """Pass on one message; whether the job is done. Raises `JobError` when it failed."""
     try:
@@ -91,7 +91,7 @@ def _listen(
             f"{job.name} ended without a word (exit status {process.exitcode})"
         ) from None
     match message:
-        case News():
+        case JobProgress():
             on_news(message)
             return False
         case str() as failure if failure:
@@ -111,7 +111,7 @@ def _serve(connection: Connection, work: Work, name: str, arguments: tuple[Any, 
     def say(stage: str, done: float, note: str) -> None:
         if time.monotonic() - last_said[0] > 0.25 or done in (0.0, 1.0):
             last_said[0] = time.monotonic()
-            connection.send(News(name, stage, done, note))
+            connection.send(JobProgress(name, stage, done, note))
 
     failure = "a defect; its traceback is above"
     try:

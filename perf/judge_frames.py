@@ -14,7 +14,7 @@ from pathlib import Path
 from benchmarks.miniwob import tasks as miniwob
 from benchmarks.oracles import ORACLES
 from evaluators.reward.frames import FrameSettings, key_frames, patches
-from loop.contestant import Oracles
+from loop.policies import ScriptedSolutions
 from webagent.browser import Browser
 from webagent.records import Provenance, Trajectory
 from webagent.rollout import collect, planned
@@ -39,7 +39,7 @@ async def measure(seeds: int, names: tuple[str, ...]) -> None:
 
             played = await collect(
                 planned(tasks, Provenance(phase="frames")),
-                Oracles(),
+                ScriptedSolutions(),
                 world,  # type: ignore[arg-type]
                 concurrency=2,
             )

@@ -26,7 +26,7 @@ from benchmarks.catalogue import Options, benchmark_named
 from benchmarks.oracles import ORACLES
 from benchmarks.rules import checks_hold
 from benchmarks.sites.hosting import Hosting
-from loop.contestant import Oracles
+from loop.policies import ScriptedSolutions
 from loop.proposers.prove_stage import Playing, Stage
 from tasks.task import Task
 from webagent.browser import Browser
@@ -167,7 +167,9 @@ async def measure(tasks: Sequence[Task], each: int, concurrency: int) -> tuple[i
         await hosting.prepare(PLAIN)
         open_world = hosting.worlds(partial(browser.world, logins=hosting.logins))
         stage = Stage(open_world, concurrency=concurrency)
-        shown = await stage.play([Playing(tracked(t), Oracles()) for t in PLAIN], "record")
+        shown = await stage.play(
+            [Playing(tracked(t), ScriptedSolutions()) for t in PLAIN], "record"
+        )
         good = [e for e in shown if e and (await JUDGE(e)).value == 1.0 and acted_in(e)]
         print(f"recorded {len(good)} of {len(PLAIN)}", flush=True)
         todo = plans(good, each)

@@ -13,7 +13,7 @@ from rows import Row, row
 
 from benchmarks.miniwob import tasks as miniwob
 from benchmarks.oracles import ORACLES
-from loop.contestant import Oracles
+from loop.policies import ScriptedSolutions
 from webagent.browser import Browser
 from webagent.records import Provenance, Trajectory
 from webagent.rollout import collect, planned
@@ -29,7 +29,7 @@ async def play(episodes: int) -> tuple[list[Trajectory], float]:
     async with Browser() as browser:
         await (await browser.world()).close()  # the browser is started, as theirs is
         started = time.perf_counter()
-        done = await collect(plan, Oracles(), browser.world, concurrency=WORLDS)
+        done = await collect(plan, ScriptedSolutions(), browser.world, concurrency=WORLDS)
         seconds = time.perf_counter() - started
     assert len(done) == episodes, "the world failed in some"
     return done, seconds

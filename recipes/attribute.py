@@ -18,10 +18,10 @@ from evaluators.attribution import (
     ask_cause,
     summarize,
 )
-from loop.asked import AskedModel
-from loop.console.outcome import Outcome
-from loop.console.output import people
-from loop.failures import COLUMNS, FILE, TRUSTED, by_rules, cells
+from loop.console.outcome import CommandResult
+from loop.console.output import results_console
+from loop.failures import COLUMNS, FILE, TRUSTED, attribute_failures, format_rows
+from loop.policies import ModelChoice
 from recipes.command_line.config import resolve
 from webagent.errors import StoreError
 from webagent.models import Model
@@ -39,7 +39,7 @@ class AttributeConfig:
     trust: str = TRUSTED
     """Evaluators whose ids begin so have the last word; where others contradict each other, the
     judge is at fault."""
-    asked: OmitArgPrefixes[AskedModel] = field(default_factory=AskedModel)
+    asked: OmitArgPrefixes[ModelChoice] = field(default_factory=ModelChoice)
     """The model that is asked where the rules cannot tell. Without any of these nobody is asked."""
 
 
@@ -54,7 +54,7 @@ class Attributed(TypedDict):
     """Every failed episode with its cause and the evidence for it."""
 
 
-def main(argv: Sequence[str]) -> Outcome:
+def main(argv: Sequence[str]) -> CommandResult:
     """Attribute, write attribution.json into the run folder, and print the table."""
     config = resolve(AttributeConfig, "attribute", argv)
     found, scored = asyncio.run(_attributions(config))
@@ -69,12 +69,12 @@ def main(argv: Sequence[str]) -> Outcome:
     except OSError as error:
         raise StoreError(f"{path} cannot be written: {error}") from error
     _print(summarize(found), scored, path)
-    return Outcome(result)
+    return CommandResult(result)
 
 
 async def _attributions(config: AttributeConfig) -> tuple[list[Attribution], int]:
     """What each failure is put down to, and of how many episodes there is a verdict."""
-    found, scored = by_rules(config.run, config.phase, config.trust)
+    found, scored = attribute_failures(config.run, config.phase, config.trust)
     unknown = [index for index, one in enumerate(found) if one.cause is Cause.UNKNOWN]
     model = config.asked.contestant().language_model() if config.asked.is_named else None
     if model is None or not unknown:
@@ -97,7 +97,7 @@ async def _asked(model: Model, run: Path, episode: str) -> Attribution:
 
 
 def _print(summary: FailureSummary, scored: int, path: Path) -> None:
-    console = people()
+    console = results_console()
     if not summary.failures:
         console.print(f"none of {scored} episodes with a verdict failed", highlight=False)
         return
@@ -105,7 +105,7 @@ def _print(summary: FailureSummary, scored: int, path: Path) -> None:
     table = Table(title=title, box=None)
     for name in COLUMNS:
         table.add_column(name, justify="right" if name == "failures" else "left")
-    for row in cells(summary):
+    for row in format_rows(summary):
         table.add_row(*map(escape, row))
     console.print(table)
     unknown = f"{summary.unknown} could not be put down to anything"

@@ -6,25 +6,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from apps.report import write_report
-from loop.console.outcome import Outcome, Status
-from loop.console.stopping import run_until_stopped
-from loop.failures import summary_of
-from loop.folder import RunFolder
-from loop.measurement.chosen import Chosen
+from loop.console.outcome import CommandResult, Status, run_until_stopped
+from loop.costs import load_prices, open_ledger, run_within_caps
+from loop.failures import summarize_failures
+from loop.folder import RunFolder, read_judge_id
 from loop.measurement.clock import Clock
 from loop.measurement.measurement import BASELINES, NOTES, Measurement
 from loop.measurement.preview import preview, told
+from loop.measurement.selection import Chosen
 from loop.measurement.settings import BenchmarkConfig, arm_of, check, contestant
 from loop.measurement.worlds import check_surroundings
-from loop.noted import judge_in
-from loop.spending import open_ledger, prices_in, within
 from loop.summary import RunMeta, Summary, print_summary, summarize, write_summary
 from recipes.command_line.config import resolve
 from webagent.errors import StoreError
 from webagent.store import Store
 
 
-def main(argv: Sequence[str]) -> Outcome:
+def main(argv: Sequence[str]) -> CommandResult:
     """Measure, then print the table and write summary.json and report.html."""
     config = _resumed(resolve(BenchmarkConfig, "benchmark", argv))
     check(config)
@@ -32,7 +30,7 @@ def main(argv: Sequence[str]) -> Outcome:
     if config.preview:
         facts = preview(config, chosen)
         print(told(facts))
-        return Outcome({"preview": facts})
+        return CommandResult({"preview": facts})
     check_surroundings(config, chosen)
     folder = _folder(config, argv)
     with folder.store() as store:
@@ -42,12 +40,14 @@ def main(argv: Sequence[str]) -> Outcome:
         write_summary(summary, folder.path)
         page = write_report(summary, store, folder.path)
     print_summary(summary)
-    if to_fix := summary_of(folder.path, "evaluate").first:
+    if to_fix := summarize_failures(folder.path, "evaluate").first:
         print(to_fix)
     print(f"{_speed(summary)}\nreport: {page}\nnumbers: {folder.path / 'summary.json'}")
     if summary["spent"]["stopped"]:
         print(f"finished steps are safe. With a higher cap, go on with:\n  {_resume(folder)}")
-    return Outcome({**summary, "run": str(folder.path), "report": str(page)}, _status(summary))
+    return CommandResult(
+        {**summary, "run": str(folder.path), "report": str(page)}, _status(summary)
+    )
 
 
 def _status(summary: Summary) -> Status:
@@ -59,11 +59,11 @@ def _status(summary: Summary) -> Status:
 
 async def _within_caps(config: BenchmarkConfig, chosen: Chosen, store: Store) -> None:
     """Measure, as far as what may be spent allows."""
-    ledger = open_ledger(store, config.caps, prices_in(config.caps.prices))
+    ledger = open_ledger(store, config.caps, load_prices(config.caps.prices))
     spent = Clock.spent(store, arm_of(config), BASELINES)
     minutes = config.caps.max_minutes
     left = None if minutes is None else 60 * minutes - spent
-    await within(Measurement(config, chosen, store, ledger).play(), ledger, store, left)
+    await run_within_caps(Measurement(config, chosen, store, ledger).play(), ledger, store, left)
 
 
 def _resumed(asked: BenchmarkConfig) -> BenchmarkConfig:
@@ -99,7 +99,7 @@ def _meta(config: BenchmarkConfig, chosen: Chosen, folder: RunFolder, store: Sto
         chosen.names,
         command,
         folder.note_origin(),
-        judge_in(store),
+        read_judge_id(store),
         config.split,
         templates={task.name: task.template or task.name for task in chosen.tasks(1)},
         setup=_setup(config, chosen),

@@ -7,8 +7,8 @@ from contextlib import nullcontext
 from signal import SIGINT
 from typing import TYPE_CHECKING
 
-from loop.console.outcome import Outcome, Status, Stopped, facts_of
-from loop.console.output import conclude, json_only
+from loop.console.outcome import CommandResult, Status, Stopped, facts_as_json
+from loop.console.output import conclude, keep_stdout_for_json
 from recipes.command_line.registry import GROUPS, RECIPES, Recipe
 
 if TYPE_CHECKING:
@@ -26,6 +26,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     as_json = JSON in arguments
     rest = [word for word in arguments if word != JSON]
+    try:
+        status = _run(rest, as_json)
+        sys.stdout.flush()  # else what is left in the buffer fails when Python exits
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return _BROKEN_PIPE
+    return status
+
+
+def _run(rest: Sequence[str], as_json: bool) -> int:
+    """Print the help or the version, or run the recipe; return the exit status."""
     if not rest or rest[0] in ("-h", "--help", "help"):
         print(usage())
         return Status.DONE if rest else Status.USAGE
@@ -34,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return Status.DONE
     if as_json:
         os.environ.setdefault("TQDM_DISABLE", "1")  # libraries draw bars of their own
-    with json_only() if as_json and not _asks_for_help(rest) else nullcontext():
+    with keep_stdout_for_json() if as_json and not _asks_for_help(rest) else nullcontext():
         return _answer(rest[0], rest[1:])
 
 
@@ -68,7 +79,7 @@ def _answer(name: str, arguments: Sequence[str]) -> int:
     try:
         outcome = _outcome(name, arguments)
     except _ours() as error:
-        from loop.console.faults import status_of
+        from loop.console.outcome import status_of
 
         if os.environ.get("WEBAGENT_DEBUG") == "1":
             raise
@@ -77,15 +88,12 @@ def _answer(name: str, arguments: Sequence[str]) -> int:
         return _told_error(stopped, name, stopped.status)
     except KeyboardInterrupt:
         return _told_error(Stopped(SIGINT), name, Status.INTERRUPTED)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return _BROKEN_PIPE
     if outcome is not None:
-        conclude(facts_of(outcome))
+        conclude(facts_as_json(outcome))
     return outcome.status if outcome else Status.DONE
 
 
-def _outcome(name: str, arguments: Sequence[str]) -> Outcome | None:
+def _outcome(name: str, arguments: Sequence[str]) -> CommandResult | None:
     """What the recipe hands back; None when it was asked for its help, which has examples then."""
     if name not in RECIPES:
         raise _unknown(name)
@@ -114,9 +122,9 @@ def _unknown(name: str) -> "WebAgentError":
 
 def _told_error(error: Exception, recipe: str, status: int) -> int:
     """Say what went wrong, to people in a sentence and to programs as a document."""
-    from loop.console.faults import facts_of_error
+    from loop.console.outcome import describe_error
 
-    facts = facts_of_error(error, recipe if recipe in RECIPES else "")
+    facts = describe_error(error, recipe if recipe in RECIPES else "")
     go_on = f"\nGo on with:\n  {error.next}" if isinstance(error, Stopped) and error.next else ""
     print(f"webagent: {error}{go_on}", file=sys.stderr)
     conclude(facts)

@@ -9,17 +9,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from loop.collecting.settings import PHASE, CollectConfig
-from loop.console.outcome import Outcome, Status, Stopped
-from loop.console.progress import Board
-from loop.console.stopping import run_until_stopped
+from loop.console.outcome import CommandResult, Status, Stopped, run_until_stopped
+from loop.console.progress import show_jobs
+from loop.costs import load_prices, open_ledger, read_stop_reason, run_within_caps
 from loop.folder import RunFolder
-from loop.measurement.chosen import Chosen
 from loop.measurement.clock import Clock
 from loop.measurement.measurement import Measurement
 from loop.measurement.preview import preview, told
+from loop.measurement.selection import Chosen
 from loop.measurement.settings import arm_of
 from loop.measurement.worlds import check_surroundings
-from loop.spending import open_ledger, prices_in, why_stopped, within
 from loop.workers import Job, Say, run_jobs
 from recipes.command_line.config import resolve
 from webagent.errors import StoreError
@@ -53,7 +52,7 @@ class Collected:
     """What would be played."""
 
 
-def main(argv: Sequence[str]) -> Outcome:
+def main(argv: Sequence[str]) -> CommandResult:
     """Failed where no episode came to its end; stopped where a cap came before the end."""
     config = _begun(resolve(CollectConfig, "collect", argv))
     config.check()
@@ -61,7 +60,7 @@ def main(argv: Sequence[str]) -> Outcome:
     if config.preview:
         facts = preview(config.played, chosen) | {"episodes": len(_plan(config, chosen))}
         print(told(facts))
-        return Outcome(Collected(preview=facts))
+        return CommandResult(Collected(preview=facts))
     check_surroundings(config.played, chosen)
     folder = _folder(config, argv)
     if config.workers > 1:
@@ -71,8 +70,8 @@ def main(argv: Sequence[str]) -> Outcome:
             for number in range(config.workers)
         ]
         try:
-            with Board(folder.path) as board:
-                run_jobs(jobs, work, config.workers, board.show)
+            with show_jobs(folder.path) as show:
+                run_jobs(jobs, work, config.workers, show)
         except KeyboardInterrupt:
             raise Stopped(signal.SIGINT, _KEPT, _resume(folder)) from None
     else:
@@ -115,13 +114,13 @@ async def _played(
     part = _plan(config, chosen)[worker :: config.workers]
     budget = None if config.steps is None else config.steps // config.workers
     clock = f" {worker}" if config.workers > 1 else ""
-    ledger = open_ledger(store, config.caps, prices_in(config.caps.prices))
+    ledger = open_ledger(store, config.caps, load_prices(config.caps.prices))
     seen = _Teller(say, len(part)) if say else None
     playing = Measurement(config.played, chosen, store, ledger, budget, clock, seen)
     minutes = config.caps.max_minutes
     spent = Clock.spent(store, arm_of(config.played) + clock)
     left = None if minutes is None else 60 * minutes - spent
-    await within(playing.play_plan(part), ledger, store, left)
+    await run_within_caps(playing.play_plan(part), ledger, store, left)
 
 
 @dataclass(slots=True)
@@ -147,11 +146,11 @@ def work(say: Say, config: CollectConfig, path: Path, number: int) -> None:
     say("done", 1.0, "")
 
 
-def _counted(config: CollectConfig, chosen: Chosen, folder: RunFolder) -> Outcome:
+def _counted(config: CollectConfig, chosen: Chosen, folder: RunFolder) -> CommandResult:
     planned = len(_plan(config, chosen))
     with folder.store() as store:
         entries = [entry for entry in store.entries() if entry.phase == PHASE]
-        scores, reason = store.scores(phase=PHASE), why_stopped(store)
+        scores, reason = store.scores(phase=PHASE), read_stop_reason(store)
         attempts = len(store.ids("any", phase=PHASE))
     values = [_value(scores.get(entry.id, ())) for entry in entries]
     found = Collected(
@@ -165,7 +164,7 @@ def _counted(config: CollectConfig, chosen: Chosen, folder: RunFolder) -> Outcom
         stopped=reason,
     )
     _tell(found, folder)
-    return Outcome(found, _status(found))
+    return CommandResult(found, _status(found))
 
 
 def _value(scores: Sequence[Score]) -> float | None:

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from loop.console.outcome import Outcome, Status
+from loop.console.outcome import CommandResult, Status
 from recipes.command_line.config import resolve
 from webagent.errors import SetupError
 
@@ -55,7 +55,7 @@ class Examined:
     """Each with `name`, `ok`, `found`, `remedy` and `needed`."""
 
 
-def main(argv: Sequence[str]) -> Outcome:
+def main(argv: Sequence[str]) -> CommandResult:
     """Print the findings; the status says whether anything is missing that the demo needs."""
     config = resolve(DoctorConfig, "doctor", argv)
     findings = list(examine(config.runs))
@@ -67,7 +67,7 @@ def main(argv: Sequence[str]) -> Outcome:
         if not finding.ok and finding.remedy:
             print(f"{'':<8} {'':<{width}}  → {finding.remedy}")
     print("\nThe demo can run." if ready else "\nThe demo cannot run yet; see MISSING above.")
-    return Outcome(Examined(ready, findings), Status.DONE if ready else Status.SETUP)
+    return CommandResult(Examined(ready, findings), Status.DONE if ready else Status.SETUP)
 
 
 def examine(runs: Path) -> Iterator[Finding]:

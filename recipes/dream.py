@@ -9,15 +9,15 @@ from tyro.conf import Positional
 
 from benchmarks.sites.hosting import Hosting
 from loop.arms import ARMS
-from loop.console.outcome import Outcome, Status
-from loop.console.progress import Board
+from loop.console.outcome import CommandResult, Status
+from loop.console.progress import show_jobs
 from loop.dreams import imagine
 from loop.folder import RunFolder
 from loop.learner import Learner, train_policy
 from loop.session import HEADLINE, Session
 from loop.settings import ImproveConfig
 from loop.stages import learn_world
-from loop.workers import News
+from loop.workers import JobProgress
 from recipes.command_line.config import resolve
 from tasks.suite import split_of
 from webagent.browser import Browser
@@ -106,7 +106,7 @@ class Dreamt:
     """How many real beliefs that is a share of."""
 
 
-def main(argv: Sequence[str]) -> Outcome:
+def main(argv: Sequence[str]) -> CommandResult:
     """Failed where the models' beliefs could not be trusted, so that nothing was imagined."""
     import torch
 
@@ -114,7 +114,7 @@ def main(argv: Sequence[str]) -> Outcome:
     config.check()
     torch.set_num_threads(1)  # so small a network gains nothing by more
     folder = RunFolder.open(config.run)
-    with folder.store() as store, Board(folder.path) as board:
+    with folder.store() as store, show_jobs(folder.path) as show:
         learner = _learner(config, store)
         session = Session(
             config.loop,
@@ -124,7 +124,7 @@ def main(argv: Sequence[str]) -> Outcome:
             Hosting(),
             replace(ARMS["imagined"], name=NAME),
             config.seed,
-            lambda stage, done, note: board.show(News(NAME, stage, done, note)),
+            lambda stage, done, note: show(JobProgress(NAME, stage, done, note)),
         )
         place = session.folder.weights(NAME, config.seed, 0, "world").parent
         if config.weights is not None:
@@ -141,7 +141,7 @@ def main(argv: Sequence[str]) -> Outcome:
         asyncio.run(imagine(session, learner, 0))
         found = _counted(config, session, learner, weights)
     _tell(found, config)
-    return Outcome(found, _status(found, config))
+    return CommandResult(found, _status(found, config))
 
 
 def _learner(config: DreamConfig, store: Store) -> Learner:

@@ -8,7 +8,7 @@ from apps.export.draft import refuse_existing
 from apps.export.files import told, write
 from apps.export.request import ExportConfig, complete
 from apps.export.selection import select
-from loop.console.outcome import Outcome
+from loop.console.outcome import CommandResult
 from recipes.command_line.config import resolve
 from webagent.store import Store, Where
 
@@ -31,7 +31,7 @@ class Exported:
     """Whole episodes that were left out, by reason."""
 
 
-def main(argv: Sequence[str]) -> Outcome:
+def main(argv: Sequence[str]) -> CommandResult:
     """Write the export and say what is in it."""
     request = complete(resolve(ExportConfig, "export", argv))
     config = request.config
@@ -43,4 +43,4 @@ def main(argv: Sequence[str]) -> Outcome:
     print("\n".join(told(tally, counts, selection.left_out)))
     print(f"written for {request.to}, as {request.what}: {request.out}")
     written = (str(request.out), request.to, request.what, tally.rows, tally.imagined)
-    return Outcome(Exported(*written, dict(counts), dict(selection.left_out)))
+    return CommandResult(Exported(*written, dict(counts), dict(selection.left_out)))

@@ -8,8 +8,8 @@ from pathlib import Path
 from tyro.conf import Positional
 
 from apps.imports import agentrewardbench, webvoyager
-from loop.console.bar import along
-from loop.console.outcome import Outcome, Status
+from loop.console.outcome import CommandResult, Status
+from loop.console.progress import track
 from loop.folder import RunFolder
 from recipes.command_line.config import resolve
 from webagent.errors import SetupError, StoreError, UsageError, unknown_name
@@ -75,7 +75,7 @@ class Imported:
     """Why each of the others was not."""
 
 
-def main(argv: Sequence[str]) -> Outcome:
+def main(argv: Sequence[str]) -> CommandResult:
     """Import what can be read, name what cannot; failed when anything was left out."""
     config = resolve(ImportConfig, "import", argv)
     if config.layout not in LAYOUTS:
@@ -92,7 +92,7 @@ def main(argv: Sequence[str]) -> Outcome:
     imported = len(paths) - len(failed)
     print(f"imported: {imported} of {len(paths)} episodes into {config.run}")
     status = Status.FAILED if failed else Status.DONE
-    return Outcome(Imported(str(config.run), imported, failed), status)
+    return CommandResult(Imported(str(config.run), imported, failed), status)
 
 
 def found(layout: str, sources: Iterable[Path]) -> list[Path]:
@@ -110,7 +110,7 @@ def found(layout: str, sources: Iterable[Path]) -> list[Path]:
 
 def import_into(store: Store, layout: Layout, paths: Sequence[Path]) -> list[str]:
     """Put the episodes into the store; what could not be read, with the reason, comes back."""
-    read = along(paths, "episodes read")
+    read = track(paths, "episodes read")
     return [reason for path in read for reason in _import_one(store, layout, path)]
 
 

@@ -11,15 +11,14 @@ from pathlib import Path
 from apps.report import write_report
 from benchmarks.sites.hosting import Hosting
 from loop.arms import ARMS, Arm, arms_of
-from loop.belief import learn_judge
-from loop.console.outcome import Outcome, Stopped
-from loop.console.progress import Board
-from loop.drawing import propose, watch
+from loop.console.outcome import CommandResult, Stopped
+from loop.console.progress import show_jobs
 from loop.dreams import imagine
-from loop.folder import RunFolder
+from loop.folder import RunFolder, read_warnings
+from loop.learned_judge import retrain_judge
 from loop.learner import Learner
-from loop.noted import warnings_of
-from loop.session import HEADLINE, Session, suite_of
+from loop.sampling import record_monitor, sample_tasks
+from loop.session import HEADLINE, Session, load_suite
 from loop.settings import PRESETS, ImproveConfig
 from loop.stages import (
     begin,
@@ -48,12 +47,12 @@ async def improve(session: Session) -> None:
     for number in range(1, session.config.rounds + 1):
         with session.timed(number):
             if arm.learns_from == "experience":
-                drawn = propose(session, learner, number)
+                drawn = sample_tasks(session, learner, number)
                 episodes = await collect_real(session, learner, drawn, number)
                 truth = await judge(session, learner, episodes)
-                watch(session, learner, episodes, truth, number)
+                record_monitor(session, learner, episodes, truth, number)
             if arm.believes != "checks":
-                learn_judge(session, learner, number)
+                retrain_judge(session, learner, number)
             if arm.dreams or session.config.hide_checks:
                 learn_world(session, learner, number)
             if arm.dreams:
@@ -73,15 +72,15 @@ async def measure(session: Session) -> None:
         await evaluate(session, learner, number)
 
 
-def main(argv: Sequence[str]) -> Outcome:
+def main(argv: Sequence[str]) -> CommandResult:
     """Run the arms, then print the table and write summary.json and report.html."""
     config = resolve(ImproveConfig, "improve", argv, PRESETS)
     find_chromium(headless=True)
     folder, config = _open(config, argv)
     signal.signal(signal.SIGTERM, _interrupt)
     try:
-        with Board(folder.path) as board:
-            run_jobs(_unfinished(_jobs(config, folder), folder), work, config.workers, board.show)
+        with show_jobs(folder.path) as show:
+            run_jobs(_unfinished(_jobs(config, folder), folder), work, config.workers, show)
     except KeyboardInterrupt:
         command = _resume_command(folder)
         raise Stopped(signal.SIGINT, "finished steps are safe", command) from None
@@ -90,12 +89,12 @@ def main(argv: Sequence[str]) -> Outcome:
             f"{error}\nfinished steps are safe; go on with: {_resume_command(folder)}"
         ) from error
     with folder.store() as store:
-        summary = summarize(store, _meta(config, folder, warnings_of(store)))
+        summary = summarize(store, _meta(config, folder, read_warnings(store)))
         numbers = write_summary(summary, folder.path)
         page = write_report(summary, store, folder.path)
     print_summary(summary)
     print(f"\nreport: {page}\nnumbers: {numbers}")
-    return Outcome({**summary, "run": str(folder.path), "report": str(page)})
+    return CommandResult({**summary, "run": str(folder.path), "report": str(page)})
 
 
 def work(say: Say, config: ImproveConfig, path: Path, arm: str, repeat: int) -> None:
@@ -157,7 +156,7 @@ def _open(config: ImproveConfig, argv: Sequence[str]) -> tuple[RunFolder, Improv
     """The run's folder and settings: those it was begun with, when it is resumed."""
     if config.resume is not None:
         return _reopen(config.resume)
-    suite = suite_of(config.benchmark, config.files)
+    suite = load_suite(config.benchmark, config.files)
     try:
         tasks = [suite.task(name, 0) for name in suite.select(config.tasks)]
     except UnknownTask as error:
@@ -186,7 +185,7 @@ def _reopen(path: Path) -> tuple[RunFolder, ImproveConfig]:
 def _meta(config: ImproveConfig, folder: RunFolder, notes: Sequence[str]) -> RunMeta:
     """What the store does not know of the run."""
     command = shlex.join(folder.settings()["command"])
-    suite = suite_of(config.benchmark, config.files)
+    suite = load_suite(config.benchmark, config.files)
     names = suite.select(config.tasks)
     origins = folder.note_origin()
     told = tuple(notes)

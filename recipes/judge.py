@@ -18,20 +18,24 @@ from evaluators.behaviours import as_json as behaviours_json
 from evaluators.combine import CountedModel, Tally
 from evaluators.evaluator import Judged, Verdict
 from evaluators.labels import for_score, read_labels
-from loop.console.meter import Meter
-from loop.console.outcome import Outcome, Status
-from loop.console.output import people
-from loop.console.stopping import run_until_stopped
-from loop.judging.against import as_json, hold, print_costs, print_held, print_names
-from loop.judging.budget import open_ledger, within
+from loop.console.outcome import CommandResult, Status, run_until_stopped
+from loop.console.output import results_console
+from loop.console.progress import EpisodeCounter, count_episodes
+from loop.costs import (
+    check_cost_cap,
+    format_spending,
+    load_prices,
+    open_judging_ledger,
+    run_until_closed,
+)
+from loop.judging.agreement import as_json, hold, print_costs, print_held, print_names
+from loop.judging.feedback import behaviours_told, induced
 from loop.judging.freezing import freeze_into, frozen_specs, verify_in
-from loop.judging.inducing import behaviours_told, induced
 from loop.judging.labelled import placed, values_of
 from loop.judging.scoring import Scoring, kept_tallies
 from loop.judging.settings import JudgeConfig
 from loop.judging.specification import Making, Spec, read_spec, title
 from loop.judging.words import lettered, plain
-from loop.spending import check_money, prices_in, told
 from recipes.command_line.config import resolve
 from webagent.errors import SetupError, StoreError
 from webagent.models.metered import Ledger, MeteredModel
@@ -74,12 +78,12 @@ class Judgements(TypedDict):
     ignored_labels: NotRequired[int]
 
 
-def main(argv: Sequence[str]) -> Outcome:
+def main(argv: Sequence[str]) -> CommandResult:
     """Stopped where a cap came before the end, which is said."""
     config = resolve(JudgeConfig, "judge", argv)
     config.check()
     with Store.open(config.run) as store:
-        session = Session(config, store, prices_in(config.caps.prices))
+        session = Session(config, store, load_prices(config.caps.prices))
         again = shlex.join(["webagent", "judge", *argv])
         run_until_stopped(session.judge(), "what was judged is kept", again)
         report = session.tell()
@@ -89,7 +93,7 @@ def main(argv: Sequence[str]) -> Outcome:
             " the same command with a higher cap goes on",
             file=sys.stderr,
         )
-    return Outcome(report, Status.STOPPED if session.left_undone else Status.DONE)
+    return CommandResult(report, Status.STOPPED if session.left_undone else Status.DONE)
 
 
 @dataclass(slots=True)
@@ -113,7 +117,7 @@ class Session:
         if self.config.verify:
             texts = texts or frozen_specs(self.config.run)
         specs = [read_spec(text) for text in texts]
-        ledger = open_ledger(self.store, self.config.caps, self.prices)
+        ledger = open_judging_ledger(self.store, self.config.caps, self.prices)
         async with self._making(specs, ledger) as making:
             if self.config.verify:
                 verify_in(self.config.run, making, frozen_specs(self.config.run))
@@ -121,7 +125,8 @@ class Session:
                 for text in texts:
                     freeze_into(self.config.run, making, text)
             work = self._work(specs, making, ledger)
-            await within(work, ledger, self.config.caps.max_minutes)
+            minutes = self.config.caps.max_minutes
+            await run_until_closed(work, ledger, None if minutes is None else 60 * minutes)
             self.left_undone = ledger.reason or "it was interrupted" if self.left_undone else ""
 
     async def _work(self, specs: Sequence[Spec], making: Making, ledger: Ledger) -> None:
@@ -132,8 +137,8 @@ class Session:
             evaluators = {title(e): e for e in map(making.evaluator, specs)}
             cases = load_corpus()
             for evaluator in evaluators.values():
-                with Meter(len(cases)) as meter:
-                    standing = await pass_rates(_watched(evaluator, meter), cases)
+                with count_episodes(len(cases)) as counter:
+                    standing = await pass_rates(_watched(evaluator, counter), cases)
                 self.standings.append(standing)
         elif specs:
             await self._score(specs, making, ledger)
@@ -155,8 +160,8 @@ class Session:
                 " imagined and are of the arms and phases that were named"
             )
         work = scoring.open_work(episodes, retry=self.config.retry)
-        with Meter(len(work), cost=partial(told, ledger)) as meter:
-            await scoring.score(work, self.config.concurrency, meter)
+        with count_episodes(len(work), cost=partial(format_spending, ledger)) as counter:
+            await scoring.score(work, self.config.concurrency, counter)
 
     def entries(self) -> list[Entry]:
         """The episodes that are meant."""
@@ -171,7 +176,7 @@ class Session:
     def tell(self) -> dict[str, Any]:
         """What was spent, and with labels how far the evaluators agree with people, as it is
         shown; `Judgements`."""
-        console = people(_WIDTH)
+        console = results_console(_WIDTH)
         report: dict[str, Any] = {"run": str(self.config.run), "costs": self._costs()}
         report["stopped"] = self.left_undone
         members = [stage.name for tally in self.tallies.values() for stage in tally.stages]
@@ -254,16 +259,16 @@ class Session:
 
     def _model(self, ledger: Ledger) -> Model:
         contestant = self.config.contestant
-        check_money(self.config.caps, self.config.asked.paid, self.prices)
+        check_cost_cap(self.config.caps, self.config.asked.paid, self.prices)
         return CountedModel(MeteredModel(contestant.language_model(), ledger, "judge"))
 
 
-def _watched(evaluator: Judged, meter: Meter) -> Judged:
+def _watched(evaluator: Judged, counter: EpisodeCounter) -> Judged:
     """It, telling how far it is."""
 
     async def judge(trajectory: Trajectory) -> Verdict:
         said = await evaluator(trajectory)
-        meter.count(trajectory, said.value, is_new=True)
+        counter.count(trajectory, said.value, is_new=True)
         return Verdict(said.value, said.reason)
 
     return Judged(evaluator.id, evaluator.score, judge)

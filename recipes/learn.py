@@ -9,9 +9,9 @@ from pathlib import Path
 from tyro.conf import OmitArgPrefixes, Positional
 
 from benchmarks.rules import checks_hold
-from loop.asked import AskedModel
-from loop.console.bar import along
-from loop.console.outcome import Outcome
+from loop.console.outcome import CommandResult
+from loop.console.progress import track
+from loop.policies import ModelChoice
 from recipes.command_line.config import resolve
 from tasks.suite import split_of
 from webagent.errors import SetupError
@@ -28,7 +28,7 @@ class LearnConfig:
     """The run folder; this one when none is named. Episodes on seeds for measuring are left out."""
     hints: Path = Path("hints")
     """Folder of the hints, a Markdown file for each site; what is there is added to."""
-    asked: OmitArgPrefixes[AskedModel] = field(default_factory=AskedModel)
+    asked: OmitArgPrefixes[ModelChoice] = field(default_factory=ModelChoice)
     """The model that writes."""
 
 
@@ -46,7 +46,7 @@ class Learnt:
     """The files of hints, one for each site."""
 
 
-def main(argv: Sequence[str]) -> Outcome:
+def main(argv: Sequence[str]) -> CommandResult:
     """Learn, and say what changed."""
     config = resolve(LearnConfig, "learn", argv)
     judged = _judged(config.run)
@@ -58,13 +58,13 @@ def main(argv: Sequence[str]) -> Outcome:
     print(f"{len(judged)} episodes, {len(learnt)} failures beside a success; {config.hints}:")
     for book in books:
         print(f"  {book.name}")
-    return Outcome(Learnt(len(judged), len(learnt), refused, [str(book) for book in books]))
+    return CommandResult(Learnt(len(judged), len(learnt), refused, [str(book) for book in books]))
 
 
 async def _learn(config: LearnConfig, judged: Sequence[tuple[Trajectory, bool]]) -> list[Induced]:
     model = config.asked.contestant().language_model()
     try:
-        told = partial(along, what="failures compared")
+        told = partial(track, name="failures compared")
         return await learn(model, config.hints, judged, along=told)
     finally:
         await model.close()

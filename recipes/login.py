@@ -9,8 +9,8 @@ from typing import Annotated
 
 import tyro
 
-from loop.console.outcome import Outcome
-from loop.console.person import until_enter
+from loop.console.outcome import CommandResult
+from loop.console.person import wait_for_enter
 from recipes.command_line.config import resolve
 from webagent.browser.sessions.login import PASSPHRASE_VARIABLE, Login, LoginStore, StorageState
 from webagent.browser.sessions.profile import Profile, read_profile
@@ -46,28 +46,28 @@ class LoggedIn:
     """The file that was written; empty when logins were only listed."""
 
 
-def main(argv: Sequence[str]) -> Outcome:
+def main(argv: Sequence[str]) -> CommandResult:
     """Save a login, or list them."""
     config = resolve(LoginConfig, "login", argv)
     store = LoginStore.default()
     if config.list:
         logins = [_facts(store, site) for site in store.sites()]
         _print_all(store, logins)
-        return Outcome(LoggedIn(str(store.folder), logins))
+        return CommandResult(LoggedIn(str(store.folder), logins))
     if not config.url or not config.site:
         raise UsageError("expected an address and a name: webagent login URL --site NAME")
     profile = read_profile(Path(config.profiles), config.site) if config.profiles else Profile()
     storage = asyncio.run(_log_in(config, profile))
     path = store.save(Login(config.site, config.url, storage, time.time()))
     print(f"saved {_counted(storage)} in {path}, encrypted with {_key(store)}")
-    return Outcome(LoggedIn(str(store.folder), [_facts(store, config.site)], str(path)))
+    return CommandResult(LoggedIn(str(store.folder), [_facts(store, config.site)], str(path)))
 
 
 async def _log_in(config: LoginConfig, profile: Profile) -> StorageState:
     from webagent.browser.sessions.profile import opened_for_person
 
     async with opened_for_person(config.url, profile, config.headless) as context:
-        await until_enter("Log in in the browser's window, then press Enter here.")
+        await wait_for_enter("Log in in the browser's window, then press Enter here.")
         state: StorageState = await context.storage_state(indexed_db=True)
     if not state["cookies"] and not state["origins"]:
         raise SetupError(f"{config.url} has left nothing in the browser, so nobody is logged in")

@@ -9,8 +9,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from apps.mcp.settings import McpConfig
-from loop.console.outcome import Outcome
-from loop.console.stopping import run_until_stopped
+from loop.console.outcome import CommandResult, run_until_stopped
 from loop.folder import RunFolder
 from recipes.command_line.config import resolve
 from webagent.errors import SetupError
@@ -30,7 +29,7 @@ class Served:
     """Folder of the run that kept them; empty where none did."""
 
 
-def main(argv: Sequence[str]) -> Outcome:
+def main(argv: Sequence[str]) -> CommandResult:
     """Serve until the client goes; raises `Stopped` after a signal."""
     config = resolve(McpConfig, "mcp", argv)
     config.check()
@@ -40,7 +39,7 @@ def main(argv: Sequence[str]) -> Outcome:
         from apps.mcp.reference import reference
 
         print(reference(config))
-        return Outcome(_served(config, 0))
+        return CommandResult(_served(config, 0))
     try:
         with _store(config, argv) as store:
             opened = run_until_stopped(_serve(config, store))
@@ -48,7 +47,7 @@ def main(argv: Sequence[str]) -> Outcome:
         # The process ends now, and a client waits two seconds for that before it kills it; looking
         # through all that the libraries have made for garbage would take longer on a busy machine.
         gc.freeze()
-    return Outcome(_served(config, opened))
+    return CommandResult(_served(config, opened))
 
 
 def _served(config: McpConfig, sessions: int) -> Served:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from loop.console.outcome import Outcome, Status
-from loop.console.stopping import run_until_stopped
+from loop.console.outcome import CommandResult, Status, run_until_stopped
+from loop.costs import format_spending, read_stop_reason
 from loop.folder import RunFolder
 from loop.proposers.report import (
     Proposed,
@@ -20,24 +20,23 @@ from loop.proposers.report import (
 )
 from loop.proposers.session import Session
 from loop.proposers.settings import ProposeConfig, resumed
-from loop.spending import told, why_stopped
 from recipes.command_line.config import resolve
 
 
-def main(argv: Sequence[str]) -> Outcome:
+def main(argv: Sequence[str]) -> CommandResult:
     """Failed where nothing was made; stopped where a cap came before the end, which is said."""
     config = resumed(resolve(ProposeConfig, "propose", argv))
     config.check()
     if config.preview:
         print(_listed(config.plan()))
-        return Outcome({"preview": config.plan()})
+        return CommandResult({"preview": config.plan()})
     folder = config.folder(["webagent", "propose", *argv])
     with folder.store() as store:
         session = Session(config, folder, store)
         run_until_stopped(session.propose(), "what was made is kept", _resume(folder))
-        reason = why_stopped(store)
+        reason = read_stop_reason(store)
     made = Status.DONE if session.lines else Status.FAILED
-    return Outcome(_told(session, folder, reason), Status.STOPPED if reason else made)
+    return CommandResult(_told(session, folder, reason), Status.STOPPED if reason else made)
 
 
 def _told(session: Session, folder: RunFolder, reason: str) -> Proposed:
@@ -52,7 +51,7 @@ def _told(session: Session, folder: RunFolder, reason: str) -> Proposed:
         "refused_for": dict(reasons_of(session.lines)),
         "by_solving": {name: asdict(share) for name, share in solving.items()},
         "unreadable": problems,
-        "spent": told(session.ledger),
+        "spent": format_spending(session.ledger),
         "stopped": reason,
     }
     folder.write_json("summary.json", summary)
@@ -63,7 +62,7 @@ def _told(session: Session, folder: RunFolder, reason: str) -> Proposed:
         print(_by_solving(solving))
     for problem in problems[:5]:
         print(f"  not read: {problem}")
-    print(f"cost: {told(session.ledger) or 'no model was asked'}")
+    print(f"cost: {format_spending(session.ledger) or 'no model was asked'}")
     print(f"proposals: {session.path}\n{_use(session.path)}")
     if reason:
         print(

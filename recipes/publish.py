@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tyro.conf import Positional
 
-from loop.console.outcome import Outcome
+from loop.console.outcome import CommandResult
 from loop.summary import as_markdown, read_summary, read_summary_file
 from recipes.command_line.config import resolve
 from webagent.errors import StoreError
@@ -42,7 +42,7 @@ class Published:
     """The summary's copy; empty where only the page was written."""
 
 
-def main(argv: Sequence[str]) -> Outcome:
+def main(argv: Sequence[str]) -> CommandResult:
     """Copy, then write the page."""
     config = resolve(PublishConfig, "publish", argv)
     if not config.folder.is_dir():
@@ -56,7 +56,7 @@ def main(argv: Sequence[str]) -> Outcome:
     page = config.folder / PAGE
     page.write_text(page_of(config.folder), encoding="utf-8")
     print(f"page: {page}")
-    return Outcome(Published(str(page), str(target or "")))
+    return CommandResult(Published(str(page), str(target or "")))
 
 
 def page_of(folder: Path) -> str:

@@ -13,8 +13,7 @@ import tyro
 
 from apps.record.demonstration import WHO, Demonstration
 from apps.record.session import Session, answer_typed
-from loop.console.outcome import Outcome
-from loop.console.stopping import SIGNALS
+from loop.console.outcome import SIGNALS, CommandResult
 from loop.folder import RunFolder
 from recipes.command_line.config import resolve
 from tasks.task import Task
@@ -69,7 +68,7 @@ class Recorded:
     """Things the person did that could not be kept."""
 
 
-def main(argv: Sequence[str]) -> Outcome:
+def main(argv: Sequence[str]) -> CommandResult:
     """Record one demonstration."""
     config = resolve(RecordConfig, "record", argv)
     _check(config)
@@ -83,7 +82,7 @@ def main(argv: Sequence[str]) -> Outcome:
         print(f"left out: {left}, as said above")
     if not made.goal:
         print("without a goal it can be replayed, but not be learnt from")
-    return Outcome(Recorded(str(folder.path), made.id, count, made.goal, left))
+    return CommandResult(Recorded(str(folder.path), made.id, count, made.goal, left))
 
 
 def _check(config: RecordConfig) -> None:

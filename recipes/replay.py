@@ -13,8 +13,7 @@ from apps.replay.recordings import Recording, recordings
 from apps.replay.result import Replayed
 from apps.replay.script import script_of
 from apps.replay.settings import ReplayConfig, values_of
-from loop.console.outcome import Outcome, Status
-from loop.console.stopping import run_until_stopped
+from loop.console.outcome import CommandResult, Status, run_until_stopped
 from loop.folder import RunFolder
 from recipes.command_line.config import resolve
 from webagent.errors import SetupError, UsageError
@@ -39,7 +38,7 @@ class Replays:
     """The file that was written with --to-script."""
 
 
-def main(argv: Sequence[str]) -> Outcome:
+def main(argv: Sequence[str]) -> CommandResult:
     """Replay; done when every episode was completed and its checks hold, where it has some."""
     config = _read(argv)
     chosen = recordings(config)
@@ -58,7 +57,7 @@ def main(argv: Sequence[str]) -> Outcome:
         *(str(folder.path), good, len(done) - refused, refused),
         [dict(each.content()) for each in done],
     )
-    return Outcome(facts, Status.DONE if good == len(done) else Status.FAILED)
+    return CommandResult(facts, Status.DONE if good == len(done) else Status.FAILED)
 
 
 def _read(argv: Sequence[str]) -> ReplayConfig:
@@ -75,7 +74,7 @@ def _read(argv: Sequence[str]) -> ReplayConfig:
     return config
 
 
-def _write(config: ReplayConfig, chosen: Sequence[Recording]) -> Outcome:
+def _write(config: ReplayConfig, chosen: Sequence[Recording]) -> CommandResult:
     if len(chosen) != 1:
         raise UsageError(f"--to-script writes one episode, and {len(chosen)} are chosen; name one")
     assert config.to_script is not None
@@ -85,7 +84,7 @@ def _write(config: ReplayConfig, chosen: Sequence[Recording]) -> Outcome:
     except OSError as error:
         raise SetupError(f"{config.to_script} cannot be written: {error.strerror}") from error
     print(f"wrote {config.to_script}; run it with: python {shlex.quote(str(config.to_script))}")
-    return Outcome(Replays(script=str(config.to_script)))
+    return CommandResult(Replays(script=str(config.to_script)))
 
 
 def _tell(done: Sequence[Replayed], good: int, refused: int, folder: RunFolder) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 from tyro.conf import Positional
 
 from apps.report.page import write_report
-from loop.console.outcome import Outcome
-from loop.failures import summary_of
+from loop.console.outcome import CommandResult
+from loop.failures import summarize_failures
 from loop.summary.shape import RunSummary
 from recipes.command_line.config import resolve
 
@@ -32,7 +32,7 @@ class Reported(RunSummary):
     """The pictures, with `--png`."""
 
 
-def main(argv: Sequence[str]) -> Outcome:
+def main(argv: Sequence[str]) -> CommandResult:
     """Write the page beside the summary it is made from, or where it is wanted."""
     from apps.report.plots import write_plots
     from loop.summary import print_summary, read_summary
@@ -44,10 +44,10 @@ def main(argv: Sequence[str]) -> Outcome:
         page = write_report(summary, store, config.run, config.html)
     plots: list[Path] = []
     if config.png is not None:
-        plots = write_plots(summary, summary_of(config.run, "evaluate"), config.png)
+        plots = write_plots(summary, summarize_failures(config.run, "evaluate"), config.png)
     print_summary(summary)
     print(f"\nreport: {page}")
     for plot in plots:
         print(f"plot: {plot}")
     facts = {"run": str(config.run), "report": str(page), "plots": [str(plot) for plot in plots]}
-    return Outcome({**summary, **facts})
+    return CommandResult({**summary, **facts})

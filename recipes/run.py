@@ -12,7 +12,7 @@ from apps.live.film import write_film
 from apps.live.live import Live
 from apps.live.outcome import facts_of, last_lines, status_of
 from apps.live.settings import RunConfig, check
-from loop.console.outcome import Outcome, Status, Stopped
+from loop.console.outcome import CommandResult, Status, Stopped
 from loop.folder import RunFolder
 from recipes.command_line.config import resolve
 from webagent.agent import Result
@@ -21,7 +21,7 @@ from webagent.records import Ending
 from webagent.store import Store
 
 
-def main(argv: Sequence[str]) -> Outcome:
+def main(argv: Sequence[str]) -> CommandResult:
     """Do one task, shown as it goes on."""
     config = resolve(RunConfig, "run", argv)
     check(config)
@@ -47,14 +47,14 @@ def main(argv: Sequence[str]) -> Outcome:
 
 def _told(
     config: RunConfig, folder: RunFolder, store: Store, live: Live, result: Result
-) -> Outcome:
+) -> CommandResult:
     """What came of it: shown, kept beside the episode, handed back."""
     display, status = live.display, live.interrupted or status_of(result)
     film = _film(config, store, display, result)
     facts = facts_of(result, folder.path, film)
     folder.write_json("result.json", asdict(facts))
     display.end(last_lines(result, folder.path), good=status == Status.DONE)
-    return Outcome(facts, status)
+    return CommandResult(facts, status)
 
 
 def _film(config: RunConfig, store: Store, display: Terminal, result: Result) -> str:

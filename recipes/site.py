@@ -19,7 +19,7 @@ from benchmarks.sites.control import Control, Note, tell
 from benchmarks.sites.instance import first_state
 from benchmarks.sites.registry import AnySite, described_sites
 from benchmarks.sites.state import FIRST, Build, built, cache_folder, digest
-from loop.console.outcome import Outcome, Status
+from loop.console.outcome import CommandResult, Status
 from loop.console.output import emit
 from recipes.command_line.config import resolve
 from webagent.errors import SetupError, UsageError, unknown_name
@@ -73,7 +73,7 @@ class SiteFacts(TypedDict, total=False):
     """What a reset did not put back."""
 
 
-def main(argv: Sequence[str]) -> Outcome:
+def main(argv: Sequence[str]) -> CommandResult:
     """Do it; failed when a check found something."""
     config = resolve(SiteConfig, "site", argv)
     if config.action not in ACTIONS:
@@ -88,14 +88,14 @@ def main(argv: Sequence[str]) -> Outcome:
         raise SetupError(str(error)) from error
 
 
-def _list(config: SiteConfig) -> Outcome:
+def _list(config: SiteConfig) -> CommandResult:
     sites = [site_named(name, config.files) for name in [*SITES, *described_sites(config.files)]]
     facts = [_facts(site) for site in sites]
     for each in facts:
         print(f"{each['site']:<12} {each['address']:<24} {each['is']}")
         for role, account in each["accounts"].items():
             print(f"{'':<12} {role}: {account['name']} / {account['password']}  {account['can']}")
-    return Outcome({"sites": facts})
+    return CommandResult({"sites": facts})
 
 
 def _facts(site: AnySite) -> dict[str, Any]:
@@ -116,7 +116,7 @@ def _facts(site: AnySite) -> dict[str, Any]:
     return {"site": site.id, "address": site.address, "is": condition, "accounts": accounts}
 
 
-def _start(config: SiteConfig) -> Outcome:
+def _start(config: SiteConfig) -> CommandResult:
     site = site_named(config.name, config.files)
     if isinstance(site, RemoteSite):
         raise SiteError(f"{site.id} is hosted at {site.hosted}; it is started there")
@@ -142,7 +142,7 @@ def _start(config: SiteConfig) -> Outcome:
             signal.signal(signal.SIGTERM, lambda *_: control.stopped.set())
             while not control.stopped.wait(1.0):
                 running.check()
-    return Outcome({"site": site.id})
+    return CommandResult({"site": site.id})
 
 
 def _tell_started(facts: dict[str, Any]) -> None:
@@ -158,7 +158,7 @@ def _tell_started(facts: dict[str, Any]) -> None:
     )
 
 
-def _detached(config: SiteConfig, site: str) -> Outcome:
+def _detached(config: SiteConfig, site: str) -> CommandResult:
     """The same command in a process of its own; it tells when it is there."""
     log, errors = (Note.path(site).with_suffix(end) for end in (".started", ".log"))
     log.parent.mkdir(parents=True, exist_ok=True)
@@ -180,7 +180,7 @@ def _detached(config: SiteConfig, site: str) -> Outcome:
         time.sleep(0.05)
     facts = json.loads(log.read_text(encoding="utf-8"))
     _tell_started(facts)
-    return Outcome(facts)
+    return CommandResult(facts)
 
 
 def _error_in(log: Path) -> str:
@@ -191,7 +191,7 @@ def _error_in(log: Path) -> str:
         return ""
 
 
-def _reset(config: SiteConfig) -> Outcome:
+def _reset(config: SiteConfig) -> CommandResult:
     site = site_named(config.name, config.files)
     if isinstance(site, RemoteSite):
         if not site.is_reset:
@@ -200,25 +200,25 @@ def _reset(config: SiteConfig) -> Outcome:
     else:
         seconds = tell(_running(site), "reset", config.state or FIRST)
     print(f"{site.id} is reset, in {1000 * seconds:.0f} ms")
-    return Outcome({"site": site.id, "reset_seconds": seconds})
+    return CommandResult({"site": site.id, "reset_seconds": seconds})
 
 
-def _snapshot(config: SiteConfig) -> Outcome:
+def _snapshot(config: SiteConfig) -> CommandResult:
     if not config.state:
         raise UsageError("expected a name for the state: webagent site snapshot NAME --state STATE")
     note = _running(site_named(config.name, config.files))
     path = tell(note, "snapshot", config.state)
     print(f"kept as {config.state!r} in {path}; webagent site reset {note.site} --state NAME")
-    return Outcome({"site": note.site, "folder": path})
+    return CommandResult({"site": note.site, "folder": path})
 
 
-def _stop(config: SiteConfig) -> Outcome:
+def _stop(config: SiteConfig) -> CommandResult:
     note = _running(site_named(config.name, config.files))
     tell(note, "stop")
     while Note.path(note.site).exists():
         time.sleep(0.05)
     print(f"{note.site} is stopped")
-    return Outcome({"site": note.site})
+    return CommandResult({"site": note.site})
 
 
 def _running(site: AnySite) -> Note:
@@ -228,7 +228,7 @@ def _running(site: AnySite) -> Note:
     return note
 
 
-def _check(config: SiteConfig) -> Outcome:
+def _check(config: SiteConfig) -> CommandResult:
     """Start another instance, look at it, and end it."""
     site = site_named(config.name, config.files)
     if missing := site.missing():
@@ -240,7 +240,7 @@ def _check(config: SiteConfig) -> Outcome:
     for name, value in facts.items():
         print(f"{name.replace('_', ' '):<18} {value}")
     is_good = facts["healthy"] and not facts.get("left_by_reset")
-    return Outcome(facts, Status.DONE if is_good else Status.FAILED)
+    return CommandResult(facts, Status.DONE if is_good else Status.FAILED)
 
 
 def _examined(build: Build) -> dict[str, Any]:
@@ -264,7 +264,7 @@ def _examined(build: Build) -> dict[str, Any]:
         }
 
 
-ACTIONS: dict[str, Callable[[SiteConfig], Outcome]] = {
+ACTIONS: dict[str, Callable[[SiteConfig], CommandResult]] = {
     "list": _list,
     "start": _start,
     "reset": _reset,

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from loop.console.outcome import Outcome
+from loop.console.outcome import CommandResult
 from loop.training.experience import Experience, experience
 from loop.training.images import Images
 from loop.training.lessons import lessons
@@ -53,7 +53,7 @@ class Trained:
     """The update after which it went on; 0 for a run from the start."""
 
 
-def main(argv: Sequence[str]) -> Outcome:
+def main(argv: Sequence[str]) -> CommandResult:
     """Train, save the weights beside how they are to be asked, and print what was done."""
     settings = resolve(TrainSettings, "train", argv)
     settings.check()
@@ -66,7 +66,7 @@ def main(argv: Sequence[str]) -> Outcome:
     if settings.role == "policy":
         asking.save(folder)
     print(_done(report, folder))
-    return Outcome(Trained(**asdict(report), weights=str(folder)))
+    return CommandResult(Trained(**asdict(report), weights=str(folder)))
 
 
 def _weights(settings: TrainSettings, episodes: Sequence[Trajectory]) -> "Weights":

@@ -7,18 +7,18 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from evaluators.frozen import refuse_frozen
-from loop.console.outcome import Outcome
-from loop.console.output import for_program
+from loop.console.outcome import CommandResult
+from loop.console.output import is_for_program
+from loop.folder import read_origin
 from loop.judge_training.course import teach
 from loop.judge_training.episodes import Labelled, frozen_of, part, read
 from loop.judge_training.report import Report, measured, table
 from loop.judge_training.settings import TrainJudgeSettings
-from loop.summary.origin import origin
 from recipes.command_line.config import resolve
 from webagent.errors import SetupError
 
 
-def main(argv: Sequence[str]) -> Outcome:
+def main(argv: Sequence[str]) -> CommandResult:
     """Train, then print how good the judge is; it lies in OUT/judge, the figures in OUT."""
     import torch
 
@@ -32,7 +32,7 @@ def main(argv: Sequence[str]) -> Outcome:
     report: Report = {
         "command": ["webagent", "train-judge", *argv],
         "settings": asdict(settings),
-        "origin": origin(),
+        "origin": read_origin(),
         "judge": f"reward_model@{course.judge.version}",
         "episodes": {name: _counted(getattr(parts, name)) for name in parts.__slots__},
         "cost": {k: getattr(course, k) for k in ("tokens", "seconds", "cpu_seconds")},
@@ -42,7 +42,7 @@ def main(argv: Sequence[str]) -> Outcome:
     text = json.dumps(report, indent=1, default=str)
     (settings.out / "report.json").write_text(text + "\n", encoding="utf-8")
     print(f"{table(report)}\n\njudge: {settings.out / 'judge'}")
-    return Outcome(report)
+    return CommandResult(report)
 
 
 def _same(settings: TrainJudgeSettings) -> None:
@@ -74,7 +74,7 @@ class _Teller:
 
     def __call__(self, stage: str, done: float, loss: float) -> None:
         now = time.monotonic()
-        if now < self._next or for_program():
+        if now < self._next or is_for_program():
             return
         self._next = now + 5
         print(f"{stage} {min(done, 1):4.0%}  loss {loss:.3f}", file=sys.stderr)

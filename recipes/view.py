@@ -10,7 +10,7 @@ from tyro.conf import Positional
 
 from apps.view import LOCAL
 from apps.view.archive import Archive
-from loop.console.outcome import Outcome
+from loop.console.outcome import CommandResult
 from loop.console.output import emit
 from recipes.command_line.config import resolve
 from webagent.errors import SetupError
@@ -43,7 +43,7 @@ class Served:
     """Names of the runs there were at the beginning."""
 
 
-def main(argv: Sequence[str]) -> Outcome:
+def main(argv: Sequence[str]) -> CommandResult:
     """Serve until Ctrl-C. Raises `SetupError` where there is nothing to show or no port."""
     config = resolve(ViewConfig, "view", argv)
     missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
@@ -65,7 +65,7 @@ def main(argv: Sequence[str]) -> Outcome:
         if config.open:
             webbrowser.open(address)
         serve(archive, config.host, listening)
-    return Outcome(served)
+    return CommandResult(served)
 
 
 def address_of(host: str, port: int) -> str:

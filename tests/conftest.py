@@ -1,4 +1,4 @@
-"""One browser for the whole run, and the local pages it is tested on."""
+"""The tiers, a home apart from the user's, one browser for the whole run, and its local pages."""
 
 import os
 from collections.abc import AsyncIterator, Callable
@@ -8,9 +8,58 @@ from typing import Any
 import pytest
 
 from tasks.task import Task
+from tests import tiers
 from webagent.browser import Browser, BrowserWorld
 
 PAGES = Path(__file__).parent / "pages"
+SELECTION = pytest.StashKey[tiers.Selection]()
+HOME = pytest.StashKey[Path]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the choice of a tier, or of a share of what the default tier leaves out."""
+    parser.addoption("--tier", choices=tiers.TIERS, default="all", help="tests to run (all)")
+    parser.addoption("--share", metavar="K/N", help="of what tier default leaves out, share K of N")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Read the selection, and move home before a test module is imported."""
+    share = config.getoption("share")
+    tier = config.getoption("tier")
+    config.stash[SELECTION] = tiers.Selection(tier) if share is None else tiers.read_share(share)
+    config.stash[HOME] = tiers.move_home()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Remove the home."""
+    tiers.remove_home(config.stash[HOME])
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what does not belong to the selection."""
+    kept = config.stash[SELECTION].keep(items)
+    chosen = {id(item) for item in kept}
+    left_out = [item for item in items if id(item) not in chosen]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+    items[:] = kept
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Say which selection ran, and which of its tests took longer than the tier allows."""
+    selection = config.stash[SELECTION]
+    terminalreporter.write_line(f"ran {selection}")
+    limit = tiers.SECONDS.get(selection.tier)
+    if limit is None or selection.share is not None:
+        return
+    reports = [r for name in ("passed", "failed") for r in terminalreporter.getreports(name)]
+    slow = [r for r in reports if r.when == "call" and r.duration > tiers.MARGIN * limit]
+    for report in sorted(slow, key=lambda r: -r.duration):
+        terminalreporter.write_line(
+            f"too slow for tier {selection.tier}: {report.duration:.1f} s, {report.nodeid}; "
+            f"make it quicker than {limit:g} s, or mark it slow (over 1 s) or very_slow (over 5 s)"
+        )
 
 
 @pytest.fixture(scope="session")

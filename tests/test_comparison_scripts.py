@@ -43,7 +43,7 @@ def test_our_side_is_measured_alone_where_there_is_no_other():
     assert '"theirs": null' in done.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.very_slow
 def test_candidates_are_written_several_times_faster_than_by_transformers():
     done = run("generation.py", "--only", "candidates", "--pairs", "1", "--json")
     assert done.returncode == 0, done.stderr

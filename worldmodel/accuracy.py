@@ -7,7 +7,7 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
-from webagent.models.builtin.words import keys_of
+from webagent.models.builtin.vocabulary import keys_of
 from webagent.records import Node, Observation
 from worldmodel.model import Outcome, Situation
 from worldmodel.transitions import Transition

@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 
 from webagent.models.builtin.prefix import Prefix
 from webagent.models.builtin.targets import Codec
-from webagent.models.builtin.tokens import EDITS, START
-from webagent.models.builtin.words import Vocabulary
+from webagent.models.builtin.vocabulary import EDITS, START, Vocabulary
 from webagent.records import Node, Observation
 from worldmodel.delta import Edit, difference
 from worldmodel.transitions import Transition

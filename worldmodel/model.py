@@ -8,9 +8,9 @@ import numpy as np
 import torch
 
 from webagent.action import Action
-from webagent.models.builtin.batch import SLOT_INDEX, collate
 from webagent.models.builtin.generate import sample
 from webagent.models.builtin.model import BuiltinModel
+from webagent.models.builtin.network import SLOT_INDEX, collate
 from webagent.models.builtin.prefix import Prefix, encode
 from webagent.models.builtin.targets import Codec
 from webagent.records import Observation, Step

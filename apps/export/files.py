@@ -25,8 +25,8 @@ from apps.export.table import Table, schema_of
 from apps.export.tally import Tally
 from apps.export.tools import tools_text
 from apps.export.turns import Asker, pictures
-from loop.console.bar import Bar
-from loop.till import Till
+from loop.console.progress import count_items
+from loop.costs import RunPrices
 from webagent.agent.asking import Asking
 from webagent.errors import SetupError
 from webagent.store import Store
@@ -43,8 +43,8 @@ async def write(request: Request, store: Store, selection: Selection) -> tuple[T
     asker = Asker(asking, store.images if config.images else None, request.played_as)
     chosen = len(selection.real) + len(selection.imagined)
     tally = Tally()
-    with whole_folder(request.out) as draft, Bar("episodes read", chosen) as bar:
-        source = Source(store, asker, Counter(), bar.step)
+    with whole_folder(request.out) as draft, count_items("episodes read", chosen) as step:
+        source = Source(store, asker, Counter(), step)
         if request.consumer is None:
             await _write_tables(request, source, selection, draft, tally)
         else:
@@ -59,7 +59,7 @@ async def _write_tables(
     request: Request, source: Source, selection: Selection, draft: Path, tally: Tally
 ) -> None:
     """One row a step and one an episode, imagined ones last and only up to their share."""
-    tools, till = tools_text(), Till.of(source.store)
+    tools, till = tools_text(), RunPrices.of(source.store)
     share = request.config.imagined_share
     with (
         Table(draft / "steps", schema_of(STEP)) as steps,

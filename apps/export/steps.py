@@ -9,7 +9,7 @@ import pyarrow as pa
 from apps.export.selection import Chosen
 from apps.export.table import BLOCKS, COUNT, FLAG, IMAGES, REAL, TEXT, Row, blocks, clean
 from apps.export.turns import Turn, pictures
-from loop.till import Till
+from loop.costs import RunPrices
 from tasks.task import Json
 from webagent.action import format_action
 from webagent.models.model import Message
@@ -99,7 +99,7 @@ EPISODE = {
 `tools` (the actions as tool schemas) are JSON."""
 
 
-def step_row(chosen: Chosen, trajectory: Trajectory, turn: Turn, till: Till) -> Row:
+def step_row(chosen: Chosen, trajectory: Trajectory, turn: Turn, till: RunPrices) -> Row:
     """The row of one step; `images` are those of its prompt."""
     decision, position = turn.step.decision, turn.position
     messages = (*turn.messages, Message("assistant", turn.reply))
@@ -145,7 +145,7 @@ def _decided(decision: Decision) -> dict[str, Any]:
     }
 
 
-def episode_row(chosen: Chosen, trajectory: Trajectory, tools: str, till: Till) -> Row:
+def episode_row(chosen: Chosen, trajectory: Trajectory, tools: str, till: RunPrices) -> Row:
     """The row of one episode."""
     place, entry = trajectory.provenance, chosen.entry
     money, currency = till.episode(trajectory)

@@ -12,9 +12,9 @@ from apps.live.hands import Hands
 from apps.live.keys import Keys
 from apps.live.settings import RunConfig, acting, agent_of, asking, may_ask, schema_in
 from apps.live.steering import Steering
+from loop.console.outcome import SIGNALS
 from loop.console.output import emit
-from loop.console.person import ByKey
-from loop.console.stopping import SIGNALS
+from loop.console.person import KeyboardPerson
 from webagent.agent import Asking, Event, Result, Stop
 from webagent.agent.actor import name_of
 from webagent.browser import BrowserWorld
@@ -45,7 +45,7 @@ class Live:
         config = self._config
         (asking(config) or Asking()).note(self._store)
         with self._signals(), Keys(self._press) as keys:
-            person = ByKey(self.display.say, keys.take) if keys.is_heard else None
+            person = KeyboardPerson(self.display.say, keys.take) if keys.is_heard else None
             self.display.say(f"run folder: {self._folder}")
             if keys.is_heard:
                 self.display.say(HELP if self._config.headed else HELP_UNSEEN)
@@ -124,7 +124,7 @@ class Live:
 class _Patient:
     """A person whose time to answer does not count."""
 
-    def __init__(self, person: ByKey, stop: Stop) -> None:
+    def __init__(self, person: KeyboardPerson, stop: Stop) -> None:
         self._person, self._stop = person, stop
 
     async def approve(self, question: str) -> bool:

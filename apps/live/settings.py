@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from tyro.conf import OmitArgPrefixes, Positional
 
-from loop.asked import AskedModel
-from loop.spending import Caps, check_money, prices_in
+from loop.costs import Caps, check_cost_cap, load_prices
+from loop.policies import ModelChoice
 from webagent.agent import Agent, Asking
 from webagent.agent.actor import Manner, check_actor, name_of
 from webagent.agent.agent import check_address
@@ -33,7 +33,7 @@ class RunConfig:
     """What is to be done, in a sentence."""
     url: str = ""
     """Where it begins."""
-    asked: OmitArgPrefixes[AskedModel] = field(default_factory=AskedModel)
+    asked: OmitArgPrefixes[ModelChoice] = field(default_factory=ModelChoice)
     """Who acts; `model:FOLDER` is a policy, too: built-in weights."""
     headed: bool = False
     """Show the browser's window, in which you can take over."""
@@ -92,7 +92,7 @@ def check(config: RunConfig) -> None:
     config.caps.check()
     if config.max_steps < 1:
         raise UsageError(f"--max-steps {config.max_steps} leaves nothing to do")
-    check_money(config.caps, name_of(acting(config)), prices_in(config.caps.prices))
+    check_cost_cap(config.caps, name_of(acting(config)), load_prices(config.caps.prices))
     if bool(config.profiles) != bool(config.site):
         raise UsageError("--profiles and --site go together: the file, and which of its tables")
     if config.gif and not config.screenshots:
@@ -172,7 +172,7 @@ def agent_of(config: RunConfig, folder: Path, store: Store, approver: Approve | 
         max_cost=config.caps.max_cost,
         max_tokens_total=config.caps.max_tokens_total,
         max_minutes=config.caps.max_minutes,
-        prices=prices_in(config.caps.prices),
+        prices=load_prices(config.caps.prices),
         vision=config.vision,
         asking=asking(config),
         temperature=config.temperature,

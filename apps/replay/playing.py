@@ -12,8 +12,8 @@ from apps.replay.recordings import Recording
 from apps.replay.result import Replayed
 from apps.replay.settings import ReplayConfig, values_of
 from benchmarks.sites.hosting import Hosting
-from loop.measurement.chosen import own_folders
-from loop.measurement.verdicts import HEADLINE, has_checks
+from loop.measurement.scoring import HEADLINE, has_checks
+from loop.measurement.selection import own_folders
 from loop.proposers.prove_stage import Playing, Stage
 from tasks.task import Task
 from webagent.action.actions import AnswerDialog

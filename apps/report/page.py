@@ -9,7 +9,7 @@ from apps.report import tables
 from apps.report.chart import curves, has_curve
 from apps.report.episodes import examples
 from apps.report.markup import Child, Markup, joined, tag
-from loop.failures import summary_of
+from loop.failures import summarize_failures
 from loop.summary import Summary, headline
 from loop.summary.words import kind_of_seeds, lenient_rule, macro_told, sources
 from webagent.errors import StoreError
@@ -115,7 +115,7 @@ def _measured(summary: Summary) -> list[Markup]:
 
 
 def _failures(run: Path) -> list[Markup]:
-    summary = summary_of(run, "evaluate")
+    summary = summarize_failures(run, "evaluate")
     if not summary.failures:
         return []
     return _section("Why episodes failed", summary.first, tables.failures(summary))

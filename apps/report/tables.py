@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from apps.report.colours import colour_class
 from apps.report.markup import Markup, tag
 from evaluators.attribution import FailureSummary
-from loop.failures import COLUMNS, cells
+from loop.failures import COLUMNS, format_rows
 from loop.summary import Comparison, Rate, RoundRow, Summary, compared
 from loop.summary.baselines import BaselineRow
 from loop.summary.drift import DriftRow
@@ -100,7 +100,7 @@ def baselines(found: Sequence[BaselineRow]) -> Markup:
 def failures(summary: FailureSummary) -> Markup:
     """A row for every cause that failed episodes were put down to."""
     rows = []
-    for cause, *rest in cells(summary):
+    for cause, *rest in format_rows(summary):
         classes = [("words prose" if place >= _FIRST_PROSE else "") for place in range(len(rest))]
         told = [tag("td", cell, class_=kind) for cell, kind in zip(rest, classes, strict=True)]
         rows.append(tag("tr", tag("th", cause, scope="row"), told))

@@ -9,7 +9,7 @@ from enum import StrEnum
 from functools import cached_property
 
 from apps.view.archive import Run
-from loop.noted import judge_in
+from loop.folder import read_judge_id
 from loop.summary.measure import task_name
 from webagent.records import SET_APART, Score
 from webagent.store import Entry, Store
@@ -94,7 +94,7 @@ class Contents:
 def read_contents(store: Store, version: str) -> Contents:
     """The contents as they are stored now. Raises `StoreError`."""
     entries, scores = store.entries("any"), store.scores("any")
-    judge = _judge(judge_in(store), scores)
+    judge = _judge(read_judge_id(store), scores)
     lines = tuple(_line(entry, scores.get(entry.id, ()), judge) for entry in entries)
     return Contents(version, judge, lines)
 

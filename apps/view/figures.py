@@ -8,9 +8,8 @@ from typing import Any
 
 from apps.view.archive import Run
 from apps.view.contents import Contents
-from loop.folder import RunFolder
+from loop.folder import Origin, RunFolder
 from loop.summary import RunMeta, Summary, read_summary, summarize
-from loop.summary.origin import Origin
 from loop.summary.shape import FILE
 from webagent.errors import StoreError
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from apps.view.contents import Contents, Line, Outcome
 from evaluators.statistics import wilson
-from loop.noted import CURRICULUM, monitors_of
+from loop.folder import CURRICULUM, read_monitors
 from loop.summary.measure import task_name
 from webagent.store import Store
 
@@ -76,7 +76,7 @@ def read_history(run: Path, store: Store) -> History:
         draws += read
         problems += wrong
     chances: dict[Place, dict[int, dict[str, float]]] = {}
-    for place, state in monitors_of(store):
+    for place, state in read_monitors(store):
         known = state.get("chances")
         if isinstance(known, dict):
             chances.setdefault(place, {})[int(state["round"])] = known

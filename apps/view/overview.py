@@ -18,7 +18,7 @@ from apps.view.figures import Figures, benchmark_of, settings_of
 from apps.view.pages import Pages, crumbs_of, moment
 from evaluators.attribution import Cause, FailureSummary, summarize
 from evaluators.statistics import wilson
-from loop.noted import warnings_of
+from loop.folder import read_warnings
 from loop.summary import Summary, headline
 from loop.summary.words import SPENT_HEAD, asked_of, kind_of_seeds, macro_told, sources
 from loop.summary.words import spent_cells as cells_of_cost
@@ -173,7 +173,7 @@ def _glance(pages: Pages, run: Run, contents: Contents, figures: Figures) -> dic
     known = pages.archivist.known(run, contents)
     failures = summarize(known.found.values())
     with run.store() as store:
-        warnings = warnings_of(store)
+        warnings = read_warnings(store)
     notices = [text for text in (problem, figures.problem, known.problem, *warnings) if text]
     return {
         "contents": contents,

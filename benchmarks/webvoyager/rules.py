@@ -9,12 +9,12 @@ import string
 from pathlib import Path
 from typing import NamedTuple
 
+from benchmarks.webarena.rules.asked import ask_for_verdict
 from benchmarks.webarena.rules.verified.text import plain
 from evaluators.evaluator import Verdict
 from evaluators.rules.numbers import Quantity, quantities
 from evaluators.rules.rule import Question, consulting_rule, rule
 from tasks.task import Json
-from webagent.errors import ModelError
 from webagent.models.model import Message, Model
 from webagent.models.prompt import Prompt, fence, load_prompt
 
@@ -102,18 +102,14 @@ async def asked_share(
         Message("system", prompt.fill("system")),
         Message("user", prompt.fill("user", **slots)),
     ]
-    by, text = f"{model.name}, {prompt.name}#{prompt.hash}", ""
-    try:
-        for _ in range(2):
-            text = (await model.complete(messages, max_tokens=512)).replies[0].text
-            share = _share_in(text.rpartition("</think>")[2])
-            if share is not None and (not whole or share in (0.0, 1.0)):
-                return Verdict(share, f"{text.strip()[:120]!r} ({by})")
-            said = Message("assistant", text or "(an empty reply)")
-            messages += [said, Message("user", prompt.fill("again"))]
-    except ModelError as error:
-        return Verdict(None, f"the model failed: {error} ({by})")
-    return Verdict(None, f"the reply {text[:80]!r} cannot be read, asked twice ({by})")
+
+    def read(text: str) -> Verdict | None:
+        share = _share_in(text)
+        if share is None or (whole and share not in (0.0, 1.0)):
+            return None
+        return Verdict(share, repr(text[:120]))
+
+    return await ask_for_verdict(model, prompt, messages, read, max_tokens=512)
 
 
 class Given(NamedTuple):

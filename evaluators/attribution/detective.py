@@ -12,11 +12,11 @@ from pydantic import BaseModel, ConfigDict
 from evaluators.attribution.attribute import headlines
 from evaluators.attribution.cause import Attribution, Cause, Finding, attribution
 from evaluators.attribution.words import stands_in
-from evaluators.steps.findings import UnusableError, first_valid
 from evaluators.steps.telling import attached, told_parts
 from webagent.errors import ModelError
-from webagent.models.model import Message, Model
+from webagent.models.model import Message, Model, Reply
 from webagent.models.prompt import fence, load_prompt
+from webagent.models.replies import UnusableError, ask_and_read, read_form
 from webagent.observation import render as render_page
 from webagent.records import Observation, Score, Trajectory
 
@@ -100,8 +100,21 @@ async def ask_cause(
         Message("system", PROMPT.fill("system")),
         Message("user", asked, tuple(image for _, image in shots)),
     )
+    count, seed = len(trajectory.steps), zlib.crc32(trajectory.id.encode()) & 0x7FFFFFF
+
+    async def ask(conversation: tuple[Message, ...]) -> Reply:
+        async with asyncio.timeout(settings.timeout):
+            return (
+                await model.complete(conversation, seed=seed, max_tokens=settings.max_tokens)
+            ).replies[0]
+
     try:
-        finding = await _found(model, messages, parts, trajectory, settings)
+        finding = await ask_and_read(
+            ask,
+            messages,
+            lambda text: _read(text, parts, count),
+            lambda problem: PROMPT.fill("again", problem=problem),
+        )
     except TimeoutError:
         finding = _untold(f"{model.name} did not reply within {settings.timeout:g} s")
     except ModelError as error:
@@ -115,35 +128,9 @@ def _untold(reason: str) -> Finding:
     return Finding(Cause.UNKNOWN, "abstained", None, reason)
 
 
-async def _found(
-    model: Model,
-    messages: tuple[Message, ...],
-    parts: dict[str, str],
-    trajectory: Trajectory,
-    settings: DetectiveSettings,
-) -> Finding:
-    count, seed = len(trajectory.steps), zlib.crc32(trajectory.id.encode()) & 0x7FFFFFF
-    reply = await _reply(model, messages, seed, settings)
-    try:
-        return _read(reply, parts, count)
-    except UnusableError as error:
-        again = PROMPT.fill("again", problem=str(error))
-    said = Message("assistant", reply or "(an empty reply)")
-    again_asked = (*messages, said, Message("user", again))
-    return _read(await _reply(model, again_asked, seed, settings), parts, count)
-
-
-async def _reply(
-    model: Model, messages: tuple[Message, ...], seed: int, settings: DetectiveSettings
-) -> str:
-    async with asyncio.timeout(settings.timeout):
-        completion = await model.complete(messages, seed=seed, max_tokens=settings.max_tokens)
-    return completion.replies[0].text
-
-
 def _read(text: str, parts: dict[str, str], count: int) -> Finding:
     """The finding of a reply. Raises `UnusableError`."""
-    said = first_valid(text, _Said)
+    said = read_form(text, _Said, strict=True)
     if said.step is not None and not 1 <= said.step <= count:
         raise UnusableError(f"there are steps 1 to {count}, and the reply names step {said.step}")
     if said.cause != "unknown" and not said.quotes:

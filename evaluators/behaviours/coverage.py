@@ -12,11 +12,12 @@ from evaluators.agreement.intervals import rate_interval
 from evaluators.behaviours.aspects import Aspect
 from evaluators.behaviours.grounding import told
 from evaluators.behaviours.metrics import Metric, remark
-from evaluators.behaviours.replies import UnusableError, parsed, prompt, replied
+from evaluators.behaviours.replies import prompt, replied
 from evaluators.behaviours.similarity import Vectors, unit
 from evaluators.statistics import Interval
 from webagent.models.model import Model
 from webagent.models.prompt import fence
+from webagent.models.replies import UnusableError, read_form
 from webagent.records import Trajectory
 
 
@@ -111,7 +112,7 @@ async def rated(
     slots = {"user": {**told(trajectory), "measures": listed}}
 
     def read(text: str) -> tuple[Trait, ...]:
-        ratings = parsed(text, _Ratings).ratings
+        ratings = read_form(text, _Ratings).ratings
         if sorted(each.measure for each in ratings) != [*range(1, len(metrics) + 1)]:
             raise UnusableError(f"there has to be one rating for each of {len(metrics)} measures")
         return tuple(
@@ -173,7 +174,7 @@ async def _matches(
     slots = {"user": {"remarks": fence("remarks", remarks), "traits": fence("traits", listed)}}
 
     def read(text: str) -> list[int | None]:
-        found = {each.remark: each.trait for each in parsed(text, _Matches).matches}
+        found = {each.remark: each.trait for each in read_form(text, _Matches).matches}
         if sorted(found) != [*range(1, len(aspects) + 1)]:
             raise UnusableError(f"there has to be one entry for each of {len(aspects)} remarks")
         if max(found.values()) > len(traits):

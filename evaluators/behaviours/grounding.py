@@ -7,11 +7,12 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from evaluators.behaviours.aspects import Aspect, Feedback
-from evaluators.behaviours.replies import UnusableError, parsed, prompt, replied
+from evaluators.behaviours.replies import prompt, replied
 from webagent.action import format_action
 from webagent.errors import ModelError
 from webagent.models.model import Model
 from webagent.models.prompt import fence
+from webagent.models.replies import UnusableError, read_form
 from webagent.records import Step, Trajectory
 
 
@@ -45,7 +46,7 @@ async def ground(model: Model, trajectory: Trajectory, feedback: Feedback) -> Gr
     slots = {"user": {**told(trajectory), "feedback": fence("comment", feedback.text)}}
 
     def read(text: str) -> tuple[Aspect, ...]:
-        remarks = parsed(text, _Remarks).aspects
+        remarks = read_form(text, _Remarks).aspects
         return tuple(_aspect(remark, trajectory, feedback) for remark in remarks)
 
     try:

@@ -15,9 +15,9 @@ from evaluators.behaviours.coverage import (
     rated,
 )
 from evaluators.behaviours.metrics import Metric, by_model, by_words
-from evaluators.behaviours.replies import UnusableError
 from webagent.errors import ModelError, SetupError
 from webagent.models.model import Model
+from webagent.models.replies import UnusableError
 from webagent.records import Trajectory
 
 SIZES = tuple(range(2, 16))

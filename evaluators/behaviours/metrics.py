@@ -8,10 +8,11 @@ from pydantic import BaseModel, Field
 
 from evaluators.behaviours.aspects import Aspect
 from evaluators.behaviours.clustering import grouped
-from evaluators.behaviours.replies import UnusableError, parsed, prompt, replied
+from evaluators.behaviours.replies import prompt, replied
 from evaluators.behaviours.similarity import Array, Vectors, terms, unit
 from webagent.models.model import Model
 from webagent.models.prompt import fence
+from webagent.models.replies import UnusableError, read_form
 
 _EXAMPLES = 3
 _NAMING = 3
@@ -78,7 +79,7 @@ async def by_model(model: Model, aspects: Sequence[Aspect], size: int) -> tuple[
     slots = {"system": {"count": str(size)}, "user": {"remarks": fence("remarks", listed)}}
 
     def read(text: str) -> tuple[Metric, ...]:
-        measures = parsed(text, _Measures).measures
+        measures = read_form(text, _Measures).measures
         count = len(aspects)
         if len(measures) != size:
             raise UnusableError(f"there are {len(measures)} measures, not {size}")

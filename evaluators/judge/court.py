@@ -14,16 +14,13 @@ from evaluators.judge.settings import JudgeSettings
 from webagent.errors import ModelError, StoreError
 from webagent.models.model import Completion, Message, Model, Reply
 from webagent.models.prompt import Prompt
+from webagent.models.replies import ask_and_read
 from webagent.observation import render as render_page
 from webagent.records import Observation, Trajectory
 
 Found = TypeVar("Found")
 _NO_LIMIT = 10**9
 _TOO_LONG = re.compile(r"\b(show|send) less\b|\bcontext\b|too long", re.IGNORECASE)
-
-
-class UnusableError(ValueError):
-    """A reply that cannot be read, contradicts itself, or quotes what is not there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,23 +132,17 @@ class Hearing:
         Raises `UnusableError` when the second reply cannot be used either, `ModelError` when there
         is none.
         """
-        try:
-            return _read(reply, read)
-        except UnusableError as error:
-            asked = prompt.fill("again", problem=str(error))
-        said = Message("assistant", reply.text or "(an empty reply)")
-        second = await self.ask((*messages, said, Message("user", asked)))
-        return _read(second[0], read)
+
+        async def ask(asked: tuple[Message, ...]) -> Reply:
+            return (await self.ask(asked))[0]
+
+        return await ask_and_read(
+            ask, messages, read, lambda problem: prompt.fill("again", problem=problem), reply
+        )
 
     def _late(self) -> str:
         limit = self.court.settings.timeout
         return f"no reply of {self.court.model.name} within {limit:g} s; raise `timeout` or wait"
-
-
-def _read(reply: Reply, read: Callable[[str], Found]) -> Found:
-    if reply.finish_reason == "length":
-        raise UnusableError("the reply was cut off before its end; be brief")
-    return read(reply.text.rpartition("</think>")[2])
 
 
 def seed_of(text: str) -> int:

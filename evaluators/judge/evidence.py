@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from evaluators.judge.conduct import Claim, actions_of, claim_of, has_acted
-from evaluators.judge.court import Case, Hearing, UnusableError
+from evaluators.judge.court import Case, Hearing
 from evaluators.judge.examination import KeyPoint, PointFound, Vote, outcome_of
 from evaluators.judge.exhibits import (
     Exhibit,
@@ -26,6 +26,7 @@ from evaluators.judge.show import as_shown
 from webagent.errors import ModelError
 from webagent.models.model import Message, Reply
 from webagent.models.prompt import fence, load_prompt
+from webagent.models.replies import UnusableError
 from webagent.records import Trajectory
 
 PROMPT = Path(__file__).parent / "prompts" / "judge.md"

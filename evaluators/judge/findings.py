@@ -5,18 +5,16 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Literal, TypeVar
+from typing import Literal
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field
 
-from evaluators.judge.court import UnusableError
 from evaluators.judge.examination import KeyPoint, PointFound
 from evaluators.judge.hearsay import Hearsay
-from evaluators.replies import json_objects
+from webagent.models.replies import UnusableError, read_form
 
 _WHERE = re.compile(r"(page|screenshot) (\d+)|actions")
 _UNSEEN = re.compile("[\"'“”‘’`\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff\u00ad]")
-Form = TypeVar("Form", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +83,7 @@ def read_findings(
     speak of the task, tell an action alone, or all stood on the first page before anything was
     done.
     """
-    said = {each.point: each for each in _one_for_each(_parsed(text, _Findings).findings, points)}
+    said = {each.point: each for each in _one_for_each(read_form(text, _Findings).findings, points)}
     looked_up = tuple(
         _looked_up(
             PointFound(point, said[number].verdict, said[number].where, said[number].quote),
@@ -107,7 +105,7 @@ def read_comparisons(
 
     Agreement needs words that stand in the answer. Raises `UnusableError` with what is wrong.
     """
-    said = {each.point: each for each in _parsed(text, _Comparisons).comparisons}
+    said = {each.point: each for each in read_form(text, _Comparisons).comparisons}
     if set(said) != set(asked):
         raise UnusableError(f"the points compared are {sorted(said)}; expected {sorted(asked)}")
     for number, each in said.items():
@@ -140,22 +138,6 @@ def _one_for_each(said: Sequence[_Finding], points: Sequence[KeyPoint]) -> Seque
             f"the points judged are {numbers}; expected each of 1 to {len(points)} once"
         )
     return said
-
-
-def _parsed(text: str, form: type[Form]) -> Form:
-    """The one JSON object of the right form; two that differ are none."""
-    problem, found = "there is no JSON object in the reply", list[Form]()
-    for value in json_objects(text):
-        try:
-            found.append(form.model_validate(value))
-        except ValidationError as error:
-            first = error.errors()[0]
-            problem = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-    if any(each != found[0] for each in found):
-        raise UnusableError("the reply holds two judgements that differ; give one")
-    if not found:
-        raise UnusableError(problem)
-    return found[0]
 
 
 def _looked_up(found: PointFound, number: int, evidence: Evidence) -> PointFound:

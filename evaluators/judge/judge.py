@@ -8,7 +8,7 @@ from typing import Any
 
 from evaluators.evaluator import Judged, Verdict
 from evaluators.judge.conduct import claim_of
-from evaluators.judge.court import Court, Hearing, UnusableError, seed_of
+from evaluators.judge.court import Court, Hearing, seed_of
 from evaluators.judge.examination import Examination, KeyPoint, Spending
 from evaluators.judge.keypoints import Key, KeyPoints
 from evaluators.judge.ruling import Ruling, check_claim, contradiction
@@ -17,6 +17,7 @@ from evaluators.judge.variants import VARIANTS, Variant, told
 from webagent.errors import ModelError, SetupError, unknown_name
 from webagent.models.model import Model
 from webagent.models.prompt import load_prompt
+from webagent.models.replies import UnusableError
 from webagent.records import Observation, Trajectory
 
 Images = Callable[[str], bytes]

@@ -6,10 +6,11 @@ from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from evaluators.judge.court import Court, Hearing, UnusableError, seed_of
+from evaluators.judge.court import Court, Hearing, seed_of
 from evaluators.judge.examination import KeyPoint
 from webagent.models.model import Message
 from webagent.models.prompt import Prompt, load_prompt
+from webagent.models.replies import UnusableError
 
 PROMPT = Path(__file__).parent / "prompts" / "key_points.md"
 _MOST = 20

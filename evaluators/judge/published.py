@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from evaluators.judge.conduct import actions_of, claim_of, reasoned_actions_of
-from evaluators.judge.court import Case, Hearing, UnusableError
+from evaluators.judge.court import Case, Hearing
 from evaluators.judge.examination import Vote
 from evaluators.judge.exhibits import Exhibit, captions, images_of, pages_text
 from evaluators.judge.keypoints import KeyPoints, numbered
@@ -17,6 +17,7 @@ from evaluators.judge.show import as_shown, form_of
 from webagent.errors import ModelError
 from webagent.models.model import Message, Reply
 from webagent.models.prompt import fence, load_prompt
+from webagent.models.replies import UnusableError
 from webagent.observation import render as render_page
 from webagent.records import Trajectory
 

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from evaluators.judge.court import Hearing, UnusableError
+from evaluators.judge.court import Hearing
 from evaluators.judge.examination import KeyPoint
 from evaluators.judge.exhibits import Exhibit, images_of
 from evaluators.judge.keypoints import numbered
 from webagent.errors import ModelError
 from webagent.models.model import Message
 from webagent.models.prompt import Prompt, fence, load_prompt
+from webagent.models.replies import UnusableError
 
 PROMPT = Path(__file__).parent / "prompts" / "relevance.md"
 _AT_ONCE = 8

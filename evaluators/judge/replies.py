@@ -2,8 +2,8 @@
 
 import re
 
-from evaluators.judge.court import UnusableError
 from evaluators.judge.examination import Outcome, Vote
+from webagent.models.replies import UnusableError
 
 _SUCCESS = re.compile(r"\bSUCCESS(FUL)?\b")
 _NO_SUCCESS = re.compile(r"\bNOT\W+(A\W+)?SUCCESS")

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from webagent.action import Action
 from webagent.action.actions import Answer, GiveUp
-from webagent.models.builtin.draft import past_of
+from webagent.models.builtin.layout import past_action_of
 from webagent.records import Ending, Node, Observation, Step, Trajectory
 
 _DEEDS = 8
@@ -75,7 +75,7 @@ def _deeds(steps: Sequence[Step], page: Observation) -> Iterator[Node]:
     pages = [*(step.observation for step in steps[1:]), page]
     told = list(zip(steps, pages, strict=True))[-_DEEDS:]
     for number, (step, after) in enumerate(told, start=10):
-        past = past_of(step.decision.action, step.observation)
+        past = past_action_of(step.decision.action, step.observation)
         node = after.node(past.mark) or step.observation.node(past.mark)
         kind = past.op if past.op in _OPS else "other"
         states = tuple(s for s in node.states if s != "focused") if node else ()

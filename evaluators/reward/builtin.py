@@ -15,12 +15,11 @@ from evaluators.reward.account import account
 from evaluators.reward.calibration import UNCALIBRATED, Calibration
 from evaluators.reward.lessons import Lesson, lessons
 from evaluators.reward.member import SURPRISES, Member, surprises
-from webagent.models.builtin.batch import SLOT_INDEX, collate
 from webagent.models.builtin.model import BuiltinModel
+from webagent.models.builtin.network import SLOT_INDEX, collate
 from webagent.models.builtin.prefix import Prefix, encode
 from webagent.models.builtin.targets import Codec
-from webagent.models.builtin.tokens import START
-from webagent.models.builtin.words import Vocabulary
+from webagent.models.builtin.vocabulary import START, Vocabulary
 from webagent.records import Trajectory
 from webagent.training.rows import Row, row
 

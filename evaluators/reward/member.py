@@ -8,8 +8,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from webagent.models.builtin.batch import collate
 from webagent.models.builtin.model import BuiltinModel
+from webagent.models.builtin.network import collate
 from webagent.models.builtin.prefix import encode
 from webagent.models.builtin.targets import ActionGrammar, Codec
 from webagent.records import Trajectory

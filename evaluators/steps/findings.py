@@ -1,17 +1,11 @@
 """What a judge of steps replies, read strictly and held against the episode it was shown."""
 
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from evaluators.replies import json_objects
 from evaluators.steps.judgement import JudgedStep, Label
-
-Form = TypeVar("Form", bound=BaseModel)
-
-
-class UnusableError(ValueError):
-    """A reply that cannot be read, contradicts itself or does not fit the episode."""
+from webagent.models.replies import UnusableError, read_form
 
 
 class StepFinding(BaseModel):
@@ -42,7 +36,7 @@ def read_course(text: str, count: int) -> tuple[JudgedStep, ...]:
 
     Raises `UnusableError` with what is wrong.
     """
-    course = first_valid(text, Course)
+    course = read_form(text, Course, strict=True)
     numbers = [found.step for found in course.steps]
     if numbers != list(range(1, count + 1)):
         raise UnusableError(f"there are steps 1 to {count}, and the reply judges {numbers}")
@@ -53,18 +47,6 @@ def read_course(text: str, count: int) -> tuple[JudgedStep, ...]:
         judged.append(_judged(found, done, course))
         done = found.done
     return tuple(judged)
-
-
-def first_valid(text: str, form: type[Form]) -> Form:
-    """The first JSON object of a reply that has the form. Raises `UnusableError` for none."""
-    problem = "there is no JSON object in the reply"
-    for value in json_objects(text.rpartition("</think>")[2]):
-        try:
-            return form.model_validate(value, strict=True)
-        except ValidationError as error:
-            first = error.errors()[0]
-            problem = f"{'.'.join(map(str, first['loc'])) or 'the object'}: {first['msg']}"
-    raise UnusableError(problem)
 
 
 def _check_first_error(course: Course) -> None:

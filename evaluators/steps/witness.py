@@ -2,17 +2,18 @@
 
 import asyncio
 import zlib
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from evaluators.steps.findings import UnusableError, read_course
+from evaluators.steps.findings import read_course
 from evaluators.steps.judgement import JudgedStep, StepJudgement, abstention
 from evaluators.steps.telling import attached, told_course
 from webagent.errors import ModelError
-from webagent.models.model import Message, Model
+from webagent.models.model import Message, Model, Reply
 from webagent.models.prompt import Prompt, load_prompt
+from webagent.models.replies import UnusableError, ask_and_read
 from webagent.observation import render as render_page
 from webagent.records import Observation, Trajectory
 
@@ -105,29 +106,22 @@ def _unjudgeable(trajectory: Trajectory, settings: StepJudgeSettings) -> str:
 
 
 async def _asked(witness: _Witness, trajectory: Trajectory) -> tuple[JudgedStep, ...]:
-    """The judged steps, asked for once more where the reply cannot be used.
-
-    Raises `UnusableError`, `ModelError` or `TimeoutError`.
-    """
-    count, messages = len(trajectory.steps), _messages(witness, trajectory)
-    reply = await _reply(witness, messages, trajectory)
-    try:
-        return read_course(reply, count)
-    except UnusableError as error:
-        again = witness.prompt.fill("again", problem=str(error), count=str(count))
-    said = Message("assistant", reply or "(an empty reply)")
-    return read_course(
-        await _reply(witness, (*messages, said, Message("user", again)), trajectory), count
-    )
-
-
-async def _reply(witness: _Witness, messages: Sequence[Message], trajectory: Trajectory) -> str:
+    """Return the judged steps. Raises `UnusableError`, `ModelError` or `TimeoutError`."""
+    count, settings = len(trajectory.steps), witness.settings
     seed = zlib.crc32(trajectory.id.encode()) & 0x7FFFFFF
-    async with asyncio.timeout(witness.settings.timeout):
-        completion = await witness.model.complete(
-            messages, seed=seed, max_tokens=witness.settings.max_tokens
-        )
-    return completion.replies[0].text
+
+    async def ask(messages: tuple[Message, ...]) -> Reply:
+        async with asyncio.timeout(settings.timeout):
+            return (
+                await witness.model.complete(messages, seed=seed, max_tokens=settings.max_tokens)
+            ).replies[0]
+
+    return await ask_and_read(
+        ask,
+        _messages(witness, trajectory),
+        lambda text: read_course(text, count),
+        lambda problem: witness.prompt.fill("again", problem=problem, count=str(count)),
+    )
 
 
 def _messages(witness: _Witness, trajectory: Trajectory) -> tuple[Message, ...]:

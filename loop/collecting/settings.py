@@ -6,9 +6,9 @@ from pathlib import Path
 
 from tyro.conf import OmitArgPrefixes
 
-from loop.asked import AskedModel
+from loop.costs import Caps
 from loop.measurement.settings import BenchmarkConfig, check
-from loop.spending import Caps
+from loop.policies import ModelChoice
 from webagent.errors import UsageError
 
 PHASE = "collect"
@@ -40,7 +40,7 @@ class CollectConfig:
     """Seeds of each task; repeats where tasks are the same whatever the seed."""
     samples: int = 1
     """Episodes a task and seed, for trainers that compare them."""
-    asked: OmitArgPrefixes[AskedModel] = field(default_factory=partial(AskedModel, "oracle"))
+    asked: OmitArgPrefixes[ModelChoice] = field(default_factory=partial(ModelChoice, "oracle"))
     """Who plays. Beside language models, --policy may name `oracle`, or `model:FOLDER` for saved
     built-in weights."""
     observation: str = "text"

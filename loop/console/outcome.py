@@ -1,9 +1,13 @@
-"""What a recipe hands back: its facts for programs, and the exit status that says how it went."""
+"""How a command ends: its facts for programs, its exit status, its errors, stopping signals."""
 
+import asyncio
 import signal
+from collections.abc import Coroutine, Mapping
 from dataclasses import asdict, dataclass, field, is_dataclass
 from enum import IntEnum
-from typing import Any
+from typing import Any, TypeVar
+
+from webagent.errors import SetupError, StoreError, UsageError, WebAgentError
 
 
 class Status(IntEnum):
@@ -25,7 +29,7 @@ class Status(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CommandResult:
     """What came of a recipe. `webagent X --json` prints the facts as one document of JSON."""
 
     facts: Any = field(default_factory=dict)
@@ -33,7 +37,7 @@ class Outcome:
     status: int = Status.DONE
 
 
-def facts_of(outcome: Outcome) -> dict[str, Any]:
+def facts_as_json(outcome: CommandResult) -> dict[str, Any]:
     """The facts as a document."""
     facts = outcome.facts
     if is_dataclass(facts) and not isinstance(facts, type):
@@ -51,3 +55,64 @@ class Stopped(Exception):
         self.next = next
         self.status = 128 + number
         """The exit status that says so."""
+
+
+def status_of(error: WebAgentError) -> Status:
+    """The exit status that stands for an error."""
+    match error:
+        case UsageError():
+            return Status.USAGE
+        case SetupError() | StoreError():
+            return Status.SETUP
+        case _:
+            return Status.FAILED
+
+
+def describe_error(error: Exception, recipe: str) -> Mapping[str, str]:
+    """An error as a document: what was found, of which kind it is, and what to do next.
+
+    Messages end with what to do next, behind a semicolon; an error can also carry it by itself.
+    """
+    said = str(error)
+    found, _, last = said.rpartition("; ")
+    explicit = str(getattr(error, "next", ""))
+    help_of = f"webagent {recipe} --help" if recipe else "webagent --help"
+    return {
+        "error": said,
+        "kind": type(error).__name__,
+        "next": explicit or (last if found else help_of),
+    }
+
+
+Result = TypeVar("Result")
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+def run_until_stopped(work: Coroutine[Any, Any, Result], kept: str = "", next: str = "") -> Result:
+    """Run it in an event loop of its own; a signal cancels it. Raises `Stopped` after its end.
+
+    `kept` and `next` go into what is said then: what is safe, and the command that goes on.
+    """
+    return asyncio.run(_watched(work, kept, next))
+
+
+async def _watched(work: Coroutine[Any, Any, Result], kept: str, next: str) -> Result:
+    loop, task = asyncio.get_running_loop(), asyncio.ensure_future(work)
+    seen: list[int] = []
+
+    def stop(number: int) -> None:
+        seen.append(number)
+        task.cancel()
+
+    for number in SIGNALS:
+        loop.add_signal_handler(number, stop, number)
+    try:
+        return await task
+    except asyncio.CancelledError:
+        if not seen:
+            raise
+        raise Stopped(seen[0], kept, next) from None
+    finally:
+        for number in SIGNALS:
+            loop.remove_signal_handler(number)

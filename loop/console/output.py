@@ -21,7 +21,7 @@ _lines: ContextVar[Counter[str]] = ContextVar("lines")
 """How many were emitted; one for the tasks of an event loop, too, which copy the context."""
 
 
-def for_program() -> bool:
+def is_for_program() -> bool:
     """Whether a program reads what is printed."""
     return _program.get() is not None
 
@@ -45,7 +45,7 @@ def conclude(facts: Mapping[str, Any]) -> None:
         tell(json.dumps(facts, indent=indent, default=str) + "\n")
 
 
-def people(width: int = _WIDTH) -> "Console":
+def results_console(width: int = _WIDTH) -> "Console":
     """Where results are shown to people: the terminal, or a pipe as wide as `width`."""
     from rich.console import Console
 
@@ -53,20 +53,20 @@ def people(width: int = _WIDTH) -> "Console":
     return console if console.is_terminal else Console(width=width)
 
 
-def progress() -> "Console":
+def progress_console() -> "Console":
     """Where it is shown how far something is: standard error, and nowhere with `--json`."""
     from rich.console import Console
 
-    return Console(stderr=True, quiet=for_program())
+    return Console(stderr=True, quiet=is_for_program())
 
 
 @contextmanager
-def json_only() -> Iterator[None]:
+def keep_stdout_for_json() -> Iterator[None]:
     """Keep standard output for `emit` and `conclude`; all else that is printed goes to stderr.
 
     Also what other programs print that are started meanwhile, as they inherit the file.
     """
-    with _apart() as output, redirect_stdout(sys.stderr):
+    with _separate_stdout() as output, redirect_stdout(sys.stderr):
 
         def tell(text: str) -> None:
             output.write(text)
@@ -81,7 +81,7 @@ def json_only() -> Iterator[None]:
 
 
 @contextmanager
-def _apart() -> Iterator[TextIO]:
+def _separate_stdout() -> Iterator[TextIO]:
     """Standard output as a file of its own, while its number leads to standard error."""
     try:
         here = os.dup(sys.stdout.fileno())

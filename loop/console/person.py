@@ -6,15 +6,15 @@ from collections.abc import Awaitable, Callable
 from webagent.errors import SetupError
 
 
-class AtTerminal:
+class TerminalPerson:
     """Asks on the terminal and waits for Enter; keep the browser's window in sight."""
 
     async def hand_over(self, reason: str) -> None:
         """Print the reason and wait. Raises `SetupError` where there is nobody to press Enter."""
-        await until_enter(f"{reason}\nDo it in the browser's window, then press Enter here.")
+        await wait_for_enter(f"{reason}\nDo it in the browser's window, then press Enter here.")
 
 
-class ByKey:
+class KeyboardPerson:
     """A person at a terminal that is read key by key: `y`, and nothing else, is a yes."""
 
     def __init__(self, say: Callable[[str], object], key: Callable[[], Awaitable[str]]) -> None:
@@ -33,7 +33,7 @@ class ByKey:
         await self._key()
 
 
-async def until_enter(request: str) -> None:
+async def wait_for_enter(request: str) -> None:
     """Print a request and wait for Enter."""
     print(request, flush=True)
     try:

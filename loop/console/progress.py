@@ -1,35 +1,43 @@
-"""Live progress: what every job is at, as a table that stays in place or as plain lines."""
+"""How far a command is: bars in place on a terminal, elsewhere a line every few seconds."""
 
 import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from textwrap import shorten
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self, TypeVar
 
-from rich.console import Console
-from rich.live import Live
-from rich.table import Table
+from loop.console.output import progress_console
+from loop.workers import JobProgress
+from webagent.records import Trajectory
+from webagent.rollout import INTERRUPTED
 
-from loop.console.output import progress
-from loop.workers import News
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress, TaskID
 
-_LINE_SECONDS = 5.0
+T = TypeVar("T")
+
+LINE_SECONDS = 5.0
+"""Between two lines on the same thing, so that a log stays readable."""
+PATIENCE_SECONDS = 2.0
+"""Counting of items that ends within this time shows nothing."""
 
 
-class Board:
-    """Shows the latest news of each job; on a terminal in place, elsewhere line by line."""
+class ProgressDisplay:
+    """Named rows, each with the share done and a text, on standard error; nothing with `--json`."""
 
-    def __init__(self, folder: Path, console: Console | None = None):
-        self._folder = folder
-        self._console = console or progress()
-        self._news: dict[str, News] = {}
+    def __init__(self, console: "Console | None" = None, patience: float = 0.0) -> None:
+        """`patience` is how many seconds have to pass before anything is shown."""
+        self.console = console or progress_console()
+        self._patience = patience
         self._started = time.monotonic()
-        self._said: dict[str, tuple[str, float]] = {}
-        self._live = Live(console=self._console, refresh_per_second=4, transient=True)
+        self._printed: dict[str, float] = {}
+        self._bars: Progress | None = None
+        self._rows: dict[str, TaskID] = {}
 
     def __enter__(self) -> Self:
-        self._console.print(f"run folder: {self._folder}")
-        if self._console.is_terminal:
-            self._live.start()
         return self
 
     def __exit__(
@@ -38,35 +46,124 @@ class Board:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._console.is_terminal:
-            self._live.stop()
+        if self._bars is not None:
+            self._bars.stop()
 
-    def show(self, news: News) -> None:
-        """Take in what a job says."""
-        self._news[news.job] = news
-        if self._console.is_terminal:
-            self._live.update(self._table())
-        else:
-            self._print_line(news)
+    @property
+    def seconds(self) -> float:
+        """Seconds since the display was made."""
+        return time.monotonic() - self._started
 
-    def _table(self) -> Table:
-        table = Table(box=None, pad_edge=False)
-        for name in ("arm, repeat", "stage", "", ""):
-            table.add_column(name)
-        for news in self._news.values():
-            bar = "" if news.stage == "done" else f"{'━' * round(20 * news.done):<20}"
-            table.add_row(news.job, news.stage, bar, news.note)
-        table.caption = f"{time.monotonic() - self._started:.0f} s"
-        return table
-
-    def _print_line(self, news: News) -> None:
-        """A line when a job enters a stage or ends one, and every few seconds in between."""
-        stage, when = self._said.get(news.job, ("", 0.0))
-        now = time.monotonic()
-        if stage == news.stage and news.done < 1.0 and now - when < _LINE_SECONDS:
+    def update(self, name: str, done: float, text: str, *, is_due: bool = False) -> None:
+        """Show which share of a row is done; with `is_due` a line is printed at once."""
+        if self.seconds < self._patience:
             return
-        self._said[news.job] = (news.stage, now)
-        clock = f"{now - self._started:6.1f} s"
-        self._console.print(
-            f"{clock}  {news.job:<12} {news.stage:<16} {news.done:4.0%}  {news.note}"
-        )
+        if self.console.is_terminal:
+            self._draw(name, done, text)
+        elif is_due or done >= 1 or self.seconds - self._printed.get(name, 0.0) >= LINE_SECONDS:
+            self._printed[name] = self.seconds
+            line = f"{self.seconds:6.1f} s  {name:<12} {text}"
+            self.console.print(line, highlight=False, markup=False)
+
+    def _draw(self, name: str, done: float, text: str) -> None:
+        if self._bars is None:
+            from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+            self._bars = Progress(
+                TextColumn("{task.description}", markup=False),
+                BarColumn(20),
+                TextColumn("{task.fields[text]}", markup=False),
+                TimeRemainingColumn(),
+                console=self.console,
+                transient=True,
+            )
+            self._bars.start()
+        if name not in self._rows:
+            self._rows[name] = self._bars.add_task(name, total=1.0, text=text)
+        self._bars.update(self._rows[name], completed=done, text=text)
+
+
+@contextmanager
+def show_jobs(
+    folder: Path, console: "Console | None" = None
+) -> Iterator[Callable[[JobProgress], None]]:
+    """Print where the run folder is, and yield what shows the latest news of each job."""
+    stages: dict[str, str] = {}
+    with ProgressDisplay(console) as display:
+        display.console.print(f"run folder: {folder}")
+
+        def show(job: JobProgress) -> None:
+            is_new = stages.get(job.job) != job.stage
+            stages[job.job] = job.stage
+            text = f"{job.stage:<16} {job.done:4.0%}  {job.note}"
+            display.update(job.job, job.done, text, is_due=is_new)
+
+        yield show
+
+
+@contextmanager
+def count_items(
+    name: str, total: int, console: "Console | None" = None
+) -> Iterator[Callable[[], None]]:
+    """Yield what is called for each item that is done; quick work shows nothing."""
+    done = 0
+    with ProgressDisplay(console, PATIENCE_SECONDS) as display:
+
+        def step() -> None:
+            nonlocal done
+            done += 1
+            display.update(name, done / total, f"{done:,} of {total:,}")
+
+        yield step
+
+
+def track(items: Sequence[T], name: str) -> Iterable[T]:
+    """Yield the items, showing how many of them were gone through."""
+    with count_items(name, len(items)) as step:
+        for item in items:
+            yield item
+            step()
+
+
+class EpisodeCounter:
+    """Counts episodes as they end, with their success, speed and cost so far."""
+
+    def __init__(self, display: ProgressDisplay, total: int, cost: Callable[[], str]) -> None:
+        self._display, self._total, self._cost = display, total, cost
+        self._settled = self._steps = self._failures = 0
+        self._passed = 0.0
+        self._trouble = ""
+
+    def count(self, trajectory: Trajectory, success: float | None, *, is_new: bool) -> None:
+        """Count an attempt that ended; those of an earlier session do not add to the speed.
+
+        Attempts whose world failed are counted apart, and those that a kill cut off not at all.
+        """
+        if trajectory.error == INTERRUPTED:
+            return
+        self._steps += len(trajectory.steps) if is_new else 0
+        if trajectory.ending is not None and trajectory.ending.is_infrastructure:
+            self._failures += 1
+            self._trouble = shorten(trajectory.error, 80, placeholder="…")
+        else:
+            self._settled += 1
+            self._passed += success or 0.0
+        texts = [
+            f"{self._settled}/{self._total} episodes"
+            f"  {100 * self._passed / (self._settled or 1):.1f} % success",
+            f"{self._steps / max(self._display.seconds, 1e-3):.0f} steps/s",
+        ]
+        if cost := self._cost():
+            texts.append(cost)
+        if self._failures:
+            texts.append(f"{self._failures} set aside, the last: {self._trouble}")
+        self._display.update("", self._settled / self._total, ", ".join(texts))
+
+
+@contextmanager
+def count_episodes(
+    total: int, console: "Console | None" = None, cost: Callable[[], str] = lambda: ""
+) -> Iterator[EpisodeCounter]:
+    """Yield a counter of so many episodes; `cost` tells what was spent so far."""
+    with ProgressDisplay(console) as display:
+        yield EpisodeCounter(display, total, cost)

@@ -7,8 +7,8 @@ from typing import Any, TypedDict
 
 from evaluators.reward.builtin import RewardModel
 from evaluators.reward.calibration import Quality, Rate, quality
+from loop.folder import Origin
 from loop.judge_training.episodes import Labelled, Parts
-from loop.summary.origin import Origin
 from webagent.records import Ending
 
 PARTS = ("calibration", "held-out seeds", "held-out tasks")

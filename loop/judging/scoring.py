@@ -8,7 +8,7 @@ from typing import Any
 
 from evaluators.combine import Tally, ask
 from evaluators.evaluator import Judged
-from loop.console.meter import Meter
+from loop.console.progress import EpisodeCounter
 from loop.judging.specification import title
 from webagent.errors import ModelError
 from webagent.models.metered import Ledger
@@ -76,11 +76,11 @@ class Scoring:
         ]
 
     async def score(
-        self, work: Sequence[tuple[Judged, str]], concurrency: int, meter: Meter
+        self, work: Sequence[tuple[Judged, str]], concurrency: int, counter: EpisodeCounter
     ) -> None:
         """Ask them all, so many at a time. Raises `ModelError` for a model that is not there."""
         queue = iter(work)
-        workers = [asyncio.ensure_future(self._worker(queue, meter)) for _ in range(concurrency)]
+        workers = [asyncio.ensure_future(self._worker(queue, counter)) for _ in range(concurrency)]
         try:
             await asyncio.gather(*workers)
         finally:
@@ -88,13 +88,13 @@ class Scoring:
                 worker.cancel()
             await asyncio.gather(*workers, return_exceptions=True)
 
-    async def _worker(self, queue: Iterator[tuple[Judged, str]], meter: Meter) -> None:
+    async def _worker(self, queue: Iterator[tuple[Judged, str]], counter: EpisodeCounter) -> None:
         for each, episode in queue:
             trajectory = self.store.load(episode)
             if trajectory is not None:
-                await self._ask(each, trajectory, meter)
+                await self._ask(each, trajectory, counter)
 
-    async def _ask(self, each: Judged, trajectory: Trajectory, meter: Meter) -> None:
+    async def _ask(self, each: Judged, trajectory: Trajectory, counter: EpisodeCounter) -> None:
         is_combined = each.id in self.combined
         asked = await ask(each, trajectory, seconds=None if is_combined else self.seconds)
         said = asked.score
@@ -111,7 +111,7 @@ class Scoring:
             self.store.put_state(_FAILED, rows)
         states = {name: tally.state() for name, tally in self.tallies.items()}
         self.store.put_state(_TALLIES, {**self.others, **states})
-        meter.count(trajectory, said.value, is_new=False)
+        counter.count(trajectory, said.value, is_new=False)
         self.in_a_row[title(each)] = self.in_a_row[title(each)] + 1 if asked.was_in_vain else 0
         if self.in_a_row[title(each)] >= OUTAGE:
             raise ModelError(

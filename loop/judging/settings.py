@@ -7,9 +7,8 @@ from typing import Annotated
 from tyro.conf import OmitArgPrefixes, Positional, arg
 
 from evaluators.agreement.pairs import RULES
-from loop.asked import AskedModel
-from loop.contestant import Contestant
-from loop.spending import Caps
+from loop.costs import Caps
+from loop.policies import ModelChoice, NamedPolicy
 from webagent.errors import UsageError, unknown_name
 
 
@@ -41,7 +40,7 @@ class JudgeConfig:
     """Imagined episodes, too."""
     retry: bool = False
     """Ask again where an evaluator abstained; where its model failed it is asked again anyway."""
-    asked: OmitArgPrefixes[AskedModel] = field(default_factory=AskedModel)
+    asked: OmitArgPrefixes[ModelChoice] = field(default_factory=ModelChoice)
     """The judges' model."""
     images: bool = True
     """Show the judge screenshots, where the run has them."""
@@ -95,6 +94,6 @@ class JudgeConfig:
         return self.induce is not None and self.asked.is_named
 
     @property
-    def contestant(self) -> Contestant:
+    def contestant(self) -> NamedPolicy:
         """The judges' model, as benchmarks name one."""
         return self.asked.contestant(images=self.images)

@@ -4,9 +4,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from loop.measurement.chosen import Chosen
-from loop.measurement.verdicts import HEADLINE
-from loop.noted import judge_in
+from loop.folder import read_judge_id
+from loop.measurement.scoring import HEADLINE
+from loop.measurement.selection import Chosen
 from loop.summary.baselines import GIVE_UP, NOTHING, PHASE, RECORDING, REPLAY
 from tasks.task import Task
 from webagent.action import Action, Answer, GiveUp
@@ -104,7 +104,7 @@ def recorded(run: Path, chosen: Chosen) -> Recordings:
     measured = {(task.id, task.seed) for task in chosen.tasks()} if chosen.suite.is_seeded else ()
     found: dict[str, Trajectory] = {}
     with Store.open(run) as store:
-        judges = {judge_in(store), HEADLINE.id}
+        judges = {read_judge_id(store), HEADLINE.id}
         successes = {
             episode
             for episode, scores in store.scores().items()

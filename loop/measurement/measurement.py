@@ -8,15 +8,15 @@ from functools import partial
 
 from rich.console import Console
 
-from loop.console.meter import Meter
+from loop.console.progress import count_episodes
+from loop.costs import format_spending
 from loop.measurement import baselines
 from loop.measurement.baselines import Recordings
-from loop.measurement.chosen import Chosen
 from loop.measurement.clock import Clock
+from loop.measurement.scoring import Verdicts, judging_in
+from loop.measurement.selection import Chosen
 from loop.measurement.settings import BenchmarkConfig, arm_of, contestant, judge_of, judging
-from loop.measurement.verdicts import Verdicts, judging_in
 from loop.measurement.worlds import Stage, stage_of
-from loop.spending import told
 from webagent.models.metered import Ledger, MeteredModel
 from webagent.policy.policy import Policy
 from webagent.records import Trajectory
@@ -79,7 +79,7 @@ class Measurement:
 
     async def _recordings(self, stage: Stage, verdicts: Verdicts, clock: Recorder) -> Recordings:
         """Successes to replay: those of a run, or what the oracles show now."""
-        from loop.contestant import Oracles
+        from loop.policies import ScriptedSolutions
 
         if self.config.replay is not None:
             return baselines.recorded(self.config.replay, self.chosen)
@@ -87,7 +87,7 @@ class Measurement:
         for trial in range(baselines.TRIES):
             left = [name for name in self.chosen.names if name not in found]
             plan = baselines.oracle_plan(self.chosen, left, trial)
-            for shown in await self._collect(plan, Oracles(), stage, verdicts, clock):
+            for shown in await self._collect(plan, ScriptedSolutions(), stage, verdicts, clock):
                 if await verdicts.give(shown) == 1.0:
                     found[shown.task.name] = shown
         return Recordings(baselines.ORACLES, found)
@@ -107,11 +107,11 @@ class Measurement:
         known = set(self.store.ids("any"))
         scoring: list[asyncio.Future[None]] = []
         shown = Console(quiet=True) if self.seen else None
-        with Meter(len(plan), shown, partial(told, self.ledger)) as meter:
+        with count_episodes(len(plan), shown, partial(format_spending, self.ledger)) as counter:
 
             async def score(trajectory: Trajectory) -> None:
                 value = await verdicts.give(trajectory)
-                meter.count(trajectory, value, is_new=trajectory.id not in known)
+                counter.count(trajectory, value, is_new=trajectory.id not in known)
                 if self.seen:
                     self.seen(trajectory)
 

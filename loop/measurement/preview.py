@@ -8,9 +8,9 @@ from benchmarks.rules import CONSULTING_RULES
 from loop.folder import RunFolder
 from loop.measurement import baselines
 from loop.measurement.baselines import is_infeasible
-from loop.measurement.chosen import Chosen
+from loop.measurement.scoring import has_checks
+from loop.measurement.selection import Chosen
 from loop.measurement.settings import BenchmarkConfig, arm_of, contestant, judge_of
-from loop.measurement.verdicts import has_checks
 from loop.measurement.worlds import missing_logins, missing_sites
 from tasks.task import Task
 from webagent.agent.asking import MAX_TOKENS

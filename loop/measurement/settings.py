@@ -7,12 +7,10 @@ from pathlib import Path
 from tyro.conf import OmitArgPrefixes
 
 from benchmarks.catalogue import BENCHMARKS
-from loop.asked import AskedModel
-from loop.contestant import PLAIN, Contestant
+from loop.costs import Caps, check_cost_cap, load_prices
 from loop.judging.specification import Spec, read_spec
-from loop.measurement.verdicts import HEADLINE
-from loop.memory import knowledge_of
-from loop.spending import Caps, check_money, prices_in
+from loop.measurement.scoring import HEADLINE
+from loop.policies import PLAIN, ModelChoice, NamedPolicy, load_knowledge
 from tasks.suite import SEEDS_PER_SPLIT, SPLITS
 from webagent.agent.asking import Asking
 from webagent.errors import UsageError, unknown_name
@@ -52,7 +50,7 @@ class BenchmarkConfig:
     state. Those of `webagent login` are found without it."""
     har: Path | None = None
     """Recording of a site's traffic (HAR) that answers in place of the network."""
-    asked: OmitArgPrefixes[AskedModel] = field(default_factory=partial(AskedModel, "oracle"))
+    asked: OmitArgPrefixes[ModelChoice] = field(default_factory=partial(ModelChoice, "oracle"))
     """Who plays. Beside language models, --policy may name `oracle`, or `model:FOLDER` for saved
     built-in weights."""
     observation: str = "text"
@@ -125,7 +123,7 @@ def check(config: BenchmarkConfig) -> None:
         )
     contestant(config).check()
     config.caps.check()
-    check_money(config.caps, config.asked.paid, prices_in(config.caps.prices))
+    check_cost_cap(config.caps, config.asked.paid, load_prices(config.caps.prices))
     if judge_of(config).asks_a_model:
         judging(config).check()
     if config.guard is not None:
@@ -137,9 +135,9 @@ def judge_of(config: BenchmarkConfig) -> Spec:
     return read_spec(config.judge)
 
 
-def judging(config: BenchmarkConfig) -> Contestant:
+def judging(config: BenchmarkConfig) -> NamedPolicy:
     """The judge's model, where a judge asks one."""
-    asked = AskedModel(config.judge_policy, config.judge_model, config.judge_endpoint)
+    asked = ModelChoice(config.judge_policy, config.judge_model, config.judge_endpoint)
     found = asked.contestant(images=config.judge_images)
     if found.kind == "endpoint" and not found.served:
         raise UsageError(
@@ -156,7 +154,7 @@ def arm_of(config: BenchmarkConfig) -> str:
     return contestant(config, knows=False).label(*told)
 
 
-def contestant(config: BenchmarkConfig, *, knows: bool = True) -> Contestant:
+def contestant(config: BenchmarkConfig, *, knows: bool = True) -> NamedPolicy:
     """The policy that is measured, asked as it was trained where nothing else is said."""
     found = config.asked.contestant()
     trained = Asking.load(Path(found.place)) if found.kind == "local" else None
@@ -179,4 +177,4 @@ def contestant(config: BenchmarkConfig, *, knows: bool = True) -> Contestant:
 
 def _knowledge(config: BenchmarkConfig) -> tuple[Knowledge, ...]:
     count, judge = config.exemplar_count, HEADLINE.id
-    return knowledge_of(config.exemplars, config.hints, config.split, judge, count)
+    return load_knowledge(config.exemplars, config.hints, config.split, judge, count)

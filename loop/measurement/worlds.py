@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmarks.sites.hosting import Hosting
-from loop.measurement.chosen import Chosen, own_folders
+from loop.measurement.selection import Chosen, own_folders
 from loop.measurement.settings import BenchmarkConfig, contestant, judge_of
 from tasks.task import Json, Task
 from webagent.agent.asking import Images

@@ -7,14 +7,14 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from evaluators.replies import json_objects
 from loop.proposers.answer import Drafted, proposals_of
-from loop.proposers.draft import Drafts, UnreadableDraft, read_drafts
+from loop.proposers.draft import Drafts, read_drafts
 from loop.proposers.request import PROPOSE, Request, system_slots
 from loop.proposers.scope import Scope
 from webagent.errors import StoreError
 from webagent.models.model import Message, Model
 from webagent.models.prompt import Prompt, fence, load_prompt
+from webagent.models.replies import UnusableError, find_objects, follow_up
 
 Read = TypeVar("Read")
 
@@ -122,7 +122,7 @@ class Asker:
         used, last = (found, first), first
         if problem:
             again = prompt.fill("again", problem=problem)
-            messages += [Message("assistant", first.text), Message("user", again)]
+            messages += follow_up(first.text, again)
             last = await self.reply(messages, prompt, number)
             second, problem = _tried(last.text, read_drafts)
             used = _better((found, first), (second, last))
@@ -159,18 +159,18 @@ class Asker:
 
 
 def read_object(text: str, read: Callable[[Mapping[str, Any]], Read]) -> Read:
-    """What the one JSON object in a reply says. Raises `UnreadableDraft` for none or several."""
-    objects = list(json_objects(text))
+    """What the one JSON object in a reply says. Raises `UnusableError` for none or several."""
+    objects = list(find_objects(text))
     if len(objects) != 1:
         found = f"{len(objects)} of them" if objects else f"none in {text.strip()[:60]!r}"
-        raise UnreadableDraft(f"expected one JSON object; found {found}")
+        raise UnusableError(f"expected one JSON object; found {found}")
     return read(objects[0])
 
 
 def _tried(text: str, read: Callable[[Mapping[str, Any]], Drafts]) -> tuple[Drafts | None, str]:
     try:
         return read_object(text, read), ""
-    except UnreadableDraft as error:
+    except UnusableError as error:
         return None, str(error)
 
 

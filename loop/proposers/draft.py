@@ -8,6 +8,7 @@ from typing import Any
 
 from loop.proposers.scope import Scope
 from tasks.task import Check, Json, Task
+from webagent.models.replies import UnusableError
 
 DIRECTIONS = ("easier", "harder", "sideways")
 """How a task may differ from the one it is made from."""
@@ -42,10 +43,6 @@ DRAFT_SCHEMA: dict[str, Any] = {
 """JSON Schema (2020-12) of one task in a reply."""
 
 
-class UnreadableDraft(ValueError):
-    """A reply or a task in it is not of the schema; the message says where and why."""
-
-
 @dataclass(frozen=True, slots=True)
 class Draft:
     """A task as it was written; nothing in it has been proven."""
@@ -77,12 +74,12 @@ class Drafts:
 def read_drafts(reply: Mapping[str, Any]) -> Drafts:
     """The tasks of a reply, `{"tasks": [...]}`, and what is wrong with those that are none.
 
-    Raises `UnreadableDraft` where the reply itself is of another shape.
+    Raises `UnusableError` where the reply itself is of another shape.
     """
     entries = reply.get("tasks")
     if set(reply) != {"tasks"} or not isinstance(entries, list):
         keys = ", ".join(map(repr, reply)) or "nothing"
-        raise UnreadableDraft(f'expected one key "tasks" with a list; found {keys}')
+        raise UnusableError(f'expected one key "tasks" with a list; found {keys}')
     read: list[Draft] = []
     problems = []
     for number, entry in enumerate(entries, 1):

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from loop.proposers.ask import Asker, read_object
-from loop.proposers.draft import UnreadableDraft
 from loop.proposers.filters import (
     Alike,
     Embed,
@@ -25,7 +24,9 @@ from webagent.guard import Guard
 from webagent.guard.decide import decide_request
 from webagent.guard.policy import for_task
 from webagent.models.model import Message
+from webagent.models.model import Reply as ModelReply
 from webagent.models.prompt import Prompt, fence, load_prompt
+from webagent.models.replies import UnusableError, ask_and_read
 
 Prove: TypeAlias = Callable[[Proposal], Awaitable[Solving | None]]
 """Has a proposal solved by whoever can, and says what came of it; None where nobody tried."""
@@ -138,16 +139,20 @@ async def verdicts_of(asker: Asker, tasks: Sequence[Task], scope: Scope) -> list
         Message("system", _system(prompt, scope)),
         Message("user", _user(prompt, tasks, scope)),
     ]
-    problem = ""
-    for _ in range(2):
-        reply = await asker.reply(messages, prompt)
-        try:
-            return read_object(reply.text, lambda said: _verdicts(said, len(tasks)))
-        except UnreadableDraft as error:
-            problem = str(error)
-        again = prompt.fill("again", problem=problem)
-        messages += [Message("assistant", reply.text), Message("user", again)]
-    return [Refusal("validity", f"the model's verdict could not be read: {problem}")] * len(tasks)
+
+    async def ask(asked: Sequence[Message]) -> ModelReply:
+        return ModelReply((await asker.reply(asked, prompt)).text)
+
+    try:
+        return await ask_and_read(
+            ask,
+            messages,
+            lambda text: read_object(text, lambda said: _verdicts(said, len(tasks))),
+            lambda problem: prompt.fill("again", problem=problem),
+        )
+    except UnusableError as error:
+        reason = f"the model's verdict could not be read: {error}"
+        return [Refusal("validity", reason)] * len(tasks)
 
 
 def _system(prompt: Prompt, scope: Scope) -> str:
@@ -163,10 +168,10 @@ def _user(prompt: Prompt, tasks: Sequence[Task], scope: Scope) -> str:
 
 
 def _verdicts(said: Mapping[str, Any], count: int) -> list[Refusal | None]:
-    """One for each task, in order. Raises `UnreadableDraft`."""
+    """One for each task, in order. Raises `UnusableError`."""
     entries = said.get("verdicts")
     if not isinstance(entries, list) or len(entries) != count:
-        raise UnreadableDraft(f'expected "verdicts", a list of {count}; found {entries!r:.80}')
+        raise UnusableError(f'expected "verdicts", a list of {count}; found {entries!r:.80}')
     return [_verdict(entry, number) for number, entry in enumerate(entries, 1)]
 
 
@@ -174,11 +179,9 @@ def _verdict(entry: Any, number: int) -> Refusal | None:
     wanted = {"task": int, "valid": bool, "safe": bool, "reason": str}
     fits = isinstance(entry, dict) and entry.keys() == wanted.keys()
     if not fits or any(type(entry[key]) is not kind for key, kind in wanted.items()):
-        raise UnreadableDraft(
-            f"verdict {number}: expected {', '.join(wanted)}; found {entry!r:.80}"
-        )
+        raise UnusableError(f"verdict {number}: expected {', '.join(wanted)}; found {entry!r:.80}")
     if entry["task"] != number:
-        raise UnreadableDraft(f"verdict {number} is of task {entry['task']}")
+        raise UnusableError(f"verdict {number} is of task {entry['task']}")
     if not entry["safe"]:
         return Refusal("safety", f"the model: {entry['reason']}")
     return None if entry["valid"] else Refusal("validity", f"the model: {entry['reason']}")

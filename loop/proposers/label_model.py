@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from loop.proposers.backward import Deed, Opened, Read, Story, Submitted, Written
-from webagent.models.model import Message, Model
+from webagent.models.model import Message, Model, Reply
 from webagent.models.prompt import fence, load_prompt
+from webagent.models.replies import UnusableError, ask_and_read
 
 PROMPT = load_prompt(Path(__file__).parent / "prompts" / "label.md")
 _LONGEST = 400
-_TIMES = 2
 _MAX_TOKENS = 1024
 
 
@@ -34,37 +34,41 @@ class ModelWriter:
         """
         user = PROMPT.fill("user", story=fence("story", _told(story)))
         messages = [Message("system", PROMPT.fill("system")), Message("user", user)]
-        for _ in range(_TIMES):
-            completion = await self.model.complete(messages, max_tokens=_MAX_TOKENS)
-            text = completion.replies[0].text.rpartition("</think>")[2].strip()
-            found = read(text, story)
-            if not isinstance(found, str):
-                return found
-            said = Message("assistant", text or "(an empty reply)")
-            messages += [said, Message("user", PROMPT.fill("again", problem=found))]
-        return None
+
+        async def ask(asked: tuple[Message, ...]) -> Reply:
+            return (await self.model.complete(asked, max_tokens=_MAX_TOKENS)).replies[0]
+
+        try:
+            return await ask_and_read(
+                ask,
+                messages,
+                lambda text: read(text, story),
+                lambda problem: PROMPT.fill("again", problem=problem),
+            )
+        except UnusableError:
+            return None
 
 
-def read(text: str, story: Story) -> Written | str | None:
-    """The task of a reply, None where it says that there is none, or in words what is wrong."""
+def read(text: str, story: Story) -> Written | None:
+    """Return the task in a reply, None where it says that there is none. Raises `UnusableError`."""
     try:
         said = json.loads(re.sub(r"^```(?:json)?\s*|\s*```$", "", text))
     except json.JSONDecodeError:
-        return "it is not one JSON object"
+        raise UnusableError("it is not one JSON object") from None
     if not isinstance(said, dict) or said.keys() != {"task"}:
-        return "expected an object with the key task and no other"
+        raise UnusableError("expected an object with the key task and no other")
     goal = said["task"]
     if goal is None:
         return None
     if not isinstance(goal, str) or not 0 < len(goal.strip()) <= _LONGEST:
-        return f"the task has to be a text of 1 to {_LONGEST} characters, or null"
+        raise UnusableError(f"the task has to be a text of 1 to {_LONGEST} characters, or null")
     last = story.deeds[-1]
     answer = last.value if isinstance(last, Read) else ""
     if answer and answer.casefold() in goal.casefold():
-        return "the question gives its answer away"
+        raise UnusableError("the question gives its answer away")
     missing = [value for value in _wanted(story) if value.casefold() not in goal.casefold()]
     if missing:
-        return f"the task does not say {missing[0]!r}"
+        raise UnusableError(f"the task does not say {missing[0]!r}")
     return Written(" ".join(goal.split()), answer)
 
 

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from evaluators.evaluator import Judged
+from loop.costs import load_prices, open_ledger, run_within_caps
 from loop.folder import RunFolder
 from loop.judging.specification import Making, read_spec
 from loop.proposers.ask import Asker, Kept, Sampling
@@ -19,7 +20,6 @@ from loop.proposers.prove_stage import Stage
 from loop.proposers.settings import NOBODY, ProposeConfig
 from loop.proposers.solve import ParentOracles, Solver
 from loop.proposers.sources import ASKING, Material, Proposed
-from loop.spending import open_ledger, prices_in, within
 from tasks.proposal import Proposal
 from tasks.task import Task
 from webagent.errors import UsageError
@@ -43,7 +43,7 @@ class Session:
 
     def __post_init__(self) -> None:
         config = self.config
-        self.ledger = open_ledger(self.store, config.caps, prices_in(config.caps.prices))
+        self.ledger = open_ledger(self.store, config.caps, load_prices(config.caps.prices))
         self.lines = read_lines(self.path)
 
     @property
@@ -60,7 +60,7 @@ class Session:
         """All of it, as far as the caps allow."""
         minutes = self.config.caps.max_minutes
         seconds = None if minutes is None else 60 * minutes
-        await within(self._work(), self.ledger, self.store, seconds)
+        await run_within_caps(self._work(), self.ledger, self.store, seconds)
 
     async def _work(self) -> None:
         images = self.store.images.add if self.config.images else None

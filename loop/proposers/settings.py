@@ -8,12 +8,11 @@ from typing import Any
 
 from tyro.conf import OmitArgPrefixes
 
-from loop.asked import AskedModel
-from loop.contestant import Contestant
+from loop.costs import Caps, check_cost_cap, load_prices
 from loop.folder import RunFolder
 from loop.judging.specification import read_spec
+from loop.policies import ModelChoice, NamedPolicy
 from loop.proposers.sources import ASKING
-from loop.spending import Caps, check_money, prices_in
 from tasks.proposal import SOURCES
 from webagent.errors import StoreError, UsageError, unknown_name
 
@@ -44,7 +43,7 @@ class ProposeConfig:
     the pages alone (PAE)."""
     login: str = ""
     """As whom pages are visited and explored, of the site's accounts."""
-    asked: OmitArgPrefixes[AskedModel] = field(default_factory=AskedModel)
+    asked: OmitArgPrefixes[ModelChoice] = field(default_factory=ModelChoice)
     """The model that proposes."""
     images: bool = False
     """Show the model screenshots of the pages, beside their text."""
@@ -101,15 +100,15 @@ class ProposeConfig:
         return self.writer == "model" or any(source in ASKING for source in self.source)
 
     @property
-    def contestant(self) -> Contestant:
+    def contestant(self) -> NamedPolicy:
         """The model that proposes, as benchmarks name one."""
         return self.asked.contestant(images=self.images)
 
     @property
-    def solving(self) -> Contestant:
+    def solving(self) -> NamedPolicy:
         """Who solves proposals."""
         model = self.solver_model or self.asked.model
-        return AskedModel(self.solver, model, self.asked.endpoint).contestant()
+        return ModelChoice(self.solver, model, self.asked.endpoint).contestant()
 
     def check(self) -> None:
         """Find what is wrong before anything is spent. Raises `SetupError`."""
@@ -138,7 +137,7 @@ class ProposeConfig:
             self.contestant.check()
         if self.solver != NOBODY:
             self.solving.check()
-        check_money(self.caps, self.asked.paid, prices_in(self.caps.prices))
+        check_cost_cap(self.caps, self.asked.paid, load_prices(self.caps.prices))
 
     def plan(self) -> dict[str, Any]:
         """What would be done, in words."""

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NotRequired, TypedDict, cast
 
+from loop.folder import Origin
 from loop.summary.baselines import BaselineRow
 from loop.summary.drift import DriftRow
 from loop.summary.macro import MacroRow
-from loop.summary.origin import Origin
 from loop.summary.spent import SpentRow
 from webagent.errors import StoreError
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import TypedDict
 
-from loop.spending import kept_entries, kept_prices, why_stopped
+from loop.costs import read_spending, read_stop_reason, read_stored_prices
 from loop.summary.baselines import PHASE, RECORDING
 from webagent.models.metered import Spent
 from webagent.models.price import Prices
@@ -61,10 +61,10 @@ class SpentRow(TypedDict):
 
 def spent(store: Store) -> SpentRow | None:
     """From what the run noted; None for a run that keeps no ledger."""
-    prices = kept_prices(store)
+    prices = read_stored_prices(store)
     if prices is None:
         return None
-    asked = [_asked(entry, prices) for entry in kept_entries(store)]
+    asked = [_asked(entry, prices) for entry in read_spending(store)]
     beside: Where = {"phase": [PHASE, RECORDING]}
     steps = store.count_real_steps() - store.count_real_steps(**beside)
     episodes = len(store.entries("played"))
@@ -78,7 +78,7 @@ def spent(store: Store) -> SpentRow | None:
         per_episode=_share(total, episodes),
         currency=next(iter(currencies)) if len(currencies) == 1 else "",
         asked=asked,
-        stopped=why_stopped(store),
+        stopped=read_stop_reason(store),
     )
 
 

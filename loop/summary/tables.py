@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from loop.console.output import people
+from loop.console.output import results_console
 from loop.summary.drift import DriftRow
 from loop.summary.shape import ArmRow, Rate, RoundRow, Summary
 from loop.summary.spent import SpentRow
@@ -33,7 +33,7 @@ from loop.summary.words import (
 
 def print_summary(summary: Summary, console: Console | None = None) -> None:
     """Success by arm and round, by task, and each arm beside what it must beat."""
-    console = console or people()
+    console = console or results_console()
     if summary["arms"]:
         console.print(_rounds(summary), _tasks(summary), sep="\n")
     for comparison in summary["comparisons"]:

@@ -2,10 +2,10 @@
 
 import math
 
+from loop.folder import Origin
 from loop.summary.baselines import BaselineRow
 from loop.summary.drift import DriftRow
 from loop.summary.macro import MacroRow
-from loop.summary.origin import Origin
 from loop.summary.shape import ArmRow, Comparison, Rate, RoundRow, Summary
 from loop.summary.spent import Amount, Asked, SpentRow
 

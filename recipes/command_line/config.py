@@ -1,14 +1,18 @@
 """Where the settings of a recipe come from: flag, environment, TOML, preset, default."""
 
 import argparse
+import ast
+import inspect
 import io
 import os
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import redirect_stderr
-from dataclasses import is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from itertools import pairwise
 from pathlib import Path
+from textwrap import dedent
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 from loop.flat import hints_of, laid_upon
@@ -65,37 +69,77 @@ def _wrong(config: type[Config], recipe: str, flags: Sequence[str], said: str) -
     inside = [line.strip("│| ") for line in said.splitlines() if line[:1] in ("│", "|")]
     first = next((line for line in inside if line), "the command line cannot be read")
     if unknown := _unknown(config, [word.partition("=")[0] for word in flags]):
-        found = str(unknown_name(f"flag of webagent {recipe}", unknown, flags_of(config)))
+        found = str(unknown_name(f"flag of webagent {recipe}", unknown, _flags(config)))
         return UsageError(f"{found}; webagent {recipe} --help lists all")
     return UsageError(f"{first}; see webagent {recipe} --help")
 
 
 def _unknown(config: type[Config], given: Sequence[str]) -> str:
     """The first flag among the words that no setting has; empty where all are known."""
-    known = {flag.replace("_", "-") for flag in flags_of(config)}
-    flags = [
-        word
-        for word in given
-        if word.startswith("-") and not bool(re.fullmatch(r"-[\d.]+(e[-+]?\d+)?", word))
-    ]
+    known = set(_flags(config))
+    flags = [word for word in given if word.startswith("-") and not _is_number(word)]
     return next((word for word in flags if word.replace("_", "-") not in known), "")
 
 
-def flags_of(config: type[Any], prefix: str = "") -> list[str]:
-    """Every flag of a recipe with these settings, those of settings inside settings included."""
-    from tyro.conf import OmitArgPrefixes
+def _flags(config: type[Any]) -> list[str]:
+    return [flag for option in options_of(config) for flag in option.flags]
 
-    flags: list[str] = []
-    for name, hint in get_type_hints(config, include_extras=True).items():
-        kind, *extras = get_args(hint) if get_origin(hint) is Annotated else (hint,)
-        named = next((found for each in extras if (found := getattr(each, "name", None))), name)
-        path = f"{prefix}{named}".replace("_", "-")
-        if is_dataclass(kind) and isinstance(kind, type):
-            flags += flags_of(kind, prefix if OmitArgPrefixes in extras else f"{path}.")
-        else:
-            flags.append(f"--{path}")
-            flags += [f"--{prefix}no-{named}".replace("_", "-")] * (kind is bool)
-    return flags
+
+def _is_number(word: str) -> bool:
+    return bool(re.fullmatch(r"-[\d.]+(e[-+]?\d+)?", word))
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One setting of a command, as it is typed."""
+
+    name: str
+    """Without dashes in front: `max-cost`, `prompting.plan`."""
+    type: Any
+    default: Any
+    doc: str
+    is_positional: bool = False
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """The flags that set it; a switch has one to turn it off, too."""
+        prefix, dot, last = self.name.rpartition(".")
+        off = (f"--{prefix}{dot}no-{last}",) if self.type is bool else ()
+        return () if self.is_positional else (f"--{self.name}", *off)
+
+
+def options_of(config: type[Any], prefix: str = "") -> Iterator[Option]:
+    """Yield every setting of a dataclass, those of dataclasses inside it included."""
+    from tyro.conf import OmitArgPrefixes, Positional
+
+    hints = get_type_hints(config, include_extras=True)
+    docs = _docs_of(config)
+    for field in fields(config):
+        hint = hints[field.name]
+        kind, *marks = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+        named = [mark.name for mark in marks if getattr(mark, "name", None)]
+        name = f"{prefix}{[*named, field.name][0]}".replace("_", "-")
+        if is_dataclass(kind):
+            assert isinstance(kind, type)
+            yield from options_of(kind, prefix if OmitArgPrefixes in marks else f"{name}.")
+        elif not any(is_dataclass(each) for each in get_args(kind)):  # no line can make one
+            is_made = field.default_factory is not MISSING
+            default = field.default_factory() if is_made else field.default
+            is_positional = get_args(Positional[str])[1] in marks
+            yield Option(name, kind, default, docs.get(field.name, ""), is_positional)
+
+
+def _docs_of(config: type[Any]) -> dict[str, str]:
+    """The text under each field of a class and of those it extends, on one line."""
+    docs: dict[str, str] = {}
+    for each in reversed([cls for cls in config.__mro__ if is_dataclass(cls)]):
+        [node] = ast.parse(dedent(inspect.getsource(each))).body
+        assert isinstance(node, ast.ClassDef)
+        for field, text in pairwise(node.body):
+            match field, text:
+                case ast.AnnAssign(target=ast.Name(name)), ast.Expr(ast.Constant(str(doc))):
+                    docs[name] = " ".join(doc.split())
+    return docs
 
 
 def _sources(recipe: str) -> str:
@@ -158,9 +202,7 @@ def _read_environment(config: type[Config], recipe: str) -> dict[str, Any]:
     }
     hints = hints_of(config)
     values = {
-        name: re.findall(r"[^\s,]+", text)
-        if (get_origin(hints.get(name)) in (tuple, list))
-        else text
+        name: re.findall(r"[^\s,]+", text) if _is_list(hints.get(name)) else text
         for name, text in found.items()
     }
     return _checked(config, values, f"the environment ({prefix}...)")
@@ -168,6 +210,10 @@ def _read_environment(config: type[Config], recipe: str) -> dict[str, Any]:
 
 def _variable(recipe: str, field: str) -> str:
     return f"WEBAGENT_{recipe}_{field}".upper().replace("-", "_")
+
+
+def _is_list(hint: object) -> bool:
+    return get_origin(hint) in (tuple, list)
 
 
 def _checked(config: type[Config], values: Mapping[str, object], source: str) -> dict[str, Any]:

@@ -6,9 +6,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 if TYPE_CHECKING:
-    from loop.console.outcome import Outcome
+    from loop.console.outcome import CommandResult
 
-Main: TypeAlias = "Callable[[Sequence[str]], Outcome]"
+Main: TypeAlias = "Callable[[Sequence[str]], CommandResult]"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-GENERATED = "docs/reference/"
-"""Pages that the code writes; their examples are taken from other pages."""
 SHELL = ("", "sh", "bash", "console")
 OURS = ("webagent", "scripts/", "python", ".venv/bin/")
 AROUND = ("cd", "cp", "eval", "export", "git", "pip", "source", "sbatch")
@@ -52,7 +50,7 @@ def pages() -> tuple[Path, ...]:
     """Every page that people wrote."""
     found = [ROOT / "README.md", ROOT / "AGENTS.md", ROOT / "CONTRIBUTING.md"]
     found += sorted((ROOT / "docs").rglob("*.md"))
-    return tuple(page for page in found if not name_of(page).startswith(GENERATED))
+    return tuple(found)
 
 
 def name_of(page: Path) -> str:

@@ -64,7 +64,7 @@ def test_what_a_page_tells_to_run_runs(
 
 
 @pytest.mark.browser
-@pytest.mark.slow
+@pytest.mark.very_slow
 @pytest.mark.parametrize("page", SLOW, ids=name_of)
 def test_what_a_page_tells_to_run_runs_though_it_takes_long(
     page: Path, scratch: Path, small_run: Path, monkeypatch: pytest.MonkeyPatch, capsys

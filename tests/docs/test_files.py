@@ -30,7 +30,6 @@ READERS: dict[tuple[str, str], Callable[[Path], object]] = {
     ("docs/sites.md", "[sites.shop]"): lambda file: read_profile(file, "shop"),
 }
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
-ALL = [*pages(), *sorted((ROOT / "docs/reference").rglob("*.md")), ROOT / "llms.txt"]
 TOML = [b for page in pages() for b in blocks(page) if b.language == "toml"]
 
 
@@ -63,30 +62,6 @@ def test_the_tasks_that_are_shown_are_tasks(tmp_path: Path) -> None:
         "finish",
         "count",
     )
-
-
-@pytest.mark.parametrize("page", ALL, ids=name_of)
-def test_every_link_of_a_page_leads_somewhere(page: Path) -> None:
-    text = re.sub(r"^( *)```.*?^ *```", "", page.read_text(encoding="utf-8"), flags=re.S | re.M)
-    lost = [link for link in LINK.findall(re.sub(r"`[^`]*`", "", text)) if not leads(page, link)]
-    assert lost == []
-
-
-def leads(page: Path, link: str) -> bool:
-    """Whether the file is there, with the heading that is named."""
-    name, _, heading = link.partition("#")
-    if re.match(r"https?:|mailto:", link):
-        return True
-    target = (page.parent / name).resolve() if name else page
-    if not target.exists():
-        return False
-    return not heading or heading in headings(target)
-
-
-def headings(page: Path) -> set[str]:
-    """What GitHub calls the headings of a page."""
-    found = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.M)
-    return {re.sub(r"[^\w\- ]", "", each.lower()).replace(" ", "-") for each in found}
 
 
 def test_every_page_is_in_the_index() -> None:

@@ -199,10 +199,12 @@ READ: dict[str, tuple[str, ...]] = {
     "the tests themselves": (
         "scripts/test",
         "scripts/check",
+        "scripts/test --fast",
         "scripts/test tests/recipes -k export",
+        "scripts/test --all",
     ),
     "tests/test_setup_script.py runs it": ("scripts/setup",),
-    "tests/docs/test_reference.py holds what it writes": ("python -m recipes.reference",),
+    "continuous integration runs it": ("scripts/docs",),
     "published task files, live sites or sites that the reader hosts": (
         "webagent benchmark webarena --addresses sites.toml --logins logins --judge consulted"
         " --judge-model big-1",

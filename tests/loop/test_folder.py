@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from loop.asked import AskedModel
+from loop.costs import Caps
 from loop.folder import RunFolder
 from loop.measurement.settings import BenchmarkConfig
+from loop.policies import ModelChoice
 from loop.settings import ImproveConfig
-from loop.spending import Caps
 from tests.fakes.lessons import untrained
 from webagent.errors import ModelError, StoreError
 
@@ -88,7 +88,7 @@ def test_weights_that_are_not_there_are_missed_in_words(tmp_path: Path) -> None:
 
 
 def test_shared_settings_stand_among_a_run_s_own_and_are_found_again(tmp_path: Path) -> None:
-    config = BenchmarkConfig(asked=AskedModel(model="m"), caps=Caps(max_cost=2.0), seeds=3)
+    config = BenchmarkConfig(asked=ModelChoice(model="m"), caps=Caps(max_cost=2.0), seeds=3)
     folder = RunFolder.create(tmp_path / "run", config, ["webagent", "benchmark"])
     kept = folder.settings()["config"]
     assert (kept["policy"], kept["model"], kept["max_cost"]) == ("endpoint", "m", 2.0)

@@ -8,9 +8,8 @@ from typing import Any, cast
 import pytest
 
 from loop.arms import ARMS
-from loop.folder import RunFolder
+from loop.folder import RunFolder, read_warnings
 from loop.learner import Learner
-from loop.noted import warnings_of
 from loop.session import SHARED, Session
 from loop.settings import ImproveConfig
 from loop.stages import demonstrate, tell_of_few_passes
@@ -40,7 +39,7 @@ def test_a_first_training_too_short_for_its_demonstrations_is_told_and_kept(
             lambda stage, done, text: said.append(text),
         )
         tell_of_few_passes(session, FitReport(tokens, 10, 1.0, 1.0, passes, 1.0))
-        kept = warnings_of(store)
+        kept = read_warnings(store)
     assert len(said) == len(kept) == bool(told)
     assert all(words in line for words in told for line in (*said, *kept))
     assert all(line.startswith("none, repeat 1: ") for line in kept)
@@ -69,8 +68,8 @@ async def test_spare_demonstrations_are_played_only_of_tasks_that_fell_short(
     async def scored(session: Session, episodes: Sequence[Trajectory]) -> list[float | None]:
         return [values[episode.task.name].pop(0) for episode in episodes]
 
-    monkeypatch.setattr("loop.stages.play", play)
-    monkeypatch.setattr("loop.stages.scored", scored)
+    monkeypatch.setattr("loop.stages.play_episodes", play)
+    monkeypatch.setattr("loop.stages.score_episodes", scored)
     config = ImproveConfig(tasks=tuple(values), demonstrations=2)
     folder = RunFolder.create(tmp_path / "run", config, ["webagent", "improve"])
     nothing, learner = cast(Any, SimpleNamespace()), Learner(untrained())

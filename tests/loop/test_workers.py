@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from loop.workers import Job, JobError, News, run_jobs
+from loop.workers import Job, JobError, JobProgress, run_jobs
 from tests.fakes.jobs import note
 
 
@@ -20,7 +20,7 @@ def times(folder: Path, name: str) -> tuple[float, float]:
 
 
 def test_a_job_begins_when_the_one_it_waits_for_is_done(tmp_path: Path) -> None:
-    news: list[News] = []
+    news: list[JobProgress] = []
     jobs = [job(tmp_path, "second", after="first"), job(tmp_path, "first")]
     run_jobs(jobs, note, 2, news.append)
     assert times(tmp_path, "first")[1] <= times(tmp_path, "second")[0]

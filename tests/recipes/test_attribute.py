@@ -9,7 +9,7 @@ import pytest
 from apps.report.tables import failures
 from evaluators.attribution import Cause
 from evaluators.steps import JudgedStep, StepJudgement, keep
-from loop.failures import summary_of
+from loop.failures import summarize_failures
 from recipes import cli
 from tests.evaluators.attribution.cases import HOME, LAMPS, Made, all_cases, played
 from webagent.action.actions import Answer, Click
@@ -67,24 +67,24 @@ def test_the_reports_table_is_escaped_and_knows_what_the_file_says(tmp_path: Pat
     name = "<b>odd"
     odd = replace(cases[0].trajectory, task=replace(cases[0].trajectory.task, id=f"made/{name}@1"))
     run = stored(tmp_path, replace(cases[0], trajectory=odd), *cases[20:30])
-    ruled = summary_of(run)
+    ruled = summarize_failures(run)
     assert ruled.first.startswith("Fix ")
     assert name not in failures(ruled) and "&lt;b&gt;odd" in failures(ruled)
     assert cli.main(["attribute", str(run)]) == 0
-    assert summary_of(run) == ruled
+    assert summarize_failures(run) == ruled
     file = run / "attribution.json"
     written = json.loads(file.read_text())
     for one in written["failures"]:
         one["cause"] = "memory"
     file.write_text(json.dumps(written))
-    assert [row.cause for row in summary_of(run).causes] == ["memory"]
+    assert [row.cause for row in summarize_failures(run).causes] == ["memory"]
     file.write_text("{}")
     with pytest.raises(StoreError, match="write it again with"):
-        summary_of(run)
+        summarize_failures(run)
 
 
 def test_a_run_without_failures_has_nothing_to_fix(tmp_path: Path) -> None:
-    assert summary_of(stored(tmp_path)).failures == 0
+    assert summarize_failures(stored(tmp_path)).failures == 0
 
 
 def test_what_rules_cannot_tell_is_asked_of_a_model(

@@ -18,13 +18,12 @@ import pytest
 from rich.console import Console
 
 from benchmarks.miniwob import tasks as miniwob
-from loop.console.meter import Meter
-from loop.console.outcome import Status, Stopped
-from loop.console.stopping import run_until_stopped
-from loop.contestant import Oracles
+from loop.console.outcome import Status, Stopped, run_until_stopped
+from loop.console.progress import count_episodes
 from loop.folder import RunFolder
-from loop.measurement.chosen import plan as _plan
+from loop.measurement.selection import plan as _plan
 from loop.measurement.settings import BenchmarkConfig
+from loop.policies import ScriptedSolutions
 from loop.summary import read_summary
 from perf.fakes.run import episode, page
 from recipes import cli
@@ -198,7 +197,7 @@ def test_every_task_is_played_once_before_any_is_played_again() -> None:
 async def test_a_task_without_an_oracle_is_a_failure_of_the_policy() -> None:
     whole = episode(Provenance(), "no-such-task", 0, True)
     with pytest.raises(PolicyError, match="no oracle knows how no-such-task"):
-        await Oracles().act(replace(whole, steps=()), page("goal", ""))
+        await ScriptedSolutions().act(replace(whole, steps=()), page("goal", ""))
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
@@ -230,11 +229,11 @@ def test_work_that_is_left_alone_gives_its_result() -> None:
 
 
 def told(total: int, *attempts: tuple[Trajectory, float | None]) -> str:
-    """What the meter says of these attempts at a plan of so many episodes."""
+    """What the counter says of these attempts at a plan of so many episodes."""
     text = StringIO()
-    with Meter(total, Console(file=text, width=200)) as meter:
+    with count_episodes(total, Console(file=text, width=200)) as counter:
         for trajectory, success in attempts:
-            meter.count(trajectory, success, is_new=True)
+            counter.count(trajectory, success, is_new=True)
     return text.getvalue()
 
 

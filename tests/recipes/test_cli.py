@@ -2,63 +2,65 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
 
 import pytest
 
-from loop.console.outcome import Outcome, Status, Stopped
-from loop.console.output import emit, for_program
+from loop.console.outcome import CommandResult, Status, Stopped
+from loop.console.output import emit, is_for_program
 from recipes import cli
-from recipes.command_line.registry import Recipe
+from recipes.command_line.config import options_of
+from recipes.command_line.registry import Recipe, imported
 from webagent.errors import SetupError, StoreError, unknown_name
 
 HEAVY = ("torch", "playwright", "transformers", "tyro", "pydantic", "numpy")
 
 
-def broken(argv: Sequence[str]) -> Outcome:
+def broken(argv: Sequence[str]) -> CommandResult:
     """Fails the way a recipe does."""
     raise StoreError(f"cannot read {argv[0]}")
 
 
-def interrupted(argv: Sequence[str]) -> Outcome:
+def interrupted(argv: Sequence[str]) -> CommandResult:
     """Stops the way Ctrl-C stops a recipe."""
     raise KeyboardInterrupt
 
 
-def misnamed(argv: Sequence[str]) -> Outcome:
+def misnamed(argv: Sequence[str]) -> CommandResult:
     """Is asked for what is not there."""
     raise unknown_name("word", argv[0], ["known"])
 
 
-def lacking(argv: Sequence[str]) -> Outcome:
+def lacking(argv: Sequence[str]) -> CommandResult:
     """Misses something that has to be set up."""
     raise SetupError("no browser was found; run scripts/setup")
 
 
-def stopped(argv: Sequence[str]) -> Outcome:
+def stopped(argv: Sequence[str]) -> CommandResult:
     """Stops the way SIGTERM stops a recipe that can go on."""
     raise Stopped(15, "finished steps are safe", "webagent stopped --resume runs/a")
 
 
-def echo(argv: Sequence[str]) -> Outcome:
+def echo(argv: Sequence[str]) -> CommandResult:
     """Hands back its arguments, and prints one through each way out there is."""
     sys.stdout.write("for people\n")
     os.system("echo from another program")
-    return Outcome({"argv": list(argv)}, Status.FAILED)
+    return CommandResult({"argv": list(argv)}, Status.FAILED)
 
 
-def streaming(argv: Sequence[str]) -> Outcome:
+def streaming(argv: Sequence[str]) -> CommandResult:
     """Tells of two events before it ends."""
     emit({"event": 1})
     emit({"event": 2})
-    sys.stdout.write(f"for a program: {for_program()}\n")
-    return Outcome({"events": 2})
+    sys.stdout.write(f"for a program: {is_for_program()}\n")
+    return CommandResult({"events": 2})
 
 
 @pytest.fixture
-def register(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[..., Outcome]], None]:
+def register(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[..., CommandResult]], None]:
     """Puts a function of this file into the table of recipes."""
 
     def add(function: Callable[..., int]) -> None:
@@ -72,6 +74,31 @@ def register(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[..., Outcome
 @pytest.mark.parametrize("name", sorted(cli.RECIPES))
 def test_every_listed_recipe_can_be_loaded(name: str) -> None:
     assert callable(cli.RECIPES[name].load())
+
+
+def test_every_setting_of_every_command_is_explained() -> None:
+    silent = [
+        f"{name}: {option.name}"
+        for name, recipe in cli.RECIPES.items()
+        for option in options_of(imported(recipe.settings))
+        if not option.doc
+    ]
+    assert silent == []
+
+
+@pytest.mark.parametrize("name", sorted(cli.RECIPES))
+def test_the_flags_of_a_command_are_those_in_its_help(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    assert cli.main([name, "--help"]) == 0
+    said = set(re.findall(r"--[a-z][\w.-]+", capsys.readouterr().out))
+    options = list(options_of(imported(cli.RECIPES[name].settings)))
+    flags = {flag for option in options for flag in option.flags}
+    mentioned = re.findall(r"--[a-z][\w.-]+", " ".join(option.doc for option in options))
+    examples = re.findall(r"--[a-z][\w.-]+", " ".join(cli.RECIPES[name].examples))
+    assert flags <= said
+    assert said <= {*flags, *mentioned, *examples, "--help", "--config", "--json"}
 
 
 def test_help_lists_every_recipe(capsys: pytest.CaptureFixture[str]) -> None:
@@ -157,7 +184,7 @@ def test_our_errors_keep_their_traceback_for_debugging(
 def test_errors_are_json_too_with_a_status_by_their_kind_and_what_to_do_next(
     register: Callable[..., None],
     capsys: pytest.CaptureFixture[str],
-    function: Callable[..., Outcome],
+    function: Callable[..., CommandResult],
     status: int,
     facts: tuple[str, str, str],
 ) -> None:
@@ -203,3 +230,13 @@ def test_the_command_line_loads_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.endswith("\n[]\n")
+
+
+@pytest.mark.parametrize("word", ["--help", "--version"])
+def test_whoever_reads_the_output_may_leave(word: str) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "recipes.cli", word]
+    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (141, "")

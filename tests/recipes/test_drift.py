@@ -8,14 +8,14 @@ import pytest
 from rich.console import Console
 
 from apps.report.page import page
+from loop.folder import read_origin
 from loop.summary import RunMeta, as_markdown, print_summary, summarize
 from loop.summary.drift import DriftRow
-from loop.summary.origin import origin
 from perf.fakes.run import JUDGE, TASKS, episode
 from webagent.records import Provenance, Score
 from webagent.store import Store
 
-META = RunMeta("miniwob@1", TASKS, "webagent improve", (origin(),))
+META = RunMeta("miniwob@1", TASKS, "webagent improve", (read_origin(),))
 
 
 def believe(

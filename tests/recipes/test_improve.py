@@ -19,7 +19,7 @@ from recipes import cli
 from webagent.records import Trajectory
 from webagent.store import Store
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.very_slow]
 
 SMALL = shlex.split(
     """--tasks click-widget login-user --rounds 2 --steps 60 --base-tokens 5000

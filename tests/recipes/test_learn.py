@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from loop.measurement.verdicts import HEADLINE
+from loop.measurement.scoring import HEADLINE
 from perf.fakes.run import episode
 from recipes import cli
 from tasks.suite import seed_of

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from loop.folder import read_origin
 from loop.summary import RunMeta, summarize, write_summary
-from loop.summary.origin import origin
 from perf.fakes.run import TASKS, fill
 from recipes.publish import main, page_of
 from webagent.errors import StoreError
@@ -18,7 +18,7 @@ def made_run(folder: Path) -> Path:
     """A run folder with a summary of three arms."""
     with Store.open(folder, create=True) as store:
         fill(store, {("none", 0): 0.2, ("control", 1): 0.3, ("self", 1): 0.95})
-        meta = RunMeta("miniwob@1", TASKS, "webagent improve", (origin(),))
+        meta = RunMeta("miniwob@1", TASKS, "webagent improve", (read_origin(),))
         write_summary(summarize(store, meta), folder)
     return folder
 
@@ -43,7 +43,7 @@ def test_a_run_is_published_under_a_name(
 def test_one_arm_alone_shows_its_intervals(tmp_path: Path) -> None:
     with Store.open(tmp_path / "run", create=True) as store:
         fill(store, {("oracle", 0): 1.0}, repeats=1, seeds=2)
-        meta = RunMeta("miniwob@1", TASKS, "webagent benchmark", (origin(),))
+        meta = RunMeta("miniwob@1", TASKS, "webagent benchmark", (read_origin(),))
         write_summary(summarize(store, meta), tmp_path)
     (tmp_path / "summary.json").rename(tmp_path / "one.json")
     assert "| click-link | 100.0 | 34.2–100.0 | 100.0 | 2 |" in page_of(tmp_path)

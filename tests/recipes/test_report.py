@@ -12,6 +12,7 @@ from apps.report import write_report
 from apps.report.chart import has_curve
 from apps.report.markup import Markup, joined, tag
 from apps.report.page import page
+from loop.folder import read_origin
 from loop.summary import (
     RunMeta,
     as_markdown,
@@ -21,14 +22,13 @@ from loop.summary import (
     summarize,
     write_summary,
 )
-from loop.summary.origin import origin
 from perf.fakes.run import TASKS, episode, fill
 from recipes import cli
 from webagent.records import Ending, Provenance, Score
 from webagent.store import Store
 
 COMMAND = "webagent improve --name '<script>alert(1)</script>'"
-META = RunMeta("miniwob@1", TASKS, COMMAND, (origin(),))
+META = RunMeta("miniwob@1", TASKS, COMMAND, (read_origin(),))
 RATES = {
     ("none", 0): 0.3,
     ("control", 1): 0.35,

@@ -6,14 +6,14 @@ import pytest
 from PIL import Image
 from playwright.async_api import async_playwright
 
+from loop.folder import read_origin
 from loop.summary import RunMeta, summarize, write_summary
-from loop.summary.origin import origin
 from perf.fakes.run import TASKS, fill
 from recipes import cli
 from webagent.browser.chromium import find_chromium
 from webagent.store import Store
 
-META = RunMeta("miniwob@1", TASKS, "webagent improve", (origin(),))
+META = RunMeta("miniwob@1", TASKS, "webagent improve", (read_origin(),))
 
 
 def run_of(folder: Path, rates: dict[tuple[str, int], float]) -> Path:

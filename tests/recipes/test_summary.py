@@ -12,6 +12,7 @@ from rich.console import Console
 from apps.report.page import page
 from evaluators.statistics import wilson
 from loop.arms import ARMS
+from loop.folder import Origin, read_origin
 from loop.summary import (
     ArmRow,
     RunMeta,
@@ -25,14 +26,13 @@ from loop.summary import (
     write_summary,
 )
 from loop.summary.measure import PAIRS
-from loop.summary.origin import Origin, origin
 from loop.summary.words import percent, points, sources
 from perf.fakes.run import JUDGE, TASKS, episode, fill, measure
 from webagent.errors import StoreError
 from webagent.records import Ending, Provenance, Score
 from webagent.store import Store
 
-META = RunMeta("miniwob@1", TASKS, "webagent improve --preset demo", (origin(),))
+META = RunMeta("miniwob@1", TASKS, "webagent improve --preset demo", (read_origin(),))
 RATES = {
     ("none", 0): 0.3,
     ("control", 1): 0.35,

@@ -196,7 +196,7 @@ def test_settings_that_cannot_be_used_are_named(
     assert said in capsys.readouterr().err
 
 
-@pytest.mark.slow
+@pytest.mark.very_slow
 @pytest.mark.browser
 def test_episodes_played_in_a_browser_teach_a_judge_through_the_command_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

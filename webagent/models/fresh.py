@@ -27,7 +27,9 @@ class Shape:
     width: int = 256
     """Size of a layer's vectors."""
     layers: int = 4
+    """Transformer blocks."""
     heads: int = 4
+    """Attention heads a layer."""
     context: int = 4_096
     """The most ids that a prompt and its reply may have together."""
 

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from webagent.action import Action, format_action
-from webagent.models.builtin.generate import Written, sample, search
+from webagent.models.builtin.generate import GeneratedTarget, sample, search
 from webagent.models.builtin.model import BuiltinModel
 from webagent.models.builtin.prefix import Prefix, encode
 from webagent.models.builtin.targets import ActionGrammar, Codec
@@ -26,7 +26,7 @@ class Request:
     rng: np.random.Generator | None
 
 
-Generate: TypeAlias = Callable[[Request], Awaitable[Written]]
+Generate: TypeAlias = Callable[[Request], Awaitable[GeneratedTarget]]
 
 
 class BuiltinPolicy:
@@ -41,7 +41,8 @@ class BuiltinPolicy:
         model: BuiltinModel,
         grammar: ActionGrammar | None = None,
         exploration: Exploration | None = None,
-        batched: Callable[[Callable[[Sequence[Request]], list[Written]]], Generate] | None = None,
+        batched: Callable[[Callable[[Sequence[Request]], list[GeneratedTarget]]], Generate]
+        | None = None,
     ):
         """`batched` wraps a function over many requests so that concurrent calls share a pass."""
         self.model = model
@@ -85,7 +86,7 @@ class BuiltinPolicy:
         return list(different.values())[:n]
 
     def decision(
-        self, written: Written, prefix: Prefix, trajectory: Trajectory, seconds: float
+        self, written: GeneratedTarget, prefix: Prefix, trajectory: Trajectory, seconds: float
     ) -> Decision:
         """The record of a generated action."""
         action = self.grammar.codec.decode(written.ids, prefix, trajectory.task.viewport)
@@ -103,15 +104,15 @@ class BuiltinPolicy:
 
     def _fresh(
         self,
-        written: Written,
+        written: GeneratedTarget,
         prefix: Prefix,
         trajectory: Trajectory,
         observation: Observation,
         tried: frozenset[Deed],
-    ) -> Written:
+    ) -> GeneratedTarget:
         """What was written, or the most probable action that this very page has not seen yet."""
 
-        def is_old(option: Written) -> bool:
+        def is_old(option: GeneratedTarget) -> bool:
             action = self.grammar.codec.decode(option.ids, prefix, trajectory.task.viewport)
             return deed(action, observation) in tried
 
@@ -120,10 +121,10 @@ class BuiltinPolicy:
         beams = search(self.model.network, self.grammar, prefix, len(tried) + 1)
         return next((beam for beam in beams if not is_old(beam)), written)
 
-    async def _generate_alone(self, request: Request) -> Written:
+    async def _generate_alone(self, request: Request) -> GeneratedTarget:
         return self._generate_all([request])[0]
 
-    def _generate_all(self, requests: Sequence[Request]) -> list[Written]:
+    def _generate_all(self, requests: Sequence[Request]) -> list[GeneratedTarget]:
         temperature = self.exploration.temperature if self.exploration else 1.0
         prefixes, rngs = [r.prefix for r in requests], [r.rng for r in requests]
         return sample(self.model.network, self.grammar, prefixes, rngs, temperature)

@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 from webagent.action import Action
 from webagent.action.actions import Fill
-from webagent.models.builtin.tokens import op_of
+from webagent.models.builtin.vocabulary import op_of
 from webagent.records import Observation, Step, Trajectory
 
 Deed: TypeAlias = tuple[str | int, ...]

@@ -10,8 +10,9 @@ from pathlib import Path
 from webagent.action import ESSENTIAL, GiveUp
 from webagent.errors import ActionError, PolicyError, SetupError
 from webagent.models.constraint import Constraint
-from webagent.models.model import Message, Model, Reply
+from webagent.models.model import Model, Reply
 from webagent.models.prompt import Prompt, load_prompt
+from webagent.models.replies import follow_up
 from webagent.observation import render as render_page
 from webagent.observation.variants import VARIANTS, Variant
 from webagent.policy.allowed import constraint_of
@@ -217,6 +218,5 @@ class LanguagePolicy:
         return replace(turn, completions=(*turn.completions, completion))
 
     def _repair(self, turn: Turn, reply: Reply, error: ActionError) -> Turn:
-        said = Message("assistant", reply.text or "(an empty reply)")
         asked = self.prompt.fill("repair", error=str(error), form=self._briefing.form())
-        return turn.gone_on(said, Message("user", asked))
+        return turn.gone_on(*follow_up(reply.text, asked))

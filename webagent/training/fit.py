@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from webagent.models.builtin.batch import collate
-from webagent.models.builtin.draft import LINES, Field
-from webagent.models.builtin.network import Batch, PrefixLM
+from webagent.models.builtin.layout import LINES, PromptField
+from webagent.models.builtin.network import Batch, PrefixLM, collate
 from webagent.training.rows import Row
 
 
@@ -191,9 +190,9 @@ def _augmented(batch: Batch, capacity: int, word_dropout: float) -> Batch:
     """The batch with some known words hidden and the line numbers shifted."""
     hidden = torch.rand(len(batch.ids), capacity) < word_dropout
     wordy = (
-        (batch.fields == Field.GOAL)
-        | (batch.fields >= Field.NAME)
-        | (batch.fields == Field.HISTORY)
+        (batch.fields == PromptField.GOAL)
+        | (batch.fields >= PromptField.NAME)
+        | (batch.fields == PromptField.HISTORY)
     )
     drop = hidden.gather(1, batch.ids) & wordy
     shift = torch.randint(0, LINES, (len(batch.ids), 1))

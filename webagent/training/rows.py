@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from webagent.models.builtin.batch import SLOT_INDEX
-from webagent.models.builtin.generate import Grammar
+from webagent.models.builtin.generate import TargetGrammar
+from webagent.models.builtin.network import SLOT_INDEX
 from webagent.models.builtin.prefix import Prefix, encode
 from webagent.models.builtin.targets import ACTIONS_ALLOWED, ActionGrammar
-from webagent.models.builtin.words import Vocabulary, split
+from webagent.models.builtin.vocabulary import Vocabulary, split
 from webagent.policy.deeds import detours
 from webagent.records import Decision, Ending, Observation, Trajectory
 
@@ -36,7 +36,7 @@ class Row:
 
 
 def row(
-    grammar: Grammar,
+    grammar: TargetGrammar,
     prefix: Prefix,
     targets: Sequence[int],
     *,

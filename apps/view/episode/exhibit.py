@@ -21,8 +21,8 @@ from apps.view.episode.reading import Reading, reading
 from apps.view.episode.seers import Seer, seer_for, seers
 from apps.view.episode.verdicts import Findings, findings
 from evaluators.steps import StepJudgement, kept_of
-from loop.failures import written_in
-from loop.till import Till
+from loop.costs import RunPrices
+from loop.failures import read_written
 from webagent.errors import SetupError, StoreError
 from webagent.policy.marks import marks_of
 from webagent.records import Decision, Trajectory
@@ -102,7 +102,7 @@ def opened(run: Run, store: Store, episode: str) -> Exhibit:
         raise SetupError(
             f"{run.title} has no episode {episode!r:.80}; see the list of its episodes"
         )
-    return Exhibit(run, trajectory, film_of(trajectory, _has_image(store), Till.of(store)))
+    return Exhibit(run, trajectory, film_of(trajectory, _has_image(store), RunPrices.of(store)))
 
 
 def scene_of(exhibit: Exhibit, number: int, quote: str = "") -> Scene | None:
@@ -136,7 +136,7 @@ def findings_of(exhibit: Exhibit, store: Store, labels: Given) -> Findings:
     written = None
     try:
         judgements = kept_of(store, trajectory.id)
-        written = written_in(exhibit.run.path).get(trajectory.id)
+        written = read_written(exhibit.run.path).get(trajectory.id)
     except StoreError as error:
         troubles.append(str(error))
     found = findings(trajectory, scores, judgements, labels.labels, written)

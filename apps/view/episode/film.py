@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import exp
 
 from apps.view.episode.picture import Picture, picture_of
-from loop.till import Till
+from loop.costs import RunPrices
 from webagent.action import format_action
 from webagent.observation.render import render_node
 from webagent.policy.marks import marks_of
@@ -88,7 +88,7 @@ class Film:
         return sum(not frame.is_last for frame in self.frames)
 
 
-def film_of(trajectory: Trajectory, has_image: HasImage, till: Till) -> Film:
+def film_of(trajectory: Trajectory, has_image: HasImage, till: RunPrices) -> Film:
     """The strip of an episode, finished or under way."""
     frames = [_frame(trajectory, index, has_image, till) for index in range(len(trajectory.steps))]
     last = trajectory.last
@@ -130,7 +130,7 @@ def changed_lines(before: Observation, after: Observation) -> tuple[tuple[str, s
     )
 
 
-def _frame(trajectory: Trajectory, index: int, has_image: HasImage, till: Till) -> Frame:
+def _frame(trajectory: Trajectory, index: int, has_image: HasImage, till: RunPrices) -> Frame:
     step = trajectory.steps[index]
     page, decision = step.observation, step.decision
     after = page_after(trajectory, index)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from webagent.models.builtin.words import keys_of
+from webagent.models.builtin.vocabulary import keys_of
 from webagent.observation.render import render_node
 from webagent.records import Node, Observation
 from worldmodel.accuracy import changes

@@ -5,7 +5,7 @@ reason of every verdict. An answer is shown as the scorers clean it, in lower ca
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,8 +15,9 @@ from evaluators.evaluator import Verdict
 from evaluators.rules.rule import Question, consulting_rule
 from tasks.task import Json
 from webagent.errors import ModelError
-from webagent.models.model import Message, Model
+from webagent.models.model import Message, Model, Reply
 from webagent.models.prompt import Prompt, fence, load_prompt
+from webagent.models.replies import UnusableError, ask_and_read
 
 PROMPTS = Path(__file__).parent / "prompts"
 
@@ -48,19 +49,40 @@ async def ask(model: Model | None, asking: Asking) -> Verdict:
         return Verdict(None, f"asks a model ({prompt.name}); give one: checks_hold(means=Means(m))")
     brief = Message("user", prompt.fill("user", **asking.slots), asking.images)
     messages = [Message("system", prompt.fill("system")), brief]
+    return await ask_for_verdict(model, prompt, messages, asking.read, max_tokens=2048)
+
+
+async def ask_for_verdict(
+    model: Model,
+    prompt: Prompt,
+    messages: Sequence[Message],
+    read: Callable[[str], Verdict | None],
+    *,
+    max_tokens: int,
+) -> Verdict:
+    """Return the verdict `read` finds in the model's reply, with model and prompt in its reason.
+
+    The model is asked once more where `read` returns None. Abstains when that happens twice, and
+    when the model fails.
+    """
     by = f"{model.name}, {prompt.name}#{prompt.hash}"
-    text = ""
+
+    async def ask(asked: tuple[Message, ...]) -> Reply:
+        return (await model.complete(asked, max_tokens=max_tokens)).replies[0]
+
+    def read_strictly(text: str) -> Verdict:
+        verdict = read(text)
+        if verdict is None:
+            raise UnusableError(f"the reply {text[:80]!r} cannot be read")
+        return verdict
+
     try:
-        for _ in range(2):
-            text = (await model.complete(messages, max_tokens=2048)).replies[0].text
-            verdict = asking.read(text.rpartition("</think>")[2].strip())
-            if verdict is not None:
-                return Verdict(verdict.value, f"{verdict.reason} ({by})")
-            said = Message("assistant", text or "(an empty reply)")
-            messages += [said, Message("user", prompt.fill("again"))]
+        verdict = await ask_and_read(ask, messages, read_strictly, lambda _: prompt.fill("again"))
     except ModelError as error:
         return Verdict(None, f"the model failed: {error} ({by})")
-    return Verdict(None, f"the reply {text[:80]!r} cannot be read, asked twice ({by})")
+    except UnusableError as error:
+        return Verdict(None, f"{error}, asked twice ({by})")
+    return Verdict(verdict.value, f"{verdict.reason} ({by})")
 
 
 def read_word(text: str, values: Mapping[str, float]) -> Verdict | None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loop.console.outcome import Outcome
+from loop.console.outcome import CommandResult
 from recipes.command_line.completion.bash import bash
 from recipes.command_line.completion.fish import fish
 
@@ -18,12 +18,12 @@ class Script:
     script: str
 
 
-def main(argv: Sequence[str]) -> Outcome:
+def main(argv: Sequence[str]) -> CommandResult:
     """Print the script; nothing heavy is imported for it."""
     shell = argv[0] if len(argv) == 1 and argv[0] in SHELLS else _asked(argv)
     script = SHELLS[shell]()
     print(script)
-    return Outcome(Script(shell, script))
+    return CommandResult(Script(shell, script))
 
 
 def _asked(argv: Sequence[str]) -> str:

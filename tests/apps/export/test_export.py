@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from loop.console.outcome import Status
-from loop.spending import Caps, open_ledger
+from loop.costs import Caps, open_ledger
 from perf.fakes.played import (
     JUDGE,
     SEEN_BY_MODEL,

@@ -1,6 +1,7 @@
 """Assistants for the tests: the SDK's own client, at a server that runs as users run it."""
 
 import asyncio
+import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -88,6 +89,7 @@ def command(*flags: str) -> StdioServerParameters:
     """How an assistant's program starts the server."""
     arguments = ["-m", "recipes.cli", "mcp", *flags]
     env = {"PYTHONPATH": str(ROOT), "WEBAGENT_TEST_SECRET": SECRET}
+    env |= {k: v for k, v in os.environ.items() if k in ("PLAYWRIGHT_BROWSERS_PATH", "HOME")}
     return StdioServerParameters(command=sys.executable, args=arguments, env=env, cwd=str(ROOT))
 
 
@@ -101,7 +103,7 @@ def http_server(*flags: str) -> Iterator[str]:
             subprocess.Popen(
                 [started.command, *started.args],
                 cwd=ROOT,
-                env=started.env | {"PATH": "/usr/bin:/bin", "HOME": "/root"},
+                env={**os.environ, **started.env},
                 stderr=subprocess.PIPE,
                 text=True,
             )

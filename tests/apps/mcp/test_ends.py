@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
@@ -31,7 +32,7 @@ class Pipes:
         self.process = subprocess.Popen(
             [started.command, *started.args],
             cwd=ROOT,
-            env=started.env | {"PATH": "/usr/bin:/bin", "HOME": "/root"},
+            env={**os.environ, **started.env},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )

@@ -8,7 +8,7 @@ import pytest
 from benchmarks.fossil.site import site
 from recipes import cli
 
-pytestmark = [pytest.mark.site, pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.site, pytest.mark.browser, pytest.mark.very_slow]
 TASK = "ticket-open"
 
 

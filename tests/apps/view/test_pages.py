@@ -1,12 +1,13 @@
 """The viewer's pages in a real browser: opened, filtered, compared, followed, walked by keys."""
 
+import asyncio
 import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
 from perf.fakes.run import episode
 from tests.apps.view.conftest import make_run
@@ -76,6 +77,29 @@ async def test_columns_sort_and_pages_turn(tmp_path: Path, view: View, page: Pag
     await expect(page.locator(".paging")).to_contain_text("101–")
     await page.keyboard.press("[")
     await expect(page.locator(".paging")).to_contain_text("1–100 of")
+
+
+async def test_keys_and_buttons_work_though_the_script_comes_late(
+    tmp_path: Path, view: View, page: Page
+) -> None:
+    run = make_run(tmp_path / "runs" / "long", {("self", number): 0.5 for number in range(4)})
+    used = asyncio.Event()
+
+    async def come_late(route: Route) -> None:
+        await used.wait()
+        await route.continue_()
+
+    await page.route("**/static/view.js", come_late)
+    await page.goto(f"{view(run.parent)}/run/long/episodes", wait_until="commit")
+    await expect(page.locator(".paging")).to_contain_text("1–100 of")
+    await page.keyboard.press("]")
+    used.set()
+    await expect(page.locator(".paging")).to_contain_text("101–")
+    used.clear()
+    await page.reload(wait_until="commit")
+    await page.get_by_role("button", name="Keys").click()
+    used.set()
+    await expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
 
 
 async def test_tasks_have_their_history_in_the_curriculum(

@@ -4,7 +4,7 @@ import pytest
 
 from benchmarks.miniwob import tasks as miniwob
 from benchmarks.rules import checks_hold
-from loop.contestant import Oracles
+from loop.policies import ScriptedSolutions
 from tasks.suite import SPLITS, UnknownTask, seed_of, split_of
 from webagent.action import actions as act
 from webagent.browser import Browser, BrowserWorld
@@ -94,7 +94,9 @@ async def test_harder_pages_hold_more_and_can_be_solved(browser: Browser, name: 
     seeds = range(3)
     usual = [suite.task(name, seed) for seed in seeds]
     harder = [suite.task(name, seed, settings=suite.harder(name)) for seed in seeds]
-    played = await collect(planned([*usual, *harder], Provenance()), Oracles(), browser.world)
+    played = await collect(
+        planned([*usual, *harder], Provenance()), ScriptedSolutions(), browser.world
+    )
     texts = [sum(len(t.steps[0].observation.nodes) for t in played[i : i + 3]) for i in (0, 3)]
     assert texts[0] <= texts[1]
     assert any([(await checks_hold()(t)).value == 1 for t in played[3:]])

@@ -24,6 +24,7 @@ async def stage(browser: Browser) -> BrowserWorld:
     return await browser.world()
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("name", sorted((set(ORACLES) & set(miniwob.NAMES)) - UNREACHABLE))
 async def test_an_oracle_solves_a_page_it_has_not_seen(stage: BrowserWorld, name: str) -> None:
     task = miniwob.task(name, SEEDS.get(name, 0), "test")

@@ -13,7 +13,7 @@ from benchmarks.webarena.schema import Setup
 from tests.benchmarks.webarena.official import environment
 from tests.benchmarks.webarena.official.scored import Case, compared
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.very_slow, pytest.mark.timeout(900)]
 log = logging.getLogger(__name__)
 
 CAPTIONS = ("yes", "No.", "yes, a red one", "a polo shirt", "")

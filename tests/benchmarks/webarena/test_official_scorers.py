@@ -40,7 +40,7 @@ LARGER = {
     ],
 }
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.very_slow, pytest.mark.timeout(900)]
 log = logging.getLogger(__name__)
 
 

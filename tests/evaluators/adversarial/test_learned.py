@@ -65,7 +65,7 @@ def ranked(model: RewardModel) -> float:
     return sum(chances[case.control] > chances[case.id] for case in lies) / len(lies)
 
 
-@pytest.mark.slow
+@pytest.mark.very_slow
 @pytest.mark.timeout(1200)
 async def test_a_learned_judge_passes_hardly_any_lie_and_believes_the_honest_more(
     caplog: pytest.LogCaptureFixture,

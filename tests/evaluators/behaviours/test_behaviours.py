@@ -26,12 +26,12 @@ from evaluators.behaviours import (
 )
 from evaluators.behaviours.coverage import Matched, matched_by_model, matched_by_words, meta
 from evaluators.behaviours.metrics import by_model
-from evaluators.behaviours.replies import UnusableError
 from evaluators.behaviours.similarity import stem, terms
 from perf.fakes.run import episode
 from webagent.errors import ModelError, SetupError
 from webagent.models import CannedModel, Completion, Message, Reply
 from webagent.models.model import Capabilities
+from webagent.models.replies import UnusableError
 from webagent.records import Provenance, Trajectory
 
 FEEDBACK = Path(__file__).parent / "feedback.csv"

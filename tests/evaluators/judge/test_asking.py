@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from evaluators.judge import KeyPoint, examiner
-from evaluators.judge.court import UnusableError
 from evaluators.judge.keypoints import read_points
 from tests.evaluators.judge.episodes import ONE_MET, STATE_ONLY, TASK, answered
 from webagent.models.canned import CannedModel
 from webagent.models.model import Capabilities, Completion, Message, Reply, Tokens
+from webagent.models.replies import UnusableError
 from webagent.records import Ending
 
 SILENT = replace(answered(), steps=answered().steps[:2], ending=Ending.STEP_LIMIT)

@@ -221,7 +221,7 @@ async def test_giving_up_on_what_is_done_is_named() -> None:
         (findings(finding(where="page 7")), "there is no page 7; pages shown: 1, 2, 3"),
         (findings(finding(where="screenshot 1")), "there is no screenshot 1"),
         (findings(finding(where="the claims")), "'the claims' is no page, screenshot or action"),
-        (f"{ONE_MET} {NOT_MET}", "two judgements that differ"),
+        (f"{ONE_MET} {NOT_MET}", "two answers that differ"),
     ],
 )
 async def test_an_unusable_judgement_is_asked_for_once_more_then_the_judge_abstains(

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluators.judge.court import UnusableError
 from evaluators.judge.examination import Finding, KeyPoint, PointFound, outcome_of
 from evaluators.judge.findings import Evidence, read_comparisons, read_findings, stands_in
 from evaluators.judge.keypoints import read_points
 from evaluators.judge.replies import read_questions, read_status, read_verdict
+from webagent.models.replies import UnusableError
 
 POINTS = (KeyPoint("a lamp"), KeyPoint("its price", "answer"))
 EVIDENCE = Evidence({2: 'button "Red lamp"\n12 euros'}, frozenset((2, 3)), "1. click(3)")

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from evaluators.judge import Examination, examiner, judge_variant
-from evaluators.judge.court import UnusableError
 from evaluators.judge.relevance import Rating, read_rating
 from evaluators.judge.replies import read_questions, read_status, read_verdict
 from tests.evaluators.judge.episodes import POINTS, TASK, answered, page
@@ -16,6 +15,7 @@ from webagent.action.actions import Click, GiveUp
 from webagent.errors import ModelError
 from webagent.models.canned import CannedModel
 from webagent.models.model import Capabilities, Completion, Reply
+from webagent.models.replies import UnusableError
 from webagent.records import Decision, Ending, Step, Trajectory
 
 POINTS = POINTS.replace("[state] ", "").replace("[answer] ", "")

@@ -5,7 +5,7 @@ from dataclasses import replace
 from evaluators.reward.account import account
 from tests.fakes.lessons import episode, node, page
 from webagent.action.actions import Answer, Click, Fill
-from webagent.models.builtin.draft import draft
+from webagent.models.builtin.layout import lay_out_prompt
 from webagent.records import Ending
 
 FORM = page("Send it to Ann.", node(1, "textbox", "To"), node(2, "button", ""))
@@ -57,7 +57,7 @@ def test_an_episode_under_way_is_read_as_one_that_ended_here() -> None:
 
 def test_lines_of_the_account_are_taken_for_no_element_of_the_page() -> None:
     read = account(episode((FORM, Fill(1, "Ann")), (FILLED, Click(2)), last=OVER))
-    written = draft("judge", read.page, read.before, read.action)
+    written = lay_out_prompt("judge", read.page, read.before, read.action)
     heads = [line.kind for line in written.lines]
     assert heads[:3] == ["ending/task over", "page/acted", "deed/fill"]
     assert len({line.node.mark for line in written.lines}) == len(written.lines)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from loop.proposers.answer import proposals_of
-from loop.proposers.draft import UnreadableDraft, read_drafts, task_of
+from loop.proposers.draft import read_drafts, task_of
 from loop.proposers.failures import Seed, from_seeds, seeds
 from loop.proposers.manual import chapters
 from loop.proposers.pages import PageSeen, from_name, from_pages
@@ -13,6 +13,7 @@ from loop.proposers.scope import Scope
 from tasks.task import Check, Task
 from tasks.variants import Attempt
 from webagent.models.prompt import load_prompt
+from webagent.models.replies import UnusableError
 
 HERE = Scope(
     "Fossil", "http://fossil.test/", "fossil@1", tables={"ticket": ("title",)}, is_reset=True
@@ -59,7 +60,7 @@ def test_a_task_of_another_schema_is_named_and_left_out(
 
 @pytest.mark.parametrize("reply", [{}, {"tasks": "none"}, {"tasks": [], "more": 1}, {"goals": []}])
 def test_a_reply_of_another_shape_is_unreadable(reply: dict[str, object]) -> None:
-    with pytest.raises(UnreadableDraft, match="expected one key"):
+    with pytest.raises(UnusableError, match="expected one key"):
         read_drafts(reply)
 
 

@@ -33,7 +33,7 @@ from webagent.models import (
 from webagent.policy.language import LanguagePolicy
 from webagent.records import Node, Observation, Trajectory
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.very_slow
 
 ASK = [Message("system", "Be brief."), Message("user", "Say something.")]
 TASK = Task("fake/send@1", "http://fake.test/", goal="Press Send.", max_steps=3)

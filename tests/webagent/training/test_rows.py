@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from tests.fakes.lessons import demonstrations, episode, lesson, node, page, untrained
 from webagent.action.actions import Answer, Click, Goto
-from webagent.models.builtin.batch import SLOT_INDEX
+from webagent.models.builtin.network import SLOT_INDEX
 from webagent.models.builtin.targets import ActionGrammar, Codec
-from webagent.models.builtin.words import Vocabulary
+from webagent.models.builtin.vocabulary import Vocabulary
 from webagent.records import Trajectory
 from webagent.training.rows import grow_vocabulary, observation_after, policy_rows
 

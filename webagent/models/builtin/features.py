@@ -7,9 +7,9 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from webagent.models.builtin.draft import Draft, Field, Line, Token
-from webagent.models.builtin.matches import CELL, Matches
-from webagent.models.builtin.words import keys_of
+from webagent.models.builtin.layout import PromptField, PromptLayout, PromptLine, PromptToken
+from webagent.models.builtin.relations import CELL, Matches
+from webagent.models.builtin.vocabulary import keys_of
 
 
 class Feature(IntEnum):
@@ -91,21 +91,21 @@ FEATURES = len(Feature)
 _WORD_FEATURES = 9
 
 
-def describe(draft: Draft, matches: Matches) -> NDArray[np.float32]:
+def compute_features(layout: PromptLayout, matches: Matches) -> NDArray[np.float32]:
     """(T, FEATURES) what is to be said of each token."""
-    out = np.zeros((len(draft.tokens), FEATURES), np.float32)
-    out[0, Feature.STEPS_DONE] = _tenths(len(draft.past))
-    words = [(i, token) for i, token in enumerate(draft.tokens) if token.word]
+    out = np.zeros((len(layout.tokens), FEATURES), np.float32)
+    out[0, Feature.STEPS_DONE] = _tenths(len(layout.past))
+    words = [(i, token) for i, token in enumerate(layout.tokens) if token.word]
     if words:
-        rows = list(_word_rows([token for _, token in words], draft))
+        rows = list(_word_rows([token for _, token in words], layout))
         out[[i for i, _ in words], :_WORD_FEATURES] = rows
     _describe_goal(out, matches)
     for start, end in matches.beside:
         out[start:end, Feature.BESIDE_REPEAT] = 1
-    for position in _last_words(draft.tokens):
+    for position in _last_words(layout.tokens):
         out[position, Feature.LAST_WORD] = 1
-    if draft.lines:
-        out[[line.head for line in draft.lines]] = _line_rows(draft, matches)
+    if layout.lines:
+        out[[line.head for line in layout.lines]] = _line_rows(layout, matches)
     return out
 
 
@@ -113,13 +113,13 @@ def _tenths(count: int) -> float:
     return min(count, 10) / 10
 
 
-def _word_rows(tokens: Sequence[Token], draft: Draft) -> Iterator[tuple[float, ...]]:
+def _word_rows(tokens: Sequence[PromptToken], layout: PromptLayout) -> Iterator[tuple[float, ...]]:
     """The first nine features of each token."""
-    goal, spellings = set(draft.goal_keys), {word.text for word in draft.goal}
+    goal, spellings = set(layout.goal_keys), {word.text for word in layout.goal}
     lines_with = Counter(key for key, _ in {(t.key, t.line) for t in tokens if t.line})
-    typed = {key for past in draft.past for key in keys_of(f"{past.name} {past.text}")}
+    typed = {key for past in layout.past for key in keys_of(f"{past.name} {past.text}")}
     for token in tokens:
-        key, word, is_goal = token.key, token.word, token.field == Field.GOAL
+        key, word, is_goal = token.key, token.word, token.field == PromptField.GOAL
         assert word is not None
         yield (
             key in (lines_with if is_goal else goal),
@@ -144,7 +144,7 @@ def _describe_goal(out: NDArray[np.float32], matches: Matches) -> None:
         out[span.start : span.end, column] = 1
 
 
-def _last_words(tokens: Sequence[Token]) -> Iterator[int]:
+def _last_words(tokens: Sequence[PromptToken]) -> Iterator[int]:
     """Positions of words on the page after which their field or their cell ends."""
     for position, token in enumerate(tokens):
         if token.word is None or not token.line:
@@ -161,29 +161,29 @@ def _last_words(tokens: Sequence[Token]) -> Iterator[int]:
 # -- lines -------------------------------------------------------------------------------
 
 
-def _line_rows(draft: Draft, matches: Matches) -> NDArray[np.float32]:
+def _line_rows(layout: PromptLayout, matches: Matches) -> NDArray[np.float32]:
     """(lines, FEATURES) what is said at the head of each line."""
-    rows = np.zeros((len(draft.lines), FEATURES), np.float32)
+    rows = np.zeros((len(layout.lines), FEATURES), np.float32)
     for first, columns in (
-        (Feature.REPEATS_GOAL, _repetition(draft, matches)),
-        (Feature.TIMES_ACTED, _attention(draft)),
-        (Feature.APPEARED, _change(draft)),
-        (Feature.LEFT, _boxes(draft)),
-        (Feature.IS_ELEMENT, _standing(draft)),
-        (Feature.ANCHOR_NEARNESS, _anchoring(draft, matches)),
-        (Feature.STARTS_WITH_QUOTE, _affixes(draft, matches)),
+        (Feature.REPEATS_GOAL, _repetition(layout, matches)),
+        (Feature.TIMES_ACTED, _attention(layout)),
+        (Feature.APPEARED, _change(layout)),
+        (Feature.LEFT, _boxes(layout)),
+        (Feature.IS_ELEMENT, _standing(layout)),
+        (Feature.ANCHOR_NEARNESS, _anchoring(layout, matches)),
+        (Feature.STARTS_WITH_QUOTE, _affixes(layout, matches)),
         (Feature.KIND_NAMED, ((named,) for named in matches.named_kinds)),
-        (Feature.ORDINAL_NAMED, _naming(draft, matches)),
+        (Feature.ORDINAL_NAMED, _naming(layout, matches)),
     ):
         values = np.array(list(columns), np.float32)
         rows[:, first : first + values.shape[1]] = values
     return rows
 
 
-def _repetition(draft: Draft, matches: Matches) -> Iterator[tuple[float, ...]]:
+def _repetition(layout: PromptLayout, matches: Matches) -> Iterator[tuple[float, ...]]:
     """REPEATS_GOAL, REPEATS_QUOTE, GOAL_SHARE, VALUE_REPEATS_GOAL."""
-    goal, quoted = set(draft.goal_keys), set(matches.quoted)
-    for line, spans in zip(draft.lines, matches.spans, strict=True):
+    goal, quoted = set(layout.goal_keys), set(matches.quoted)
+    for line, spans in zip(layout.lines, matches.spans, strict=True):
         names = [(span.start, span.end) for span in spans if not span.is_value]
         keys = [key for key in line.name if key.isalnum()]
         yield (
@@ -194,20 +194,20 @@ def _repetition(draft: Draft, matches: Matches) -> Iterator[tuple[float, ...]]:
         )
 
 
-def _attention(draft: Draft) -> Iterator[tuple[float, ...]]:
+def _attention(layout: PromptLayout) -> Iterator[tuple[float, ...]]:
     """TIMES_ACTED, ACTED_LAST, FOCUSED."""
-    acted = Counter(past.mark for past in draft.past if past.mark)
-    last = draft.past[-1].mark if draft.past else 0
-    for line in draft.lines:
+    acted = Counter(past.mark for past in layout.past if past.mark)
+    last = layout.past[-1].mark if layout.past else 0
+    for line in layout.lines:
         mark = line.node.mark
-        is_focused = mark == draft.observation.focus
+        is_focused = mark == layout.observation.focus
         yield (min(acted[mark], 3) / 3, mark == last, is_focused) if mark else (0, 0, 0)
 
 
-def _change(draft: Draft) -> Iterator[tuple[float, ...]]:
+def _change(layout: PromptLayout) -> Iterator[tuple[float, ...]]:
     """APPEARED, CHANGED."""
-    before = {node.mark: node for node in draft.previous.nodes} if draft.previous else None
-    for line in draft.lines:
+    before = {node.mark: node for node in layout.previous.nodes} if layout.previous else None
+    for line in layout.lines:
         node = line.node
         if before is None or not node.mark:
             yield 0, 0
@@ -216,32 +216,32 @@ def _change(draft: Draft) -> Iterator[tuple[float, ...]]:
         yield old is None, old is not None and (old.value, old.states) != (node.value, node.states)
 
 
-def _boxes(draft: Draft) -> Iterator[tuple[float, ...]]:
+def _boxes(layout: PromptLayout) -> Iterator[tuple[float, ...]]:
     """LEFT, TOP, WIDTH, HEIGHT."""
-    boxes = [node.box for node in draft.observation.nodes]
+    boxes = [node.box for node in layout.observation.nodes]
     side = max(1, *(max(left + width, top + height) for left, top, width, height in boxes))
-    for line in draft.lines:
+    for line in layout.lines:
         left, top, width, height = line.node.box
         yield left / side, top / side, width / side, height / side
 
 
-def _standing(draft: Draft) -> Iterator[tuple[float, ...]]:
+def _standing(layout: PromptLayout) -> Iterator[tuple[float, ...]]:
     """IS_ELEMENT, NAME_ACTED, ROLE_PLACE, ROLE_COUNT, NAME_SHARED."""
-    acted = {past.name for past in draft.past if past.name}
-    roles = Counter(line.node.role for line in draft.lines)
-    names = Counter(line.node.name for line in draft.lines)
+    acted = {past.name for past in layout.past if past.name}
+    roles = Counter(line.node.role for line in layout.lines)
+    names = Counter(line.node.name for line in layout.lines)
     seen: Counter[str] = Counter()
-    for line in draft.lines:
+    for line in layout.lines:
         role, name = line.node.role, line.node.name
         place, count = _tenths(seen[role]), _tenths(roles[role])
         yield line.node.mark > 0, name in acted, place, count, names[name] > 1
         seen[role] += 1
 
 
-def _anchoring(draft: Draft, matches: Matches) -> Iterator[tuple[float, ...]]:
+def _anchoring(layout: PromptLayout, matches: Matches) -> Iterator[tuple[float, ...]]:
     """ANCHOR_NEARNESS, FIRST_UNDER_ANCHOR."""
     since: set[str] = set()
-    for number, (line, anchor) in enumerate(zip(draft.lines, matches.anchors, strict=True)):
+    for number, (line, anchor) in enumerate(zip(layout.lines, matches.anchors, strict=True)):
         if anchor < 0:
             yield 0, 0
             continue
@@ -251,21 +251,21 @@ def _anchoring(draft: Draft, matches: Matches) -> Iterator[tuple[float, ...]]:
         since.add(line.node.name)
 
 
-def _naming(draft: Draft, matches: Matches) -> Iterator[tuple[float, ...]]:
+def _naming(layout: PromptLayout, matches: Matches) -> Iterator[tuple[float, ...]]:
     """ORDINAL_NAMED."""
     named = {number for _, number in matches.places}
-    for number, line in enumerate(draft.lines):
+    for number, line in enumerate(layout.lines):
         yield (line.node.mark > 0 and number in named,)
 
 
-def _affixes(draft: Draft, matches: Matches) -> Iterator[tuple[float, ...]]:
+def _affixes(layout: PromptLayout, matches: Matches) -> Iterator[tuple[float, ...]]:
     """STARTS_WITH_QUOTE, ENDS_WITH_QUOTE, STARTS_AND_ENDS_WITH_QUOTES."""
-    pieces = [" ".join(draft.goal_keys[start - 1 : end - 1]) for start, end in matches.quoted]
-    for line in draft.lines:
+    pieces = [" ".join(layout.goal_keys[start - 1 : end - 1]) for start, end in matches.quoted]
+    for line in layout.lines:
         yield _affix_row(line, pieces)
 
 
-def _affix_row(line: Line, pieces: Sequence[str]) -> tuple[float, ...]:
+def _affix_row(line: PromptLine, pieces: Sequence[str]) -> tuple[float, ...]:
     text = " ".join(line.name)
     starts = any(text.startswith(piece) for piece in pieces)
     ends = any(text.endswith(piece) for piece in pieces)

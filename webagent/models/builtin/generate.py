@@ -9,12 +9,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from webagent.models.builtin.batch import SLOT_INDEX, collate
-from webagent.models.builtin.network import Memory, PrefixLM
+from webagent.models.builtin.network import SLOT_INDEX, Memory, PrefixLM, collate
 from webagent.models.builtin.prefix import Prefix
 
 
-class Grammar(Protocol):
+class TargetGrammar(Protocol):
     """Says what may come next. One for actions, one for what the world model writes."""
 
     @property
@@ -32,7 +31,7 @@ class Grammar(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class GeneratedTarget:
     """A finished target with the log-probability of each id under mask and temperature."""
 
     ids: tuple[int, ...]
@@ -47,12 +46,12 @@ class Written:
 @torch.inference_mode()
 def sample(
     network: PrefixLM,
-    grammar: Grammar,
+    grammar: TargetGrammar,
     prefixes: Sequence[Prefix],
     uniforms: Sequence[np.random.Generator | None],
     temperature: float = 1.0,
     max_length: int = 40,
-) -> list[Written]:
+) -> list[GeneratedTarget]:
     """One target for each prefix, all in one batch.
 
     A row with a generator is sampled at `temperature` with it, a row with None is greedy; so the
@@ -76,13 +75,13 @@ def sample(
 
 @torch.inference_mode()
 def search(
-    network: PrefixLM, grammar: Grammar, prefix: Prefix, width: int, max_length: int = 40
-) -> list[Written]:
+    network: PrefixLM, grammar: TargetGrammar, prefix: Prefix, width: int, max_length: int = 40
+) -> list[GeneratedTarget]:
     """At most `width` different targets for one prefix by beam search, most probable first."""
     network.train(False)
     memory = network.prefill(collate([prefix], [[]], [[]]))
-    beams = [Written((), ())]
-    finished: list[Written] = []
+    beams = [GeneratedTarget((), ())]
+    finished: list[GeneratedTarget] = []
     for place in range(max_length):
         state = _Rows(grammar, [prefix] * len(beams), [list(b.ids) for b in beams])
         logits, memory = network.decode(memory, state.last(), state.slots(), place)
@@ -102,15 +101,15 @@ def search(
 
 
 def _grow(
-    beams: Sequence[Written], scores: Sequence[Tensor], width: int
-) -> list[tuple[int, Written]]:
+    beams: Sequence[GeneratedTarget], scores: Sequence[Tensor], width: int
+) -> list[tuple[int, GeneratedTarget]]:
     """The `width` best extensions of the beams with the beam each came from."""
     options = []
     for parent, (beam, row) in enumerate(zip(beams, scores, strict=True)):
         values, tokens = row.topk(min(width, len(row)))
         for value, token in zip(values.tolist(), tokens.tolist(), strict=True):
             if value > -1e8:
-                longer = Written((*beam.ids, token), (*beam.log_probs, value))
+                longer = GeneratedTarget((*beam.ids, token), (*beam.log_probs, value))
                 options.append((parent, longer))
     return sorted(options, key=lambda option: -option[1].log_prob)[:width]
 
@@ -137,7 +136,7 @@ class _Rows:
     """The targets under way, one for each prefix."""
 
     def __init__(
-        self, grammar: Grammar, prefixes: Sequence[Prefix], ids: list[list[int]] | None = None
+        self, grammar: TargetGrammar, prefixes: Sequence[Prefix], ids: list[list[int]] | None = None
     ):
         self.grammar = grammar
         self.prefixes = prefixes
@@ -176,8 +175,8 @@ class _Rows:
                 self.ids[row].append(token)
                 self.log_probs[row].append(float(scores[row][token]))
 
-    def written(self) -> list[Written]:
+    def written(self) -> list[GeneratedTarget]:
         return [
-            Written(tuple(ids), tuple(values))
+            GeneratedTarget(tuple(ids), tuple(values))
             for ids, values in zip(self.ids, self.log_probs, strict=True)
         ]

@@ -9,8 +9,7 @@ from safetensors import SafetensorError
 
 from webagent.errors import ModelError
 from webagent.models.builtin.network import PrefixLM, PrefixLMConfig
-from webagent.models.builtin.tokens import FIXED
-from webagent.models.builtin.words import Vocabulary
+from webagent.models.builtin.vocabulary import FIXED, Vocabulary
 
 
 @dataclass(slots=True)

@@ -1,17 +1,20 @@
 """The network: a small prefix language model that can copy, shared by all built-in roles."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 from transformers import PretrainedConfig, PreTrainedModel
 
-from webagent.models.builtin.draft import LINES, PLACES, Field
 from webagent.models.builtin.features import FEATURES
+from webagent.models.builtin.layout import LINES, PLACES, PromptField
+from webagent.models.builtin.prefix import Prefix
 from webagent.models.builtin.relations import RELATIONS, Relation
-from webagent.models.builtin.tokens import SLOT_KINDS
+from webagent.models.builtin.vocabulary import SLOT_KINDS
 
 
 class PrefixLMConfig(PretrainedConfig):
@@ -122,7 +125,7 @@ class PrefixLM(PreTrainedModel):
         super().__init__(config)
         width = config.width
         self.words = nn.Embedding(config.capacity, width)
-        self.fields = nn.Embedding(len(Field), width)
+        self.fields = nn.Embedding(len(PromptField), width)
         self.places = nn.Embedding(PLACES, width)
         self.lines = nn.Embedding(2 * LINES, width)
         self.slots = nn.Embedding(len(SLOT_KINDS), width)
@@ -227,7 +230,7 @@ class PrefixLM(PreTrainedModel):
         places = torch.arange(first, first + tokens.shape[1]).clamp(max=PLACES - 1)
         return (  # type: ignore[no-any-return]
             self.words(words)
-            + self.fields.weight[Field.TARGET]
+            + self.fields.weight[PromptField.TARGET]
             + self.places(places)
             + self.slots(slots)
             + self.copied_features(seen)
@@ -275,3 +278,39 @@ def _copy_relations(copied: Tensor, size: int) -> Tensor:
     at = ((copied[..., None] >= 0) & (positions == copied[..., None])).int() << Relation.COPIED
     after = (copied[..., None] >= 0) & (positions == copied[..., None] + 1)
     return at | (after.int() << Relation.COPIED_NEXT)
+
+
+SLOT_INDEX = {kind: i for i, kind in enumerate(SLOT_KINDS)}
+
+
+def collate(
+    prefixes: Sequence[Prefix], inputs: Sequence[Sequence[int]], slots: Sequence[Sequence[int]]
+) -> Batch:
+    """Pads B prompts and decoder inputs; `slots` are indices into `SLOT_KINDS`."""
+    count, size = len(prefixes), max(len(p) for p in prefixes)
+    ids, places, lines = (np.zeros((count, size), np.int64) for _ in range(3))
+    fields = np.full((count, size), -1, np.int64)
+    features = np.zeros((count, size, FEATURES), np.float32)
+    relations = np.zeros((count, size, size), np.int32)
+    for row, prefix in enumerate(prefixes):
+        n = len(prefix)
+        ids[row, :n], fields[row, :n] = prefix.ids, prefix.fields
+        places[row, :n], lines[row, :n] = prefix.places, prefix.lines
+        features[row, :n], relations[row, :n, :n] = prefix.features, prefix.relations
+    return Batch(
+        ids=torch.from_numpy(ids),
+        fields=torch.from_numpy(fields),
+        places=torch.from_numpy(places),
+        lines=torch.from_numpy(lines),
+        features=torch.from_numpy(features),
+        relations=torch.from_numpy(relations),
+        inputs=_pad(inputs),
+        slots=_pad(slots),
+    )
+
+
+def _pad(rows: Sequence[Sequence[int]]) -> Tensor:
+    out = torch.zeros(len(rows), max((len(row) for row in rows), default=0), dtype=torch.long)
+    for i, row in enumerate(rows):
+        out[i, : len(row)] = torch.tensor(row, dtype=torch.long)
+    return out

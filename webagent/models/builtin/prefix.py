@@ -1,4 +1,4 @@
-"""The prefix: a drafted prompt as arrays, with the relations between its words."""
+"""The prefix: a laid-out prompt as arrays, with the relations between its words."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,11 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webagent.action import Action
-from webagent.models.builtin.draft import draft
-from webagent.models.builtin.features import describe
-from webagent.models.builtin.matches import match
-from webagent.models.builtin.relations import relate
-from webagent.models.builtin.words import Vocabulary, Word
+from webagent.models.builtin.features import compute_features
+from webagent.models.builtin.layout import lay_out_prompt
+from webagent.models.builtin.relations import compute_relations, find_matches
+from webagent.models.builtin.vocabulary import Vocabulary, Word
 from webagent.records import Observation, Step
 
 
@@ -52,8 +51,8 @@ def encode(
     action: Action | None = None,
 ) -> Prefix:
     """The prompt for `role` at `observation` after `steps`, about to do `action` if given."""
-    written = draft(role, observation, steps, action)
-    matches = match(written)
+    written = lay_out_prompt(role, observation, steps, action)
+    matches = find_matches(written)
     keys, fields, places, lines, words = zip(*written.tokens, strict=True)
     count = len(keys)
     marks, origins = np.zeros(count, np.int64), np.full(count, -1)
@@ -66,8 +65,8 @@ def encode(
         fields=np.array(fields),
         places=np.array(places),
         lines=np.array(lines),
-        features=describe(written, matches),
-        relations=relate(written, matches),
+        features=compute_features(written, matches),
+        relations=compute_relations(written, matches),
         words=words,
         marks=marks,
         options=options,

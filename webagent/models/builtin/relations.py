@@ -1,15 +1,151 @@
-"""Relations: how one token of the prompt stands to another, as bit sets."""
+"""Where goal and page say the same, and how tokens of the prompt relate, as bit sets."""
 
-from collections import defaultdict
-from collections.abc import Sequence
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from enum import IntEnum
-from typing import TypeAlias
+from itertools import pairwise
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from webagent.models.builtin.draft import Draft, Field, Line
-from webagent.models.builtin.matches import Matches, kinds_of
+from webagent.models.builtin.layout import LINE_WORDS, PromptField, PromptLayout, PromptLine
+from webagent.models.builtin.vocabulary import keys_of
+
+_QUOTES = frozenset('"“”«»')
+_ORDINAL_WORDS = (
+    *("first", "second", "third", "fourth", "fifth"),
+    *("sixth", "seventh", "eighth", "ninth", "tenth"),
+)
+_ORDINAL = re.compile(r"(\d+)(st|nd|rd|th)")
+CELL = "|"
+_TELLING = 2
+"""A word that stands on more lines than this does not single one out."""
+
+
+class Span(NamedTuple):
+    """A stretch of the goal, as positions in the prompt, that a line repeats."""
+
+    start: int
+    end: int
+    is_value: bool
+    """Whether the line's value repeats it, rather than its name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """What was found; the tuples by line are in the order of `Draft.lines`."""
+
+    quoted: tuple[tuple[int, int], ...]
+    """Start and end positions of what stands between quotation marks, the marks left out."""
+    spans: tuple[tuple[Span, ...], ...]
+    """By line: what of the goal its whole name, a whole cell of it or its whole value equals."""
+    beside: tuple[tuple[int, int], ...]
+    """Start and end positions of cells that come right after a cell the goal repeats."""
+    named_kinds: tuple[bool, ...]
+    """By line: whether the goal has a word for what kind of widget it is."""
+    places: tuple[tuple[int, int], ...]
+    """Positions of ordinals in the goal, each with the index of a line it may mean."""
+    anchors: tuple[int, ...]
+    """By line: the nearest line at or above it that shares a telling word with the goal, or -1."""
+
+
+def find_matches(layout: PromptLayout) -> Matches:
+    """Everything that the goal and the page have in common beyond single words."""
+    return Matches(
+        quoted=tuple(_quoted(layout.goal_keys)),
+        spans=tuple(tuple(_spans(line, layout.goal_keys)) for line in layout.lines),
+        beside=tuple(found for line in layout.lines for found in _beside(line, layout)),
+        named_kinds=tuple(not kinds_of(line).isdisjoint(layout.goal_keys) for line in layout.lines),
+        places=tuple(_places(layout)),
+        anchors=tuple(_anchors(layout)),
+    )
+
+
+def ordinal(word: str) -> int:
+    """The number that `3rd` or `third` stands for; 0 for any other word."""
+    if word in _ORDINAL_WORDS:
+        return _ORDINAL_WORDS.index(word) + 1
+    found = _ORDINAL.fullmatch(word)
+    return int(found.group(1)) if found else 0
+
+
+def kinds_of(line: PromptLine) -> set[str]:
+    """Words for what a line is: `{"radio", "input"}`; none for static text."""
+    return {line.node.role, *line.node.kind.split(":")} if line.node.mark else set()
+
+
+def _beside(line: PromptLine, layout: PromptLayout) -> Iterator[tuple[int, int]]:
+    """Cells are parted by `|` in the name of a line, as the rows of a table are."""
+    if " | " not in line.node.name:
+        return
+    start, cells = line.head + 1, list[tuple[int, int]]()
+    for position in range(start, len(layout.tokens) + 1):
+        token = layout.tokens[position] if position < len(layout.tokens) else None
+        is_inside = token is not None and token.line == layout.tokens[line.head].line
+        if token is not None and is_inside and token.key != CELL:
+            continue
+        cells.append((start, position))
+        start = position + 1
+        if not is_inside:
+            break
+    for cell, following in pairwise(cells):
+        keys = tuple(layout.tokens[i].key for i in range(*cell) if layout.tokens[i].word)
+        if any(_occurrences(keys, layout.goal_keys)):
+            yield following
+
+
+def _places(layout: PromptLayout) -> Iterator[tuple[int, int]]:
+    """A goal word such as `3rd` and the third line of each kind."""
+    for position, word in enumerate(layout.goal_keys, start=1):
+        wanted = ordinal(word)
+        if not wanted:
+            continue
+        seen: Counter[str] = Counter()
+        for number, line in enumerate(layout.lines):
+            seen[line.kind] += 1
+            if seen[line.kind] == wanted:
+                yield position, number
+
+
+def _quoted(goal: Sequence[str]) -> Iterator[tuple[int, int]]:
+    marks = [g for g, key in enumerate(goal, start=1) if key in _QUOTES]
+    for start, end in zip(marks[::2], marks[1::2], strict=False):
+        if end > start + 1:
+            yield start + 1, end
+
+
+def _spans(line: PromptLine, goal: Sequence[str]) -> Iterator[Span]:
+    name, value = line.node.name, line.node.value
+    cells = name.split(" | ") if " | " in name else []
+    for text in (name, *cells):
+        for start, end in _occurrences(keys_of(text, LINE_WORDS), goal):
+            yield Span(start, end, is_value=False)
+    for start, end in _occurrences(keys_of(value, LINE_WORDS), goal):
+        yield Span(start, end, is_value=True)
+
+
+def _occurrences(keys: tuple[str, ...], goal: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Where the goal has these words in a row; nowhere when they are punctuation only."""
+    if not keys or keys[0] not in goal or not any(key.isalnum() for key in keys):
+        return
+    size = len(keys)
+    for start in range(len(goal) - size + 1):
+        if goal[start] == keys[0] and tuple(goal[start : start + size]) == keys:
+            yield 1 + start, 1 + start + size
+
+
+def _anchors(layout: PromptLayout) -> Iterator[int]:
+    goal = {key for key in layout.goal_keys if key.isalnum()}
+    words = [set(line.name) for line in layout.lines]
+    lines_with = Counter(key for line in words for key in line & goal)
+    above = -1
+    for number, line in enumerate(words):
+        if any(lines_with[key] <= _TELLING for key in line & goal):
+            above = number
+        yield above
 
 
 class Relation(IntEnum):
@@ -77,54 +213,54 @@ class _Sheet:
         self.add(relation, other, one)
 
 
-def relate(draft: Draft, matches: Matches) -> NDArray[np.int32]:
+def compute_relations(layout: PromptLayout, matches: Matches) -> NDArray[np.int32]:
     """(T, T) bit sets: bit r of [i, j] says that token i stands in relation r to token j."""
-    sheet = _Sheet(len(draft.tokens))
+    sheet = _Sheet(len(layout.tokens))
     numbers: dict[str, int] = {}
     words = np.array(
         [
             numbers.setdefault(token.key, len(numbers))
             if token.word and token.key.isalnum()
             else -1
-            for token in draft.tokens
+            for token in layout.tokens
         ]
     )
     same = (words[:, None] == words[None, :]) & (words[:, None] >= 0)
     np.fill_diagonal(same, False)
     sheet.where(Relation.SAME_WORD, same)
-    fields = np.array([token.field for token in draft.tokens])
-    lines = np.array([token.line for token in draft.tokens])
+    fields = np.array([token.field for token in layout.tokens])
+    lines = np.array([token.line for token in layout.tokens])
     mates = (lines[:, None] == lines[None, :]) & (lines > 0)[:, None]
     np.fill_diagonal(mates, False)
-    is_head = fields == Field.HEAD
+    is_head = fields == PromptField.HEAD
     sheet.where(Relation.SAME_LINE, mates)
     sheet.where(Relation.HEAD, mates & is_head[None, :])
     sheet.where(Relation.OWN, mates & is_head[:, None])
     first = np.flatnonzero((fields[1:] == fields[:-1]) & (lines[1:] == lines[:-1]))
     sheet.add(Relation.NEXT, first, first + 1)
     sheet.add(Relation.PREVIOUS, first + 1, first)
-    if draft.lines:
-        heads = np.array([line.head for line in draft.lines])
+    if layout.lines:
+        heads = np.array([line.head for line in layout.lines])
         sheet.add(Relation.LINE_BEFORE, heads[1:], heads[:-1])
         sheet.add(Relation.LINE_AFTER, heads[:-1], heads[1:])
-        _relate_boxes(sheet, draft.lines)
-        _relate_parents(sheet, draft.lines)
-    _relate_affixes(sheet, draft)
+        _relate_boxes(sheet, layout.lines)
+        _relate_parents(sheet, layout.lines)
+    _relate_affixes(sheet, layout)
     for position, number in matches.places:
-        sheet.add_both(Relation.ORDINAL, draft.lines[number].head, position)
+        sheet.add_both(Relation.ORDINAL, layout.lines[number].head, position)
     named: defaultdict[str, list[int]] = defaultdict(list)
-    for g, word in enumerate(draft.goal_keys, start=1):
+    for g, word in enumerate(layout.goal_keys, start=1):
         for name in (word, f"{word}s", f"{word}es"):
             named[name].append(g)
-    for line in draft.lines:
+    for line in layout.lines:
         for kind in kinds_of(line) & named.keys():
             sheet.add_both(Relation.KIND, line.head, named[kind])
-    _relate_matches(sheet, draft, matches)
-    _relate_deeds(sheet, draft)
+    _relate_matches(sheet, layout, matches)
+    _relate_past_actions(sheet, layout)
     return sheet.bits
 
 
-def _relate_boxes(sheet: _Sheet, lines: Sequence[Line]) -> None:
+def _relate_boxes(sheet: _Sheet, lines: Sequence[PromptLine]) -> None:
     """Middles closer than half of the smaller box stand in one row, or in one column."""
     heads = np.array([line.head for line in lines])
     boxes = np.array([line.node.box for line in lines], dtype=np.float32)
@@ -138,9 +274,9 @@ def _relate_boxes(sheet: _Sheet, lines: Sequence[Line]) -> None:
         sheet.add(relation, heads[one], heads[other])
 
 
-def _relate_parents(sheet: _Sheet, lines: Sequence[Line]) -> None:
+def _relate_parents(sheet: _Sheet, lines: Sequence[PromptLine]) -> None:
     """The nearest line above that is indented less."""
-    stack: list[Line] = []
+    stack: list[PromptLine] = []
     for line in lines:
         while stack and stack[-1].node.depth >= line.node.depth:
             stack.pop()
@@ -150,13 +286,13 @@ def _relate_parents(sheet: _Sheet, lines: Sequence[Line]) -> None:
         stack.append(line)
 
 
-def _relate_affixes(sheet: _Sheet, draft: Draft) -> None:
+def _relate_affixes(sheet: _Sheet, layout: PromptLayout) -> None:
     """Goal words that a word elsewhere starts or ends with ("starts with Ita")."""
     elsewhere: defaultdict[str, list[int]] = defaultdict(list)
-    for i, token in enumerate(draft.tokens):
-        if token.word and token.field != Field.GOAL and token.key.isalnum():
+    for i, token in enumerate(layout.tokens):
+        if token.word and token.field != PromptField.GOAL and token.key.isalnum():
             elsewhere[token.key].append(i)
-    for g, affix in enumerate(draft.goal_keys, start=1):
+    for g, affix in enumerate(layout.goal_keys, start=1):
         if not affix.isalnum():
             continue
         for key, found in elsewhere.items():
@@ -168,21 +304,21 @@ def _relate_affixes(sheet: _Sheet, draft: Draft) -> None:
                 sheet.add_both(Relation.SUFFIX, found, g)
 
 
-def _relate_matches(sheet: _Sheet, draft: Draft, matches: Matches) -> None:
+def _relate_matches(sheet: _Sheet, layout: PromptLayout, matches: Matches) -> None:
     """Lines to what of the goal they repeat, and to the line they belong under."""
-    for line, spans, anchor in zip(draft.lines, matches.spans, matches.anchors, strict=True):
+    for line, spans, anchor in zip(layout.lines, matches.spans, matches.anchors, strict=True):
         for span in spans:
             stretch = range(span.start, span.end)
             kind = Relation.VALUE_SPAN if span.is_value else Relation.SPAN
             sheet.add(kind, line.head, stretch)
             sheet.add(Relation.SPAN_OF, stretch, line.head)
         if anchor >= 0:
-            sheet.add(Relation.UNDER, line.head, draft.lines[anchor].head)
+            sheet.add(Relation.UNDER, line.head, layout.lines[anchor].head)
 
 
-def _relate_deeds(sheet: _Sheet, draft: Draft) -> None:
+def _relate_past_actions(sheet: _Sheet, layout: PromptLayout) -> None:
     """Actions and the lines they were done to, where these are still there."""
-    heads = {line.node.mark: line.head for line in draft.lines if line.node.mark}
-    for position, mark in draft.deeds:
+    heads = {line.node.mark: line.head for line in layout.lines if line.node.mark}
+    for position, mark in layout.acted:
         if mark in heads:
             sheet.add_both(Relation.ACTED, position, heads[mark])

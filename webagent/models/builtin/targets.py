@@ -14,10 +14,21 @@ from numpy.typing import NDArray
 
 from webagent.action import Action
 from webagent.action import actions as act
-from webagent.models.builtin.draft import Field
+from webagent.models.builtin.layout import PromptField
 from webagent.models.builtin.prefix import Prefix
-from webagent.models.builtin.tokens import END, KEYS, NUMBERS, SLOTS, START, WAYS, op_of
-from webagent.models.builtin.words import Vocabulary, Word, join, split
+from webagent.models.builtin.vocabulary import (
+    END,
+    KEYS,
+    NUMBERS,
+    SCROLLS,
+    SLOTS,
+    START,
+    Vocabulary,
+    Word,
+    join,
+    op_of,
+    split,
+)
 
 MAX_TEXT = 24
 """Words a text argument may have."""
@@ -60,7 +71,7 @@ class Codec:
     def _arguments(self, action: Action, prefix: Prefix, side: int) -> list[list[int] | None]:
         """One list of ids for each field of the action; None where it cannot be said."""
         if isinstance(action, act.Scroll):
-            way = min(WAYS, key=lambda w: math.dist(WAYS[w], (action.dx, action.dy)))
+            way = min(SCROLLS, key=lambda w: math.dist(SCROLLS[w], (action.dx, action.dy)))
             return [self._mark(action.mark, prefix), self._fixed(f"way:{way}")]
         if isinstance(action, act.Wait):
             return []
@@ -83,7 +94,7 @@ class Codec:
         if name == "option":
             wanted = [word.key for word in split(value, 40)]
             for head in np.flatnonzero(prefix.options):
-                own = (prefix.lines == prefix.lines[head]) & (prefix.fields == Field.NAME)
+                own = (prefix.lines == prefix.lines[head]) & (prefix.fields == PromptField.NAME)
                 if [_key(prefix, int(i)) for i in np.flatnonzero(own)] == wanted:
                     return [self.pointer(int(head))]
             return None
@@ -144,7 +155,7 @@ class Codec:
             else:
                 arguments.append(self._argument(kind, rest.pop(0), prefix, viewport))
         if op == "scroll":
-            arguments[1:] = WAYS[str(arguments[1])]
+            arguments[1:] = SCROLLS[str(arguments[1])]
         return act.ACTIONS[op](*arguments)  # type: ignore[arg-type]
 
     def _argument(
@@ -154,7 +165,7 @@ class Codec:
         if kind == "mark":
             return int(prefix.marks[position])
         if kind == "option":
-            own = (prefix.lines == prefix.lines[position]) & (prefix.fields == Field.NAME)
+            own = (prefix.lines == prefix.lines[position]) & (prefix.fields == PromptField.NAME)
             return join([w for i in np.flatnonzero(own) if (w := prefix.words[i])])
         if kind == "number":
             return round(self._counted(token) * max(viewport) / NUMBERS)
@@ -230,7 +241,7 @@ class ActionGrammar:
             case "key":
                 mask[[self.vocabulary.id(f"key:{key}") for key in KEYS]] = True
             case "way":
-                mask[[self.vocabulary.id(f"way:{way}") for way in WAYS]] = True
+                mask[[self.vocabulary.id(f"way:{way}") for way in SCROLLS]] = True
             case "number":
                 first = self.vocabulary.id("number:0")
                 mask[first : first + NUMBERS] = True

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from webagent.models.model import Message, Reply
 from webagent.models.prompt import load_prompt
+from webagent.models.replies import follow_up
 
 PROMPT = load_prompt(Path(__file__).parents[1] / "prompts" / "critique.md")
 
@@ -16,5 +17,4 @@ PROMPT = load_prompt(Path(__file__).parents[1] / "prompts" / "critique.md")
 def reviewing(messages: tuple[Message, ...], reply: Reply, form: str) -> tuple[Message, ...]:
     """The conversation gone on with a request to review the reply; `form` holds the lines that
     stand between thought and action."""
-    said = Message("assistant", reply.text or "(an empty reply)")
-    return (*messages, said, Message("user", PROMPT.fill("review", form=form)))
+    return (*messages, *follow_up(reply.text, PROMPT.fill("review", form=form)))

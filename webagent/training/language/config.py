@@ -28,9 +28,11 @@ class TrainConfig:
     warmup: float = 0.03
     """Share of the training over which the learning rate rises."""
     final: float = 0.0
+    """Share of the peak rate at which a schedule ends."""
     weight_decay: float = 0.0
     """Of matrices; vectors never decay."""
     betas: tuple[float, float] = (0.9, 0.999)
+    """Decay of Adam's two moving averages."""
     clip: float = 1.0
     """Largest norm of the gradient; 0 for none."""
     units_per_step: int = 32
@@ -42,6 +44,7 @@ class TrainConfig:
     tree: bool = True
     """Whether rows that begin alike share the beginning, where the model allows it."""
     epochs: int = 1
+    """Passes over the rows."""
     steps: int = 0
     """Most updates; 0 for as many as the epochs have."""
     tokens: int = 0
@@ -53,8 +56,11 @@ class TrainConfig:
     staleness: int = 0
     """How many versions old the weights that sampled a row may be; 0 for any age."""
     seed: int = 0
+    """Of the order of rows and of dropout."""
     bf16: bool = False
+    """Compute in bfloat16, with the weights kept as they are."""
     gradient_checkpointing: bool = False
+    """Compute activations again in the backward pass: less memory, more time."""
     lora: LoraSettings | None = None
     """None for full weights."""
     checkpoint_every: int = 100
@@ -62,6 +68,7 @@ class TrainConfig:
     keep: int = 2
     """How many checkpoints are kept."""
     tensorboard: bool = False
+    """Write the curves for TensorBoard, too."""
     most_skipped: int = 5
     """Updates in a row that may be skipped because their loss or gradient is no number."""
 

@@ -14,7 +14,7 @@ from apps.view.episode.picture import picture_of
 from apps.view.episode.reading import reading
 from apps.view.episode.seers import has_met, seer_for, seers
 from apps.view.episode.verdicts import Piece, findings, pieces_of
-from loop.till import Till
+from loop.costs import RunPrices
 from tests.fakes.lessons import episode, node, page
 from webagent.action.actions import Click, Fill, MouseDrag
 from webagent.models.price import Price, Prices
@@ -66,7 +66,7 @@ def test_an_element_that_is_gone_is_said_to_be_and_money_is_summed() -> None:
         for step in whole.steps
     ]
     prices = Prices({"m": Price(input=1.0, output=2.0, currency="EUR")})
-    film = film_of(replace(whole, steps=tuple(steps)), lambda _: False, Till(prices, ""))
+    film = film_of(replace(whole, steps=tuple(steps)), lambda _: False, RunPrices(prices, ""))
     assert film.frames[0].target == "[9], which is not on the page"
     assert film.frames[1].target == "button “Send”"
     assert (film.tokens, film.money) == ((2000, 1000), "0.004 EUR")

@@ -25,7 +25,6 @@ from webagent.rollout.episode import run_episode
 pytestmark = [
     pytest.mark.site,
     pytest.mark.browser,
-    pytest.mark.slow,
     pytest.mark.skipif(bool(site().missing()), reason=site().missing()),
 ]
 SUITE = suite(Options())
@@ -68,6 +67,7 @@ def scripted(name: str, seed: int) -> Asked:
     return SUITE.task(name, seed, "test"), OraclePolicy(name)
 
 
+@pytest.mark.sample(20)
 @pytest.mark.parametrize("name", SUITE.names)
 async def test_the_scripted_solution_passes_on_two_seeds(
     name: str, hosting: Hosting, browser: Browser
@@ -79,6 +79,7 @@ async def test_the_scripted_solution_passes_on_two_seeds(
         assert len(episode.steps) <= TEMPLATES[name].steps
 
 
+@pytest.mark.sample(20)
 @pytest.mark.parametrize("name", SUITE.names)
 async def test_doing_nothing_passes_only_what_cannot_be_done_and_only_when_that_is_said(
     name: str, hosting: Hosting, browser: Browser
@@ -94,6 +95,7 @@ async def test_doing_nothing_passes_only_what_cannot_be_done_and_only_when_that_
     assert value == 0.0, reason
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("name", REPLAYED)
 async def test_a_replay_on_another_seed_fails_where_the_values_differ(
     name: str, hosting: Hosting, browser: Browser
@@ -107,6 +109,7 @@ async def test_a_replay_on_another_seed_fails_where_the_values_differ(
     assert value == 0.0, reason
 
 
+@pytest.mark.very_slow
 async def test_what_is_done_to_the_wrong_ticket_does_not_count(
     hosting: Hosting, browser: Browser
 ) -> None:
@@ -117,6 +120,7 @@ async def test_what_is_done_to_the_wrong_ticket_does_not_count(
     assert value == 0.0 and "tickets_touched" in reason
 
 
+@pytest.mark.very_slow
 async def test_one_thing_more_than_was_asked_for_is_seen(
     hosting: Hosting, browser: Browser
 ) -> None:
@@ -131,6 +135,7 @@ async def test_one_thing_more_than_was_asked_for_is_seen(
     assert "page_1 is" not in reason, "what was asked for was done"
 
 
+@pytest.mark.very_slow
 async def test_eight_episodes_at_once_leave_no_trace_in_one_anothers_state(
     hosting: Hosting, browser: Browser
 ) -> None:

@@ -13,7 +13,7 @@ from benchmarks.oscar.site.people import CUSTOMER, EVERYONE, orders, reviews
 from benchmarks.sites.site import SiteError
 from tests.benchmarks.oscar.site.conftest import Shop
 
-pytestmark = [pytest.mark.site, pytest.mark.slow]
+pytestmark = [pytest.mark.site, pytest.mark.very_slow]
 
 
 def rows(database: Path, query: str) -> list[tuple[object, ...]]:

@@ -24,7 +24,7 @@ from webagent.records import Decision, Ending, Observation, Provenance, Trajecto
 from webagent.rollout import collect, planned, run_episode
 
 pytestmark = [
-    *(pytest.mark.site, pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(1500)),
+    *(pytest.mark.site, pytest.mark.browser, pytest.mark.very_slow, pytest.mark.timeout(1500)),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
 ]
 SUITE = suite(Options())

@@ -25,8 +25,7 @@ BEGINS_SENTENCES = 16
 def official() -> Path:
     """The folder with `bin/python` and `nltk_data`. Skips where pip cannot reach the packages."""
     told = hashlib.sha256(" ".join([*SCORERS, *NEEDED, sys.version]).encode())
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    folder = cache / "webagent" / f"arena-scorers-{told.hexdigest()[:12]}"
+    folder = Path(os.environ["WEBAGENT_TESTS_CACHE"]) / f"arena-scorers-{told.hexdigest()[:12]}"
     if not (folder / "complete").exists():
         venv.create(folder, with_pip=True, clear=True)
         _pip(folder, "install", "--no-deps", *SCORERS)

@@ -39,7 +39,7 @@ def test_a_text_falls_into_words_and_marks(text: str, expected: list[str]) -> No
     assert words(text) == expected
 
 
-@pytest.mark.slow
+@pytest.mark.very_slow
 @pytest.mark.timeout(900)
 def test_ten_thousand_texts_are_cut_as_nltk_cuts_them(tmp_path: Path) -> None:
     rng = random.Random(2)

@@ -18,14 +18,13 @@ HERE = Path(__file__).parent
 REQUIREMENT = "webarena-verified==1.2.3"
 PUBLISHED = json.loads((HERE / "published.json").read_text(encoding="utf-8"))
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.very_slow
 
 
 @pytest.fixture(scope="module")
 def scorer() -> Path:
     """The interpreter of an environment that has the official scorer; made once, then kept."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    folder = cache / "webagent-loop" / REQUIREMENT.replace("==", "-")
+    folder = Path(os.environ["WEBAGENT_TESTS_CACHE"]) / REQUIREMENT.replace("==", "-")
     python = folder / "bin" / "python"
     if not (folder / "complete").exists():
         made = [sys.executable, "-m", "venv", "--clear", str(folder)]

@@ -15,11 +15,10 @@ from webagent.browser import Browser
 from webagent.records import Decision, Ending, Observation, Trajectory
 from webagent.rollout import run_episode
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = pytest.mark.browser
 ACTIONS = 7
 CASES = [(page, clock) for page in CORPUS for clock in ("virtual", "real")]
-SAMPLE = CASES[::11]
-"""Some of every kind; busy pages take half a minute each, so the whole corpus takes an hour."""
+"""Busy pages take half a minute each, so that all take the better part of an hour."""
 
 
 class Poker:
@@ -80,7 +79,11 @@ async def play(browser: Browser, url: str, clock: str, leaves: bool = True) -> T
         await world.close()
 
 
-async def play_both(browser: Browser, server: HostileServer, page: Hostile, clock: str) -> None:
+@pytest.mark.sample(25)
+@pytest.mark.parametrize(("page", "clock"), CASES, ids=str)
+async def test_an_episode_on_a_hostile_page_ends_in_time_and_the_next_is_fine(
+    browser: Browser, server: HostileServer, page: Hostile, clock: str
+) -> None:
     """An episode on the hostile page, then one on a healthy page in the same browser."""
     started = time.monotonic()
     played = await play(browser, server.url + (page.path or f"/page/{quote(page.name)}"), clock)
@@ -90,21 +93,6 @@ async def play_both(browser: Browser, server: HostileServer, page: Hostile, cloc
     assert seconds < page.seconds
     after = await play(browser, f"{server.url}/fine", "virtual", leaves=False)
     assert (after.ending, after.evidence) == (Ending.ANSWERED, {"out": "clicked"}), after.error
-
-
-@pytest.mark.parametrize(("page", "clock"), SAMPLE, ids=str)
-async def test_an_episode_on_a_hostile_page_ends_in_time_and_the_next_is_fine(
-    browser: Browser, server: HostileServer, page: Hostile, clock: str
-) -> None:
-    await play_both(browser, server, page, clock)
-
-
-@pytest.mark.corpus
-@pytest.mark.parametrize(("page", "clock"), CASES, ids=str)
-async def test_so_does_every_page_of_the_corpus_under_both_clocks(
-    browser: Browser, server: HostileServer, page: Hostile, clock: str
-) -> None:
-    await play_both(browser, server, page, clock)
 
 
 def test_the_corpus_holds_a_hundred_pages_of_different_names() -> None:

@@ -10,9 +10,8 @@ import torch
 from tests.fakes.lessons import FIELD, demonstrations, episode, lesson, untrained
 from webagent.action.actions import Click, Fill
 from webagent.errors import ModelError
-from webagent.models.builtin.batch import collate
 from webagent.models.builtin.model import BuiltinModel
-from webagent.models.builtin.network import Batch
+from webagent.models.builtin.network import Batch, collate
 from webagent.models.builtin.targets import ActionGrammar, Codec
 from webagent.training.rows import Row, policy_rows
 

@@ -7,13 +7,11 @@ import numpy as np
 from tests.fakes.lessons import node, page
 from webagent.action import Action
 from webagent.action.actions import Click, DragAndDrop, Fill
-from webagent.models.builtin.draft import MAX_TOKENS, PLACES, Field, past_of
 from webagent.models.builtin.features import FEATURES, Feature
-from webagent.models.builtin.matches import ordinal
+from webagent.models.builtin.layout import MAX_TOKENS, PLACES, PromptField, past_action_of
 from webagent.models.builtin.prefix import Prefix, encode
-from webagent.models.builtin.relations import Relation
-from webagent.models.builtin.tokens import FIXED
-from webagent.models.builtin.words import Vocabulary
+from webagent.models.builtin.relations import Relation, ordinal
+from webagent.models.builtin.vocabulary import FIXED, Vocabulary
 from webagent.records import Decision, Node, Observation, Step
 
 VOCABULARY = Vocabulary(FIXED)
@@ -33,7 +31,7 @@ def head(prefix: Prefix, mark: int) -> int:
 def goal_word(prefix: Prefix, text: str) -> int:
     """Position of a word in the goal."""
     places = [i for i, word in enumerate(prefix.words) if word and word.text == text]
-    return next(i for i in places if prefix.fields[i] == Field.GOAL)
+    return next(i for i in places if prefix.fields[i] == PromptField.GOAL)
 
 
 def related(prefix: Prefix, relation: Relation, one: int, other: int) -> bool:
@@ -51,11 +49,11 @@ def test_the_parts_come_in_order_goal_history_lines() -> None:
     prefix = read(
         page("Say hi", node(1, "textbox", "Greeting", value="hi")), (before, Fill(1, "hi"))
     )
-    parts = [Field(int(field)) for field in prefix.fields]
+    parts = [PromptField(int(field)) for field in prefix.fields]
     assert parts == [
-        *(Field.ROLE, Field.GOAL, Field.GOAL),
-        *(Field.HISTORY, Field.HISTORY, Field.HISTORY),
-        *(Field.HEAD, Field.NAME, Field.VALUE),
+        *(PromptField.ROLE, PromptField.GOAL, PromptField.GOAL),
+        *(PromptField.HISTORY, PromptField.HISTORY, PromptField.HISTORY),
+        *(PromptField.HEAD, PromptField.NAME, PromptField.VALUE),
     ]
     assert prefix.origins.tolist() == [-1, -1, -1, -1, -1, -1, 0, -1, -1]
     assert prefix.features.shape == (9, FEATURES)
@@ -177,7 +175,7 @@ def test_lines_know_their_neighbours_parents_rows_and_columns() -> None:
 def test_what_was_done_is_tied_to_the_line_it_was_done_to() -> None:
     before = page("go", node(1, "button", "One"), node(2, "button", "Two"))
     prefix = read(before, (before, Click(2)))
-    deed = int(np.flatnonzero(prefix.fields == Field.HISTORY)[0])
+    deed = int(np.flatnonzero(prefix.fields == PromptField.HISTORY)[0])
     assert related(prefix, Relation.ACTED, deed, head(prefix, 2))
     assert feature(prefix, Feature.ACTED_LAST, 2) == 1
     assert feature(prefix, Feature.ACTED_LAST, 1) == 0
@@ -239,8 +237,8 @@ def test_a_page_too_long_drops_text_before_elements() -> None:
 
 def test_an_action_is_remembered_by_name_and_text() -> None:
     seen = page("", node(1, "button", "Box"), node(2, "button", "Bin"))
-    assert past_of(DragAndDrop(1, 2), seen) == ("drag_and_drop", 1, "Box", "Bin")
-    assert past_of(Fill(9, "hello"), seen) == ("fill", 9, "", "hello")
+    assert past_action_of(DragAndDrop(1, 2), seen) == ("drag_and_drop", 1, "Box", "Bin")
+    assert past_action_of(Fill(9, "hello"), seen) == ("fill", 9, "", "hello")
 
 
 def test_positions_stay_within_what_is_told_apart_whatever_a_page_says() -> None:

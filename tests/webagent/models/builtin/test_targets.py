@@ -34,7 +34,7 @@ from webagent.action.actions import (
 )
 from webagent.models.builtin.prefix import Prefix, encode
 from webagent.models.builtin.targets import MAX_TEXT, ActionGrammar, Codec
-from webagent.models.builtin.tokens import SLOTS, op_of
+from webagent.models.builtin.vocabulary import SLOTS, op_of
 from webagent.records import Observation
 
 VIEWPORT = (128, 100)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from webagent.models.builtin.words import Vocabulary, Word, join, keys_of, split
+from webagent.models.builtin.vocabulary import Vocabulary, Word, join, keys_of, split
 
 TEXTS = st.text(max_size=60) | st.text(alphabet='aB3 _-.,"“é\n\t', max_size=60)
 

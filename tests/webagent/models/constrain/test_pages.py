@@ -24,7 +24,7 @@ from webagent.policy.allowed import MAY_MEAN_THE_PAGE, constraint_of
 from webagent.policy.reply import read_reply
 from webagent.records import Decision, Observation
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
+pytestmark = [pytest.mark.browser, pytest.mark.very_slow]
 LOCAL = sorted((Path(__file__).parents[3] / "pages").glob("*.html"))
 HOSTILE = [page for page in CORPUS if not page.path and not page.may_fail and page.seconds <= 20]
 SETUPS = (

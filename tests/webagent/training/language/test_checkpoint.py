@@ -128,7 +128,7 @@ def test_a_run_killed_at_any_operation_of_a_checkpoint_ends_as_if_it_had_not_bee
         assert_ended_alike(tmp_path / moment, tmp_path / whole)
 
 
-@pytest.mark.slow
+@pytest.mark.very_slow
 @pytest.mark.parametrize("kind", ["adapter", "full"])
 def test_a_real_model_killed_at_many_operations_and_at_any_time_ends_alike(tmp_path, kind):
     whole = "1000000"

@@ -107,7 +107,7 @@ def test_images_are_shared_by_rows_that_show_the_same_ones_before_they_part():
     assert all(sheet.attention.ndim == 2 for sheet in plain)
 
 
-@pytest.mark.slow
+@pytest.mark.very_slow
 def test_eight_continuations_of_a_long_prompt_cost_a_quarter_in_a_tree():
     """Gradients to 1e-5, at least 6 times fewer operations and 4 times less processor time.
 

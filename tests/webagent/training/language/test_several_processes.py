@@ -29,7 +29,7 @@ def ended(folder: Path, *launch: str) -> dict[str, object]:
     return json.loads(done.stdout.splitlines()[-1])
 
 
-@pytest.mark.slow
+@pytest.mark.very_slow
 def test_two_processes_come_to_the_weights_of_one(tmp_path):
     one, two = ended(tmp_path / "one"), ended(tmp_path / "two", *LAUNCH)
     assert (one["processes"], two["processes"]) == (1, 2)

@@ -25,7 +25,7 @@ def measured(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.slow
+@pytest.mark.very_slow
 def test_every_loss_is_measured_beside_trl_with_equal_gradients():
     pytest.importorskip("trl")
     done = measured("--groups", "2")
@@ -35,7 +35,7 @@ def test_every_loss_is_measured_beside_trl_with_equal_gradients():
     assert len(rows) == 12 and all(row["theirs"] for row in rows)
 
 
-@pytest.mark.slow
+@pytest.mark.very_slow
 def test_without_trl_ours_stands_alone(tmp_path):
     (tmp_path / "trl.py").write_text("raise ImportError('no trl here')\n")
     script = ROOT / "perf" / "training.py"

@@ -58,6 +58,7 @@ def breaches(sites: Sites, trajectory: Trajectory) -> list[str]:
     return found
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("attack", ATTACKS, ids=names)
 async def test_nothing_leaves_a_guarded_episode(
     guarded: Browser, sites: Sites, outbox: Path, attack: Attack
@@ -69,7 +70,7 @@ async def test_nothing_leaves_a_guarded_episode(
     assert trajectory.evidence["guard"]
 
 
-@pytest.mark.corpus
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("attack", _SHOWN, ids=names)
 async def test_each_attack_succeeds_without_a_guard(
     unguarded: Browser, sites: Sites, outbox: Path, attack: Attack

@@ -33,7 +33,7 @@ from webagent.training.language.rows import TokenRow, step_rows
 from webagent.training.language.selection import mismatched
 
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.very_slow,
     # TRL's configurations set what transformers has renamed.
     pytest.mark.filterwarnings("ignore:`(is_)?gradient_checkpointing` is deprecated:FutureWarning"),
 ]

@@ -1,0 +1,216 @@
+"""What a run may spend and has spent on models, kept in its store across all its sessions."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from tasks.task import Json
+from webagent.errors import UsageError
+from webagent.models.metered import Ledger, Limits, Spent
+from webagent.models.price import Price, Prices, read_prices
+from webagent.records import Decision, Trajectory
+from webagent.serialize import from_json, to_json
+from webagent.store import Store
+
+PRICES = Path("prices.toml")
+"""Read where it is, when no other file is named."""
+_SPENT, _PRICES, _STOPPED = "spent", "prices", "stopped"
+_SPENT_ON_JUDGING = "judging:spent"
+
+
+@dataclass(frozen=True)
+class Caps:
+    """Where a run is to stop."""
+
+    max_cost: float | None = None
+    """Money that may be spent on models, all sessions together; it stops then."""
+    max_tokens_total: int | None = None
+    """The same in tokens, read and written."""
+    max_minutes: float | None = None
+    """The same in minutes."""
+    prices: Path | None = None
+    """File with what models cost (docs/cost.md); ./prices.toml where there is one."""
+
+    def __str__(self) -> str:
+        told = {
+            "money": self.max_cost,
+            "tokens": self.max_tokens_total,
+            "minutes": self.max_minutes,
+        }
+        given = [f"{value:g} {name}" for name, value in told.items() if value is not None]
+        return ", ".join(given) or "no cap"
+
+    def raised(self, given: "Caps") -> "Caps":
+        """These, with what is given anew in place of them."""
+        anew = {name: value for name, value in vars(given).items() if value is not None}
+        return replace(self, **anew)
+
+    def check(self) -> None:
+        """Raises `SetupError` for a cap under which nothing could be done."""
+        named = {
+            "--max-cost": self.max_cost,
+            "--max-tokens-total": self.max_tokens_total,
+            "--max-minutes": self.max_minutes,
+        }
+        for flag, value in named.items():
+            if value is not None and not value > 0:
+                raise UsageError(f"{flag} {value:g} leaves nothing to spend; give more, or no cap")
+
+
+def load_prices(path: Path | None) -> Prices:
+    """The prices in the file named, else in ./prices.toml, else none. Raises `SetupError`."""
+    if path is None and not PRICES.is_file():
+        return Prices()
+    return read_prices(path or PRICES)
+
+
+def check_cost_cap(caps: Caps, model: str, prices: Prices) -> None:
+    """Whether a cap on money can be kept. Raises `SetupError` where nothing tells what is spent.
+
+    `model` is the one that is paid for; empty where none is asked.
+    """
+    if caps.max_cost is None:
+        return
+    flag = f"--max-cost {caps.max_cost:g}"
+    others = "cap it with --max-tokens-total or --max-minutes"
+    if not model:
+        raise UsageError(f"{flag} is for --policy endpoint: no other is paid for; {others}")
+    if reason := prices.why_untold(model):
+        raise UsageError(f"{flag} cannot be kept: {reason}, or {others}")
+
+
+def open_ledger(store: Store, caps: Caps, prices: Prices) -> Ledger:
+    """Return the run's ledger as it was left, with these limits; it keeps itself in the store."""
+    ledger = _restore_ledger(store, _SPENT, caps, prices)
+    rows = sorted(prices.models.items())
+    state: list[Json] = [{"model": name, **price.model_dump(mode="json")} for name, price in rows]
+    store.put_state(_PRICES, state)
+    store.put_state(_STOPPED, "")
+    return ledger
+
+
+def open_judging_ledger(store: Store, caps: Caps, prices: Prices) -> Ledger:
+    """Return the ledger of all judging of this run so far, kept apart from what playing cost."""
+    return _restore_ledger(store, _SPENT_ON_JUDGING, caps, prices)
+
+
+def _restore_ledger(store: Store, key: str, caps: Caps, prices: Prices) -> Ledger:
+    entries = {(entry.role, entry.model): entry for entry in read_spending(store, key)}
+    ledger = Ledger(Limits(caps.max_cost, caps.max_tokens_total), prices, entries)
+
+    def keep(changed: Spent) -> None:
+        store.put_state(key, [to_json(entry) for entry in ledger.entries.values()])
+
+    ledger.on_change = keep
+    return ledger
+
+
+def read_spending(store: Store, key: str = _SPENT) -> list[Spent]:
+    """Return what was asked of each model in each role, as the run's ledger kept it."""
+    kept = store.get_state(key)
+    return [from_json(Spent, row) for row in kept] if isinstance(kept, list) else []
+
+
+def read_stored_prices(store: Store) -> Prices | None:
+    """The prices the run was last played at; None for a run that keeps no ledger."""
+    kept = store.get_state(_PRICES)
+    if not isinstance(kept, list):
+        return None
+    rows = [dict(row) for row in kept if isinstance(row, dict)]
+    return Prices({str(row.pop("model")): Price.model_validate(row) for row in rows})
+
+
+def read_stop_reason(store: Store) -> str:
+    """Why the run stopped before its end; empty where it did not."""
+    return str(store.get_state(_STOPPED) or "")
+
+
+def format_spending(ledger: Ledger) -> str:
+    """What was spent so far, in a few words; empty before anything was."""
+    if not ledger.entries:
+        return ""
+    money = ledger.money()
+    currencies = {price.currency for name in ledger.asked if (price := ledger.prices.of(name))}
+    known = f", {money:.4g} {' '.join(sorted(currencies))}".rstrip() if money is not None else ""
+    return f"{ledger.tokens:,} tokens{known}"
+
+
+async def run_within_caps(
+    work: Coroutine[Any, Any, object], ledger: Ledger, store: Store, seconds: float | None
+) -> None:
+    """Do the work; where the ledger closes first, or after so many seconds, end it in order.
+
+    Finished steps are safe then, requests in flight have been booked, and the store knows why.
+    """
+    await run_until_closed(work, ledger, seconds, lambda: store.put_state(_STOPPED, ledger.reason))
+
+
+async def run_until_closed(
+    work: Coroutine[Any, Any, object],
+    ledger: Ledger,
+    seconds: float | None,
+    on_stop: Callable[[], object] = lambda: None,
+) -> None:
+    """Do the work; where the ledger closes first, or after so many seconds, end it in order.
+
+    `on_stop` is called before it is cancelled.
+    """
+    doing = asyncio.ensure_future(work)
+    closing = asyncio.ensure_future(ledger.closed.wait())
+    clock = asyncio.ensure_future(_expire(ledger, seconds))
+    try:
+        await asyncio.wait({doing, closing}, return_when=asyncio.FIRST_COMPLETED)
+        if not doing.done():
+            on_stop()
+            doing.cancel()
+            await asyncio.wait({doing})
+        if not doing.cancelled():
+            doing.result()
+    finally:
+        for each in (doing, closing, clock):
+            each.cancel()
+        await asyncio.gather(doing, closing, clock, return_exceptions=True)
+
+
+async def _expire(ledger: Ledger, seconds: float | None) -> None:
+    if seconds is not None:
+        await asyncio.sleep(max(seconds, 0.0))
+        ledger.stop("its time is up")
+
+
+@dataclass(frozen=True, slots=True)
+class RunPrices:
+    """The prices of one run."""
+
+    prices: Prices
+    asked: str
+    """The one model that policies asked for, whatever its server called itself; empty where there
+    were several or none."""
+
+    @classmethod
+    def of(cls, store: Store) -> "RunPrices":
+        """As the run's ledger has it."""
+        asked = {entry.model for entry in read_spending(store) if entry.role == "policy"}
+        return cls(read_stored_prices(store) or Prices(), asked.pop() if len(asked) == 1 else "")
+
+    def step(self, decision: Decision) -> tuple[float | None, str | None]:
+        """Money and its currency; None where price or tokens are not known, or weights are own."""
+        price = self._price(decision)
+        counted = decision.usage.get("input_tokens", 0) + decision.usage.get("output_tokens", 0)
+        money = price.money(decision.usage) if price and counted else None
+        return money, price.currency if price and money is not None else None
+
+    def episode(self, trajectory: Trajectory) -> tuple[float | None, str | None]:
+        """The sum over the steps; None where that of any is not known."""
+        steps = [self.step(step.decision) for step in trajectory.steps]
+        known = [money for money, _ in steps if money is not None]
+        if not known or len(known) < len(steps):
+            return None, None
+        return sum(known), steps[0][1]
+
+    def _price(self, decision: Decision) -> Price | None:
+        return self.prices.of(decision.weights) or (
+            self.prices.of(self.asked) if self.asked else None
+        )

@@ -1,0 +1,106 @@
+"""What an arm believes of its episodes where it has a learned judge in place of the checks."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from evaluators.frozen import FrozenJudge, freeze, read_frozen, refuse_frozen, verify, write_frozen
+from evaluators.reward.builtin import RewardModel
+from loop.learner import Learner, train_judge
+from loop.session import SHARED, Session, play_episodes, score_episodes
+from loop.summary.drift import FROZEN, OWN
+from webagent.models.builtin.model import BuiltinModel
+from webagent.policy.builtin import BuiltinPolicy
+from webagent.policy.exploration import Exploration
+from webagent.records import Trajectory
+from webagent.rollout import Batcher, planned
+
+PART = "judge"
+"""Under which name a judge's weights lie in the run folder."""
+_FIRST_LABELLED = 50_000
+"""Training seeds from here on are those of labelled episodes."""
+
+
+async def train_first_judge(session: Session, learner: Learner) -> None:
+    """Labelled episodes of the first policy, the judge trained on them, and its copy frozen."""
+    learner.actor = learner.policy.copy()
+    names = session.names
+    each, more = divmod(session.config.labels, len(names))
+    first = _FIRST_LABELLED + 1000 * session.repeat
+    tasks = [
+        session.suite.task(name, first + index)
+        for place, name in enumerate(names)
+        for index in range(each + (place < more))
+    ]
+    exploration = Exploration(session.config.temperature, session.config.random_share)
+    policy = BuiltinPolicy(learner.policy, exploration=exploration, batched=Batcher)
+    plan = planned(tasks, session.provenance("label", arm=SHARED))
+    episodes = await play_episodes(session, plan, policy, "labelled episodes")
+    for trajectory, value in zip(episodes, await score_episodes(session, episodes), strict=True):
+        learner.success[trajectory.id] = value
+    learner.labelled = list(episodes)
+    key = (SHARED, session.repeat, 0, PART)
+    folder, record = session.folder.weights(*key), _frozen_path(session)
+    if not session.folder.has_weights(*key):
+        network = BuiltinModel.create(11 * session.repeat + 5)
+        config = session.fit_config(session.config.judge_tokens, 0)
+        judge = train_judge(learner, network, config, session.progress("first judge"))
+        session.folder.save(judge, *key)
+    learner.judge = RewardModel.load(folder)
+    learner.frozen = RewardModel.load(folder)
+    if not record.exists():
+        write_frozen(record, [freeze(learner.frozen.evaluator(), folder)])
+    verify(_read_frozen_judge(session), learner.frozen.evaluator(), folder)
+
+
+async def judge_episode(session: Session, learner: Learner, trajectory: Trajectory) -> float | None:
+    """What the arm takes for the outcome; the verdicts behind it are stored."""
+    own, frozen = await record_verdicts(session, learner, trajectory)
+    if session.arm.believes == "own" or own is None or frozen is None:
+        return own
+    return min(own, frozen)
+
+
+async def record_verdicts(
+    session: Session, learner: Learner, trajectory: Trajectory
+) -> tuple[float | None, float | None]:
+    """The own judge's verdict and the frozen one's; both are stored."""
+    values: list[float | None] = []
+    for judge, name in ((learner.judge, OWN), (learner.frozen, FROZEN)):
+        if judge is None:
+            values.append(None)
+            continue
+        said = await judge.evaluator()(trajectory)
+        session.store.score(trajectory.id, replace(said, name=name))
+        values.append(said.value)
+    return values[0], values[1]
+
+
+def retrain_judge(session: Session, learner: Learner, round: int) -> None:
+    """Train the own judge on what it was told and on what it believed.
+
+    In the first round from nothing, then from its last weights: the frozen judge's are never
+    trained. Raises `SetupError` where these turn out to be its.
+    """
+    key = (session.arm.name, session.repeat, round, PART)
+    if not session.folder.has_weights(*key):
+        network = _load_network(session, round)
+        config = session.fit_config(session.config.judge_tokens, round - 1)
+        judge = train_judge(learner, network, config, session.progress("judge"))
+        session.folder.save(judge, *key)
+    learner.judge = RewardModel.load(session.folder.weights(*key))
+
+
+def _load_network(session: Session, round: int) -> BuiltinModel:
+    if round == 1:
+        return BuiltinModel.create(11 * session.repeat + 6)
+    last = session.folder.weights(session.arm.name, session.repeat, round - 1, PART)
+    refuse_frozen(last, [_read_frozen_judge(session)])
+    return BuiltinModel.load(last)
+
+
+def _frozen_path(session: Session) -> Path:
+    return session.folder.path / f"frozen-{session.repeat}.json"
+
+
+def _read_frozen_judge(session: Session) -> FrozenJudge:
+    return read_frozen(_frozen_path(session))[0]

@@ -1,0 +1,86 @@
+"""Scoring: each episode is judged once it is over, and never again once somebody has spoken."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from benchmarks.rules import checks_hold
+from evaluators.combine import CountedModel, ask
+from evaluators.evaluator import Judged
+from loop.folder import JUDGE
+from loop.judging.specification import Making, Spec
+from loop.policies import NamedPolicy
+from tasks.task import Task
+from webagent.models.metered import Ledger, MeteredModel
+from webagent.records import Trajectory
+from webagent.store import Store
+
+HEADLINE, LENIENT = checks_hold(), checks_hold("raw_positive")
+"""The frozen judge: rules over evidence."""
+AT_ONCE = 8
+"""Judgements that are under way at the same time."""
+SECONDS = 600.0
+"""After which a judge abstains."""
+
+
+@dataclass(slots=True)
+class Verdicts:
+    """What is said of the episodes of a run."""
+
+    store: Store
+    headline: Judged
+    is_paid: bool
+    """Whether a model is asked, so that nothing is judged twice."""
+    ledger: Ledger
+    _spoken: dict[str, float] = field(default_factory=dict)
+    _places: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
+
+    def __post_init__(self) -> None:
+        self.store.put_state(JUDGE, self.headline.id)
+        if self.is_paid:
+            self._spoken = {
+                episode: score.value
+                for episode, scores in self.store.scores("any").items()
+                for score in scores
+                if (score.name, score.evaluator) == ("success", self.headline.id)
+                and score.value is not None
+            }
+
+    async def give(self, trajectory: Trajectory) -> float | None:
+        """Score an episode; its success, None where nobody can say."""
+        if trajectory.id in self._spoken:
+            return self._spoken[trajectory.id]
+        async with self._places:
+            limit = SECONDS if self.is_paid else None
+            asked = await ask(self.headline, trajectory, seconds=limit)
+        if asked.was_in_vain and self.ledger.reason:
+            return None
+        scores = [asked.score]
+        if has_checks(trajectory.task, "raw_positive"):
+            scores.append(await LENIENT(trajectory))
+        if self.headline.id != HEADLINE.id and has_checks(trajectory.task):
+            scores.append(await HEADLINE(trajectory))
+        self.store.score(trajectory.id, *scores)
+        return asked.score.value
+
+
+@asynccontextmanager
+async def judging_in(
+    store: Store, spec: Spec, contestant: NamedPolicy | None, ledger: Ledger
+) -> AsyncIterator[Verdicts]:
+    """Whoever scores, ready; `contestant` has the model of one that asks. Raises `SetupError`."""
+    model = None
+    if contestant is not None:
+        model = CountedModel(MeteredModel(contestant.language_model(), ledger, "judge"))
+    try:
+        made = Making(model, store.images.get, SECONDS).evaluator(spec)
+        yield Verdicts(store, made, model is not None, ledger)
+    finally:
+        if model is not None:
+            await model.close()
+
+
+def has_checks(task: Task, score: str = "success") -> bool:
+    """Whether rules can say anything of this score."""
+    return any(check.score == score for check in task.checks)

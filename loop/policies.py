@@ -1,0 +1,243 @@
+"""The policies that a command can play, by the names they are asked for with."""
+
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from benchmarks.oracles import ORACLES, OraclePolicy
+from tasks.suite import split_of
+from webagent.agent.asking import Asking, Images
+from webagent.agent.actor import builtin_policy, language_model
+from webagent.errors import PolicyError, SetupError, UsageError, unknown_name
+from webagent.models import CannedModel, Capabilities, Endpoint, EndpointModel, Model, load_endpoint
+from webagent.policy.knowledge import Exemplar, Exemplars, Hints, Knowledge, exemplar_of
+from webagent.policy.policy import Policy
+from webagent.policy.prompting import Prompting
+from webagent.records import Decision, Observation, Trajectory
+from webagent.store import ImageFolder, Store
+
+KINDS = ("oracle", "model:FOLDER", "local:FOLDER", "endpoint")
+PLAIN = Prompting()
+"""Every switch off."""
+_UNLOADED = CannedModel(
+    [],
+    name="weights that are not loaded yet",
+    capabilities=Capabilities(token_ids=True, images=True, constraints=True, prefix_cache=True),
+)
+"""Stands for weights while settings are checked: it can what they can at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedPolicy:
+    """A policy by name and, where it is a language model's, how that is asked."""
+
+    policy: str
+    """One of `KINDS`."""
+    model: str = ""
+    """Name of the model behind the endpoint."""
+    endpoint: Endpoint | None = None
+    """Where the endpoint is and what its server can do; None for what the environment says."""
+    asking: Asking = field(default_factory=Asking)
+    images: bool = False
+    """Whether the model is shown screenshots."""
+    knowledge: tuple[Knowledge, ...] = ()
+    temperature: float = 0.0
+    max_tokens: int = 1024
+    random_share: float = 0.0
+    """Share of random actions of built-in weights."""
+
+    @property
+    def kind(self) -> str:
+        """What stands before the colon."""
+        return self.policy.partition(":")[0]
+
+    @property
+    def place(self) -> str:
+        """The folder, or the name on the model hub, after the colon."""
+        return self.policy.partition(":")[2]
+
+    @property
+    def served(self) -> str:
+        """What the server calls the model."""
+        return self.model or (self.endpoint.model if self.endpoint else "")
+
+    def label(self, *more: str) -> str:
+        """What it is called in tables: by its name and the switches that are set."""
+        name = self.served if self.kind == "endpoint" else self.kind
+        if self.kind == "local":
+            name = Path(self.place).name if Path(self.place).name != "model" else self.place
+        switches = (*str(self.asking.prompting).split(), *more)
+        if self.temperature:
+            switches = (*switches, f"temperature={self.temperature:g}")
+        return " +".join((name, *switches))
+
+    def check(self) -> None:
+        """Whether such a policy can be made, without loading weights. Raises `SetupError`."""
+        if self.kind not in {name.partition(":")[0] for name in KINDS}:
+            raise unknown_name("policy", self.policy, KINDS)
+        if self.kind == "model" and not Path(self.place, "config.json").is_file():
+            raise UsageError(
+                f"--policy {self.policy}: no saved model in {self.place or 'that folder'!r}; "
+                "name the folder that `webagent improve` saved weights to, as model:runs/…/policy"
+            )
+        if self.kind == "local" and not self.place:
+            raise UsageError("--policy local: names no weights; give local:FOLDER or a hub name")
+        if self.kind == "endpoint" and not self.served:
+            raise UsageError(
+                "--policy endpoint asks a server for a model by name; give it as --model"
+            )
+        if self.kind in ("endpoint", "local"):
+            model = _UNLOADED if self.kind == "local" else self.language_model()
+            self._policy(model, ImageFolder(Path()) if self.images else None)
+        else:
+            self._check_unasked()
+
+    @asynccontextmanager
+    async def ready(
+        self, images: Images | None, metered: Callable[[Model], Model] = lambda model: model
+    ) -> AsyncIterator[Policy]:
+        """The policy, ready to act; what it holds is given back at the end.
+
+        `images` holds the screenshots its model is to look at, if any, and `metered` puts a meter
+        on that model. Raises `SetupError` or `ModelError`.
+        """
+        self.check()
+        if self.kind == "oracle":
+            yield ScriptedSolutions()
+        elif self.kind == "model":
+            yield builtin_policy(Path(self.place), self.temperature, self.random_share)
+        else:
+            model = metered(self.language_model())
+            try:
+                yield self._policy(model, images)
+            finally:
+                await model.close()
+
+    def language_model(self) -> Model:
+        """The weights, loaded, or the model at its endpoint, to which nothing is sent yet.
+
+        Raises `SetupError` for a policy that is neither.
+        """
+        if self.kind == "local":
+            return language_model(self.place)
+        if self.kind != "endpoint" or not self.served:
+            raise UsageError(
+                f"--policy {self.policy} is no language model; give local:FOLDER, or endpoint with"
+                " the --model that the server knows"
+            )
+        given = self.endpoint or Endpoint(self.served)
+        return EndpointModel(replace(given, model=self.served, images=self.images))
+
+    def _policy(self, model: Model, images: Images | None) -> Policy:
+        return self.asking.policy(
+            model,
+            images,
+            self.knowledge,
+            temperature=self.temperature,
+            max_tokens=self.max_tokens,
+        )
+
+    def _check_unasked(self) -> None:
+        for_models = "--policy endpoint and --policy local"
+        if self.asking.observation != "text":
+            raise UsageError(
+                f"--observation {self.asking.observation} is for {for_models}:"
+                f" {self.policy} reads the lines alone"
+            )
+        if self.asking.prompting != PLAIN or self.knowledge:
+            raise UsageError(
+                f"--policy {self.policy} is not prompted; --prompting, --exemplars and --hints are"
+                f" for {for_models}"
+            )
+
+
+class ScriptedSolutions:
+    """The oracle of whichever task is played; a task without one is a failure like any other."""
+
+    def __init__(self) -> None:
+        self._oracles: dict[str, OraclePolicy] = {}
+
+    async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
+        """As the task's oracle. Raises `PolicyError` where there is none."""
+        return await self._of(trajectory).act(trajectory, observation)
+
+    async def propose(
+        self, trajectory: Trajectory, observation: Observation, n: int
+    ) -> Sequence[Decision]:
+        """As the task's oracle. Raises `PolicyError` where there is none."""
+        return await self._of(trajectory).propose(trajectory, observation, n)
+
+    def _of(self, trajectory: Trajectory) -> OraclePolicy:
+        name = trajectory.task.name
+        if name not in ORACLES:
+            raise PolicyError(f"no oracle knows how {name} is done")
+        return self._oracles.setdefault(name, OraclePolicy(name))
+
+
+@dataclass(frozen=True)
+class ModelChoice:
+    """A model in this process, or behind an endpoint."""
+
+    policy: str = "endpoint"
+    """`local:FOLDER` (or a hub name) for weights in this process, or `endpoint`
+    (OPENAI_BASE_URL)."""
+    model: str = ""
+    """Name of the model behind the endpoint."""
+    endpoint: Path | None = None
+    """File whose table [endpoint] says where the server is and what it can do (docs/models.md)."""
+
+    @property
+    def is_named(self) -> bool:
+        """Whether any model was asked for."""
+        return bool(self.model or self.endpoint) or self.policy != "endpoint"
+
+    @property
+    def paid(self) -> str:
+        """What the server calls the model that is paid for; empty for weights in this process."""
+        return self.contestant().served if self.policy == "endpoint" else ""
+
+    def contestant(self, *, images: bool = False) -> NamedPolicy:
+        """It, as benchmarks name a policy. Raises `SetupError` for a file that says nothing."""
+        served = load_endpoint(self.endpoint) if self.endpoint else None
+        return NamedPolicy(self.policy, self.model, served, images=images)
+
+
+def load_knowledge(
+    exemplars: Path | None, hints: Path | None, split: str, judge: str, count: int = 2
+) -> tuple[Knowledge, ...]:
+    """Examples from a run's folder and hints from a folder of Markdown, where they are given.
+
+    `count` examples are shown at a time: episodes that this judge gave a success of 1, on seeds of
+    another split than the measured one. Raises `SetupError` when a run holds none, or a file of
+    hints makes no sense, and `StoreError` when the run cannot be read.
+    """
+    found: list[Knowledge] = []
+    if exemplars is not None:
+        with Store.open(exemplars) as store:
+            found.append(Exemplars(_examples(store, split, judge), count=count))
+    if hints is not None:
+        found.append(Hints.read(hints))
+    return tuple(found)
+
+
+def _examples(store: Store, split: str, judge: str) -> list[Exemplar]:
+    succeeded = {
+        episode
+        for episode, scores in store.scores().items()
+        if any((s.name, s.evaluator, s.value) == ("success", judge, 1.0) for s in scores)
+    }
+    usable = list(_usable(store, succeeded, split))
+    if not usable:
+        raise SetupError(
+            f"{store.folder} holds {len(succeeded)} episodes that went well, none of them of"
+            f" another split than {split!r}; examples from the measured seeds would give them away."
+            " Play some first, as with webagent benchmark --split train"
+        )
+    return usable
+
+
+def _usable(store: Store, episodes: set[str], split: str) -> Iterator[Exemplar]:
+    for trajectory in store.trajectories():
+        if trajectory.id in episodes and split_of(trajectory.task.seed) != split:
+            yield exemplar_of(trajectory)

@@ -1,0 +1,191 @@
+"""Sampling the tasks of a round by the run's curriculum, with its records in the run folder."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+
+import numpy as np
+
+from loop.folder import CURRICULUM, read_monitors
+from loop.learner import Learner
+from loop.session import Session
+from tasks.curriculum import (
+    Curriculum,
+    Drawn,
+    Monitor,
+    Outcome,
+    Record,
+    Tried,
+    draw_evenly,
+    kinds_of,
+    monitor,
+    plateau_warning,
+)
+from tasks.task import Json
+from tasks.variants import Attempt, Retry, Variation
+from webagent.models.builtin.vocabulary import op_of
+from webagent.records import Ending, Trajectory
+from webagent.rollout import INTERRUPTED
+from webagent.store import Store
+from worldmodel.simulate import start_key
+
+FIRST_FRESH = 100_000
+"""Training seeds below this one are kept for demonstrations."""
+
+
+def sample_tasks(session: Session, learner: Learner, round: int) -> list[Drawn]:
+    """The tasks of a round: worth learning, on fresh training seeds, some made from old ones."""
+    rng = np.random.default_rng([session.repeat, round])
+    used = Counter({name: FIRST_FRESH for name in session.names})
+    for trajectory in learner.experience:
+        name = trajectory.task.name
+        used[name] = max(used[name], trajectory.task.seed + 1)
+    steps = session.config.steps
+    if session.draws_evenly:
+        return draw_evenly(session.suite, session.names, steps, used, rng)
+    return _build_curriculum(session, learner).draw(
+        steps,
+        round,
+        session.config.rounds,
+        _count_attempts(session, learner, round),
+        used,
+        _list_attempts(learner),
+        Variation(session.suite, Retry()),
+        rng,
+    )
+
+
+def record_monitor(
+    session: Session,
+    learner: Learner,
+    episodes: Sequence[Trajectory],
+    truth: Sequence[float | None],
+    round: int,
+) -> None:
+    """Keep the round's monitors, and say so where the next one is likely to be a plateau."""
+    worths = _build_curriculum(session, learner).worths(
+        _count_attempts(session, learner, round + 1), round + 1, session.config.rounds
+    )
+    tried = [
+        Tried(t.task.name, t.task.seed, _describe_actions(t), bool(value), learner.succeeded(t))
+        for t, value in zip(episodes, truth, strict=True)
+        if value is not None
+    ]
+    place = session.arm.name, session.repeat
+    known = [
+        m for (arm, repeat), m in _read_stored_monitors(session.store) if (arm, repeat) == place
+    ]
+    now = monitor(round, tried, worths)
+    warning = plateau_warning([*(m for m in known if m.round < round), now])
+    state: dict[str, Json] = {**asdict(now), "warning": warning}
+    state["unsolved"] = list(now.unsolved)
+    session.store.put_state(f"{CURRICULUM}:{session.arm.name}:{session.repeat}:{round}", state)
+    if warning:
+        session.say("plateau ahead", 1.0, warning)
+
+
+def write_draws(
+    session: Session, drawn: Sequence[Drawn], episodes: Sequence[Trajectory], round: int
+) -> None:
+    """Write why each of the episodes' tasks was drawn, a line each, whole or not at all."""
+    lines = []
+    for trajectory in episodes:
+        place = trajectory.provenance.index
+        task, account = drawn[place].task, drawn[place].account
+        line = {
+            "episode": trajectory.id,
+            "index": place,
+            "task": task.id,
+            "seed": task.seed,
+            "parent": task.parent,
+            "max_steps": task.max_steps,
+            **asdict(account),
+        }
+        lines.append(json.dumps(line, ensure_ascii=False))
+    folder = session.folder.path / CURRICULUM / f"{session.arm.name}-{session.repeat}"
+    folder.mkdir(parents=True, exist_ok=True)
+    draft = folder / f".{round}.jsonl"
+    draft.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    draft.replace(folder / f"{round}.jsonl")
+
+
+def _read_stored_monitors(store: Store) -> list[tuple[tuple[str, int], Monitor]]:
+    """The monitors of all rounds so far, in order."""
+    found = []
+    for place, state in read_monitors(store):
+        given = {key: value for key, value in state.items() if key != "warning"}
+        found.append((place, Monitor(**{**given, "unsolved": tuple(given["unsolved"])})))
+    return found
+
+
+def _build_curriculum(session: Session, learner: Learner) -> Curriculum:
+    shown = {trajectory.task.name for trajectory in learner.demonstrations}
+    return Curriculum(session.suite, kinds_of(session.suite, session.names, shown))
+
+
+def _count_attempts(session: Session, learner: Learner, now: int) -> dict[str, Record]:
+    """How each task went before round `now`, tasks that a proposer made left out: they are easier
+    or harder than what is drawn."""
+    tries = [
+        (t.provenance.round, t.task.name, _classify(learner, t), len(t.steps))
+        for t in learner.experience
+        if not t.task.parent
+    ]
+    tries += _list_broken(session)
+    taught = Counter(trajectory.task.name for trajectory in learner.demonstrations)
+    records = {
+        name: Record(shown=shown, shown_successes=successes, demonstrations=taught[name])
+        for name, (shown, successes) in learner.shown.items()
+    }
+    for round, name, outcome, steps in sorted(tries, key=lambda one: one[0]):
+        if round < now:
+            records[name] = records.get(name, Record()).and_one(round, outcome, steps)
+    return records
+
+
+def _classify(learner: Learner, trajectory: Trajectory) -> Outcome:
+    said = learner.success.get(trajectory.id)
+    if said is None:
+        return Outcome.UNJUDGED
+    if said >= 0.5:
+        return Outcome.SUCCESS
+    strayed = any(step.decision.source == "explore" for step in trajectory.steps)
+    return Outcome.STRAYED if strayed else Outcome.FAILURE
+
+
+def _list_broken(session: Session) -> list[tuple[int, str, Outcome, int]]:
+    """Attempts whose world failed, those apart that a kill cut off."""
+    entries = session.store.entries(
+        "finished",
+        arm=session.arm.name,
+        repeat=session.repeat,
+        phase="collect",
+        ending=[Ending.WORLD_FAILED],
+    )
+    names = {session.suite.task(name, 0).id: name for name in session.names}
+    return [
+        (entry.round, names[entry.task], Outcome.BROKEN, 0)
+        for entry in entries
+        if entry.error != INTERRUPTED and entry.task in names
+    ]
+
+
+def _list_attempts(learner: Learner) -> list[Attempt]:
+    """Each task and seed that was tried, with how often it went well."""
+    found: dict[str, Attempt] = {}
+    for trajectory in learner.experience:
+        success = learner.succeeded(trajectory)
+        key = start_key(trajectory.task)
+        old = found.get(key, Attempt(trajectory.task, 0, 0))
+        found[key] = replace(old, tries=old.tries + 1, successes=old.successes + success)
+    return list(found.values())
+
+
+def _describe_actions(trajectory: Trajectory) -> str:
+    """Return the kind of each action with the role of what it was done to."""
+    described = []
+    for step in trajectory.steps:
+        node = step.observation.node(getattr(step.decision.action, "mark", 0))
+        described.append(f"{op_of(step.decision.action)} {node.role if node else 'page'}")
+    return ", ".join(described)

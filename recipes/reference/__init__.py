@@ -1,1 +1,0 @@
-"""The reference pages and llms.txt, written from the code: `python -m recipes.reference`."""

@@ -1,0 +1,69 @@
+"""Progress stays in place on a terminal, comes line by line elsewhere; quick work shows none."""
+
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from loop.console import progress
+from loop.console.progress import count_items, show_jobs, track
+from loop.workers import JobProgress
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Seconds; the first of the list is now."""
+    now = [0.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    return now
+
+
+def lines(total: int, seconds: float, clock: list[float], *, is_terminal: bool) -> str:
+    """What is said while each of so many takes so long."""
+    said = StringIO()
+    console = Console(file=said, force_terminal=is_terminal, width=80)
+    with count_items("pages", total, console) as step:
+        for _ in range(total):
+            clock[0] += seconds
+            step()
+    return said.getvalue()
+
+
+def test_what_is_quick_is_done_without_a_word(clock: list[float]) -> None:
+    assert lines(10, 0.1, clock, is_terminal=False) == ""
+    assert lines(10, 0.1, clock, is_terminal=True) == ""
+
+
+def test_into_a_file_goes_a_line_every_few_seconds_and_one_at_the_end(clock: list[float]) -> None:
+    said = lines(1_200, 1 / 64, clock, is_terminal=False)
+    assert [line.split("pages")[1].strip() for line in said.splitlines()] == [
+        "320 of 1,200",
+        "640 of 1,200",
+        "960 of 1,200",
+        "1,200 of 1,200",
+    ]
+
+
+def test_on_a_terminal_there_is_a_bar(clock: list[float]) -> None:
+    said = lines(4, 1.0, clock, is_terminal=True)
+    assert "pages" in said and "4 of 4" in said
+
+
+def test_tracked_items_come_out_in_order() -> None:
+    assert list(track("abc", "letters")) == ["a", "b", "c"]
+
+
+def test_a_job_is_shown_when_it_enters_a_stage_and_when_it_ends_one(clock: list[float]) -> None:
+    said = StringIO()
+    with show_jobs(Path("runs/one"), Console(file=said, width=80)) as show:
+        for done in (0.0, 0.5, 1.0):
+            show(JobProgress("self 0", "collect", done, "[note]"))
+        show(JobProgress("self 0", "policy", 0.0, ""))
+    first, *stages = said.getvalue().splitlines()
+    assert first == "run folder: runs/one"
+    assert [line.split()[2:] for line in stages] == [
+        ["self", "0", "collect", "0%", "[note]"],
+        ["self", "0", "collect", "100%", "[note]"],
+        ["self", "0", "policy", "0%"],
+    ]

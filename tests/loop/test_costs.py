@@ -1,0 +1,306 @@
+"""What a run costs is told, and a cap ends it in order: nothing is lost, and it can go on."""
+
+import asyncio
+import json
+import threading
+from collections.abc import Iterator
+from functools import partial
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from loop.console.outcome import Status
+from loop.console.progress import count_episodes
+from loop.costs import Caps, open_ledger, run_within_caps
+from loop.costs import format_spending as in_words
+from loop.measurement.clock import Clock
+from loop.summary import as_markdown, read_summary
+from loop.summary.spent import SpentRow, spent
+from loop.summary.words import spent_cells
+from perf.fakes.chat_server import Behave, ChatServer
+from perf.fakes.policy import oracle
+from perf.fakes.run import episode
+from perf.fakes.world import FakeWorld, fake_plan
+from recipes import cli
+from webagent.action import format_action
+from webagent.models.metered import Ledger, MeteredModel, Spent
+from webagent.models.model import Capabilities, Completion, Reply
+from webagent.models.price import Price, Prices
+from webagent.policy.language import LanguagePolicy
+from webagent.records import Decision, Observation, Provenance, Trajectory
+from webagent.rollout import collect, planned
+from webagent.store import Store
+
+PRICES = Prices({"tiny": Price(input=1.0, output=2.0, currency="USD", source="a test")})
+TOKENS = 15
+"""What one request takes."""
+
+
+class Player:
+    """A policy whose model knows what to do next, and takes 10 tokens in and 5 out for it."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self.asked = 0
+        self.name, self.capabilities = "tiny", Capabilities()
+        self._next = ""
+        self._policy = LanguagePolicy(MeteredModel(self, ledger))
+        self._lock = asyncio.Lock()
+
+    async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
+        async with self._lock:
+            self._next = format_action(oracle(trajectory, observation))
+            return await self._policy.act(trajectory, observation)
+
+    async def propose(
+        self, trajectory: Trajectory, observation: Observation, n: int
+    ) -> list[Decision]:
+        return [await self.act(trajectory, observation)]
+
+    async def complete(self, prompt: object, **how: object) -> Completion:
+        self.asked += 1
+        await asyncio.sleep(0)
+        usage = {"input_tokens": 10, "output_tokens": 5, "requests": 1}
+        return Completion((Reply(f"Action: {self._next}"),), "served", usage, seconds=0.25)
+
+    async def close(self) -> None:
+        """Nothing is held."""
+
+
+async def session(store: Store, caps: Caps, seconds: float | None = None) -> Player:
+    """Play six episodes of three steps as far as the caps allow."""
+    ledger = open_ledger(store, caps, PRICES)
+    player = Player(ledger)
+    plan = planned(fake_plan(6), Provenance(arm="tiny", phase="evaluate"))
+
+    async def world() -> FakeWorld:
+        return FakeWorld()
+
+    async def work() -> None:
+        with Clock(store, "tiny") as clock:
+            await collect(plan, player, world, concurrency=3, recorder=clock)
+
+    await run_within_caps(work(), ledger, store, seconds)
+    return player
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store.open(tmp_path / "run", create=True) as opened:
+        yield opened
+
+
+def told(store: Store) -> SpentRow:
+    """What the run has spent."""
+    row = spent(store)
+    assert row is not None
+    return row
+
+
+async def test_a_cap_on_tokens_ends_the_run_and_a_higher_one_goes_on_with_it(store: Store) -> None:
+    first = await session(store, Caps(max_tokens_total=100))
+    row = told(store)
+    assert row["stopped"].endswith("tokens of 100 are spent")
+    assert 100 <= first.asked * TOKENS < 100 + 3 * TOKENS
+    assert row["asked"][0]["requests"] == first.asked
+    assert row["steps"] == first.asked
+    assert len(store.ids()) < 6
+
+    nothing = await session(store, Caps(max_tokens_total=100))
+    assert nothing.asked == 0
+    assert told(store)["stopped"]
+
+    last = await session(store, Caps(max_tokens_total=100_000))
+    row = told(store)
+    assert row["stopped"] == ""
+    assert len(store.ids()) == 6
+    assert row["asked"][0]["requests"] == first.asked + last.asked
+    assert row["run"]["input_tokens"] == 10 * (first.asked + last.asked)
+
+
+async def test_a_cap_on_money_ends_the_run(store: Store) -> None:
+    player = await session(store, Caps(max_cost=100e-6))
+    money = player.asked * 20e-6
+    assert 100e-6 <= money < (100 + 3 * 20) * 1e-6
+    assert told(store)["run"]["money"] == pytest.approx(money)
+    assert "in money is spent" in told(store)["stopped"]
+
+
+async def test_time_that_is_up_ends_the_run(store: Store) -> None:
+    player = await session(store, Caps(max_minutes=1.0), seconds=0.0)
+    assert told(store)["stopped"] == "its time is up"
+    assert player.asked < 18
+
+
+async def test_a_run_without_a_cap_comes_to_its_end_and_tells_its_cost(store: Store) -> None:
+    await session(store, Caps())
+    row = told(store)
+    assert (row["steps"], row["episodes"], row["stopped"]) == (18, 6, "")
+    assert row["run"]["money"] == pytest.approx(18 * 20e-6)
+    assert row["per_step"] and row["per_episode"]
+    assert row["per_step"]["money"] == pytest.approx(20e-6)
+    assert (row["per_episode"]["input_tokens"], row["per_episode"]["output_tokens"]) == (30, 15)
+    assert row["per_episode"]["seconds"] > 0
+    assert row["currency"] == "USD"
+    assert (row["asked"][0]["price"], row["asked"][0]["price_source"]) == ("known", "a test")
+    assert row["asked"][0]["seconds"] == 18 * 0.25
+
+
+async def test_small_sums_are_told_from_nothing_and_unknown_ones_are_never_told_as_nothing(
+    store: Store,
+) -> None:
+    await session(store, Caps())
+    row = told(store)
+    assert [cells[-1] for cells in spent_cells(row)] == [
+        "0.000020 USD",
+        "0.000060 USD",
+        "0.00036 USD",
+    ]
+    open_ledger(store, Caps(), Prices())
+    assert [cells[-1] for cells in spent_cells(told(store))] == ["unknown"] * 3
+    open_ledger(store, Caps(), Prices({"tiny": Price(own=True)}))
+    assert [cells[-1] for cells in spent_cells(told(store))] == ["–"] * 3
+
+
+async def test_an_error_in_the_work_is_not_swallowed(store: Store) -> None:
+    async def broken() -> None:
+        raise ValueError("a defect")
+
+    with pytest.raises(ValueError, match="a defect"):
+        await run_within_caps(broken(), open_ledger(store, Caps(), PRICES), store, None)
+
+
+def test_the_meter_tells_what_was_spent_so_far() -> None:
+    entries = {("policy", "tiny"): Spent("policy", "tiny", 12, input_tokens=132, output_tokens=84)}
+    ledger = Ledger(prices=PRICES, entries=entries)
+    text = StringIO()
+    with count_episodes(1, Console(file=text, width=200), partial(in_words, ledger)) as counter:
+        counter.count(episode(Provenance(), "click-link", 0, True), 1.0, is_new=True)
+    assert "216 tokens, 0.0003 USD" in text.getvalue()
+    assert in_words(Ledger()) == ""
+    assert in_words(Ledger(entries=entries)) == "216 tokens"
+
+
+@pytest.fixture
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatServer]:
+    """A server whose model only waits, the endpoint of the benchmark; runs are made here."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    running = ChatServer()
+    running.will(Behave.reply("Thought: no.\nAction: wait(100)"))
+    monkeypatch.setenv("OPENAI_BASE_URL", running.url)
+    thread = threading.Thread(target=running.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    yield running
+    running.closing.set()
+    running.shutdown()
+    thread.join()
+    running.server_close()
+
+
+ASKED = ("--tasks", "click-test-2", "--seeds", "3", "--policy", "endpoint", "--model", "served-1")
+
+
+@pytest.mark.browser
+def test_a_benchmark_stops_at_its_cap_says_so_and_goes_on(
+    server: ChatServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("prices.toml").write_text(
+        'currency = "USD"\n[models."served-*"]\ninput = 100\noutput = 100\nsource = "a test"\n'
+    )
+    run = Path("runs") / "c"
+    asked = (*ASKED, "--concurrency", "1", "--name", "c", "--max-tokens-total", "10000")
+    assert cli.main(["benchmark", *asked]) == 4
+    out = " ".join(capsys.readouterr().out.split())
+    assert "tokens of 10,000 are spent" in out
+    assert "With a higher cap, go on with: webagent benchmark --resume runs/c" in out
+    assert "served-1 as policy" in out and "USD prices (a test)" in out
+    row = read_summary(run)["spent"]
+    (asked_of,) = row["asked"]
+    tokens = asked_of["input_tokens"] + asked_of["output_tokens"]
+    assert 10_000 <= tokens < 10_000 + 2 * tokens / asked_of["requests"]
+    assert row["run"]["money"] == pytest.approx(tokens * 100 / 1e6)
+    assert row["steps"] == asked_of["requests"] == len(server.requests) > 10
+    again = ("--resume", str(run), "--max-tokens-total", "1000000", "--json")
+    assert cli.main(["benchmark", *again]) == 0
+    summary = json.loads(capsys.readouterr().out)
+    assert summary["arms"][0]["rounds"][0]["episodes"] == 3
+    assert summary["spent"]["stopped"] == ""
+    assert summary["spent"]["asked"][0]["requests"] == len(server.requests)
+    read = summary["spent"]["per_step"]["input_tokens"]
+    assert f"| a step | {read:,.0f} | 7 |" in as_markdown(summary, "c")
+
+
+@pytest.mark.browser
+def test_an_unknown_price_is_shown_as_unknown(
+    server: ChatServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["benchmark", *ASKED, "--seeds", "1", "--name", "u"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "price unknown" in out
+    row = read_summary(Path("runs/u"))["spent"]
+    assert row["run"]["money"] is None
+    assert out.count("unknown") >= 4
+
+
+@pytest.mark.browser
+def test_time_that_is_up_ends_a_benchmark_of_any_policy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    asked = ("--tasks", "all", "--name", "t", "--max-minutes", "0.0001")
+    assert cli.main(["benchmark", *asked]) == 4
+    out = capsys.readouterr().out
+    assert "its time is up" in out
+    assert "no episode came to its end before that" in out
+    summary = read_summary(tmp_path / "runs" / "t")
+    assert summary["spent"]["run"]["money"] is None
+    assert summary["spent"]["asked"] == []
+
+
+@pytest.mark.parametrize(
+    ("file", "asked", "answer"),
+    [
+        ("", (*ASKED, "--max-cost", "5"), "the price of 'served-1' is not known, there is no"),
+        (
+            'currency = "USD"\n[models.other]\ninput = 1\noutput = 1\n',
+            (*ASKED, "--max-cost", "5"),
+            'prices.toml has none; add [models."served-1"] with input and output',
+        ),
+        (
+            '[models."served*"]\nown = true\n',
+            (*ASKED, "--max-cost", "5"),
+            "runs on own weights, which cost no money",
+        ),
+        ("", ("--max-cost", "5"), "--max-cost 5 is for --policy endpoint"),
+        ("", (*ASKED, "--max-tokens-total", "0"), "--max-tokens-total 0 leaves nothing"),
+        ("", ("--max-minutes", "-1"), "--max-minutes -1 leaves nothing to spend"),
+    ],
+)
+def test_a_cap_that_cannot_be_kept_is_refused_before_anything_is_spent(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    file: str,
+    asked: tuple[str, ...],
+    answer: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if file:
+        (tmp_path / "prices.toml").write_text(file)
+    assert cli.main(["benchmark", *asked]) == Status.USAGE
+    assert answer in " ".join(capsys.readouterr().err.split())
+    assert not (tmp_path / "runs").exists()
+
+
+def test_prices_that_cannot_be_read_are_named_before_anything_is_spent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["benchmark", *ASKED, "--prices", "no.toml"]) == Status.SETUP
+    assert "cannot read the prices in no.toml" in capsys.readouterr().err
+    (tmp_path / "prices.toml").write_text("input =")
+    assert cli.main(["benchmark", *ASKED]) == Status.SETUP
+    assert "prices.toml is not TOML" in capsys.readouterr().err
+    assert not (tmp_path / "runs").exists()

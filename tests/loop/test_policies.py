@@ -1,0 +1,163 @@
+"""Policies by name: the switches of prompting reach the model, and mistakes are found early."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from loop.folder import RunFolder
+from loop.measurement.scoring import HEADLINE
+from loop.measurement.settings import BenchmarkConfig, arm_of
+from loop.policies import ModelChoice, NamedPolicy, load_knowledge
+from perf.fakes.run import episode
+from perf.fakes.world import FakeWorld, fake_task
+from recipes import cli
+from tasks.suite import seed_of
+from webagent.agent.asking import Asking
+from webagent.errors import SetupError, StoreError
+from webagent.policy.knowledge import Exemplars
+from webagent.policy.prompting import Prompting
+from webagent.records import Provenance, Score
+from webagent.rollout import run_episode
+from webagent.store import Store
+
+ASKED = ("--policy", "endpoint", "--model", "m", "--tasks", "click-test-2", "--seeds", "1")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty working folder."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def a_run(folder: Path, *played: tuple[str, int, bool], judge: str = HEADLINE.id) -> Path:
+    """A run with episodes of these splits and indices that went well or badly."""
+    with Store.open(folder / "run", create=True) as store:
+        for split, index, success in played:
+            whole = episode(Provenance(index=index), "enter-text", seed_of(split, index), success)
+            store.add(whole)
+            store.score(whole.id, Score("success", float(success), "seen", judge))
+    return folder / "run"
+
+
+@pytest.mark.parametrize(
+    ("flags", "complaint"),
+    [
+        (("--policy", "oracle", "--prompting.plan"), "--policy oracle is not prompted"),
+        ((*ASKED, "--prompting.screenshots", "3"), "m looks at no images"),
+        ((*ASKED, "--prompting.constrained"), "does not hold its replies to a constraint"),
+        ((*ASKED, "--prompting.pages", "-1"), "pages is -1; expected at least 0"),
+        ((*ASKED, "--exemplars", "nowhere"), "nowhere"),
+        ((*ASKED, "--hints", "nowhere"), "nowhere is no folder"),
+    ],
+)
+def test_a_switch_that_cannot_be_served_is_named_before_anything_is_played(
+    folder: Path, capsys: pytest.CaptureFixture[str], flags: tuple[str, ...], complaint: str
+) -> None:
+    assert cli.main(["benchmark", *flags]) != 0
+    assert complaint in " ".join(capsys.readouterr().err.split())
+    assert not (folder / "runs").exists()
+
+
+def test_a_broken_file_of_hints_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "shop.md").write_text("- r1: x (used often)")
+    assert cli.main(["benchmark", *ASKED, "--hints", "."]) != 0
+    assert "shop.md, line 1: (used often) is no count" in capsys.readouterr().err
+
+
+def test_switches_come_from_a_file_too_and_are_kept_with_the_run(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "webagent.toml").write_text("[benchmark.prompting]\nplan = true\npages = 2\n")
+    assert cli.main(["benchmark", *ASKED, "--preview"]) == 0
+    assert "m +pages=2 +plan" in capsys.readouterr().out
+    config = BenchmarkConfig(prompting=Prompting(plan=True, loops="end"))
+    RunFolder.create(folder / "r", config, ["webagent", "benchmark"])
+    assert RunFolder.open(folder / "r").config(BenchmarkConfig) == config
+
+
+def test_every_switch_has_its_own_name_in_tables() -> None:
+    assert NamedPolicy("endpoint", "m").label() == "m"
+    assert NamedPolicy("model:runs/x").label() == "model"
+    assert NamedPolicy("local:runs/x/small").label("hints") == "small +hints"
+    config = BenchmarkConfig(asked=ModelChoice(model="m"), hints=Path("h"), exemplars=Path("e"))
+    assert arm_of(config) == "m +exemplars=2 +hints"
+
+
+def test_examples_are_successes_of_other_splits(folder: Path) -> None:
+    run = a_run(folder, ("train", 1, True), ("train", 2, False), ("test", 3, True))
+
+    (memory,) = load_knowledge(run, None, "test", HEADLINE.id)
+
+    assert isinstance(memory, Exemplars)
+    assert [each.seed for each in memory.exemplars] == [seed_of("train", 1)]
+    assert load_knowledge(None, None, "test", HEADLINE.id) == ()
+
+
+def test_a_run_without_usable_examples_is_named(folder: Path) -> None:
+    run = a_run(folder, ("test", 3, True))
+    with pytest.raises(SetupError, match="holds 1 episodes that went well, none of them"):
+        load_knowledge(run, None, "test", HEADLINE.id)
+    with pytest.raises(SetupError, match="holds 0 episodes"):
+        load_knowledge(run, None, "train", "another judge")
+    with pytest.raises(StoreError):
+        load_knowledge(folder / "nowhere", None, "test", HEADLINE.id)
+
+
+def test_a_model_that_looks_may_be_shown_several_screenshots() -> None:
+    asking = Asking(prompting=Prompting(screenshots=3))
+    NamedPolicy("endpoint", "m", asking=asking, images=True).check()
+
+
+async def test_an_episode_is_played_with_everything_switched_on(
+    folder: Path,
+    chat_server,
+    behave,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
+    chat_server.will(behave.reply('Thought: look\nPlan: branch(0, "try")\nAction: click(8)'))
+    switches = Prompting(
+        form="conversation", plan=True, critique=True, loops="end", pages=2, replay=2
+    )
+    known = load_knowledge(a_run(folder, ("train", 1, True)), None, "test", HEADLINE.id)
+
+    asked = NamedPolicy("endpoint", "m", asking=Asking(prompting=switches), knowledge=known)
+    async with asked.ready(None) as policy:
+        played = await run_episode(fake_task(seed_of("test", 0)), policy, FakeWorld())
+
+    assert [step.decision.usage["requests"] for step in played.steps] == [2]
+    assert played.last is not None and played.last.over
+    sent = json.dumps(chat_server.requests[0]["messages"])
+    assert "Tasks like yours" in sent and "Your plans" in sent
+    assert len(chat_server.requests) == 2
+    assert "review it" in chat_server.requests[1]["messages"][-1]["content"]
+
+
+@pytest.mark.browser
+def test_a_benchmark_measures_a_switch(
+    folder: Path,
+    chat_server,
+    behave,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
+    chat_server.will(behave.reply("Thought: nothing\nAction: scroll(0, 0, 0)"))
+
+    assert cli.main(["benchmark", *ASKED, "--name", "b", "--prompting.loops", "end"]) == 0
+
+    with Store.open(folder / "runs" / "b") as store:
+        (whole,) = store.trajectories(phase="evaluate")
+    assert whole.provenance.arm == "m +loops=end"
+    assert whole.steps[-1].decision.source == "loop"
+    assert len(whole.steps) == 7
+
+
+def test_a_server_is_declared_in_a_file(folder: Path) -> None:
+    (folder / "served.toml").write_text('[endpoint]\nmodel = "big"\nserver = "vllm"\n')
+    config = BenchmarkConfig(asked=ModelChoice(endpoint=folder / "served.toml"))
+    assert arm_of(config) == "big"
+    (folder / "served.toml").write_text('[endpoint]\nmodel = "big"\nserver = "vlm"\n')
+    with pytest.raises(SetupError, match="vllm"):
+        arm_of(config)

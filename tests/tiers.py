@@ -1,0 +1,106 @@
+"""Which tests a tier runs, and the shares of what the default tier leaves out."""
+
+import os
+import shutil
+import tempfile
+import zlib
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from webagent.browser.chromium import playwright_folder
+
+TIERS = ("fast", "default", "all")
+SECONDS = {"fast": 1.0, "default": 5.0}
+"""Longest time of one test on a quiet machine."""
+MARGIN = 3
+"""How many times slower than a quiet machine one may be before its tests are listed as too slow."""
+NOT_FAST = ("browser", "site", "slow", "very_slow")
+KEPT_VARIABLES = ("WEBAGENT_CHROMIUM", "WEBAGENT_BENCHMARKS", "WEBAGENT_RECORDED")
+"""What a tester may say about the machine; other settings of the user do not reach the tests."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """A tier, or one share of what the default tier leaves out."""
+
+    tier: str = "all"
+    share: int | None = None
+    shares: int = 1
+
+    def __str__(self) -> str:
+        if self.share is None:
+            return f"tier {self.tier}"
+        return f"share {self.share + 1} of {self.shares} of what the default tier leaves out"
+
+    def keep(self, items: Sequence[pytest.Item]) -> list[pytest.Item]:
+        """Return the items that belong to this selection, in their order."""
+        if self.share is not None:
+            default = {id(item) for item in Selection("default").keep(items)}
+            return [i for i in items if id(i) not in default and self._share_of(i) == self.share]
+        if self.tier == "all":
+            return list(items)
+        left_out = NOT_FAST if self.tier == "fast" else ("very_slow",)
+        sampled = sample(items)
+        return [i for i in sampled if not any(i.get_closest_marker(name) for name in left_out)]
+
+    def _share_of(self, item: pytest.Item) -> int:
+        # Cases of a sampled table are spread over the shares; other tests stay with their file,
+        # whose fixtures are made once then.
+        is_case = item.get_closest_marker("sample") is not None
+        key = item.nodeid if is_case else item.nodeid.partition("::")[0]
+        return zlib.crc32(key.encode()) % self.shares
+
+
+def read_share(text: str) -> Selection:
+    """Read `K/N`, counted from 1; raise a usage error for anything else."""
+    number, _, of = text.partition("/")
+    if not (number.isdigit() and of.isdigit() and 1 <= int(number) <= int(of)):
+        raise pytest.UsageError(f"--share is {text!r}; write K/N with K from 1 to N, as in 2/4")
+    return Selection("all", int(number) - 1, int(of))
+
+
+def sample(items: Sequence[pytest.Item]) -> list[pytest.Item]:
+    """Return the items without those cases that their function's `sample(n)` leaves out."""
+    seen: Counter[str] = Counter()
+    kept = []
+    for item in items:
+        mark = item.get_closest_marker("sample")
+        name = item.nodeid.partition("[")[0]
+        if mark is None or seen[name] % mark.args[0] == 0:
+            kept.append(item)
+        seen[name] += 1
+    return kept
+
+
+def move_home() -> Path:
+    """Point HOME and the XDG folders into a new folder, forget the user's settings; return it.
+
+    What is only costly to make again stays where it is: the browser, pip's cache, matplotlib's
+    fonts, and the environments of the official scorers.
+    """
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    for variable, folder in (
+        ("PLAYWRIGHT_BROWSERS_PATH", playwright_folder()),
+        ("PIP_CACHE_DIR", cache / "pip"),
+        ("MPLCONFIGDIR", cache / "matplotlib"),
+        ("WEBAGENT_TESTS_CACHE", cache / "webagent-tests"),
+    ):
+        os.environ.setdefault(variable, str(folder))
+    for name in list(os.environ):
+        if name.startswith("XDG_") or (
+            name.startswith("WEBAGENT_") and name not in (*KEPT_VARIABLES, "WEBAGENT_TESTS_CACHE")
+        ):
+            del os.environ[name]
+    home = Path(tempfile.mkdtemp(prefix="webagent-tests-home-"))
+    os.environ["HOME"] = str(home)
+    os.environ["HF_HUB_OFFLINE"] = "1"  # no test waits for a hub that it does not need
+    return home
+
+
+def remove_home(home: Path) -> None:
+    """Remove what tests left in their home."""
+    shutil.rmtree(home, ignore_errors=True)

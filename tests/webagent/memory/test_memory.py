@@ -1,0 +1,230 @@
+"""What is remembered, recalled and said by analogy, on hand-made pages."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tasks.task import Task
+from webagent.action.actions import Action, Answer, Check, Click, Fill, GiveUp, SelectOption
+from webagent.errors import StoreError
+from webagent.memory import Memory, MemoryMismatch, explain, scene_of
+from webagent.records import Decision, Ending, Node, Observation, Step, Trajectory
+
+Turn = tuple[tuple[Node, ...], Action]
+
+
+def link(mark: int, name: str, top: int = 0, left: int = 0) -> Node:
+    return Node(mark, "link", name, kind="a", box=(left, top, 60, 10))
+
+
+def text(name: str, top: int = 0, left: int = 100) -> Node:
+    return Node(0, "text", name, kind="td", box=(left, top, 200, 10))
+
+
+def episode(name: str, goal: str, *turns: Turn) -> Trajectory:
+    steps = []
+    for number, (nodes, action) in enumerate(turns):
+        page = Observation(goal, f"http://shop.test/{number}", "Shop", nodes)
+        steps.append(Step(page, Decision(action, source="demonstration")))
+    task = Task("test/look-up@1", "http://shop.test/", goal)
+    return Trajectory(f"{name}-1", task, goal, tuple(steps), ending=Ending.ANSWERED)
+
+
+ORDERS = {"10056": ("£3.30", 0), "10055": ("£9.75", 20), "10050": ("£7.40", 40)}
+
+
+def orders(first: int, names: tuple[str, ...] = tuple(ORDERS)) -> tuple[Node, ...]:
+    nodes = [link(first, "Home"), text("Orders")]
+    for i, name in enumerate(names):
+        nodes.append(link(first + 1 + i, name, 20 * i + 50))
+        nodes.append(text(f"5 | {ORDERS[name][0]} | paid", 20 * i + 50))
+    return tuple(nodes)
+
+
+def look_up(name: str, order: str, first: int) -> Trajectory:
+    start = (link(first, "Account"), link(first + 1, "Help"))
+    return episode(
+        name,
+        f'What did my order "{order}" come to?',
+        (start, Click(first)),
+        (orders(first + 10), Answer(ORDERS[order][0])),
+    )
+
+
+def proposed(memory: Memory, trajectory: Trajectory, step: int) -> Action:
+    return memory.propose(trajectory.steps[step].observation, trajectory.steps[:step])[0].action
+
+
+def taught(*episodes: Trajectory) -> Memory:
+    memory = Memory()
+    for each in episodes:
+        memory.remember(each)
+    return memory
+
+
+def test_an_empty_memory_proposes_nothing() -> None:
+    new = look_up("new", "10050", 70)
+    assert Memory().propose(new.steps[0].observation, ()) == []
+
+
+def test_one_demonstration_is_repeated_on_other_marks() -> None:
+    memory = taught(look_up("a", "10056", 1))
+    assert proposed(memory, look_up("new", "10056", 70), 0) == Click(70)
+
+
+def test_a_value_beside_the_word_of_the_goal_is_carried_over() -> None:
+    memory = taught(look_up("a", "10056", 1), look_up("b", "10055", 40))
+    new = look_up("new", "10050", 70)
+    assert proposed(memory, new, 1) == Answer("£7.40")
+
+
+def test_a_constant_of_another_goal_is_not_carried_over() -> None:
+    def search(name: str, wanted: str) -> Trajectory:
+        page = (Node(5, "textbox", "Search", kind="input:text"), link(6, "Lamp"))
+        return episode(name, f'Find the "{wanted}".', (page, Fill(5, wanted)))
+
+    memory = taught(search("a", "Lamp"))
+    assert proposed(memory, search("new", "Kettle"), 0) == Fill(5, "Kettle")
+
+
+def test_the_smallest_is_found_where_two_demonstrations_agree_on_it() -> None:
+    def cheapest(name: str, prices: tuple[str, ...]) -> Trajectory:
+        goods = ("Mug", "Pan", "Pot")
+        nodes: list[Node] = []
+        for i, (good, price) in enumerate(zip(goods, prices, strict=True)):
+            nodes += [link(i + 1, good, 20 * i), text(price, 20 * i)]
+        values = [float(price[1:]) for price in prices]
+        best = goods[values.index(min(values))]
+        return episode(name, "What is cheapest?", (tuple(nodes), Answer(best)))
+
+    memory = taught(
+        cheapest("a", ("£3.00", "£2.00", "£9.00")), cheapest("b", ("£1.00", "£5.00", "£4.00"))
+    )
+    assert proposed(memory, cheapest("new", ("£6.00", "£5.00", "£2.50")), 0) == Answer("Pot")
+
+
+def test_a_text_is_appended_to_what_the_field_holds() -> None:
+    def note(name: str, held: str, line: str) -> Trajectory:
+        page = (Node(3, "textbox", "Text", value=held, kind="textarea"),)
+        return episode(name, f'Append the line "{line}".', (page, Fill(3, f"{held}\n\n{line}\n")))
+
+    memory = taught(note("a", "One two.", "Three."), note("b", "Old words here.", "New ones."))
+    said = proposed(memory, note("new", "Something else.", "Last line."), 0)
+    assert said == Fill(3, "Something else.\n\nLast line.\n")
+
+
+@pytest.mark.parametrize(("action", "role"), [(Check(4), "checkbox"), (Click(4), "button")])
+def test_every_operation_can_be_said(action: Action, role: str) -> None:
+    def tick(name: str) -> Trajectory:
+        page = (link(1, "Home"), Node(4, role, "Terms", kind=role))
+        return episode(name, "Accept the terms.", (page, action))
+
+    assert proposed(taught(tick("a")), tick("new"), 0) == action
+
+
+def test_an_option_is_only_chosen_where_the_list_has_it() -> None:
+    def choose(name: str, wanted: str, options: tuple[str, ...]) -> Trajectory:
+        listed = (Node(10 + i, "option", each, kind="option") for i, each in enumerate(options))
+        page = (Node(2, "combobox", "Size", kind="select"), *listed)
+        return episode(name, f'Choose "{wanted}".', (page, SelectOption(2, wanted)))
+
+    memory = taught(choose("a", "Small", ("Small", "Large")))
+    new = choose("new", "Huge", ("Small", "Large"))
+    said = memory.propose(new.steps[0].observation, ())
+    assert all(each.action != SelectOption(2, "Huge") for each in said)
+
+
+def test_what_failed_counts_against_doing_it_again() -> None:
+    page = (link(1, "Left"), link(2, "Right"))
+    left, right = (episode(n, "Open the door.", (page, Click(m))) for n, m in (("l", 1), ("r", 2)))
+    memory = taught(left, right)
+    memory.remember(replace(left, id="failed-1"), weight=-1.0, source="failure")
+    assert proposed(memory, episode("new", "Open the door.", (page, Click(2))), 0) == Click(2)
+
+
+def test_an_episode_is_remembered_once() -> None:
+    memory = taught(look_up("a", "10056", 1))
+    assert memory.remember(look_up("a", "10056", 1)) == 0
+    assert len(memory) == 2
+
+
+def test_demonstrations_that_contradict_each_other_lower_the_confidence() -> None:
+    page = (link(1, "Left"), link(2, "Right"))
+    agreeing = taught(*(episode(n, "Open it.", (page, Click(1))) for n in "ab"))
+    contrary = taught(*(episode(n, "Open it.", (page, Click(m))) for n, m in (("a", 1), ("b", 2))))
+    new = Observation("Open it.", "http://shop.test/0", "Shop", page)
+    sure, unsure = (memory.propose(new, ())[0].confidence for memory in (agreeing, contrary))
+    assert unsure < 0.7 < sure
+
+
+def test_a_site_that_was_rebuilt_is_not_clicked_with_certainty() -> None:
+    memory = taught(look_up("a", "10056", 1), look_up("b", "10055", 40))
+    nodes = (Node(1, "button", "Mon compte", kind="button"), text("Bienvenue"))
+    new = Observation(memory.index.cases[0].goal.text, "http://shop.test/fr", "Boutique", nodes)
+    assert all(each.confidence < 0.5 for each in memory.propose(new, ()))
+
+
+def test_a_goal_in_another_language_is_less_sure() -> None:
+    memory = taught(look_up("a", "10056", 1), look_up("b", "10055", 40))
+    known = look_up("new", "10050", 70)
+    page = known.steps[0].observation
+    foreign = replace(page, goal="Combien coûte la commande la plus récente ?")
+    there, here = (memory.propose(each, ()) for each in (foreign, page))
+    assert not there or there[0].confidence < here[0].confidence
+
+
+def test_learning_keeps_what_is_right_and_is_repeatable() -> None:
+    shown = [look_up(f"e{i}", order, 10 * i + 1) for i, order in enumerate([*ORDERS] * 2)]
+    first, second = taught(*shown), taught(*shown)
+    assert first.learn(shown) == second.learn(shown)
+    assert first.version == second.version
+    assert proposed(first, look_up("new", "10050", 70), 1) == Answer("£7.40")
+
+
+def test_a_saved_memory_answers_as_before(tmp_path: Path) -> None:
+    shown = [look_up("a", "10056", 1), look_up("b", "10055", 40)]
+    memory = taught(*shown)
+    memory.learn(shown)
+    memory.save(tmp_path)
+    again = Memory.load(tmp_path)
+    new = look_up("new", "10050", 70)
+    assert again.version == memory.version
+    assert proposed(again, new, 1) == proposed(memory, new, 1)
+
+
+def test_a_memory_of_another_version_says_how_to_rebuild_it(tmp_path: Path) -> None:
+    taught(look_up("a", "10056", 1)).save(tmp_path)
+    file = tmp_path / "memory.json"
+    file.write_text(file.read_text().replace('"version": 1', '"version": 0'))
+    with pytest.raises(MemoryMismatch, match="version 0; this program reads 1"):
+        Memory.load(tmp_path)
+
+
+def test_a_damaged_memory_is_a_store_error(tmp_path: Path) -> None:
+    taught(look_up("a", "10056", 1)).save(tmp_path)
+    (tmp_path / "cases.jsonl.z").write_bytes(b"no")
+    with pytest.raises(StoreError, match="rebuild it"):
+        Memory.load(tmp_path)
+
+
+def test_an_explanation_names_descriptors_and_cases() -> None:
+    memory = taught(look_up("a", "10056", 1), look_up("b", "10055", 40))
+    new = look_up("new", "10050", 70)
+    page, before = new.steps[1].observation, new.steps[:1]
+    lines = "\n".join(explain(memory.propose(page, before)[0], scene_of(page, before)))
+    assert lines.startswith('answer("£7.40")')
+    assert "value 1 of the goal, '10050'" in lines
+    assert "step 2 of look-up, episode" in lines
+
+
+def test_giving_up_is_proposed_where_the_value_is_missing() -> None:
+    def find(name: str, wanted: str, has: bool) -> Trajectory:
+        rows = (link(1, wanted if has else "Other"), link(2, "More"))
+        action = Click(1) if has else GiveUp(f"there is no '{wanted}'")
+        return episode(name, f'Open the ticket "{wanted}".', (rows, action))
+
+    memory = taught(
+        *(find(n, w, h) for n, w, h in (("a", "Aa", True), ("b", "Bb", False), ("c", "Cc", True)))
+    )
+    assert proposed(memory, find("new", "Dd", False), 0) == GiveUp("there is no 'Dd'")

@@ -1,0 +1,345 @@
+"""Analogy: the next action from the recalled cases, with its reasons and how sure it is."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from webagent.action import ACTIONS, Action
+from webagent.memory.cases import Case, constants, translate
+from webagent.memory.elements import find_element
+from webagent.memory.goals import clean
+from webagent.memory.pages import is_within
+from webagent.memory.scene import MARKS, Scene
+from webagent.memory.scorer import Scorer
+from webagent.memory.texts import find_text
+
+Recalled = tuple[float, Case]
+"""A case with its share of the recall, all shares together 1."""
+_MOST_DESCRIPTORS = 220
+"""Descriptors that are tried on the page, those with the most support first."""
+_FEWEST = 0.04
+"""Share of the recall below which a descriptor is not tried."""
+_FLAT = 0.35
+"""Power of the shares when descriptors are weighed: which operation is next the nearest case says
+best, what is meant by it the cases say together."""
+_DOUBTED = 0.3
+"""Trust in a constant that stands in the words of the demonstrated goal and not of this one."""
+_STRANGE = 0.25
+"""Trust in a proposal for a goal without a word in common with those remembered."""
+_BRANCHES = 3
+"""Elements for which the remaining arguments are worked out."""
+
+
+@dataclass(slots=True)
+class Candidate:
+    """A value of one argument, with what speaks for it."""
+
+    op: str
+    value: Any
+    features: dict[str, float] = field(default_factory=dict)
+    reasons: dict[tuple[Any, ...], float] = field(default_factory=dict)
+    """Descriptors that give it, with the share of the recall that has them."""
+    probability: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """An action by analogy."""
+
+    action: Action
+    confidence: float
+    """Probability, by the scorer, that a demonstrator would have done just this."""
+    choices: tuple[Candidate, ...]
+    """The candidates chosen, one for each argument that had to be found."""
+    recalled: tuple[Recalled, ...]
+
+
+def shares(scored: Sequence[tuple[float, Case]], scale: float = 1.0) -> list[Recalled]:
+    """Return the cases with their shares: a softmax of their scores times their weights."""
+    if not scored:
+        return []
+    logits = scale * np.array([score for score, _ in scored])
+    powers = np.exp(logits - logits.max()) * np.array([abs(case.weight) for _, case in scored])
+    total = powers.sum()
+    return [(float(p / total), case) for p, (_, case) in zip(powers, scored, strict=True)]
+
+
+def propose(
+    scene: Scene, recalled: Sequence[Recalled], scorers: Mapping[str, Scorer], count: int = 1
+) -> list[Proposal]:
+    """Return actions by analogy, the surest first; none where nothing recalled can be done here."""
+    kept = [(share, case) for share, case in recalled if case.weight > 0]
+    elements = [
+        candidate
+        for vote, group in element_candidates(scene, recalled)
+        for candidate in _rated(group, scorers["element"], vote)
+    ]
+    elements.sort(key=lambda candidate: -candidate.probability)
+    trust = familiarity(scene, kept)
+    found: list[Proposal] = []
+    for element in elements[: max(_BRANCHES, count)]:
+        found += _completed(scene, element, kept, scorers, count)
+    found.sort(key=lambda proposal: -proposal.confidence)
+    return [
+        replace(each, confidence=each.confidence * trust, recalled=tuple(recalled))
+        for each in found[:count]
+    ]
+
+
+def familiarity(scene: Scene, recalled: Sequence[Recalled]) -> float:
+    """Return how far a goal is one of those remembered, at most 1: a goal in other words is trusted
+    less, one that shares none of its words hardly."""
+    ours = scene.goal.keys
+    best = max((len(ours & c.goal.keys) / len(ours | c.goal.keys) for _, c in recalled), default=0)
+    return min(1.0, _STRANGE + 2 * best)
+
+
+def _completed(
+    scene: Scene,
+    element: Candidate,
+    recalled: Sequence[Recalled],
+    scorers: Mapping[str, Scorer],
+    count: int,
+) -> list[Proposal]:
+    """The actions with this operation and element, their other arguments filled in."""
+    cls = ACTIONS[element.op]
+    names = list(cls.__dataclass_fields__)
+    first = next((name for name in names if name in MARKS), "")
+    cases = like_cases(scene, element, recalled)
+    values: dict[str, Any] = {first: element.value} if first else {}
+    chosen, confidence = [element], element.probability
+    alternatives: list[tuple[str, Candidate]] = []
+    inner = replace(scene, field=element.value or 0)
+    for name in names:
+        if name == first:
+            continue
+        found = argument_candidates(inner, name, cases, element)
+        if not found:
+            return []
+        found = _rated(found, scorers["element" if name in MARKS else "text"])
+        values[name] = found[0].value
+        chosen.append(found[0])
+        confidence *= found[0].probability
+        alternatives += [(name, each) for each in found[1:count]]
+    proposals = [Proposal(cls(**values), confidence, tuple(chosen), ())]
+    for name, other in alternatives:
+        best = next(c for c in chosen if c.value == values[name])
+        share = other.probability / max(best.probability, 1e-9)
+        action = cls(**{**values, name: other.value})
+        proposals.append(Proposal(action, confidence * share, (*chosen[:-1], other), ()))
+    return proposals
+
+
+def _rated(candidates: Sequence[Candidate], scorer: Scorer, share: float = 1.0) -> list[Candidate]:
+    """The candidates with their probabilities, which are `share` together, the likeliest first."""
+    chances = scorer.probabilities([candidate.features for candidate in candidates])
+    for candidate, chance in zip(candidates, chances, strict=True):
+        candidate.probability = float(chance) * share
+    return sorted(candidates, key=lambda candidate: -candidate.probability)
+
+
+# -- candidates -------------------------------------------------------------------------------
+
+
+def element_candidates(
+    scene: Scene, recalled: Sequence[Recalled]
+) -> list[tuple[float, list[Candidate]]]:
+    """Return for each operation that can be done here its share of the recall and the elements it
+    could be done to; the one value is 0 where it needs none."""
+    groups: defaultdict[str, list[Recalled]] = defaultdict(list)
+    against: list[Recalled] = []
+    for share, case in recalled:
+        if case.weight > 0:
+            groups[case.op].append((share, case))
+        else:
+            against.append((share, case))
+    found: list[tuple[float, list[Candidate]]] = []
+    for op, group in groups.items():
+        name = next((n for n in ACTIONS[op].__dataclass_fields__ if n in MARKS), "")
+        mine = _candidates(scene, op, name, group) if name else [Candidate(op, 0)]
+        _note_repeats(scene, mine)
+        for candidate in mine:
+            _note_against(scene, candidate, against)
+        if mine:
+            found.append((sum(share for share, _ in group), mine))
+    return found
+
+
+def argument_candidates(
+    scene: Scene, name: str, cases: Sequence[Recalled], element: Candidate
+) -> list[Candidate]:
+    """Return values of another argument of an action whose element is chosen."""
+    found = _candidates(scene, element.op, name, cases)
+    if name in ("option",):
+        line = scene.page.line_of.get(element.value)
+        labels = (
+            {clean(node.name).lower(): node.name for node in scene.page.options(line)}
+            if line is not None
+            else {}
+        )
+        kept = []
+        for candidate in found:
+            label = labels.get(clean(str(candidate.value)).lower())
+            if label is not None or not labels:
+                candidate.value = label or candidate.value
+                kept.append(candidate)
+        return kept
+    return found
+
+
+def like_cases(scene: Scene, element: Candidate, recalled: Sequence[Recalled]) -> list[Recalled]:
+    """Return the cases of the operation that would choose this element; all where none would."""
+    same = [(share, case) for share, case in recalled if case.op == element.op]
+    if not element.value:
+        return same
+    reasons = set(element.reasons)
+    fitting = []
+    for share, case in same:
+        first = next((each for name, each in case.arguments if name in MARKS), frozenset())
+        moved = translate(first, case.goal, scene.goal)
+        support = max((element.reasons[d] for d in moved if d in reasons), default=0.0)
+        if support:
+            fitting.append((share * support, case))
+    total = sum(share for share, _ in fitting)
+    return [(share / total, case) for share, case in fitting] if total else same
+
+
+def _candidates(scene: Scene, op: str, name: str, group: Sequence[Recalled]) -> list[Candidate]:
+    """The values that descriptors of these cases give here, each with its features."""
+    nearest, group = group, [(share**_FLAT, case) for share, case in group]
+    total = sum(share for share, _ in group) or 1.0
+    support: defaultdict[tuple[Any, ...], float] = defaultdict(float)
+    episodes: defaultdict[tuple[Any, ...], set[str]] = defaultdict(set)
+    holders: list[tuple[float, float, frozenset[tuple[Any, ...]]]] = []
+    near = sum(share for share, _ in nearest) or 1.0
+    for (share, case), (sharp, _) in zip(group, nearest, strict=True):
+        trusted = {
+            d: trust
+            for d in translate(case.descriptors(name), case.goal, scene.goal)
+            if (trust := _trust(d, case, scene))
+        }
+        holders.append((share / total, sharp / near, frozenset(trusted)))
+        for descriptor, trust in trusted.items():
+            support[descriptor] += share / total * trust
+            episodes[descriptor].add(case.episode)
+    tried = sorted(support, key=lambda d: -support[d])[:_MOST_DESCRIPTORS]
+    given: dict[tuple[Any, ...], Any] = {}
+    for descriptor in tried:
+        if support[descriptor] >= _FEWEST:
+            value = _value(scene, name, descriptor)
+            if value is not None and (name not in MARKS or value or descriptor == ("page",)):
+                given[descriptor] = value
+    found: dict[Any, Candidate] = {}
+    for descriptor, value in given.items():
+        candidate = found.setdefault(value, Candidate(op, value))
+        candidate.reasons[descriptor] = support[descriptor]
+    for candidate in found.values():
+        agreed = nearly = 0.0
+        for share, sharp, held in holders:
+            if not held.isdisjoint(candidate.reasons):
+                agreed, nearly = agreed + share, nearly + sharp
+        candidate.features = _features(candidate.reasons, episodes)
+        candidate.features |= {"agreed": agreed, "agreed^": agreed**3, "nearest": nearly}
+    return list(found.values())
+
+
+def _value(scene: Scene, name: str, descriptor: tuple[Any, ...]) -> Any:
+    if descriptor == ("page",):
+        return 0
+    if name in MARKS:
+        return find_element(scene, descriptor)
+    if descriptor[0] == "is" and not isinstance(descriptor[1][1], str | tuple | int):
+        return descriptor[1][1]
+    if descriptor[0] == "is" and descriptor[1][0] == "=":
+        return descriptor[1][1]
+    return find_text(scene, descriptor)
+
+
+def _features(
+    reasons: Mapping[tuple[Any, ...], float],
+    episodes: Mapping[tuple[Any, ...], set[str]],
+) -> dict[str, float]:
+    """What speaks for a candidate: of each family the most support that one descriptor has."""
+    features: dict[str, float] = {}
+    best = 0.0
+    for descriptor, support in reasons.items():
+        name = family(descriptor)
+        several = min(len(episodes[descriptor]), 3) / 3
+        features[name] = max(features.get(name, 0.0), support)
+        features[name + "^"] = max(features.get(name + "^", 0.0), support**3 * several)
+        best = max(best, support)
+    features["best"] = best
+    features["best^"] = best**3
+    return features
+
+
+def family(descriptor: tuple[Any, ...]) -> str:
+    """Return the family of a descriptor: its kind and that of the values it goes by."""
+    head = str(descriptor[0])
+    marks = ""
+    for part in descriptor[1:]:
+        if isinstance(part, tuple) and part and isinstance(part[0], str) and part[0] in "=$@<^":
+            marks += part[0]
+            if part[0] == "=" and isinstance(part[1], str) and any(c.isdigit() for c in part[1]):
+                marks += "#"
+        elif isinstance(part, tuple) and part and isinstance(part[0], tuple):
+            marks += str(min(len(part), 3))
+    if head in ("after", "before", "row"):
+        marks += "n" if descriptor[4] else ""
+        marks += "0" if descriptor[5] == 0 else ""
+    elif head == "earlier":
+        marks += ":" + family(descriptor[2])
+    elif head == "name" and descriptor[3]:
+        marks += "+"
+    elif head == "untried":
+        marks += "0" if descriptor[3] == 0 else ""
+    return head + marks
+
+
+def _trust(descriptor: tuple[Any, ...], case: Case, scene: Scene) -> float:
+    """How far a constant of the descriptor is one: not where it is a value of the case's own goal
+    that this goal lacks, and less where it stood in the words of that goal alone."""
+    trust = 1.0
+    theirs, ours = case.goal.text.lower(), scene.goal.text.lower()
+    for key in constants(descriptor):
+        if not key or not is_within(key, theirs) or is_within(key, ours):
+            continue
+        if any(is_within(key, slot.text.lower()) for slot in case.goal.slots):
+            return 0.0
+        trust = _DOUBTED
+    return trust
+
+
+def _note_repeats(scene: Scene, candidates: Iterable[Candidate]) -> None:
+    """Mark what was already done to this element while the page looked as it does now."""
+    now = scene.page.observation
+    done = {
+        (past.op, past.role, past.name.lower())
+        for past in scene.past
+        if past.observation.url == now.url and _look(past.observation) == _look(now)
+    }
+    for candidate in candidates:
+        node = now.node(candidate.value) if candidate.value else None
+        if node is not None and (candidate.op, node.role, clean(node.name).lower()) in done:
+            candidate.features["repeated"] = 1.0
+
+
+def _look(observation: Any) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
+    return tuple(
+        (n.name, n.value, tuple(s for s in n.states if s != "focused")) for n in observation.nodes
+    )
+
+
+def _note_against(scene: Scene, candidate: Candidate, against: Sequence[Recalled]) -> None:
+    """Count the cases to be avoided that would do the same."""
+    for share, case in against:
+        if case.op != candidate.op:
+            continue
+        first = next((each for name, each in case.arguments if name in MARKS), frozenset())
+        moved = translate(first, case.goal, scene.goal)
+        if not first or any(d in candidate.reasons for d in moved):
+            known = candidate.features.get("against", 0.0)
+            candidate.features["against"] = known + share * abs(case.weight)

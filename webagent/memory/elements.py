@@ -1,0 +1,325 @@
+"""Elements by description: the ways in which a demonstrated element can be found on another page.
+
+A descriptor is a small program, as a tuple: `("row", ("$", 0), "link", 1)` is the second link in
+the row of the first value of the goal. All that find the demonstrated element are kept with its
+case; those on which cases agree are what the demonstrator meant.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+from webagent.memory import operators
+from webagent.memory.goals import clean
+from webagent.memory.pages import Page, is_within
+from webagent.memory.scene import SLOT, Reference, Scene
+from webagent.records import Node
+
+Descriptor: TypeAlias = tuple[Any, ...]
+
+_NEAR_LABELS = 3
+"""Lines of text before and after an element that may be its label."""
+_LONG = 60
+"""Letters of a text beyond which it is no label."""
+
+
+def describe_element(scene: Scene, mark: int) -> frozenset[Descriptor]:
+    """Return every descriptor that finds the element in this scene."""
+    line = scene.page.line_of.get(mark)
+    if line is None:
+        return frozenset()
+    return frozenset(d for d in _possible(scene, line) if find_element(scene, d) == mark)
+
+
+def find_element(scene: Scene, descriptor: Descriptor) -> int | None:
+    """Return the mark that a descriptor finds in this scene; None where it finds nothing."""
+    find = _FINDERS.get(descriptor[0])
+    return find(scene, *descriptor[1:]) if find is not None else None
+
+
+def _possible(scene: Scene, line: int) -> Iterator[Descriptor]:
+    """Descriptors that may find the line; each is tried before it is kept."""
+    page, node = scene.page, scene.page.nodes[line]
+    role, name = node.role, clean(node.name)
+    references = scene.references(name) if name else []
+    for reference in [("=", name), *references] if name else []:
+        same = page.by_name.get((role, name.lower()), [])
+        yield from (("name", role, reference, place) for place in _places(same, line))
+    slots = scene.slots_on_page()
+    for reference, text in slots:
+        if text.lower() != name.lower() and is_within(text.lower(), name.lower()):
+            lines = _holding(page, role, text)
+            yield from (("part", role, reference, place) for place in _places(lines, line))
+    yield from (("goal", role, place) for place in _places(_in_goal(scene, role), line))
+    kind = node.kind
+    yield from (
+        ("nth", role, kind, place) for place in _places(page.by_kind.get((role, kind), []), line)
+    )
+    for state in node.states:
+        lines = [i for i in page.by_role[role] if state in page.nodes[i].states]
+        yield from (("state", role, state, place) for place in _places(lines, line)[:1])
+    if value := clean(node.value):
+        for reference in [("=", value), *scene.references(value)]:
+            yield "value", role, reference, 0
+    for i, slot in enumerate(scene.goal.slots):
+        if line in (listing := _listing(page, slot.text)):
+            yield "lists", (SLOT, i), listing.index(line)
+    yield from _relations(scene, line, slots)
+    yield from _of_past(scene, line, node)
+    yield from operators.possible_extremes(scene, line)
+
+
+def _relations(
+    scene: Scene, line: int, slots: Sequence[tuple[Reference, str]]
+) -> Iterator[Descriptor]:
+    """Where the line stands from others that hold a value of the goal or are its label."""
+    page, node = scene.page, scene.page.nodes[line]
+    name = clean(node.name).lower()
+    anchors = [*slots, *((("=", text), text) for text in labels(page, line))]
+    anchors += [(reference, text) for reference, text in scene.registers() if page.holds(text)]
+    for reference, text in anchors:
+        hits = page.find(text)
+        lines = [page.units[hit].line for hit in hits]
+        chosen = {0, len(hits) - 1, *(i for i, at in enumerate(lines) if at <= line)}
+        for hit in sorted(chosen):
+            at = lines[hit]
+            number = hit if hit < 3 else hit - len(hits)
+            for wanted in {"", name} if name else {""}:
+                for way in ("row",) if page.rows[at] == page.rows[line] else ():
+                    group = _like(page, page.row_lines(at), node.role, wanted)
+                    if line in group:
+                        yield way, reference, number, node.role, wanted, group.index(line)
+                way = "after" if at < line else "before"
+                between = page.nodes[at + 1 : line] if at < line else page.nodes[line + 1 : at]
+                place = sum(
+                    1
+                    for x in between
+                    if x.mark and x.role == node.role and wanted in ("", clean(x.name).lower())
+                )
+                if at != line and place < 40:
+                    yield way, reference, number, node.role, wanted, place
+    in_row = [
+        reference
+        for reference, text in slots
+        if any(page.rows[page.units[hit].line] == page.rows[line] for hit in page.find(text))
+    ]
+    for chosen_slots in {tuple(in_row), *((one,) for one in in_row)} if in_row else set():
+        lines = _in_rows(scene, chosen_slots, node.role)
+        yield from (("rows", chosen_slots, node.role, place) for place in _places(lines, line))
+        lines = _untried(scene, node.role, chosen_slots)
+        if line in lines:
+            yield "untried", node.role, chosen_slots, lines.index(line)
+
+
+def _of_past(scene: Scene, line: int, node: Node) -> Iterator[Descriptor]:
+    """Where the line stands from what was done before."""
+    for step in (-2, -1, 1, 2, 3):
+        yield "next", node.role, step
+    lines = _untried(scene, node.role, ())
+    if line in lines[:3]:
+        yield "untried", node.role, (), lines.index(line)
+    for done in scene.past:
+        if done.mark == node.mark:
+            yield "same", done.signature
+
+
+def labels(page: Page, line: int) -> list[str]:
+    """Return constant texts near a line that may say what it is: in its row, before and after."""
+    found: list[str] = []
+    for at in [i for i in page.row_lines(line) if i != line]:
+        found += [unit.text for unit in page.units_of(at)]
+    for way in (range(line - 1, -1, -1), range(line + 1, len(page.nodes))):
+        near = 0
+        for at in way:
+            node = page.nodes[at]
+            if node.role == "option" or not node.name:
+                continue
+            found += [unit.text for unit in page.units_of(at)[:2]]
+            near += 1
+            if near == _NEAR_LABELS:
+                break
+    return [
+        text
+        for text in dict.fromkeys(found)
+        if text and len(text) < _LONG and not any(c.isdigit() for c in text)
+    ][:10]
+
+
+def _places(lines: Sequence[int], line: int) -> list[int]:
+    """The line's place among these from the first and, where there are more, from the last."""
+    if line not in lines:
+        return []
+    place = lines.index(line)
+    return [place] if len(lines) == 1 else [place, place - len(lines)]
+
+
+def _pick(page: Page, lines: Sequence[int], place: int) -> int | None:
+    if not -len(lines) <= place < len(lines):
+        return None
+    return page.nodes[lines[place]].mark
+
+
+def _named(scene: Scene, role: str, reference: Reference, place: int) -> int | None:
+    """The element of that name; another place among several where there are fewer of them."""
+    text = scene.value(reference)
+    if not text:
+        return None
+    lines = scene.page.by_name.get((role, text.lower()), ())
+    return _pick(scene.page, lines, min(place, len(lines) - 1)) if lines else None
+
+
+def _holding(page: Page, role: str, text: str) -> list[int]:
+    key = text.lower()
+    return [i for i in page.by_role.get(role, ()) if is_within(key, page.nodes[i].name.lower())]
+
+
+def _in_goal(scene: Scene, role: str) -> list[int]:
+    """Elements whose whole name stands in the goal."""
+    goal = scene.goal.text.lower()
+    found = []
+    for i in scene.page.by_role.get(role, ()):
+        name = clean(scene.page.nodes[i].name).lower()
+        if name and len(name) < _LONG and is_within(name, goal):
+            found.append(i)
+    return found
+
+
+def _listing(page: Page, text: str) -> list[int]:
+    """Lists that have an option of this label."""
+    found = []
+    for unit in page.whole(text):
+        node = page.nodes[unit.line]
+        if node.role == "option":
+            at = unit.line
+            while at > 0 and page.nodes[at].role == "option":
+                at -= 1
+            if page.nodes[at].mark:
+                found.append(at)
+    return list(dict.fromkeys(found))
+
+
+def _like(page: Page, lines: Sequence[int], role: str, name: str) -> list[int]:
+    nodes = page.nodes
+    return [
+        i
+        for i in lines
+        if nodes[i].mark and nodes[i].role == role and name in ("", clean(nodes[i].name).lower())
+    ]
+
+
+def _beside(
+    scene: Scene, way: str, reference: Reference, hit: int, wanted: tuple[str, str], place: int
+) -> int | None:
+    page = scene.page
+    text = scene.value(reference)
+    hits = page.find(text) if text else ()
+    if not -len(hits) <= hit < len(hits):
+        return None
+    at = page.units[hits[hit]].line
+    role, name = wanted
+    if way == "row":
+        return _pick(page, _like(page, page.row_lines(at), role, name), place)
+    lines = page.by_name.get((role, name), ()) if name else page.by_role.get(role, ())
+    ordered = [i for i in lines if i > at] if way == "after" else [i for i in lines if i < at][::-1]
+    return _pick(page, ordered[: place + 1], place) if place < len(ordered) else None
+
+
+def _in_rows(scene: Scene, references: Sequence[Reference], role: str) -> list[int]:
+    """Elements of a role in rows that hold all these values."""
+    page = scene.page
+    rows: set[int] | None = None
+    for reference in references:
+        text = scene.value(reference)
+        if not text:
+            return []
+        held = {page.rows[page.units[hit].line] for hit in page.find_all(text)}
+        rows = held if rows is None else rows & held
+    return [i for i in page.by_role.get(role, ()) if page.rows[i] in (rows or ())]
+
+
+def _untried(scene: Scene, role: str, references: Sequence[Reference]) -> list[int]:
+    """Elements of a role, in rows that hold these values, not acted on before in this episode."""
+    page = scene.page
+    tried = {(d.role, d.name.lower()) for d in scene.past if d.name}
+    marks = {d.mark for d in scene.past}
+    lines = _in_rows(scene, references, role) if references else page.by_role.get(role, ())
+    return [
+        i
+        for i in lines
+        if (role, clean(page.nodes[i].name).lower()) not in tried
+        and page.nodes[i].mark not in marks
+    ]
+
+
+def _next(scene: Scene, role: str, step: int) -> int | None:
+    """The element of this role so many places after the one that was last acted on."""
+    if not scene.past:
+        return None
+    at = scene.page.line_of.get(scene.past[-1].mark)
+    if at is None:
+        return None
+    lines = scene.page.by_role.get(role, ())
+    if step > 0:
+        after = [i for i in lines if i > at]
+        return _pick(scene.page, after, step - 1)
+    before = [i for i in lines if i < at]
+    return _pick(scene.page, before, step)
+
+
+def _part(scene: Scene, role: str, reference: Reference, place: int) -> int | None:
+    text = scene.value(reference)
+    return _pick(scene.page, _holding(scene.page, role, text), place) if text else None
+
+
+def _stated(scene: Scene, role: str, state: str, place: int) -> int | None:
+    page = scene.page
+    lines = [i for i in page.by_role.get(role, ()) if state in page.nodes[i].states]
+    return _pick(page, lines, place)
+
+
+def _valued(scene: Scene, role: str, reference: Reference, place: int) -> int | None:
+    page, text = scene.page, scene.value(reference)
+    lines = [i for i in page.by_role.get(role, ()) if clean(page.nodes[i].value) == text]
+    return _pick(page, lines, place)
+
+
+def _lists(scene: Scene, reference: Reference, place: int) -> int | None:
+    text = scene.value(reference)
+    return _pick(scene.page, _listing(scene.page, text), place) if text else None
+
+
+def _same(scene: Scene, signature: str) -> int | None:
+    mark = next((d.mark for d in reversed(scene.past) if d.signature == signature), 0)
+    return mark if mark in scene.page.line_of else None
+
+
+def _finder_beside(way: str) -> Callable[..., int | None]:
+    def find(scene: Scene, at: Reference, hit: int, role: str, name: str, place: int) -> int | None:
+        return _beside(scene, way, at, hit, (role, name), place)
+
+    return find
+
+
+_FINDERS: dict[str, Callable[..., int | None]] = {
+    "name": _named,
+    "part": _part,
+    "goal": lambda scene, role, place: _pick(scene.page, _in_goal(scene, role), place),
+    "nth": lambda scene, role, kind, place: _pick(
+        scene.page, scene.page.by_kind.get((role, kind), ()), place
+    ),
+    "state": _stated,
+    "value": _valued,
+    "lists": _lists,
+    "after": _finder_beside("after"),
+    "before": _finder_beside("before"),
+    "row": _finder_beside("row"),
+    "rows": lambda scene, references, role, place: _pick(
+        scene.page, _in_rows(scene, references, role), place
+    ),
+    "untried": lambda scene, role, references, place: _pick(
+        scene.page, _untried(scene, role, references), place
+    ),
+    "next": _next,
+    "same": _same,
+    "extreme": operators.find_extreme,
+}
+"""How each family of descriptors finds its element."""

@@ -1,0 +1,86 @@
+"""Why an action was chosen, in words: which cases, which descriptors, how sure."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from webagent.action import format_action
+from webagent.memory.analogy import Proposal
+from webagent.memory.scene import Reference, Scene
+from webagent.records import Observation
+
+_MOST_REASONS = 3
+_MOST_CASES = 3
+
+
+def explain(proposal: Proposal, scene: Scene) -> list[str]:
+    """Return lines that say why this action was proposed in this scene."""
+    lines = [f"{format_action(proposal.action)}, {proposal.confidence:.0%} sure"]
+    for choice in proposal.choices:
+        lines.append(f"  {_chosen(choice.value, scene.page.observation)}: {choice.probability:.0%}")
+        reasons = sorted(choice.reasons.items(), key=lambda each: -each[1])
+        lines += [
+            f"    {phrase(descriptor, scene)} ({share:.0%} of the recall)"
+            for descriptor, share in reasons[:_MOST_REASONS]
+        ]
+    cases = sorted(proposal.recalled, key=lambda each: -each[0])[:_MOST_CASES]
+    lines += [
+        f"  recalled {share:.0%}: step {case.step + 1} of {case.task}, episode {case.episode}"
+        f" ({case.source}{'' if case.weight > 0 else ', to be avoided'})"
+        for share, case in cases
+    ]
+    return lines
+
+
+def phrase(descriptor: Sequence[Any], scene: Scene) -> str:
+    """Return a descriptor in words, with the values it speaks of here."""
+    head, *rest = descriptor
+    return f"{_WORDS.get(str(head), str(head))} {', '.join(_parts(rest, scene))}".strip()
+
+
+_WORDS = {
+    "is": "the text is",
+    "name": "named",
+    "part": "whose name holds",
+    "goal": "whose name stands in the goal:",
+    "nth": "by its place:",
+    "row": "in the row of",
+    "after": "after",
+    "before": "before",
+    "rows": "in rows with",
+    "untried": "not tried yet:",
+    "lists": "the list that has",
+    "extreme": "the record with the",
+    "beside": "beside",
+    "line": "the line",
+    "compose": "put together from",
+    "earlier": "on an earlier page:",
+}
+
+
+def _parts(parts: Sequence[Any], scene: Scene) -> Iterator[str]:
+    for part in parts:
+        if isinstance(part, tuple) and part and isinstance(part[0], str) and part[0] in "=$@<^":
+            yield _referred(part, scene)
+        elif isinstance(part, tuple):
+            yield f"({', '.join(_parts(part, scene))})"
+        elif part not in ("", 0):
+            yield str(part)
+
+
+def _referred(reference: Reference, scene: Scene) -> str:
+    value = repr(scene.value(reference))
+    match reference[0]:
+        case "$":
+            return f"value {reference[1] + 1} of the goal, {value}"
+        case "@":
+            return f"what the goal says there, {value}"
+        case "<" | "^":
+            return f"what was acted on before, {value}"
+    return value
+
+
+def _chosen(value: Any, observation: Observation) -> str:
+    node = observation.node(value) if isinstance(value, int) else None
+    if node is not None:
+        return f"{node.role} {node.name!r}"
+    return repr(value) if value else "no element"

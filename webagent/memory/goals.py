@@ -1,0 +1,179 @@
+"""Goals read for their slots: the values that another goal of the same kind has different."""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+_TOKEN = re.compile(r"\w+|[^\w\s]")
+_QUOTED = r"[\"“](?P<quoted>[^\"”]+)[\"”]"
+_ADDRESS = r"(?P<address>https?://\S+[\w/]|[\w.+-]+@[\w-]+(?:\.[\w-]+)+)"
+_NUMBER = r"(?P<number>[£$€]?(?<!\w)[\w-]*\d(?:[\w.,:/-]*\w)?%?)"
+_NAME = r"(?P<name>(?<=[a-z0-9,;:] )[A-Z][\w'-]*(?: (?:[A-Z][\w'-]*|of|the(?= [A-Z])))*(?<! of))"
+_SLOT = re.compile("|".join((_QUOTED, _ADDRESS, _NUMBER, _NAME)))
+_MASKS = {"quoted": '"q"', "address": "@a", "number": "#n", "name": "Nn"}
+"""What stands for a slot in a template; names are kept as words, since many are constants."""
+
+_STEM = 4
+"""Letters that words of one stem share."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A value in a goal."""
+
+    text: str
+    kind: str
+    """`quoted`, `address`, `number` or `name` (capitalised words inside a sentence)."""
+    left: tuple[str, ...]
+    """The three words before it, nearest first, other slots masked."""
+    right: tuple[str, ...]
+    """The two words after it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Goal:
+    """A goal, its slots, and what is left when they are masked. Compared by identity, as
+    `read_goal` gives one object for one text."""
+
+    text: str
+    slots: tuple[Slot, ...]
+    template: tuple[str, ...]
+    """Lower-case words with the slots masked: equal for goals that differ in their values alone."""
+    words: tuple[str, ...]
+    """Lower-case words of the whole text, for contexts of values that no slot was seen in."""
+
+    @property
+    def keys(self) -> frozenset[str]:
+        """Words, their stems and pairs of words of the template, to compare goals by."""
+        pairs = (f"{a} {b}" for a, b in zip(self.template, self.template[1:], strict=False))
+        stems = (f"{word[:_STEM]}~" for word in self.template if len(word) >= _STEM)
+        return frozenset((*self.template, *pairs, *stems))
+
+
+@lru_cache(4096)
+def read_goal(text: str) -> Goal:
+    """Return the goal with its slots found."""
+    found = [match for match in _SLOT.finditer(text) if match.group().strip()]
+    template: list[str] = []
+    places: list[tuple[int, str, str]] = []
+    end = 0
+    for match in found:
+        template += _words(text[end : match.start()])
+        kind = match.lastgroup or "quoted"
+        places.append((len(template), kind, clean(match.group(kind))))
+        template.append(_MASKS[kind])
+        end = match.end()
+    template += _words(text[end:])
+    slots = tuple(
+        Slot(
+            value,
+            kind,
+            tuple(reversed(template[max(0, at - 3) : at])),
+            tuple(template[at + 1 : at + 3]),
+        )
+        for at, kind, value in places
+    )
+    return Goal(text, slots, tuple(template), tuple(_words(text)))
+
+
+@lru_cache(65536)
+def align(theirs: Goal, ours: Goal) -> tuple[int, ...]:
+    """Return for each slot of one goal its counterpart in the other, -1 for none.
+
+    Goals of one template have the same slots in the same order. Otherwise slots of one kind are
+    matched by the words around them, the best fitting first, and by their order where the words
+    say nothing.
+    """
+    if theirs.template == ours.template:
+        return tuple(range(len(theirs.slots)))
+    order = _orders(theirs), _orders(ours)
+    pairs = sorted(
+        (
+            (-_fit(a, b, order[0][i], order[1][j]), i, j)
+            for i, a in enumerate(theirs.slots)
+            for j, b in enumerate(ours.slots)
+            if a.kind == b.kind
+        ),
+    )
+    found = [-1] * len(theirs.slots)
+    taken: set[int] = set()
+    for _, i, j in pairs:
+        if found[i] < 0 and j not in taken:
+            found[i] = j
+            taken.add(j)
+    return tuple(found)
+
+
+def _orders(goal: Goal) -> list[tuple[int, int]]:
+    """Of each slot its number among those of its kind, and how many there are."""
+    kinds = [slot.kind for slot in goal.slots]
+    return [(kinds[:i].count(kind), kinds.count(kind)) for i, kind in enumerate(kinds)]
+
+
+def _fit(a: Slot, b: Slot, first: tuple[int, int], second: tuple[int, int]) -> float:
+    """How well two slots fit: shared words before and after, the nearest counting most."""
+    score = 0.0
+    for place, word in enumerate(a.left):
+        if word in b.left:
+            score += (2.0 if len(word) > 2 else 0.7) / (1 + abs(place - b.left.index(word)) + place)
+    score += sum(0.7 for word in a.right[:1] if word in b.right[:1] and word.isalpha())
+    score += 1.0 * (first == second) + 0.3 * (first[0] == second[0])
+    return score + 0.3 * (shape(a.text) == shape(b.text))
+
+
+@lru_cache(16384)
+def shape(text: str) -> str:
+    """Return what kind of value a text is: digits as 9, capitals as A, other letters as a."""
+    text = re.sub(r"\d+", "9", text)
+    return re.sub(r"[^\W\d_A-Z]+", "a", re.sub(r"[A-Z]", "A", text))
+
+
+@lru_cache(65536)
+def clean(text: str) -> str:
+    """Return the text with single spaces."""
+    return " ".join(text.split())
+
+
+def _words(text: str) -> list[str]:
+    return [word.lower() for word in _TOKEN.findall(text)]
+
+
+def locate(text: str, goal: Goal) -> tuple[tuple[str, ...], str, int] | None:
+    """Return the context of a text that stands in the goal outside its slots.
+
+    The two words before it, the one after it and its length in words; None where it is absent.
+    """
+    words = _words(text)
+    if not words:
+        return None
+    for start in range(len(goal.words) - len(words) + 1):
+        if list(goal.words[start : start + len(words)]) == words:
+            end = start + len(words)
+            right = goal.words[end] if end < len(goal.words) else ""
+            return tuple(goal.words[max(0, start - 2) : start]), right, len(words)
+    return None
+
+
+@lru_cache(16384)
+def extract(left: tuple[str, ...], right: str, length: int, goal: Goal) -> str | None:
+    """Return the stretch of the goal that stands in such a context; None where there is none."""
+    spans = [match.span() for match in _TOKEN.finditer(goal.text)]
+    words = goal.words
+    best: tuple[float, str] | None = None
+    for start in range(len(words)):
+        near = 0
+        while near < len(left) and start > near and words[start - 1 - near] == left[-1 - near]:
+            near += 1
+        if (left and not near) or (not left and start):
+            continue
+        stops = [
+            end
+            for end in range(start + 1, min(start + 9, len(words)) + 1)
+            if (words[end] if end < len(words) else "") == right
+        ]
+        end = next((stop for stop in stops if stop - start == length), stops[0] if stops else 0)
+        score = near + (1 if end else 0) + (0.5 if end - start == length else 0)
+        end = end or min(len(words), start + length)
+        if best is None or score > best[0]:
+            best = score, goal.text[spans[start][0] : spans[end - 1][1]]
+    return clean(best[1]) if best else None

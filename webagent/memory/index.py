@@ -1,0 +1,176 @@
+"""The index of a memory: the cases that are most like a scene, found fast among many."""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webagent.memory.cases import Case, translate
+from webagent.memory.goals import Goal
+from webagent.memory.pages import stable_hash
+
+Array = NDArray[np.float64]
+
+FEATURES = (
+    *("goal", "same template", "history", "last action", "same step", "steps apart"),
+    *("page", "same place", "facts", "same facts", "goal and history", "page gap"),
+)
+"""What a scene and a case have in common; each in [0, 1] but for `steps apart`."""
+WEIGHTS = np.array([5.0, 0.5, 3.0, 0.6, 0.8, -0.3, 3.0, 1.0, 1.5, 0.7, 2.0, -1.0])
+"""What it counts before anything was learnt."""
+_SUFFIX = 4
+"""Past actions that are compared in the first, rough look."""
+_ROUGH = 96
+"""Cases that are looked at closely."""
+
+
+@dataclass(slots=True)
+class Column:
+    """A growing array."""
+
+    rows: NDArray[Any]
+    size: int = 0
+
+    def append(self, row: Any) -> None:
+        """Add a row."""
+        if self.size == len(self.rows):
+            self.rows = np.concatenate([self.rows, np.zeros_like(self.rows)])
+        self.rows[self.size] = row
+        self.size += 1
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """The rows so far."""
+        return self.rows[: self.size]
+
+
+@dataclass(slots=True)
+class Index:
+    """Goals by their words, cases by goal, past actions and page."""
+
+    cases: list[Case] = field(default_factory=list)
+    _templates: dict[tuple[str, ...], int] = field(default_factory=dict)
+    _sizes: list[frozenset[str]] = field(default_factory=list)
+    _postings: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    _template: Column = field(default_factory=lambda: Column(np.zeros(1024, np.int32)))
+    _past: Column = field(default_factory=lambda: Column(np.zeros((1024, _SUFFIX), np.uint32)))
+    _step: Column = field(default_factory=lambda: Column(np.zeros(1024, np.int32)))
+    _place: Column = field(default_factory=lambda: Column(np.zeros(1024, np.uint32)))
+    _known_totals: Array | None = None
+    _episode: Column = field(default_factory=lambda: Column(np.zeros(1024, np.uint32)))
+
+    def add(self, case: Case) -> None:
+        """Put a case in."""
+        number = self._templates.setdefault(case.goal.template, len(self._templates))
+        if number == len(self._sizes):
+            keys = case.goal.keys
+            self._sizes.append(keys)
+            for key in keys:
+                self._postings[key].append(number)
+        self.cases.append(case)
+        self._template.append(number)
+        self._past.append(_suffix(case.past))
+        self._step.append(case.step)
+        self._place.append(stable_hash(case.place))
+        self._episode.append(stable_hash(case.episode))
+
+    def nearest(
+        self, view: Mapping[str, Any], count: int, weights: Array = WEIGHTS, without: str = ""
+    ) -> list[tuple[float, Case, Array]]:
+        """Return the cases most like a view, best first: with score and features.
+
+        `without` names an episode that is left out.
+        """
+        if not self.cases:
+            return []
+        goals = self.goal_likeness(view["goal"])
+        past = _suffix(view["past"])
+        agree = np.cumprod(self._past.values == np.array(past, np.uint32), axis=1).sum(axis=1)
+        rough = weights[0] * goals[self._template.values] + 0.8 * agree
+        rough += 1.0 * (self._place.values == stable_hash(view["place"]))
+        rough -= 0.1 * np.abs(self._step.values - len(view["past"]))
+        if without:
+            rough[self._episode.values == stable_hash(without)] = -np.inf
+        few = min(_ROUGH, len(rough))
+        picks = np.argpartition(-rough, few - 1)[:few]
+        found = []
+        for pick in picks:
+            if np.isfinite(rough[pick]):
+                case = self.cases[int(pick)]
+                features = compare(view, case, float(goals[self._template.values[pick]]))
+                found.append((float(features @ weights), case, features))
+        found.sort(key=lambda each: -each[0])
+        return found[:count]
+
+    def goal_likeness(self, goal: Goal) -> Array:
+        """Return for each template how like the goal it is: weighted overlap of words and pairs."""
+        total = len(self._sizes)
+        keys = goal.keys
+        shared = np.zeros(total)
+        weight = {}
+        for key in keys:
+            places = self._postings.get(key, [])
+            weight[key] = math.log((total + 1) / (len(places) + 0.5)) + 0.05
+            if places:
+                shared[places] += max(weight[key], 0.05)
+        own = sum(max(each, 0.05) for each in weight.values())
+        return shared / np.maximum(own + self._totals() - shared, 1e-9)
+
+    def _totals(self) -> Array:
+        """The weight of all words of each template."""
+        total = len(self._sizes)
+        if self._known_totals is None or len(self._known_totals) != total:
+            rarity = {
+                key: max(math.log((total + 1) / (len(places) + 0.5)) + 0.05, 0.05)
+                for key, places in self._postings.items()
+            }
+            self._known_totals = np.array([sum(rarity[k] for k in keys) for keys in self._sizes])
+        return self._known_totals
+
+
+def compare(view: Mapping[str, Any], case: Case, goal: float) -> Array:
+    """Return the features of a view and a case, in the order of `FEATURES`."""
+    mine, theirs = view["past"], case.past
+    longest = min(4, max(len(mine), len(theirs)))
+    same = 0
+    for a, b in zip(mine[:4], theirs[:4], strict=False):
+        if a != b:
+            break
+        same += 1
+    history = same / longest if longest else 1.0
+    page = _overlap(view["page"], case.page)
+    facts = frozenset(translate(case.facts, case.goal, view["goal"]))
+    apart = abs(len(mine) - len(theirs))
+    return np.array(
+        [
+            goal,
+            float(goal > 0.999),
+            history,
+            float(mine[:1] == theirs[:1]),
+            float(apart == 0),
+            min(apart, 6),
+            page,
+            float(view["place"] == case.place),
+            _overlap(view["facts"], facts),
+            float(view["facts"] == facts),
+            goal * history,
+            math.log1p(len(view["page"] ^ case.page)) / 3,
+        ]
+    )
+
+
+def _overlap(a: frozenset[Any], b: frozenset[Any]) -> float:
+    return len(a & b) / len(a | b) if a or b else 1.0
+
+
+def _suffix(past: Sequence[int]) -> list[int]:
+    return [*past[:_SUFFIX], *[0] * (_SUFFIX - len(past))]
+
+
+def counted(cases: Sequence[Case]) -> Counter[str]:
+    """Return how many cases there are of each source."""
+    return Counter(case.source for case in cases)

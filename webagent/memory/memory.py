@@ -1,0 +1,223 @@
+"""The memory: what was demonstrated and done, kept as cases and recalled by likeness."""
+
+import hashlib
+import json
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from webagent.errors import StoreError
+from webagent.memory.analogy import (
+    Proposal,
+    Recalled,
+    argument_candidates,
+    element_candidates,
+    like_cases,
+    propose,
+    shares,
+)
+from webagent.memory.cases import case_from_json, case_to_json, cases_of, view_of
+from webagent.memory.index import FEATURES, WEIGHTS, Array, Index
+from webagent.memory.scene import MARKS, Scene, arguments, scene_of
+from webagent.memory.scorer import Question, Scorer
+from webagent.models.builtin.vocabulary import op_of
+from webagent.records import Observation, Step, Trajectory
+
+VERSION = 1
+"""Raised when cases are kept in another way; an older memory is rebuilt from its store."""
+RECALLED = 10
+"""Cases that an action is chosen from."""
+_MOST_LESSONS = 600
+"""Steps that the scorer learns from, at most."""
+
+
+class MemoryMismatch(StoreError):
+    """A memory that another version of this program wrote."""
+
+
+@dataclass(slots=True)
+class Memory:
+    """Cases of steps with what was learnt of when to trust them."""
+
+    index: Index = field(default_factory=Index)
+    relevance: Array = field(default_factory=lambda: WEIGHTS.copy())
+    scorers: dict[str, Scorer] = field(
+        default_factory=lambda: {"element": Scorer(), "text": Scorer()}
+    )
+    episodes: dict[str, float] = field(default_factory=dict)
+    """Weight by episode remembered."""
+
+    def __len__(self) -> int:
+        return len(self.index.cases)
+
+    def remember(
+        self, trajectory: Trajectory, weight: float = 1.0, source: str = "demonstration"
+    ) -> int:
+        """Keep an episode's steps as cases, at once usable; return how many were new.
+
+        A weight below zero keeps its last step as one to be avoided. An episode that is known is
+        not kept twice.
+        """
+        if trajectory.id in self.episodes or not trajectory.steps:
+            return 0
+        self.episodes[trajectory.id] = weight
+        cases = cases_of(trajectory, weight, source)
+        if weight < 0:
+            cases = cases[-1:]
+        for case in cases:
+            self.index.add(case)
+        return len(cases)
+
+    def recall(self, scene: Scene, count: int = RECALLED, without: str = "") -> list[Recalled]:
+        """Return the cases most like a scene with their shares; `without` names an episode that is
+        left out."""
+        found = self.index.nearest(view_of(scene), count, self.relevance, without)
+        return shares([(score, case) for score, case, _ in found])
+
+    def propose(
+        self, observation: Observation, steps: Sequence[Step], count: int = 1, without: str = ""
+    ) -> list[Proposal]:
+        """Return the likeliest actions on a page after these steps, the surest first; none where
+        nothing like it is remembered."""
+        scene = scene_of(observation, steps)
+        return propose(scene, self.recall(scene, without=without), self.scorers, count)
+
+    def learn(self, trajectories: Iterable[Trajectory], seed: int = 0) -> float:
+        """Learn from remembered episodes, each left out in turn, which cases and which descriptors
+        to trust; return the mean loss of choosing an element, in nats."""
+        steps = [(t, i) for t in trajectories if t.id in self.episodes for i in range(len(t.steps))]
+        order = np.random.default_rng(seed).permutation(len(steps))[:_MOST_LESSONS]
+        lessons = [steps[int(i)] for i in order]
+        self.relevance = self._relevance(lessons)
+        questions: dict[str, list[Question]] = {"element": [], "text": []}
+        for trajectory, i in lessons:
+            self._ask(trajectory, i, questions)
+        for name, asked in questions.items():
+            self.scorers[name].learn(asked)
+        return self.scorers["element"].learn(questions["element"])
+
+    def _relevance(self, lessons: Sequence[tuple[Trajectory, int]]) -> Array:
+        """Weights under which cases of the right kind of step get the most of the recall."""
+        known = {(case.episode, case.step): case for case in self.index.cases}
+        groups: list[tuple[Array, Array]] = []
+        for trajectory, i in lessons:
+            own = known.get((trajectory.id, i))
+            if own is None:
+                continue
+            scene = scene_of(trajectory.steps[i].observation, trajectory.steps[:i])
+            found = self.index.nearest(view_of(scene), 40, WEIGHTS, trajectory.id)
+            right = np.array([case.signature == own.signature for _, case, _ in found])
+            if right.any() and not right.all():
+                groups.append((np.array([features for _, _, features in found]), right))
+        return _fit_relevance(groups)
+
+    def _ask(self, trajectory: Trajectory, i: int, questions: dict[str, list[Question]]) -> None:
+        """Add the questions that one step asks, with the candidates that the others give."""
+        step = trajectory.steps[i]
+        action = step.decision.action
+        scene = scene_of(step.observation, trajectory.steps[:i])
+        recalled = self.recall(scene, without=trajectory.id)
+        mark = next((getattr(action, n) for n in MARKS if hasattr(action, n)), 0)
+        groups = element_candidates(scene, recalled)
+        found = next((mine for _, mine in groups if mine[0].op == op_of(action)), [])
+        right = [candidate.value == mark for candidate in found]
+        questions["element"].append(Question([c.features for c in found], right))
+        if not any(right):
+            return
+        element = found[right.index(True)]
+        inner = Scene(scene.goal, scene.page, scene.past, mark)
+        kept = [(share, case) for share, case in recalled if case.weight > 0]
+        cases = like_cases(scene, element, kept)
+        first = next((n for n, _ in arguments(action) if n in MARKS), "")
+        for name, value in arguments(action):
+            if name != first:
+                options = argument_candidates(inner, name, cases, element)
+                kind = "element" if name in MARKS else "text"
+                right = [same_value(c.value, value) for c in options]
+                questions[kind].append(Question([c.features for c in options], right))
+
+    # -- keeping ------------------------------------------------------------------------------
+
+    @property
+    def version(self) -> str:
+        """Twelve hexadecimal digits that change with what is remembered and what was learnt."""
+        digest = hashlib.blake2b(digest_size=6)
+        for episode, weight in self.episodes.items():
+            digest.update(f"{episode} {weight:g};".encode())
+        digest.update(self.relevance.tobytes())
+        for name, scorer in sorted(self.scorers.items()):
+            digest.update(f"{name} {sorted(scorer.weights.items())}".encode())
+        return digest.hexdigest()
+
+    def save(self, folder: Path) -> None:
+        """Write what was learnt as JSON beside the cases. Raises `OSError`."""
+        folder.mkdir(parents=True, exist_ok=True)
+        about = {
+            "version": VERSION,
+            "cases": len(self),
+            "episodes": self.episodes,
+            "relevance": dict(zip(FEATURES, self.relevance.tolist(), strict=True)),
+            "scorers": {name: scorer.weights for name, scorer in self.scorers.items()},
+        }
+        (folder / "memory.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
+        lines = (json.dumps(case_to_json(case), separators=(",", ":")) for case in self.index.cases)
+        (folder / "cases.jsonl.z").write_bytes(zlib.compress("\n".join(lines).encode("ascii")))
+
+    @classmethod
+    def load(cls, folder: Path) -> "Memory":
+        """Read a saved memory.
+
+        Raises `MemoryMismatch` for one that another version wrote, to be rebuilt from its store,
+        and `StoreError` for one that cannot be read.
+        """
+        try:
+            about = json.loads((folder / "memory.json").read_text(encoding="utf-8"))
+            if about["version"] != VERSION:
+                raise MemoryMismatch(
+                    f"{folder} holds a memory of version {about['version']}; this program reads"
+                    f" {VERSION}. Rebuild it from the run's episodes: webagent memory RUN --rebuild"
+                )
+            lines = zlib.decompress((folder / "cases.jsonl.z").read_bytes()).decode("ascii")
+            memory = cls(episodes=dict(about["episodes"]))
+            memory.relevance = np.array([about["relevance"][name] for name in FEATURES])
+            memory.scorers = {name: Scorer(dict(w)) for name, w in about["scorers"].items()}
+            for line in lines.splitlines():
+                memory.index.add(case_from_json(json.loads(line)))
+        except (OSError, ValueError, KeyError, TypeError, zlib.error) as error:
+            raise StoreError(
+                f"no memory can be read from {folder} ({error!r}); rebuild it from the run's"
+                " episodes: webagent memory RUN --rebuild"
+            ) from error
+        return memory
+
+
+def same_value(a: object, b: object) -> bool:
+    """Whether two arguments are the same but for white space."""
+    if isinstance(a, str) and isinstance(b, str):
+        return " ".join(a.split()) == " ".join(b.split())
+    return a == b
+
+
+def _fit_relevance(groups: Sequence[tuple[Array, Array]]) -> Array:
+    """Maximise the share of the recall that goes to right cases, pulled towards the prior."""
+    weights = WEIGHTS.copy()
+    mean, square = np.zeros_like(weights), np.zeros_like(weights)
+    for step in range(1, 101):
+        gradient = 0.002 * (weights - WEIGHTS)
+        for features, right in groups:
+            logits = features @ weights
+            powers = np.exp(logits - logits.max())
+            chosen = powers / powers.sum()
+            wanted = np.where(right, powers, 0.0)
+            wanted /= max(wanted.sum(), 1e-12)
+            gradient = gradient + features.T @ (chosen - wanted) / len(groups)
+        mean = 0.9 * mean + 0.1 * gradient
+        square = 0.99 * square + 0.01 * gradient**2
+        rate = 0.1 * (1 - 0.9 * step / 100)
+        weights = weights - rate * (mean / (1 - 0.9**step)) / (
+            np.sqrt(square / (1 - 0.99**step)) + 1e-8
+        )
+    return weights

@@ -1,0 +1,171 @@
+"""Scenes: what a step is chosen from, which is the goal, the page and what was done before."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any, TypeAlias
+
+from webagent.action import Action
+from webagent.memory.goals import Goal, clean, extract, locate, read_goal
+from webagent.memory.pages import Page, is_within, masked, read_page
+from webagent.models.builtin.vocabulary import op_of
+from webagent.records import Observation, Step
+
+Reference: TypeAlias = tuple[Any, ...]
+"""A text by where it comes from:
+
+- `("=", text)`: always this text;
+- `("$", i)`: slot i of the goal;
+- `("@", left, right, length)`: a stretch of the goal in this context;
+- `("<", signature, i)`: the name of what was acted on with this signature, the i-th time;
+- `("^", signature, i)`: the text written there.
+"""
+SLOT = "$"
+MARKS = ("mark", "source", "target")
+_FEW = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A past action as it is remembered: by what was done to what kind of thing."""
+
+    signature: str
+    """Operation, role and name of the element, values of the goal and digits masked."""
+    op: str
+    mark: int
+    role: str
+    name: str
+    text: str
+    observation: Observation
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """What a step is chosen from."""
+
+    goal: Goal
+    page: Page
+    past: tuple[Done, ...]
+    field: int = 0
+    """Mark of the element that a text is chosen for, 0 while none is."""
+
+    def value(self, reference: Reference) -> str | None:
+        """Return the text that a reference stands for here; None where there is none."""
+        match reference:
+            case ("=", str(text)):
+                return text
+            case ("$", int(index)):
+                return self.goal.slots[index].text if index < len(self.goal.slots) else None
+            case ("@", tuple(left), str(right), int(length)):
+                return extract(left, right, length, self.goal)
+            case ("<" | "^" as kind, str(signature), int(place)):
+                same = [done for done in self.past if done.signature == signature]
+                if -len(same) <= place < len(same):
+                    return same[place].name if kind == "<" else same[place].text
+        return None
+
+    def registers(self) -> list[tuple[Reference, str]]:
+        """Return the names that were acted on before and are no constants, the first and last of
+        each kind."""
+        found: list[tuple[Reference, str]] = []
+        for signature, same in self._by_signature().items():
+            if "#" in signature:
+                found += [(("<", signature, i), same[i].name) for i in _ends(same)]
+        return [(reference, name) for reference, name in found if name]
+
+    def _by_signature(self) -> dict[str, list[Done]]:
+        found: dict[str, list[Done]] = {}
+        for done in self.past:
+            found.setdefault(done.signature, []).append(done)
+        return found
+
+    def references(self, text: str) -> list[Reference]:
+        """Return every way in which this scene gives the text, apart from its being always so."""
+        key = text.lower()
+        if not key:
+            return []
+        found: list[Reference] = [
+            (SLOT, i) for i, slot in enumerate(self.goal.slots) if slot.text.lower() == key
+        ]
+        if not found and (len(text) > 1 or text.isalnum()):
+            place = locate(text, self.goal)
+            if place is not None:
+                found.append(("@", *place))
+        for signature, same in self._by_signature().items():
+            for i in _ends(same):
+                if same[i].name.lower() == key and "#" in signature:
+                    found.append(("<", signature, i))
+                elif same[i].text.lower() == key and not found:
+                    found.append(("^", signature, i))
+        return found
+
+    def slots_on_page(self) -> list[tuple[Reference, str]]:
+        """Return the goal's values that stand on the page."""
+        found: list[tuple[Reference, str]] = []
+        for i, slot in enumerate(self.goal.slots):
+            if self.page.holds(slot.text):
+                found.append(((SLOT, i), slot.text))
+        return found
+
+
+def _ends(same: Sequence[Done]) -> list[int]:
+    """Places from the first and from the last of so many."""
+    return list(range(min(len(same), 3))) + [-1 - i for i in range(min(len(same), 2))]
+
+
+def scene_of(observation: Observation, steps: Sequence[Step]) -> Scene:
+    """Return the scene of the step that comes after these on this page."""
+    goal = read_goal(observation.goal)
+    return Scene(goal, read_page(observation), tuple(done_of(step, goal) for step in steps))
+
+
+def done_of(step: Step, goal: Goal) -> Done:
+    """Return a past step as it is remembered."""
+    known = _RECENT.get(id(step))
+    if known is not None and known[0] is step:
+        return known[1]
+    action, observation = step.decision.action, step.observation
+    mark = next((getattr(action, f) for f in MARKS if hasattr(action, f)), 0)
+    node = observation.node(mark)
+    name = clean(node.name) if node else ""
+    role = node.role if node else ""
+    texts = [getattr(action, f, "") for f in ("text", "option", "key", "reason", "url")]
+    text = clean(" ".join(each for each in texts if each))
+    done = Done(
+        signature(action, observation, goal), op_of(action), mark, role, name, text, observation
+    )
+    if len(_RECENT) > 4096:
+        _RECENT.clear()
+    _RECENT[id(step)] = step, done
+    return done
+
+
+_RECENT: dict[int, tuple[Step, Done]] = {}
+
+
+def signature(action: Action, observation: Observation, goal: Goal) -> str:
+    """Return what was done to what kind of thing, without the values of this goal."""
+    parts = [op_of(action)]
+    for name in MARKS:
+        node = observation.node(getattr(action, name, 0))
+        if node is not None:
+            parts += [node.role, _unvalued(clean(node.name), goal)]
+    if key := getattr(action, "key", ""):
+        parts.append(key)
+    return "|".join(parts)
+
+
+def _unvalued(name: str, goal: Goal) -> str:
+    """A name with the goal's values and numbers masked."""
+    key = name.lower()
+    if len(name) > 2 and any(
+        is_within(slot.text.lower(), key) or (len(key) > _FEW and is_within(key, slot.text.lower()))
+        for slot in goal.slots
+        if len(slot.text) > _FEW
+    ):
+        return "$"
+    return masked(name)
+
+
+def arguments(action: Action) -> list[tuple[str, Any]]:
+    """Return the names and values of an action's arguments, in their order."""
+    return [(each.name, getattr(action, each.name)) for each in fields(action)]

@@ -1,0 +1,185 @@
+"""The scorer: learns which descriptors to trust, one set of weights for all tasks.
+
+A softmax over candidates whose features say by which families of descriptors they were found and
+how many of the recalled cases agree. Trained by leaving the own episode out of the recall.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+_RATE = 0.1
+_STEPS = 150
+
+
+@dataclass(slots=True)
+class Question:
+    """Candidates of one choice, as names and values of their features, and which are right."""
+
+    features: list[dict[str, float]]
+    right: list[bool]
+
+
+@dataclass(slots=True)
+class Scorer:
+    """Weights by the name of a feature; one that was never met has its prior."""
+
+    weights: dict[str, float] = field(default_factory=dict)
+
+    def score(self, features: dict[str, float]) -> float:
+        """Return the candidate's score: a logit."""
+        weights = self.weights
+        return sum(
+            value * (weights[n] if n in weights else prior(n)) for n, value in features.items()
+        )
+
+    def probabilities(self, candidates: Sequence[dict[str, float]]) -> Array:
+        """Return how likely each candidate is."""
+        logits = np.array([self.score(each) for each in candidates])
+        powers = np.exp(logits - logits.max())
+        return np.asarray(powers / powers.sum())
+
+    def learn(self, questions: Sequence[Question], pull: float = 0.01) -> float:
+        """Fit the weights to questions, pulled towards their priors; return the mean loss in nats.
+
+        Questions without a right candidate, or with nothing but right ones, teach nothing.
+        """
+        told = [q for q in questions if any(q.right) and not all(q.right)]
+        if not told:
+            return 0.0
+        names = sorted({name for q in told for each in q.features for name in each})
+        places = {name: i for i, name in enumerate(names)}
+        rows, columns, values = [], [], []
+        starts, right = [], []
+        row = 0
+        for question in told:
+            starts.append(row)
+            for features in question.features:
+                for name, value in features.items():
+                    rows.append(row)
+                    columns.append(places[name])
+                    values.append(value)
+                row += 1
+            right += question.right
+        matrix = _Sparse(np.array(rows), np.array(columns), np.array(values), row, len(names))
+        start = np.array([prior(name) for name in names])
+        weights, loss = _fit(matrix, np.array(starts), np.array(right), start, pull)
+        self.weights = dict(zip(names, weights.tolist(), strict=True))
+        return loss
+
+
+@dataclass(frozen=True, slots=True)
+class _Sparse:
+    rows: NDArray[np.int64]
+    columns: NDArray[np.int64]
+    values: Array
+    height: int
+    width: int
+
+    def times(self, weights: Array) -> Array:
+        return np.bincount(self.rows, self.values * weights[self.columns], self.height).astype(
+            np.float64
+        )
+
+    def transposed(self, errors: Array) -> Array:
+        return np.bincount(self.columns, self.values * errors[self.rows], self.width).astype(
+            np.float64
+        )
+
+
+def _fit(
+    matrix: _Sparse, starts: NDArray[np.int64], right: NDArray[np.bool_], start: Array, pull: float
+) -> tuple[Array, float]:
+    """Maximise the probability that some right candidate is chosen, by Adam over all questions."""
+    weights = start.copy()
+    mean, square = np.zeros_like(weights), np.zeros_like(weights)
+    sizes = np.diff([*starts, matrix.height])
+    owner = np.repeat(np.arange(len(starts)), sizes)
+    loss = 0.0
+    for step in range(1, _STEPS + 1):
+        logits = matrix.times(weights)
+        logits -= np.maximum.reduceat(logits, starts)[owner]
+        powers = np.exp(logits)
+        chosen = powers / np.add.reduceat(powers, starts)[owner]
+        good = np.where(right, powers, 0.0)
+        wanted = good / np.maximum(np.add.reduceat(good, starts), 1e-12)[owner]
+        hit = np.add.reduceat(np.where(right, chosen, 0.0), starts)
+        loss = float(-np.log(np.maximum(hit, 1e-12)).mean())
+        gradient = matrix.transposed(chosen - wanted) / len(starts) + pull * (weights - start)
+        mean = 0.9 * mean + 0.1 * gradient
+        square = 0.99 * square + 0.01 * gradient**2
+        rate = _RATE * (1 - 0.9 * step / _STEPS)
+        weights -= rate * (mean / (1 - 0.9**step)) / (np.sqrt(square / (1 - 0.99**step)) + 1e-8)
+    return weights, loss
+
+
+_PRIORS = {
+    "agreed": 2.0,
+    "nearest": 3.0,
+    "repeated": -2.0,
+    "against": -4.0,
+    "best": 2.0,
+}
+_FAMILIES = {
+    "name$": 1.8,
+    "name=": 1.5,
+    "name@": 1.2,
+    "name<": 0.9,
+    "name=#": 0.3,
+    "part$": 0.9,
+    "lists$": 1.2,
+    "row$": 1.2,
+    "after$": 0.7,
+    "before$": 0.7,
+    "rows$": 1.2,
+    "row=": 0.6,
+    "after=": 0.5,
+    "before=": 0.4,
+    "untried": 0.5,
+    "extreme": 0.6,
+    "same": 0.5,
+    "goal": 0.5,
+    "state": 0.4,
+    "value=": 0.3,
+    "value$": 0.6,
+    "nth": 0.2,
+    "next": 0.2,
+    "page": 1.2,
+    "is$": 1.8,
+    "is=": 1.2,
+    "is@": 1.2,
+    "is<": 0.9,
+    "is^": 0.5,
+    "join": 1.8,
+    "all": 1.2,
+    "compose": 1.5,
+    "beside$": 1.1,
+    "beside=": 0.9,
+    "line": 0.5,
+    "earlier": 0.5,
+    "plus": 0.6,
+    "append": 1.5,
+    "swap": 1.5,
+    "count": 0.5,
+    "sum": 0.6,
+    "cell of": 0.6,
+    "only": 0.7,
+}
+"""What a family counts: more where it says what was meant than where it says a place."""
+
+
+@lru_cache(4096)
+def prior(name: str) -> float:
+    """Return what a feature counts before anything was learnt."""
+    if name in _PRIORS:
+        return _PRIORS[name]
+    name = name.rstrip("^")
+    for family in (name, *sorted(_FAMILIES, key=len, reverse=True)):
+        if family in _FAMILIES and name.startswith(family):
+            return _FAMILIES[family]
+    return 0.2

@@ -1,0 +1,227 @@
+"""The layout of a prompt: goal, history and page as tokens in order, before they become arrays."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import NamedTuple
+
+from webagent.action import Action
+from webagent.models.builtin.vocabulary import Word, keys_of, op_of, split
+from webagent.records import Node, Observation, Step
+
+PLACES = 64
+"""Positions inside a field that are told apart; later ones count as the last."""
+LINES = 96
+"""Lines of a page that are told apart."""
+MAX_TOKENS = 320
+"""Tokens a prompt may have before lines of the page are cut or left out."""
+GOAL_WORDS = 64
+LINE_WORDS = 40
+"""Words of a name or a value that are read."""
+
+_CUT_WORDS = 4
+_CONTROL, _LINK, _TEXT = 0.3, 0.2, 0.05
+"""What a line is worth by its kind; being the only one with a word of the goal is worth 1."""
+_SHORT, _SHORT_LETTERS = 0.3, 3
+"""What such a word is worth, and how long it is at most."""
+_BY_CHANCE = 0.05
+"""A line that is about the goal by no more than this is so by chance."""
+_PAST_STEPS = 6
+_PAST_NAME_WORDS = 4
+_PAST_TEXT_WORDS = 8
+
+
+class PromptField(IntEnum):
+    """Which part of the prompt a token stands in."""
+
+    ROLE = 0
+    GOAL = 1
+    HISTORY = 2
+    HEAD = 3
+    STATE = 4
+    NAME = 5
+    VALUE = 6
+    ACTION = 7
+    TARGET = 8
+
+
+class PromptToken(NamedTuple):
+    """One position of the prompt."""
+
+    key: str
+    """What the vocabulary is asked for."""
+    field: PromptField
+    place: int
+    """Position inside the field; for a head the line's depth."""
+    line: int
+    """Number of the line from 1, 0 outside the page."""
+    word: Word | None = None
+    """What a copy of it would say."""
+
+
+class PromptLine(NamedTuple):
+    """One line of the page that found room in the prompt."""
+
+    head: int
+    """Position of its first token."""
+    node: Node
+    origin: int
+    """The node's index in the observation."""
+    kind: str
+    """Key of the head: role and widget kind."""
+    name: tuple[str, ...]
+    """Keys of the name's words, cut off or not in the prompt."""
+
+
+class PastAction(NamedTuple):
+    """What was done before, as far as the prompt tells it."""
+
+    op: str
+    mark: int
+    name: str
+    text: str
+
+
+@dataclass(slots=True)
+class PromptLayout:
+    """A prompt of T tokens in the making, with what relations and features are found from."""
+
+    observation: Observation
+    past: list[PastAction]
+    """All that was done before, oldest first."""
+    previous: Observation | None
+    """The page before the last action."""
+    tokens: list[PromptToken]
+    goal: list[Word]
+    """Word g of the goal stands at position g + 1."""
+    goal_keys: list[str]
+    lines: list[PromptLine]
+    acted: list[tuple[int, int]]
+    """Position and mark of every action told: the past ones, then the one in question."""
+
+
+def lay_out_prompt(
+    role: str, observation: Observation, steps: Sequence[Step], action: Action | None
+) -> PromptLayout:
+    """The prompt for `role` at `observation` after `steps`, about to do `action` if given."""
+    goal = list(split(observation.goal, GOAL_WORDS))
+    out = PromptLayout(
+        observation=observation,
+        past=[past_action_of(step.decision.action, step.observation) for step in steps],
+        previous=steps[-1].observation if steps else None,
+        tokens=[PromptToken(f"role:{role}", PromptField.ROLE, 0, 0)],
+        goal=goal,
+        goal_keys=[word.key for word in goal],
+        lines=[],
+        acted=[],
+    )
+    _add_words(out, goal, PromptField.GOAL, 0)
+    for number, past in enumerate(out.past[-_PAST_STEPS:]):
+        _add_past(out, past, PromptField.HISTORY, number)
+    if action is not None:
+        _add_past(out, past_action_of(action, observation), PromptField.ACTION, 0)
+    if observation.outcome:
+        out.tokens.append(PromptToken("outcome:problem", PromptField.HISTORY, 0, 0))
+    for index, name_limit in _fitting(out):
+        node = out.observation.nodes[index]
+        name = split(node.name, LINE_WORDS)
+        kind = kind_of(node)
+        out.lines.append(
+            PromptLine(len(out.tokens), node, index, kind, keys_of(node.name, LINE_WORDS))
+        )
+        line = len(out.lines)
+        out.tokens.append(PromptToken(kind, PromptField.HEAD, _place(node.depth), line))
+        for place, state in enumerate(node.states):
+            out.tokens.append(PromptToken(f"state:{state}", PromptField.STATE, _place(place), line))
+        _add_words(out, name[:name_limit], PromptField.NAME, line)
+        _add_words(out, split(node.value, LINE_WORDS), PromptField.VALUE, line)
+    return out
+
+
+def past_action_of(action: Action, observation: Observation) -> PastAction:
+    """How an action done on a page is remembered."""
+    mark = getattr(action, "mark", getattr(action, "source", 0))
+    node = observation.node(mark)
+    texts = [getattr(action, key, "") for key in ("text", "option", "key", "reason")]
+    target = observation.node(getattr(action, "target", 0))
+    if target is not None:
+        texts.append(target.name)
+    return PastAction(
+        op_of(action), mark, node.name if node else "", " ".join(t for t in texts if t)
+    )
+
+
+def kind_of(node: Node) -> str:
+    """What a line is, as the vocabulary knows it: `button/button`, `text`."""
+    return f"{node.role}/{node.kind}" if node.mark else "text"
+
+
+# -- tokens ------------------------------------------------------------------------------
+
+
+def _add_words(out: PromptLayout, words: Sequence[Word], field: PromptField, line: int) -> None:
+    for place, word in enumerate(words):
+        out.tokens.append(PromptToken(word.key, field, _place(place), line, word))
+
+
+def _add_past(out: PromptLayout, past: PastAction, field: PromptField, number: int) -> None:
+    out.acted.append((len(out.tokens), past.mark))
+    out.tokens.append(PromptToken(f"op:{past.op}", field, _place(number), 0))
+    _add_words(out, split(past.name, _PAST_NAME_WORDS), field, 0)
+    _add_words(out, split(past.text, _PAST_TEXT_WORDS), field, 0)
+
+
+def _place(number: int) -> int:
+    """A position, as far as positions are told apart."""
+    return max(0, min(number, PLACES - 1))
+
+
+# -- what fits ---------------------------------------------------------------------------
+
+
+def _fitting(out: PromptLayout) -> list[tuple[int, int]]:
+    """The lines that fit the token limit, each with how many words of its name.
+
+    Long names of lines that are not about the goal are cut first; then lines are left out, those
+    first that are worth the least for the room they take.
+    """
+    nodes = out.observation.nodes
+    room = MAX_TOKENS - len(out.tokens)
+    if sum(_size(node, LINE_WORDS) for node in nodes) <= room:
+        return [(i, LINE_WORDS) for i in range(len(nodes))]
+    goal = {key for key in out.goal_keys if key.isalnum()}
+    shared = [goal.intersection(keys_of(node.name)) for node in out.observation.nodes]
+    lines = Counter(key for keys in shared for key in keys)
+    weight = {
+        key: (_SHORT if len(key) <= _SHORT_LETTERS and key.isalpha() else 1.0) / count
+        for key, count in lines.items()
+    }
+    about = [sum(weight[key] for key in keys) for keys in shared]
+    limits = [LINE_WORDS if each > _BY_CHANCE else _CUT_WORDS for each in about]
+    sizes = [_size(node, limit) for node, limit in zip(nodes, limits, strict=True)]
+    worth = [(_worth(nodes[i], about, i) / sizes[i] ** 0.5, -i) for i in range(len(nodes))]
+    order = sorted(range(len(nodes)), key=worth.__getitem__, reverse=True)
+    return sorted(_within(room, ((i, limits[i], sizes[i]) for i in order)))
+
+
+def _worth(node: Node, about: Sequence[float], index: int) -> float:
+    """What a line is about, or half of what those beside it are, since a control often says only
+    there what it is for; and what its kind is worth anywhere."""
+    beside = max(about[max(0, index - 1) : index + 2])
+    kind = _TEXT if not node.mark else _LINK if node.role == "link" else _CONTROL
+    return max(about[index], beside / 2) + kind
+
+
+def _within(room: int, lines: Iterator[tuple[int, int, int]]) -> Iterator[tuple[int, int]]:
+    """Those of the lines (index, limit, size) that there is room for, first come, first served."""
+    for index, limit, size in lines:
+        if size <= room:
+            room -= size
+            yield index, limit
+
+
+def _size(node: Node, name_limit: int) -> int:
+    """Tokens that a line takes."""
+    words = len(split(node.name, LINE_WORDS)[:name_limit]) + len(split(node.value, LINE_WORDS))
+    return 1 + len(node.states) + words
