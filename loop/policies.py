@@ -7,8 +7,8 @@ from pathlib import Path
 
 from benchmarks.oracles import ORACLES, OraclePolicy
 from tasks.suite import split_of
-from webagent.agent.asking import Asking, Images
 from webagent.agent.actor import builtin_policy, language_model
+from webagent.agent.asking import Asking, Images
 from webagent.errors import PolicyError, SetupError, UsageError, unknown_name
 from webagent.models import CannedModel, Capabilities, Endpoint, EndpointModel, Model, load_endpoint
 from webagent.policy.knowledge import Exemplar, Exemplars, Hints, Knowledge, exemplar_of
