@@ -5,7 +5,7 @@ from html import escape
 from perf.fakes.market import ERRANDS, Errand, Market, errand
 from perf.fakes.market.turns import Turn
 from webagent.action import Action
-from webagent.policy.scripted import ScriptedPolicy
+from webagent.policy.policy import ScriptedPolicy
 from webagent.records import Observation, Trajectory
 
 TAGS = ("<p>{}</p>", "<div role=alert>{}</div>", "<h2>{}</h2>", "<footer>{}</footer>")

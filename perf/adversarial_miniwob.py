@@ -10,7 +10,7 @@ from adversarial_notices import CLAIMS
 from tasks.task import Task
 from webagent.action import Action
 from webagent.action.actions import Answer, Clear, Click, Fill, Goto, SelectOption
-from webagent.policy.scripted import ScriptedPolicy, replay
+from webagent.policy.policy import ScriptedPolicy, replay_recording
 from webagent.records import Observation, Trajectory
 
 ENDING_BUTTONS = ("Submit", "submit", "Search", "Login", "OK", "Go!", "Ok")
@@ -66,7 +66,7 @@ def undone(control: Trajectory, dice: random.Random) -> Iterator[ScriptedPolicy]
 
 def follow(control: Trajectory, turns: int, then: Sequence[Action]) -> ScriptedPolicy:
     """So many turns of a recorded episode, and other actions after them."""
-    recorded = replay(replace(control, steps=control.steps[:turns]))
+    recorded = replay_recording(replace(control, steps=control.steps[:turns]))
 
     def script(trajectory: Trajectory, page: Observation) -> Action | None:
         turn = len(trajectory.steps)

@@ -17,7 +17,7 @@ from benchmarks.rules import checks_hold
 from evaluators.reward.negatives import corrupt
 from evaluators.statistics import wilson
 from webagent.browser import Browser, BrowserWorld
-from webagent.policy.scripted import ScriptedPolicy
+from webagent.policy.policy import ScriptedPolicy
 from webagent.records import Trajectory
 from webagent.rollout import run_episode
 from webagent.store import Store

@@ -33,7 +33,7 @@ from webagent.action import Action
 from webagent.action.actions import Click
 from webagent.browser import Browser, Limits
 from webagent.browser.engine import sweep
-from webagent.policy.scripted import ScriptedPolicy
+from webagent.policy.policy import ScriptedPolicy
 from webagent.records import Decision, Observation, Provenance, Trajectory
 from webagent.rollout import Planned, collect, planned
 from webagent.store import Store

@@ -15,7 +15,7 @@ from loop.policies import ModelChoice
 from recipes.command_line.config import resolve
 from tasks.suite import split_of
 from webagent.errors import SetupError
-from webagent.policy.knowledge import Induced, learn
+from webagent.policy.knowledge import InducedRules, learn_rules
 from webagent.records import Trajectory
 from webagent.store import Store
 
@@ -61,11 +61,13 @@ def main(argv: Sequence[str]) -> CommandResult:
     return CommandResult(Learnt(len(judged), len(learnt), refused, [str(book) for book in books]))
 
 
-async def _learn(config: LearnConfig, judged: Sequence[tuple[Trajectory, bool]]) -> list[Induced]:
+async def _learn(
+    config: LearnConfig, judged: Sequence[tuple[Trajectory, bool]]
+) -> list[InducedRules]:
     model = config.asked.contestant().language_model()
     try:
         told = partial(track, name="failures compared")
-        return await learn(model, config.hints, judged, along=told)
+        return await learn_rules(model, config.hints, judged, along=told)
     finally:
         await model.close()
 

@@ -19,9 +19,8 @@ from webagent.agent import Acting, Agent, Decided, Event, Result, Stop
 from webagent.browser import Browser, BrowserWorld
 from webagent.browser.sessions.profile import Profile
 from webagent.models import load_endpoint
-from webagent.models.prompt import fence
+from webagent.models.prompt import fence, shorten
 from webagent.policy.policy import Policy
-from webagent.policy.prompting.wording import line
 from webagent.records import Decision, Observation, Provenance, Trajectory
 from webagent.rollout import World
 
@@ -128,7 +127,7 @@ def _beginning_at(url: str) -> Callable[[Policy, BrowserWorld, Stop], tuple[Poli
 def _teller(work: Work[CallToolResult] | None, most: int) -> Callable[[Event], object]:
     def tell(event: Event) -> None:
         if work is not None and isinstance(event, Decided):
-            action = line(format_action(event.decision.action), _LONGEST_ACTION)
+            action = shorten(format_action(event.decision.action), _LONGEST_ACTION)
             work.tell(event.number, most, action)
 
     return tell
@@ -143,6 +142,6 @@ def _told(result: Result, *, is_stored: bool) -> CallToolResult:
         f"cost: {result.cost}",
         *([f"kept as: {result.trajectory.id}"] if is_stored else []),
     ]
-    url = f"{line(result.url)}\n\n" if result.url else ""
+    url = f"{shorten(result.url)}\n\n" if result.url else ""
     text = "\n".join([*facts, fence("answer", f"{url}{said}")])
     return reply(text) if result.is_answered and not result.misfit else failure(text)

@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from webagent.models.prompt import fence
+from webagent.models.prompt import estimate_tokens, fence, shorten
 from webagent.observation import render, render_node
 from webagent.observation.render import changed
-from webagent.policy.prompting.wording import line, tokens_in
 from webagent.records import Observation
 
 LEAST_TOKENS = 100
@@ -21,7 +20,7 @@ _ALL = 1 << 40
 def whole(page: Observation, max_tokens: int, before: Observation | None = None) -> str:
     """The page, or what of it matters most; lines that `before` did not have begin with `*`."""
     page = _neat(page)
-    room = max_tokens - tokens_in(_heading(page)) - _FENCE_TOKENS
+    room = max_tokens - estimate_tokens(_heading(page)) - _FENCE_TOKENS
     text = render(page, room, before=before)
     said = fence("page", f"{_heading(page)}\n\n{text}")
     if text == render(page, _ALL, before=before):
@@ -51,7 +50,7 @@ def news(before: Observation, page: Observation, max_tokens: int) -> str:
         *([""] if shown or gone else []),
         *shown,
         *([f"... {missing} more changed lines left out"] if missing else []),
-        *([line(f"gone: {', '.join(gone)}")] if gone else []),
+        *([shorten(f"gone: {', '.join(gone)}")] if gone else []),
     ]
     as_before = len(page.nodes) - len(new)
     return f"{fence('page', chr(10).join(parts))}\n{as_before} other lines are as before."
@@ -103,13 +102,13 @@ def _gone(before: Observation, page: Observation) -> list[str]:
 
 
 def _heading(page: Observation) -> str:
-    outcome = [f"outcome: {line(page.outcome)}"] if page.outcome else []
-    return "\n".join([*outcome, line(page.title, 200) or "(no title)", line(page.url)])
+    outcome = [f"outcome: {shorten(page.outcome)}"] if page.outcome else []
+    return "\n".join([*outcome, shorten(page.title, 200) or "(no title)", shorten(page.url)])
 
 
 def _neat(page: Observation) -> Observation:
     """Titles of tabs are words of pages, too, and can be of any length."""
-    return replace(page, tabs=tuple(line(title, _LONGEST_TITLE) for title in page.tabs))
+    return replace(page, tabs=tuple(shorten(title, _LONGEST_TITLE) for title in page.tabs))
 
 
 def _line(page: Observation, index: int, wanted: str = "") -> str:
@@ -129,7 +128,7 @@ def _within(lines: Sequence[str], max_tokens: int) -> list[str]:
 def _taken(lines: Iterable[str], max_tokens: int) -> Iterable[str]:
     room = max_tokens
     for each in lines:
-        room -= tokens_in(each)
+        room -= estimate_tokens(each)
         if room < 0:
             return
         yield each

@@ -34,8 +34,7 @@ from webagent.errors import (
     WorldError,
     unknown_name,
 )
-from webagent.models.prompt import fence
-from webagent.policy.prompting.wording import line
+from webagent.models.prompt import fence, shorten
 from webagent.timing import Background
 
 logger = logging.getLogger(__name__)
@@ -121,7 +120,7 @@ class Tools:
             return failure(f"{error}. {_NEW_SESSION} Tell your user what was refused.")
         except WorldError as error:
             return failure(
-                f"The browser failed. {_NEW_SESSION}\n{fence('error', line(str(error)))}"
+                f"The browser failed. {_NEW_SESSION}\n{fence('error', shorten(str(error)))}"
             )
         except WebAgentError as error:
             return failure(str(error))

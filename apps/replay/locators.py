@@ -2,8 +2,8 @@
 
 import json
 
-from webagent.policy.replay.context import called
-from webagent.policy.replay.values import Values
+from webagent.policy.replay.goals import ValueMapping
+from webagent.policy.replay.surroundings import describe_element
 from webagent.records import Node, Observation
 
 _FIELDS = {
@@ -21,9 +21,9 @@ def source(value: str) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def locator(page: Observation, node: Node, values: Values) -> str:
+def locator(page: Observation, node: Node, values: ValueMapping) -> str:
     """An expression that finds the element, by whatever of its ways finds only one."""
-    scope, name = _scope(page, node), values.within(node.name)
+    scope, name = _scope(page, node), values.replace_in(node.name)
     alike = [n for n in page.nodes if n.mark and (n.role, n.name) == (node.role, node.name)]
     nth = f".nth({alike.index(node)})" if len(alike) > 1 else ""
     ways = [f"{scope}.{way}{nth}" for way in _ways(node, name)]
@@ -41,7 +41,7 @@ def is_drawn(node: Node) -> bool:
 
 def comment(node: Node) -> str:
     """What it is, for readers."""
-    return called(node)
+    return describe_element(node)
 
 
 def _ways(node: Node, name: str) -> list[str]:

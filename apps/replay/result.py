@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 from tasks.task import Json
-from webagent.policy.replay import Account
+from webagent.policy.replay import ReplayedStep
 from webagent.records import Ending, Score, Trajectory
 
 
@@ -15,14 +15,14 @@ class Replayed:
     recorded: str
     """Id of the episode that was replayed."""
     played: Trajectory
-    accounts: tuple[Account, ...]
+    accounts: tuple[ReplayedStep, ...]
     score: Score | None = None
     """What the task's rules say; None where it has none."""
 
     @property
     def refusal(self) -> str:
         """Why it was not played to its end; empty where it was."""
-        said = next((each.told() for each in self.accounts if each.refusal), "")
+        said = next((each.describe() for each in self.accounts if each.refusal), "")
         if said or self.played.ending in (Ending.ANSWERED, Ending.TASK_OVER, Ending.GAVE_UP):
             return said
         return f"{self.played.ending}: {self.played.error}".rstrip(": ")
@@ -42,7 +42,7 @@ class Replayed:
         steps = f"{len(self.accounts) - bool(self.refusal)} steps, {self.healed} healed"
         lines = [f"{self.recorded}  {self.played.task.name}  {self._outcome()}  ({steps})"]
         lines += [
-            f"  {each.told()}"
+            f"  {each.describe()}"
             for each in self.accounts
             if bool(each.refusal or each.is_healed or each.notes)
         ]

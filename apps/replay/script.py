@@ -14,7 +14,7 @@ from webagent.action import Action, format_action
 from webagent.action import actions as act
 from webagent.errors import SetupError
 from webagent.guard.secret import names_in
-from webagent.policy.replay.values import Values
+from webagent.policy.replay.goals import ValueMapping
 from webagent.records import Node, Observation, Trajectory
 
 _TEMPLATE = Path(__file__).with_name("script.txt")
@@ -49,7 +49,7 @@ def script_of(recording: Recording, values: Mapping[str, str]) -> str:
             f" own; start one with `webagent site start {task.site}` and give its address as --url"
         )
     goal = episode.goal or task.goal
-    carried = Values.between(goal, goal, given(episode, values), is_another_task=False)
+    carried = ValueMapping.between(goal, goal, given(episode, values), is_another_task=False)
     writer = _Writer(episode, task, carried)
     lines = writer.lines()
     return Template(_TEMPLATE.read_text(encoding="utf-8")).substitute(
@@ -80,7 +80,7 @@ class _Writer:
 
     episode: Trajectory
     task: Task
-    values: Values
+    values: ValueMapping
     variables: list[str] = field(default_factory=list)
     """Environment variables that the script takes secrets from."""
 
@@ -203,7 +203,7 @@ class _Writer:
             return self._secret(names[0])
         if names:
             raise SetupError(f"{text!r} holds a secret among other words; type it by itself")
-        carried = self.values.carried(text)
+        carried = self.values.carry(text)
         return source(carried.text if carried.how == "given" else text)
 
     def _secret(self, name: str) -> str:
@@ -213,4 +213,4 @@ class _Writer:
         return f"os.environ[{source(variable)}]"
 
     def _address(self, url: str) -> str:
-        return source(self.values.within(url) if self.values.given else url)
+        return source(self.values.replace_in(url) if self.values.given else url)

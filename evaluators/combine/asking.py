@@ -8,9 +8,8 @@ from dataclasses import dataclass, field, replace
 
 from evaluators.evaluator import Evaluator
 from webagent.errors import ModelError
-from webagent.models.constraint import Constraint
 from webagent.models.metered import Spent
-from webagent.models.model import Capabilities, Completion, Message, Model, Tokens
+from webagent.models.model import Capabilities, Completion, Constraint, Message, Model, Tokens
 from webagent.records import Score, Trajectory
 
 

@@ -10,8 +10,7 @@ from evaluators.reward.calibration import UNCALIBRATED, Calibration
 from evaluators.reward.frames import Frame, FrameSettings, key_frames
 from webagent.action import Answer, GiveUp, format_action
 from webagent.errors import ModelError, SetupError
-from webagent.models.constraint import Constraint
-from webagent.models.model import Message, Model
+from webagent.models.model import Constraint, Message, Model
 from webagent.models.prompt import Prompt, fence, load_prompt
 from webagent.records import Observation, Trajectory
 from webagent.training.language.rows import Encoded, TokenRow, encoded_row

@@ -7,7 +7,7 @@ from functools import cached_property
 from evaluators.steps.judgement import JudgedStep, Label, StepJudgement, abstention
 from webagent.action import format_action, is_final
 from webagent.action.actions import Fill
-from webagent.policy.deeds import deed, looks
+from webagent.policy.past_actions import action_key, page_appearance
 from webagent.records import Ending, Observation, Trajectory
 
 SOURCE = "rules@1"
@@ -41,7 +41,7 @@ def by_rules(
 def place(page: Observation) -> Hashable:
     """The same for pages on which everything is as it was, scrolling and focus included."""
     focus = next((index for index, node in enumerate(page.nodes) if node.mark == page.focus), -1)
-    seen = tuple(looks(page))
+    seen = tuple(page_appearance(page))
     return page.url, page.active_tab, len(page.tabs), page.scroll, focus if page.focus else -1, seen
 
 
@@ -68,7 +68,7 @@ class Course:
         counts: dict[Hashable, int] = {}
         found = []
         for index, step in enumerate(self.trajectory.steps):
-            key = self.places[index], deed(step.decision.action, step.observation)
+            key = self.places[index], action_key(step.decision.action, step.observation)
             counts[key] = counts.get(key, 0) + 1
             found.append(counts[key])
         return tuple(found)

@@ -10,7 +10,7 @@ from loop.measurement.selection import Chosen
 from loop.summary.baselines import GIVE_UP, NOTHING, PHASE, RECORDING, REPLAY
 from tasks.task import Task
 from webagent.action import Action, Answer, GiveUp
-from webagent.policy.scripted import Script, ScriptedPolicy, listed, replay
+from webagent.policy.policy import Script, ScriptedPolicy, play_actions, replay_recording
 from webagent.records import Ending, Observation, Provenance, Trajectory
 from webagent.rollout import Planned, planned
 from webagent.store import Store
@@ -83,13 +83,13 @@ def plan(chosen: Chosen, known: Collection[str], seeds: int) -> list[Planned]:
 def policy(recordings: Recordings) -> ScriptedPolicy:
     """Plays each episode as the baseline that its arm names."""
     scripts: dict[str, Script] = {
-        NOTHING: listed([Answer("")]),
-        GIVE_UP: listed([GiveUp("at once")]),
+        NOTHING: play_actions([Answer("")]),
+        GIVE_UP: play_actions([GiveUp("at once")]),
     }
 
     def script(trajectory: Trajectory, observation: Observation) -> Action | None:
         arm = trajectory.provenance.arm
-        played = scripts.get(arm) or replay(recordings.by_task[trajectory.task.name])
+        played = scripts.get(arm) or replay_recording(recordings.by_task[trajectory.task.name])
         return played(trajectory, observation)
 
     return ScriptedPolicy(script, source="script", name="baseline")

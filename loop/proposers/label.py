@@ -20,7 +20,7 @@ from loop.proposers.checks import is_clock
 from loop.proposers.explore_pages import ENTER, facts_on, is_in_menu, is_telling_name, menu_of
 from loop.proposers.label_deeds import Told, deeds_of, is_walk
 from webagent.action.actions import Answer, Click, Fill, SelectOption
-from webagent.policy.deeds import detours
+from webagent.policy.past_actions import find_detours
 from webagent.records import Decision, Observation, Step, Trajectory
 
 
@@ -107,7 +107,7 @@ def _story(steps: Sequence[Step], last: Observation) -> tuple[Deed, ...]:
 
 def cut(steps: Sequence[Step], last: Observation) -> tuple[Step, ...]:
     """The steps without detours: pages that were left and come back to with nothing entered."""
-    left_out = set(detours(steps))
+    left_out = set(find_detours(steps))
     kept = [step for index, step in enumerate(steps) if index not in left_out]
     index = 0
     while index < len(kept):

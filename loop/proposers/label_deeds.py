@@ -28,7 +28,7 @@ from webagent.action.actions import (
     SelectOption,
     Uncheck,
 )
-from webagent.policy.deeds import looks
+from webagent.policy.past_actions import page_appearance
 from webagent.records import Node, Observation, Step
 
 
@@ -98,7 +98,8 @@ class _Teller:
             self.subject, self.is_particular = subject_of(after), "*" in pattern_of(after.url)
             self.pending = {}
         if node is None or not (
-            page.url != after.url or (after.outcome != "no effect" and looks(page) != looks(after))
+            page.url != after.url
+            or (after.outcome != "no effect" and page_appearance(page) != page_appearance(after))
         ):
             return
         leads = not self.pending and leads_to_a_form(node.name) and page.url != after.url

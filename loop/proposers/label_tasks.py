@@ -28,7 +28,7 @@ from loop.proposers.prove_stage import Playing, Stage
 from tasks.proposal import Proposal, Refusal
 from tasks.task import Check, Json, Probe, Task
 from webagent.action.actions import Answer
-from webagent.policy.scripted import ScriptedPolicy, listed, replay
+from webagent.policy.policy import ScriptedPolicy, play_actions, replay_recording
 from webagent.records import Trajectory
 
 
@@ -78,10 +78,10 @@ async def rehearse(
     wanted = []
     for index, candidate in enumerate(candidates):
         task = territory.task("rehearsal", "Play again.", index, candidate.length + 2)
-        script = ScriptedPolicy(replay(recording(candidate)), name="rehearsal")
+        script = ScriptedPolicy(replay_recording(recording(candidate)), name="rehearsal")
         wanted += [Playing(task, script)] * 2
     if wanted:
-        nothing = ScriptedPolicy(listed([Answer()]), name="baseline")
+        nothing = ScriptedPolicy(play_actions([Answer()]), name="baseline")
         wanted.append(Playing(territory.task("rehearsal", "Do nothing.", 0, 1), nothing))
     played = await stage.play(wanted, phase)
     return [

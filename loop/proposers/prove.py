@@ -13,8 +13,7 @@ from tasks.proposal import Proposal, Refusal
 from tasks.task import Task
 from webagent.action import Action, is_final
 from webagent.action.actions import Answer, Click, Fill, GiveUp, SelectOption
-from webagent.policy.policy import Policy
-from webagent.policy.scripted import ScriptedPolicy, listed, replay
+from webagent.policy.policy import Policy, ScriptedPolicy, play_actions, replay_recording
 from webagent.records import Decision, Step, Trajectory
 from webagent.serialize import dumps, to_json
 
@@ -161,10 +160,10 @@ def _trials(draft: Draft) -> list[tuple[str, Playing]]:
     task = draft.proposal.task
     found = [("nothing", _listed(task, Answer())), ("giving up", _listed(task, GiveUp()))]
     if draft.recording is not None:
-        solution = ScriptedPolicy(replay(draft.recording))
+        solution = ScriptedPolicy(replay_recording(draft.recording))
         found.extend(("solution", Playing(task, solution)) for _ in range(draft.plays))
         found.extend(
-            (what, Playing(task, ScriptedPolicy(replay(mutant), name="mutant")))
+            (what, Playing(task, ScriptedPolicy(replay_recording(mutant), name="mutant")))
             for what, mutant in mutants(draft.recording, task)
         )
     elif draft.solver is not None:
@@ -246,4 +245,4 @@ def _with(step: Step, action: Action) -> Step:
 
 
 def _listed(task: Task, action: Action) -> Playing:
-    return Playing(task, ScriptedPolicy(listed([action]), name="baseline"))
+    return Playing(task, ScriptedPolicy(play_actions([action]), name="baseline"))

@@ -13,8 +13,7 @@ from tasks.task import Task
 from webagent.action import Action
 from webagent.action.actions import Answer, GiveUp
 from webagent.errors import PolicyError
-from webagent.policy.policy import Policy
-from webagent.policy.scripted import ScriptedPolicy, listed
+from webagent.policy.policy import Policy, ScriptedPolicy, play_actions
 from webagent.records import Decision, Observation, Trajectory
 
 CHECKS = checks_hold()
@@ -69,7 +68,7 @@ class Solver:
         worlds failed."""
         if not task.checks:
             return "it has no checks, and there is no judge"
-        idle = [ScriptedPolicy(listed([action]), name="idle") for action in NOTHING.values()]
+        idle = [ScriptedPolicy(play_actions([action]), name="idle") for action in NOTHING.values()]
         for what, episode in zip(NOTHING, await self._play(task, idle, "idle"), strict=True):
             if episode is None:
                 return None

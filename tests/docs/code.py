@@ -95,10 +95,10 @@ def hosted(folder: Path) -> dict[str, Any]:
     """A task on a site that is started here, and a script that answers it."""
     from benchmarks.catalogue import benchmark_named
     from webagent.action import Answer
-    from webagent.policy import ScriptedPolicy, listed
+    from webagent.policy import ScriptedPolicy, play_actions
 
     return {
-        "policy": ScriptedPolicy(listed([Answer("done")])),
+        "policy": ScriptedPolicy(play_actions([Answer("done")])),
         "tasks": [benchmark_named("fossil").load().task("ticket-close", 0, "test")],
     }
 

@@ -13,8 +13,7 @@ from webagent.models.endpoint import Endpoint, EndpointModel
 from webagent.models.metered import Ledger, MeteredModel
 from webagent.models.model import Model
 from webagent.models.price import Prices
-from webagent.policy.knowledge.knowledge import Knowledge
-from webagent.policy.policy import Policy
+from webagent.policy.policy import Knowledge, Policy
 
 
 def language_model(place: str) -> Model:

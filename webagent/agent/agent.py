@@ -29,8 +29,7 @@ from webagent.errors import UsageError
 from webagent.guard import Approve, Guard, GuardPolicy
 from webagent.models.metered import Ledger, Limits
 from webagent.models.price import Prices, read_prices
-from webagent.policy.knowledge.knowledge import Knowledge
-from webagent.policy.policy import Policy
+from webagent.policy.policy import Knowledge, Policy
 from webagent.records import Provenance
 from webagent.rollout.episode import run_episode
 from webagent.rollout.world import World

@@ -1,7 +1,6 @@
 """What replies when it is asked: a server, weights in this process, a canned list."""
 
 from webagent.models.canned import CannedModel
-from webagent.models.constraint import Constraint
 from webagent.models.endpoint import (
     SERVERS,
     Endpoint,
@@ -14,6 +13,7 @@ from webagent.models.metered import Ledger, Limits, MeteredModel, Spent
 from webagent.models.model import (
     Capabilities,
     Completion,
+    Constraint,
     Message,
     Model,
     Reply,

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from webagent.errors import ModelError
-from webagent.models.constraint import Constraint
 from webagent.models.model import (
     Capabilities,
     Completion,
+    Constraint,
     Message,
     Reply,
     Tokens,

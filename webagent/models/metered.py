@@ -4,8 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from webagent.models.constraint import Constraint
-from webagent.models.model import Capabilities, Completion, Message, Model, Tokens
+from webagent.models.model import Capabilities, Completion, Constraint, Message, Model, Tokens
 from webagent.models.price import Prices
 
 

@@ -68,3 +68,17 @@ def fence(label: str, text: str) -> str:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+_CHARACTERS_PER_TOKEN = 3.5
+
+
+def shorten(text: str, limit: int = 400) -> str:
+    """The text on one line, cut where it is longer than so many characters."""
+    flat = " ".join(text.split())
+    return flat if len(flat) <= limit else flat[: limit - 1] + "…"
+
+
+def estimate_tokens(text: str) -> int:
+    """An estimate: one for every 3.5 characters."""
+    return int(len(text) / _CHARACTERS_PER_TOKEN) + 1

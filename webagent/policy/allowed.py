@@ -1,38 +1,57 @@
-"""The replies that are a valid action on a page, as a constraint to sample under."""
+"""The replies that are a valid action on a page, as a constraint to sample under.
+
+Free text inside a grammar is bounded so that it ends within a number of tokens of any tokenizer.
+Every token spells a byte or more, so text of n bytes takes n tokens at most, whatever spells it.
+Text in plain ASCII is bounded by tokens themselves: it may be cut after any of them. Where a cut
+could fall into the middle of a character or an escape, each character counts as many bytes as the
+widest one of the text. No text holds `</`, so that no reply holds `</think>`, up to which replies
+are taken for private.
+"""
 
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import Field, dataclass, fields
+from functools import lru_cache
 from itertools import product
 from math import inf, prod
-from typing import Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from webagent.action import ACTIONS, ESSENTIAL, Action
-from webagent.action.actions import Press, Scroll, UploadFile, UploadFiles
 from webagent.errors import PolicyError, SetupError, unknown_name
-from webagent.models.constrain.text import line_of_text, numerals, string_body
-from webagent.models.constraint import Constraint
+from webagent.models.model import Constraint
+from webagent.policy.past_actions import MAY_MEAN_THE_PAGE
 from webagent.records import Observation
 
-MAY_MEAN_THE_PAGE: TypeAlias = Press | Scroll | UploadFile | UploadFiles
-"""What takes mark 0 for the page as a whole."""
+_MAX_PLAIN_TOKENS = 600
+"""Of a string in ASCII. An action of more than 20,000 characters is not read, and grammars offer no
+token of more than 32 bytes; to count the characters themselves would make a mask cost 20 times as
+much."""
+_LINE = r"[ -;=-~]|<[ -.0-;=-~]"
+_ENDLESS_LINE = r"([^\x00-\x1f<]|<[^\x00-\x1f<\/])*"
+_QUOTED = r"[ !#-;=-\[\]-~]|<[ !#-.0-;=-\[\]-~]"
+_ESCAPE = r'\\["\\bfnrt]'
+_LONG_ESCAPE = r"\\u00(0[0-7bef]|1[0-9a-f]|3c)"
+_WIDE = {2: r"[\u0080-\u07ff]", 3: r"[\u0080-\uffff]", 4: r"[\u0080-\U0010ffff]"}
+"""Characters of at most so many bytes in UTF-8, ASCII left out."""
+
+
 _THOUGHT, _ACTION = "Thought: ", "Action: "
-_MOST_CHOICES = 256
+_MAX_CHOICES = 256
 """Replies that are listed, to be compiled within five milliseconds; more of them are a grammar."""
 _TEXT_TOKENS = 2_000
 """For a text inside an action where nothing else bounds it."""
-_LEAST_TOKENS = 16
+_MIN_TOKENS = 16
 """For a thought and for a text, below which they are not worth sampling."""
-_MOST_ITEMS = 8
+_MAX_ITEMS = 8
 """Of a list of texts."""
-_MOST_CLICKS = 3
+_MAX_CLICKS = 3
 _KEY = r'KEY: /"([ !#-\[\]-~]|\\["\\]){1,32}"/'
 _PIXELS = "PIXELS: /0|-?[1-9][0-9]{0,3}/"
 _SOME = "SOME: /0|[1-9][0-9]{0,3}/"
 """A place in a viewport, or among tabs, of which nothing is known."""
 _MILLISECONDS = "MILLISECONDS: /0|[1-9][0-9]{0,4}/"
 _QUOTED_TEXT = r'quoted_text: "\"" text "\""'
-_QUOTED_TEXTS = rf'quoted_texts: "[" (quoted_item (", " quoted_item){{0,{_MOST_ITEMS - 1}}})? "]"'
+_QUOTED_TEXTS = rf'quoted_texts: "[" (quoted_item (", " quoted_item){{0,{_MAX_ITEMS - 1}}})? "]"'
 _QUOTED_ITEM = r'quoted_item: "\"" item "\""'
 
 
@@ -77,12 +96,12 @@ class _Form:
         return max((blank.texts for blank in self.blanks), default=0)
 
     def actions(self) -> Iterator[str]:
-        """Every action it makes."""
+        """Yield every action it makes."""
         for filled in product(*(blank.choices for blank in self.blanks)):
             yield f"{self.name}({', '.join(each for each in filled if each)})"
 
     def rule(self) -> str:
-        """What it is in the grammar."""
+        """Return what it is in the grammar."""
         if not self.blanks:
             return json.dumps(f"{self.name}()")
         parts = [json.dumps(f"{self.name}(")]
@@ -92,19 +111,19 @@ class _Form:
         return " ".join([*parts, '")"'])
 
 
-def constraint_of(
+def build_constraint(
     observation: Observation,
     actions: Sequence[str] = ESSENTIAL,
     *,
     thought_tokens: int | None = None,
     max_tokens: int | None = None,
 ) -> Constraint:
-    """Every reply under it is read as one of these actions, on an element that is there.
+    """Return the constraint under which every reply is one of these actions on this page.
 
     A thought comes before the action in one line: of any length, of at most `thought_tokens`, or
     none at all for 0. Within `max_tokens`, the one that ends the reply included, every reply is
     whole whatever the tokenizer: what is not free text counts by its bytes, of which a token spells
-    at least one, and free text is bounded in tokens (`models/constrain/text.py`). Where
+    at least one, and free text is bounded in tokens (see above). Where
     `thought_tokens` is not given, the thought gets half of what is left.
 
     Any action may name any mark: whether an element takes a click, a text or a file is for the page
@@ -113,6 +132,8 @@ def constraint_of(
     Raises `PolicyError` when none of the actions can be done on this page, `SetupError` for an
     unknown action and when `max_tokens` is too few.
     """
+    if unknown := [name for name in actions if name not in ACTIONS]:
+        raise unknown_name("action", unknown[0], ACTIONS)
     forms = [form for name in dict.fromkeys(actions) if (form := _form(name, observation))]
     if not forms:
         raise PolicyError(
@@ -120,7 +141,7 @@ def constraint_of(
             " element to name; allow one that needs none, such as wait or give_up"
         )
     thought, text = _budget(forms, thought_tokens, max_tokens)
-    if thought == 0 and sum(form.count for form in forms) <= _MOST_CHOICES:
+    if thought == 0 and sum(form.count for form in forms) <= _MAX_CHOICES:
         return Constraint(tuple(_ACTION + each for form in forms for each in form.actions()))
     return Constraint(grammar=_grammar(forms, thought, text))
 
@@ -128,15 +149,15 @@ def constraint_of(
 def _budget(
     forms: Sequence[_Form], thought_tokens: int | None, max_tokens: int | None
 ) -> tuple[int | None, int]:
-    """Tokens for the thought, without a bound where None, and for a text."""
+    """Return the tokens for the thought, without a bound where None, and for a text."""
     if max_tokens is None:
         return thought_tokens, _TEXT_TOKENS
     has_text = any(form.texts for form in forms)
     fixed = len(_ACTION) + max(form.longest for form in forms) + 1
     if thought_tokens != 0:
         fixed += len(_THOUGHT) + len("\n")
-    thought = _LEAST_TOKENS if thought_tokens is None else thought_tokens
-    needed = fixed + thought + _LEAST_TOKENS * has_text
+    thought = _MIN_TOKENS if thought_tokens is None else thought_tokens
+    needed = fixed + thought + _MIN_TOKENS * has_text
     if max_tokens < needed:
         raise SetupError(
             f"{max_tokens} tokens may be too few for a whole reply; give at least {needed}"
@@ -149,27 +170,25 @@ def _budget(
 
 
 def _grammar(forms: Sequence[_Form], thought: int | None, text: int) -> str:
-    """The lines of the grammar, those of its blanks once each."""
+    """Return the lines of the grammar, those of its blanks once each."""
     lead = json.dumps(_ACTION)
     lines = [f"start: {lead} action"]
     if thought != 0:
         lead = json.dumps("\n" + _ACTION)
         lines = [f"start: {json.dumps(_THOUGHT)} thought {lead} action"]
-        lines += line_of_text("thought", thought)
+        lines += _line_of_text("thought", thought)
     lines.append("action: " + "\n  | ".join(form.rule() for form in forms))
     lines += [blank.line for form in forms for blank in form.blanks]
     if _QUOTED_TEXT in lines:
-        lines += string_body("text", text)
+        lines += _string_body("text", text)
     if _QUOTED_TEXTS in lines:
-        tokens = max(1, text // _MOST_ITEMS)
-        lines += [_QUOTED_ITEM, *string_body("item", tokens, _MOST_ITEMS)]
+        tokens = max(1, text // _MAX_ITEMS)
+        lines += [_QUOTED_ITEM, *_string_body("item", tokens, _MAX_ITEMS)]
     return "\n".join(dict.fromkeys(lines))
 
 
 def _form(name: str, page: Observation) -> _Form | None:
-    """The action on this page; None where one of its arguments can be nothing."""
-    if name not in ACTIONS:
-        raise unknown_name("action", name, ACTIONS)
+    """Return the action with its blanks on this page; None where an argument can be nothing."""
     cls = ACTIONS[name]
     hints = get_type_hints(cls)
     blanks = [_blank(field, hints[field.name], cls, page) for field in fields(cls)]
@@ -178,13 +197,13 @@ def _form(name: str, page: Observation) -> _Form | None:
 
 
 def _blank(field: Field[Any], hint: Any, cls: type[Action], page: Observation) -> _Blank | None:
-    """What an argument may be, by its type and its name."""
+    """Return what an argument may be, by its type and its name."""
     if hint is str and field.name in ("key", "keys"):
         return _Blank(_KEY, longest=2 + 2 * 32)
     if hint is str:
         return _Blank(_QUOTED_TEXT, longest=2, texts=1)
     if get_origin(hint) is tuple:
-        return _Blank(_QUOTED_TEXTS, longest=4 * _MOST_ITEMS, texts=_MOST_ITEMS)
+        return _Blank(_QUOTED_TEXTS, longest=4 * _MAX_ITEMS, texts=_MAX_ITEMS)
     if get_origin(hint) is Literal:
         usual = field.default if field.name == "button" else None
         words = get_args(hint)
@@ -208,7 +227,7 @@ def _integer(name: str, cls: type[Action], page: Observation) -> _Blank | None:
     if name == "index":
         return _number("INDEX", range(len(page.tabs))) if page.tabs else _Blank(_SOME, longest=4)
     if name == "count":
-        return _number("COUNT", range(1, _MOST_CLICKS + 1))
+        return _number("COUNT", range(1, _MAX_CLICKS + 1))
     marks = {node.mark for node in page.nodes if node.mark}
     if issubclass(cls, MAY_MEAN_THE_PAGE):
         return _number("MARK_OR_PAGE", sorted(marks | {0}))
@@ -216,8 +235,72 @@ def _integer(name: str, cls: type[Action], page: Observation) -> _Blank | None:
 
 
 def _number(name: str, numbers: Sequence[int]) -> _Blank | None:
-    """One of these numbers; None where there are none."""
+    """Return a blank for one of these numbers; None where there are none."""
     if not numbers:
         return None
-    choices = tuple(map(str, numbers)) if len(numbers) <= _MOST_CHOICES else ()
-    return _Blank(f"{name}: /{numerals(tuple(numbers))}/", len(str(max(numbers))), choices)
+    choices = tuple(map(str, numbers)) if len(numbers) <= _MAX_CHOICES else ()
+    return _Blank(f"{name}: /{_numerals(tuple(numbers))}/", len(str(max(numbers))), choices)
+
+
+def _line_of_text(rule: str, tokens: int | None) -> list[str]:
+    """Return the grammar's lines for text on one line, unbounded where `tokens` is None."""
+    if tokens is None:
+        return [f"{rule}: {rule.upper()}", f"{rule.upper()}: /{_ENDLESS_LINE}/"]
+    units = {f"LINE_{width}": f"{_LINE}|{wide}" for width, wide in _WIDE.items()}
+    return _bounded(rule, f"({_LINE})*<?", units, tokens, tokens)
+
+
+def _string_body(rule: str, tokens: int, strings: int = 1) -> list[str]:
+    """Return the grammar's lines for what stands between the quotes of one of so many strings.
+
+    Each is within so many tokens.
+
+    Spelled as `json.dumps` does without `ensure_ascii`, but for a `<` before a slash, a quote, an
+    escape or a character beyond ASCII, which is `\\u003c`; so every text can be said but one with a
+    delete character in it.
+    """
+    units = {f"QUOTED_{width}": f"{_QUOTED}|{_ESCAPE}|{wide}" for width, wide in _WIDE.items()}
+    units["QUOTED_6"] = f"{units['QUOTED_4']}|{_LONG_ESCAPE}"
+    plain = min(tokens, _MAX_PLAIN_TOKENS // strings)
+    return _bounded(rule, f"({_QUOTED})*<?", units, tokens, plain)
+
+
+def _bounded(
+    rule: str, plain: str, units: dict[str, str], tokens: int, plain_tokens: int
+) -> list[str]:
+    """Plain text within its tokens, or units of n bytes, by their names, within as many bytes as
+    `tokens`. Plain text must be whole after any of its characters."""
+    name = rule.upper()
+    wide = [f"{unit}{{0,{tokens // int(unit[-1])}}}" for unit in units if tokens >= int(unit[-1])]
+    return [
+        f"{rule}: {rule}_plain" + f" | {name}_WIDE" * bool(wide),
+        f"{rule}_plain[max_tokens={plain_tokens}]: {name}_PLAIN",
+        f"{name}_PLAIN: /{plain}/",
+        *([f"{name}_WIDE: {' | '.join(wide)}"] * bool(wide)),
+        *(f"{unit}: /{pattern}/" for unit, pattern in units.items() if wide),
+    ]
+
+
+@lru_cache(maxsize=64)
+def _numerals(numbers: tuple[int, ...]) -> str:
+    """Return a short regular expression of exactly these numbers, none of them below zero."""
+    return _tails(frozenset(str(number) for number in numbers))
+
+
+def _tails(tails: frozenset[str]) -> str:
+    """Return a regular expression of these digits, grouped by what may follow a digit."""
+    after: dict[str, set[str]] = {}
+    for tail in tails - {""}:
+        after.setdefault(tail[0], set()).add(tail[1:])
+    leading: dict[frozenset[str], str] = {}
+    for digit in sorted(after):
+        rest = frozenset(after[digit])
+        leading[rest] = leading.get(rest, "") + digit
+    options = []
+    for rest, digits in leading.items():
+        is_run = int(digits[-1]) - int(digits[0]) == len(digits) - 1
+        several = f"[{digits[0]}-{digits[-1]}]" if is_run else f"[{digits}]"
+        options.append((several if len(digits) > 1 else digits) + _tails(rest))
+    if not options:
+        return ""
+    return f"({'|'.join(options)}){'?' * ('' in tails)}"

@@ -13,8 +13,8 @@ from webagent.models.builtin.generate import GeneratedTarget, sample, search
 from webagent.models.builtin.model import BuiltinModel
 from webagent.models.builtin.prefix import Prefix, encode
 from webagent.models.builtin.targets import ActionGrammar, Codec
-from webagent.policy.deeds import Deed, deed, tried_here
 from webagent.policy.exploration import Exploration, random_action
+from webagent.policy.past_actions import ActionKey, action_key, find_tried_actions
 from webagent.records import Candidate, Decision, Observation, Trajectory
 
 
@@ -63,7 +63,7 @@ class BuiltinPolicy:
                 if action is not None:
                     return Decision(action, source="explore", weights=self.weights)
         written = await self._generate(Request(prefix, rng))
-        tried = tried_here(trajectory, observation)
+        tried = find_tried_actions(trajectory, observation)
         if tried:
             written = self._fresh(written, prefix, trajectory, observation, tried)
         return self.decision(written, prefix, trajectory, time.monotonic() - started)
@@ -108,13 +108,13 @@ class BuiltinPolicy:
         prefix: Prefix,
         trajectory: Trajectory,
         observation: Observation,
-        tried: frozenset[Deed],
+        tried: frozenset[ActionKey],
     ) -> GeneratedTarget:
         """What was written, or the most probable action that this very page has not seen yet."""
 
         def is_old(option: GeneratedTarget) -> bool:
             action = self.grammar.codec.decode(option.ids, prefix, trajectory.task.viewport)
-            return deed(action, observation) in tried
+            return action_key(action, observation) in tried
 
         if not is_old(written):
             return written

@@ -27,7 +27,7 @@ class Exploration:
 def random_action(
     observation: Observation, rng: np.random.Generator, match_share: float
 ) -> Action | None:
-    """A plausible random action: a click, a piece of the goal typed, an option selected.
+    """Return a plausible random action: a click, a piece of the goal typed, an option selected.
 
     None when nothing on the page can be acted on.
     """

@@ -1,37 +1,34 @@
 """A language or vision-language model, asked for one thought and one action a turn."""
 
+import math
 import time
 import zlib
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from webagent.action import ESSENTIAL, GiveUp
+from webagent.action import ESSENTIAL, Action, GiveUp, format_action
 from webagent.errors import ActionError, PolicyError, SetupError
-from webagent.models.constraint import Constraint
-from webagent.models.model import Model, Reply
+from webagent.models.model import Completion, Constraint, Message, Model, Reply
 from webagent.models.prompt import Prompt, load_prompt
 from webagent.models.replies import follow_up
 from webagent.observation import render as render_page
 from webagent.observation.variants import VARIANTS, Variant
-from webagent.policy.allowed import constraint_of
-from webagent.policy.asking import Choice, Turn
-from webagent.policy.knowledge.knowledge import Knowledge
-from webagent.policy.marks import marks_on
-from webagent.policy.prompting import loops
-from webagent.policy.prompting.briefing import Brief, Briefing
-from webagent.policy.prompting.critique import reviewing
-from webagent.policy.prompting.plan import plan_of
+from webagent.policy.allowed import build_constraint
+from webagent.policy.past_actions import find_loop, format_marks
+from webagent.policy.policy import Knowledge
+from webagent.policy.prompting.messages import CRITIQUE_PROMPT, PromptBuilder, TurnPrompt
+from webagent.policy.prompting.pages import PageFormatter
 from webagent.policy.prompting.settings import Prompting
-from webagent.policy.prompting.sight import Sight
-from webagent.policy.proposals import ranked
-from webagent.policy.reading import Reading
-from webagent.records import Decision, Observation, Trajectory
+from webagent.policy.prompting.thoughts import build_plan
+from webagent.policy.reply import ReplyReader
+from webagent.records import Candidate, Decision, Observation, Trajectory
 
 PROMPT = Path(__file__).parent / "prompts" / "act.md"
-_LEAST_DIVERSE = 0.7
-"""Temperature below which samples for `propose` would be copies of each other."""
+_MIN_DIVERSE_TEMPERATURE = 0.7
+"""Below it the samples for `propose` would be copies of each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +56,7 @@ class LanguagePolicy:
     prompt: Prompt = field(default_factory=lambda: load_prompt(PROMPT))
     prompting: Prompting = field(default_factory=Prompting)
     knowledge: tuple[Knowledge, ...] = ()
-    """What is known from finished episodes: demonstrations, hints, reflections."""
+    """What is known from finished episodes: demonstrations, hints."""
     add_image: Callable[[bytes], str] | None = None
     """Keeps a picture that was drawn on, so that the decision can refer to it."""
 
@@ -85,127 +82,88 @@ class LanguagePolicy:
             )
 
     async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
-        """The model's action.
+        """Return the model's action.
 
         Raises `PolicyError` when the repaired reply is unreadable too, `ModelError` when the model
         fails.
         """
-        reading = self._reading(trajectory, observation)
-        if self._is_lost(reading):
-            return self._give_up(reading)
-        turn = await self._ask(self._turn(trajectory, observation), trajectory)
-        turn, choice = await self._settle(turn, trajectory, reading)
+        reader = self._reader(trajectory, observation)
+        if self._is_lost(reader):
+            return self._give_up(reader)
+        turn = await self._ask(self._begin_turn(trajectory, observation), trajectory)
+        turn, choice = await self._read_or_repair(turn, trajectory, reader)
         if self.prompting.critique:
-            turn, choice = await self._review(turn, choice, trajectory, reading)
-        return choice.decided(turn, self.prompt_hash)
+            request = CRITIQUE_PROMPT.fill("review", form=self._builder.reply_form())
+            turn = turn.with_messages(*follow_up(choice.reply.text, request))
+            turn = await self._ask(turn, trajectory)
+            # An unreadable review leaves the action as it was.
+            with suppress(ActionError):
+                choice = turn.read(turn.replies[0], reader)
+        return choice.to_decision(turn, self.prompt_hash)
 
     async def propose(
         self, trajectory: Trajectory, observation: Observation, n: int
     ) -> Sequence[Decision]:
-        """The different actions among n samples, the likeliest first, as `ranked` tells.
+        """Return the different actions among n samples, the likeliest first (see `rank_choices`).
 
         Each carries its log-probability in `candidates`. When no sample is readable the first is
         repaired. Proposals are not reviewed.
         """
-        reading = self._reading(trajectory, observation)
-        if self._is_lost(reading):
-            return [self._give_up(reading)]
-        temperature = max(self.temperature, _LEAST_DIVERSE)
-        turn = await self._ask(self._turn(trajectory, observation), trajectory, n, temperature)
-        choices: list[Choice] = []
+        reader = self._reader(trajectory, observation)
+        if self._is_lost(reader):
+            return [self._give_up(reader)]
+        temperature = max(self.temperature, _MIN_DIVERSE_TEMPERATURE)
+        turn = self._begin_turn(trajectory, observation)
+        turn = await self._ask(turn, trajectory, n, temperature)
+        choices: list[ReadReply] = []
         for reply in turn.replies:
             with suppress(ActionError):
-                choices.append(Choice(turn.completions[-1], reply, *reading.strictly(reply)))
+                choices.append(turn.read(reply, reader))
         if not choices:
-            turn, choice = await self._settle(turn, trajectory, reading)
-            return [choice.decided(turn, self.prompt_hash)]
+            turn, choice = await self._read_or_repair(turn, trajectory, reader)
+            return [choice.to_decision(turn, self.prompt_hash)]
         return [
-            choice.decided(turn, self.prompt_hash, candidate)
-            for choice, candidate in ranked(choices)
+            choice.to_decision(turn, self.prompt_hash, candidate)
+            for choice, candidate in rank_choices(choices)
         ]
 
     @property
     def prompt_hash(self) -> str:
         """The hash of every prompt in use, as decisions carry it."""
-        return self._briefing.hash()
+        return self._builder.hash()
 
-    def brief(self, trajectory: Trajectory, observation: Observation) -> Brief:
-        """What the model is told on this page, without asking it."""
-        return self._briefing.of(trajectory, observation)
-
-    async def _settle(
-        self, turn: Turn, trajectory: Trajectory, reading: Reading
-    ) -> tuple[Turn, Choice]:
-        """The first reply as an action, repaired once where it is unreadable."""
-        reply = turn.replies[0]
-        try:
-            return turn, Choice(turn.completions[-1], reply, *reading.strictly(reply))
-        except ActionError as error:
-            turn = self._repair(turn, reply, error)
-        turn = await self._ask(turn, trajectory)
-        reply = turn.replies[0]
-        try:
-            return turn, Choice(turn.completions[-1], reply, *reading.of(reply))
-        except ActionError as error:
-            raise PolicyError(f"no usable action from {self.model.name}: {error}") from error
-
-    async def _review(
-        self, turn: Turn, choice: Choice, trajectory: Trajectory, reading: Reading
-    ) -> tuple[Turn, Choice]:
-        """What the model makes of its own action; the action itself where that is unreadable."""
-        messages = reviewing(turn.messages, choice.reply, self._briefing.form())
-        asked = replace(turn, messages=messages)
-        turn = await self._ask(asked, trajectory)
-        with suppress(ActionError):
-            reply = turn.replies[0]
-            choice = Choice(turn.completions[-1], reply, *reading.strictly(reply))
-        return turn, choice
+    def brief(self, trajectory: Trajectory, observation: Observation) -> TurnPrompt:
+        """Return what the model is told on this page, without asking it."""
+        return self._builder.build(trajectory, observation)
 
     @property
-    def _briefing(self) -> Briefing:
+    def _builder(self) -> PromptBuilder:
         images = self.images if self.model.capabilities.images else None
-        sight = Sight(self.render, self.variant, images, self.add_image)
-        return Briefing(self.prompt, sight, self.prompting, self.actions, self.knowledge)
+        pages = PageFormatter(self.render, self.variant, images, self.add_image)
+        return PromptBuilder(self.prompt, pages, self.prompting, self.actions, self.knowledge)
 
-    def _turn(self, trajectory: Trajectory, observation: Observation) -> Turn:
+    def _begin_turn(self, trajectory: Trajectory, observation: Observation) -> "PromptedTurn":
         start = time.monotonic()
-        brief = self.brief(trajectory, observation)
-        constraint = self._constraint(observation) if self.prompting.constrained else None
-        named = f"{' '.join(self.actions)}; marks {marks_on(observation)}"
-        allowed = constraint.dumps() if constraint is not None else named
-        return Turn(brief.messages, allowed, start, constraint, brief.images)
-
-    def _constraint(self, observation: Observation) -> Constraint:
-        tokens = self.prompting.thought_tokens
-        return constraint_of(
-            observation, self.actions, thought_tokens=tokens, max_tokens=self.max_tokens
-        )
-
-    def _reading(self, trajectory: Trajectory, observation: Observation) -> Reading:
-        settings = self.prompting
-        return Reading(
-            observation,
-            self.actions,
-            self.max_tokens,
-            plan_of(trajectory) if settings.plan else None,
-            loops.loop_of(trajectory, observation) if settings.loops in ("demand", "end") else None,
-            settings.loop_patience,
-        )
-
-    def _is_lost(self, reading: Reading) -> bool:
-        """Whether the episode has gone in circles for so long that it is to end."""
-        loop = reading.loop if self.prompting.loops == "end" else None
-        return loop is not None and loop.times >= 2 * self.prompting.loop_patience
-
-    def _give_up(self, reading: Reading) -> Decision:
-        """The end of an episode that goes in circles; no model was asked for it."""
-        assert reading.loop is not None
-        reason = reading.loop.reason
-        return Decision(GiveUp(reason), source="loop", prompt_hash=self.prompt_hash)
+        prompt = self.brief(trajectory, observation)
+        constraint = None
+        allowed = f"{' '.join(self.actions)}; marks {format_marks(observation)}"
+        if self.prompting.constrained:
+            constraint = build_constraint(
+                observation,
+                self.actions,
+                thought_tokens=self.prompting.thought_tokens,
+                max_tokens=self.max_tokens,
+            )
+            allowed = constraint.dumps()
+        return PromptedTurn(prompt.messages, allowed, start, constraint, prompt.images)
 
     async def _ask(
-        self, turn: Turn, trajectory: Trajectory, n: int = 1, temperature: float | None = None
-    ) -> Turn:
+        self,
+        turn: "PromptedTurn",
+        trajectory: Trajectory,
+        n: int = 1,
+        temperature: float | None = None,
+    ) -> "PromptedTurn":
         place = f"{trajectory.id}:{trajectory.attempt}:{len(trajectory.steps)}:{self.seed}"
         completion = await self.model.complete(
             turn.messages,
@@ -217,6 +175,128 @@ class LanguagePolicy:
         )
         return replace(turn, completions=(*turn.completions, completion))
 
-    def _repair(self, turn: Turn, reply: Reply, error: ActionError) -> Turn:
-        asked = self.prompt.fill("repair", error=str(error), form=self._briefing.form())
-        return turn.gone_on(*follow_up(reply.text, asked))
+    async def _read_or_repair(
+        self, turn: "PromptedTurn", trajectory: Trajectory, reader: ReplyReader
+    ) -> "tuple[PromptedTurn, ReadReply]":
+        """Read the first reply as an action; ask once more where it is unreadable."""
+        reply = turn.replies[0]
+        try:
+            return turn, turn.read(reply, reader)
+        except ActionError as error:
+            form = self._builder.reply_form()
+            request = self.prompt.fill("repair", error=str(error), form=form)
+            turn = turn.with_messages(*follow_up(reply.text, request))
+        turn = await self._ask(turn, trajectory)
+        try:
+            return turn, turn.read(turn.replies[0], reader, is_strict=False)
+        except ActionError as error:
+            raise PolicyError(f"no usable action from {self.model.name}: {error}") from error
+
+    def _reader(self, trajectory: Trajectory, observation: Observation) -> ReplyReader:
+        settings = self.prompting
+        objects = settings.loops in ("demand", "end")
+        return ReplyReader(
+            observation,
+            self.actions,
+            self.max_tokens,
+            build_plan(trajectory) if settings.plan else None,
+            find_loop(trajectory, observation) if objects else None,
+            settings.loop_patience,
+        )
+
+    def _is_lost(self, reader: ReplyReader) -> bool:
+        """Whether the episode has gone in circles for so long that it is to end."""
+        loop = reader.loop if self.prompting.loops == "end" else None
+        return loop is not None and loop.times >= 2 * self.prompting.loop_patience
+
+    def _give_up(self, reader: ReplyReader) -> Decision:
+        """Return the end of an episode that goes in circles; no model was asked for it."""
+        assert reader.loop is not None
+        return Decision(GiveUp(reader.loop.reason), source="loop", prompt_hash=self.prompt_hash)
+
+
+@dataclass(frozen=True, slots=True)
+class PromptedTurn:
+    """One prompt with what came back so far, repairs and reviews included."""
+
+    messages: tuple[Message, ...]
+    allowed: str
+    """What was allowed, as it is stored."""
+    start: float
+    constraint: Constraint | None = None
+    images: tuple[str, ...] = ()
+    """References to the images of the messages."""
+    completions: tuple[Completion, ...] = ()
+
+    @property
+    def replies(self) -> tuple[Reply, ...]:
+        """The replies to the latest request."""
+        return self.completions[-1].replies
+
+    def with_messages(self, *messages: Message) -> "PromptedTurn":
+        """Return the turn with more messages to be asked with."""
+        return replace(self, messages=(*self.messages, *messages))
+
+    def read(self, reply: Reply, reader: ReplyReader, *, is_strict: bool = True) -> "ReadReply":
+        """Read a reply to the latest request. Raises `ActionError` as the reader does."""
+        read = reader.read_strictly if is_strict else reader.read
+        return ReadReply(self.completions[-1], reply, *read(reply))
+
+
+@dataclass(frozen=True, slots=True)
+class ReadReply:
+    """A reply that was read as an action."""
+
+    completion: Completion
+    reply: Reply
+    thought: str
+    action: Action
+
+    def to_decision(self, turn: PromptedTurn, hash: str, *candidates: Candidate) -> Decision:
+        """Return the decision, with the cost of the whole turn and what training needs."""
+        usage: Counter[str] = Counter()
+        for completion in turn.completions:
+            usage.update(completion.usage)
+        return Decision(
+            action=self.action,
+            thought=self.thought,
+            prompt_ids=self.completion.prompt_ids,
+            images=turn.images,
+            sampled_ids=self.reply.token_ids,
+            log_probs=self.reply.log_probs,
+            temperature=self.completion.temperature,
+            allowed=turn.allowed,
+            weights=self.completion.model,
+            prompt_hash=hash,
+            candidates=candidates,
+            seconds=time.monotonic() - turn.start,
+            usage=dict(usage),
+        )
+
+
+def rank_choices(choices: Sequence[ReadReply]) -> list[tuple[ReadReply, Candidate]]:
+    """Return the different actions among samples, the likeliest first, each with its first sample.
+
+    Where the model gives log-probabilities and every reply is an action without a thought, an
+    action's is that of its different spellings together. Otherwise, as an action can come of
+    countless thoughts, it is the logarithm of its share of the samples.
+    """
+    firsts: dict[Action, ReadReply] = {}
+    counts = Counter(choice.action for choice in choices)
+    spellings: defaultdict[Action, dict[tuple[int, ...], float]] = defaultdict(dict)
+    for choice in choices:
+        firsts.setdefault(choice.action, choice)
+        spellings[choice.action][choice.reply.token_ids] = sum(choice.reply.log_probs)
+    if all(choice.reply.log_probs and not choice.thought for choice in choices):
+        log_probs = {action: _log_sum(known.values()) for action, known in spellings.items()}
+    else:
+        log_probs = {action: math.log(n / counts.total()) for action, n in counts.items()}
+    order = sorted(firsts, key=lambda action: (-log_probs[action], -counts[action]))
+    return [
+        (firsts[action], Candidate(format_action(action), log_probs[action])) for action in order
+    ]
+
+
+def _log_sum(log_probs: Collection[float]) -> float:
+    most = max(log_probs)
+    return most + math.log(math.fsum(math.exp(value - most) for value in log_probs))

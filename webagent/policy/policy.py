@@ -1,16 +1,25 @@
-"""The seam between an episode and whatever chooses its actions."""
+"""The seams between an episode and what chooses its actions, and the policy that plays a script."""
 
-from collections.abc import Sequence
-from typing import Protocol
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, TypeAlias
 
-from webagent.records import Decision, Observation, Trajectory
+from tasks.task import Task
+from webagent.action import Action, GiveUp, format_action
+from webagent.models.prompt import Prompt
+from webagent.records import Candidate, Decision, Node, Observation, Trajectory
+
+Script: TypeAlias = Callable[[Trajectory, Observation], Action | None]
+"""The next action, or None when the script has ended."""
+_MARKS = ("mark", "source", "target")
 
 
 class Policy(Protocol):
     """Anything that can act: a model, a script, look-ahead around either."""
 
     async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
-        """The next action.
+        """Return the next action.
 
         Raises `PolicyError` when there is none, `ModelError` when the model fails.
         """
@@ -19,5 +28,92 @@ class Policy(Protocol):
     async def propose(
         self, trajectory: Trajectory, observation: Observation, n: int
     ) -> Sequence[Decision]:
-        """At most n different actions, best first, each with its log-probability."""
+        """Return at most n different actions, best first, each with its log-probability."""
         ...
+
+
+class Knowledge(Protocol):
+    """Anything brought to an episode from finished ones: demonstrations, hints, reflections.
+
+    It is asked with the first page of the episode at every turn and answers the same each time,
+    so that prompts of one episode begin alike.
+    """
+
+    @property
+    def prompt(self) -> Prompt:
+        """The words around what is known; its hash is stored with the decisions."""
+        ...
+
+    def recall(self, task: Task, goal: str, first: Observation) -> str:
+        """Return what helps with the task, as text for the prompt; empty for nothing."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptedPolicy:
+    """Plays a script, and gives up where it ends before the task does."""
+
+    script: Script
+    source: str = "demonstration"
+    name: str = "script"
+
+    async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
+        """Return the script's next action."""
+        start = time.monotonic()
+        action = self.script(trajectory, observation) or GiveUp("the script has ended")
+        return Decision(
+            action, source=self.source, weights=self.name, seconds=time.monotonic() - start
+        )
+
+    async def propose(
+        self, trajectory: Trajectory, observation: Observation, n: int
+    ) -> Sequence[Decision]:
+        """Return the one action of the script, which is certain of it."""
+        decision = await self.act(trajectory, observation)
+        certain = Candidate(format_action(decision.action), log_prob=0.0)
+        return [replace(decision, candidates=(certain,))][:n]
+
+
+def play_actions(actions: Sequence[Action]) -> Script:
+    """Return the script that plays these actions, one a step, whatever the page shows."""
+
+    def script(trajectory: Trajectory, observation: Observation) -> Action | None:
+        turn = len(trajectory.steps)
+        return actions[turn] if turn < len(actions) else None
+
+    return script
+
+
+def replay_recording(recording: Trajectory) -> Script:
+    """Return the script that repeats a recorded episode.
+
+    An element keeps its recorded mark where the page shows the same role and name under it. Where
+    it does not, the action goes to the one element that has them; failing that, to the recorded
+    mark, as a blind replay would.
+    """
+
+    def script(trajectory: Trajectory, observation: Observation) -> Action | None:
+        turn = len(trajectory.steps)
+        if turn >= len(recording.steps):
+            return None
+        step = recording.steps[turn]
+        changes: dict[str, Any] = {
+            field: _moved_mark(getattr(step.decision.action, field), step.observation, observation)
+            for field in _MARKS
+            if hasattr(step.decision.action, field)
+        }
+        return replace(step.decision.action, **changes)
+
+    return script
+
+
+def _moved_mark(mark: int, recorded: Observation, now: Observation) -> int:
+    target = recorded.node(mark)
+    if target is None:
+        return mark
+    alike = [node.mark for node in now.nodes if node.mark and _is_same(node, target)]
+    return alike[0] if len(alike) == 1 else mark
+
+
+def _is_same(node: Node, target: Node) -> bool:
+    return (node.role, node.name, node.kind) == (target.role, target.name, target.kind)

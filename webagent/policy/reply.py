@@ -1,21 +1,27 @@
 """Reading a model's reply: one thought and one action, found in free text and never run."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from dataclasses import dataclass
 
 from webagent.action import ACTIONS, Action, format_action, parse_action
 from webagent.errors import ActionError
+from webagent.models.model import Reply
+from webagent.models.prompt import shorten
+from webagent.policy.past_actions import LOOPS_PROMPT, Loop, format_marks, marks_of
+from webagent.policy.prompting.thoughts import Plan
+from webagent.records import Observation
 
 _NAMES = "|".join(sorted(ACTIONS, key=len, reverse=True))
 _CALL = re.compile(rf"(?<![\w.])(?:{_NAMES})\(")
 _LABEL = re.compile(r"^[\W_]*action[\W_]*:[*_ \t]*", re.IGNORECASE | re.MULTILINE)
-_THOUGHT = re.compile(r"^[\W_]*thought[\W_]*:[*_ \t]*", re.IGNORECASE)
+_THOUGHT_LABEL = re.compile(r"^[\W_]*thought[\W_]*:[*_ \t]*", re.IGNORECASE)
 _FENCE = re.compile(r"```[\w-]*\n(.*?)```", re.DOTALL)
 _QUOTES = ("'''", '"""', "'", '"')
 
 
 def read_reply(text: str) -> tuple[str, Action]:
-    """The thought and the action of a reply.
+    """Return the thought and the action of a reply.
 
     The action is looked for behind an `Action:` label, else in a fenced block, else it is the last
     call in the text. A reply whose labels or blocks hold different actions says nothing clear.
@@ -26,42 +32,37 @@ def read_reply(text: str) -> tuple[str, Action]:
         raise ActionError("the reply is empty; expected a thought and one action")
     labels = list(_LABEL.finditer(visible))
     if labels:
-        regions = _regions(visible, [label.end() for label in labels])
+        starts = [label.end() for label in labels]
+        regions = [visible[a:b] for a, b in zip(starts, [*starts[1:], len(visible)], strict=True)]
         action = _only(_first_call(region) for region in regions)
-        return _thought(visible[: labels[0].start()]), action
+        return _thought_before(visible[: labels[0].start()]), action
     fences = [(match.start(), match[1]) for match in _FENCE.finditer(visible)]
     fenced = [call for _, block in fences for call in _calls(block)]
     if fenced:
-        return _thought(visible[: fences[0][0]]), _only(fenced)
+        return _thought_before(visible[: fences[0][0]]), _only(fenced)
     calls = _calls(visible)
     if not calls:
-        raise ActionError(f"no action in the reply {_short(visible)!r}")
-    return _thought(visible[: visible.rindex(calls[-1])]), parse_action(calls[-1])
-
-
-def _regions(text: str, starts: list[int]) -> Iterator[str]:
-    """From each start to the next."""
-    for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
-        yield text[start:end]
+        raise ActionError(f"no action in the reply {shorten(visible, 160)!r}")
+    return _thought_before(visible[: visible.rindex(calls[-1])]), parse_action(calls[-1])
 
 
 def _first_call(region: str) -> str:
-    """The first call behind a label; without one the line itself, for the error to quote."""
+    """Return the first call behind a label; without one the line itself, for the error to quote."""
     lines = region.strip().splitlines()
     return next(iter(_calls(region)), lines[0] if lines else "")
 
 
 def _only(calls: Iterable[str]) -> Action:
-    """The one action that all the calls say."""
+    """Return the one action that all the calls say."""
     actions = [parse_action(call) for call in calls]
     if any(action != actions[0] for action in actions):
         found = ", ".join(format_action(action) for action in actions)
-        raise ActionError(f"expected exactly one action, found {_short(found)}")
+        raise ActionError(f"expected exactly one action, found {shorten(found, 160)}")
     return actions[0]
 
 
 def _calls(text: str) -> list[str]:
-    """The calls of known actions, none of them inside another's arguments."""
+    """Return the calls of known actions, none of them inside another's arguments."""
     calls, position = [], 0
     while match := _CALL.search(text, position):
         position = _closing(text, match.end())
@@ -70,7 +71,7 @@ def _calls(text: str) -> list[str]:
 
 
 def _closing(text: str, start: int) -> int:
-    """Just past the bracket that closes a call; the end of the line when there is none."""
+    """Return the place past the bracket that closes a call, else the end of the line."""
     depth, position = 1, start
     while position < len(text):
         quote = next((mark for mark in _QUOTES if text.startswith(mark, position)), "")
@@ -86,17 +87,60 @@ def _closing(text: str, start: int) -> int:
 
 
 def _end_of_string(text: str, position: int, quote: str) -> int:
-    """Just past the closing quote, or the end of the text."""
+    """Return the place just past the closing quote, or the end of the text."""
     while position < len(text) and not text.startswith(quote, position):
         position += 2 if text[position] == "\\" else 1
     return min(position + len(quote), len(text))
 
 
-def _thought(text: str) -> str:
-    """The words before the action, without their label."""
-    return _THOUGHT.sub("", text.strip(), count=1).strip().rstrip("`").strip()
+def _thought_before(text: str) -> str:
+    """Return the words before the action, without their label."""
+    return _THOUGHT_LABEL.sub("", text.strip(), count=1).strip().rstrip("`").strip()
 
 
-def _short(text: str) -> str:
-    flat = " ".join(text.split())
-    return flat if len(flat) <= 160 else flat[:159] + "…"
+@dataclass(frozen=True, slots=True)
+class ReplyReader:
+    """What a reply is held to on one page."""
+
+    observation: Observation
+    actions: tuple[str, ...]
+    max_tokens: int
+    plan: Plan | None = None
+    """The plans so far, where there are any."""
+    loop: Loop | None = None
+    """The loop that another action is demanded for."""
+    patience: int = 0
+    """How often an action may be repeated before it is not accepted again."""
+
+    def read(self, reply: Reply) -> tuple[str, Action]:
+        """Return thought and action. Raises `ActionError` for one that cannot be done here."""
+        try:
+            thought, action = read_reply(reply.text)
+        except ActionError as error:
+            if reply.finish_reason != "length":
+                raise
+            raise ActionError(
+                f"the reply was cut off after {self.max_tokens} tokens; be brief"
+            ) from error
+        name = format_action(action).partition("(")[0]
+        if name not in self.actions:
+            raise ActionError(f"{name} is not allowed here; allowed: {', '.join(self.actions)}")
+        for mark in marks_of(action):
+            if self.observation.node(mark) is None:
+                known = format_marks(self.observation)
+                raise ActionError(f"no element [{mark}] on this page; the marks are {known}")
+        return thought, action
+
+    def read_strictly(self, reply: Reply) -> tuple[str, Action]:
+        """Do the same, but raise `ActionError` for going in circles and for unknown plans, too.
+
+        A model hears these objections once; where it insists, `read` takes it at its word.
+        """
+        thought, action = self.read(reply)
+        if self.plan is not None and (wrong := self.plan.after(thought).objections):
+            raise ActionError(wrong[0])
+        times = self.loop.count(action, self.observation) if self.loop is not None else 0
+        if times and times >= self.patience:
+            words = {"action": format_action(action), "times": str(times)}
+            raise ActionError(LOOPS_PROMPT.fill("refuse", **words))
+        return thought, action

@@ -8,7 +8,7 @@ from webagent.models.builtin.network import SLOT_INDEX
 from webagent.models.builtin.prefix import Prefix, encode
 from webagent.models.builtin.targets import ACTIONS_ALLOWED, ActionGrammar
 from webagent.models.builtin.vocabulary import Vocabulary, split
-from webagent.policy.deeds import detours
+from webagent.policy.past_actions import find_detours
 from webagent.records import Decision, Ending, Observation, Trajectory
 
 
@@ -63,7 +63,7 @@ def policy_rows(
     imitated for what led to it. `imitate_random` says whether random actions are kept.
     """
     rows = []
-    nowhere = detours(trajectory.steps)
+    nowhere = find_detours(trajectory.steps)
     for i, step in enumerate(trajectory.steps):
         after = observation_after(trajectory, i)
         source = step.decision.source

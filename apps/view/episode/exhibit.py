@@ -24,7 +24,7 @@ from evaluators.steps import StepJudgement, kept_of
 from loop.costs import RunPrices
 from loop.failures import read_written
 from webagent.errors import SetupError, StoreError
-from webagent.policy.marks import marks_of
+from webagent.policy.past_actions import marks_of
 from webagent.records import Decision, Trajectory
 from webagent.store import Entry, Store
 

@@ -8,7 +8,7 @@ from apps.view.episode.picture import Picture, picture_of
 from loop.costs import RunPrices
 from webagent.action import format_action
 from webagent.observation.render import render_node
-from webagent.policy.marks import marks_of
+from webagent.policy.past_actions import marks_of
 from webagent.records import Candidate, Observation, Step, Trajectory
 from worldmodel.delta import difference
 

@@ -6,7 +6,7 @@ from difflib import SequenceMatcher
 from itertools import zip_longest
 from typing import Literal, TypeAlias
 
-from webagent.policy.marks import FIELDS, marks_of
+from webagent.policy.past_actions import MARK_FIELDS, marks_of
 from webagent.records import Node, Step, Trajectory
 
 Likeness: TypeAlias = Literal["the same", "different", "only here", "only there"]
@@ -55,7 +55,7 @@ def _deed(step: Step) -> tuple[str, ...]:
     action = step.decision.action
     nodes = [(mark, step.observation.node(mark)) for mark in marks_of(action)]
     named = [part for mark, node in nodes for part in _called(mark, node)]
-    values = [str(getattr(action, f.name)) for f in fields(action) if f.name not in FIELDS]
+    values = [str(getattr(action, f.name)) for f in fields(action) if f.name not in MARK_FIELDS]
     return (type(action).__name__, *named, *values)
 
 

@@ -15,7 +15,7 @@ from webagent.action.actions import (
     MouseUploadFile,
     ScrollAt,
 )
-from webagent.policy.marks import marks_of
+from webagent.policy.past_actions import marks_of
 from webagent.records import Node, Observation
 
 Kind: TypeAlias = Literal["screenshot", "drawn", "none"]

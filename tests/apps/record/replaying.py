@@ -3,7 +3,7 @@
 from tests.apps.record.conftest import Recorded
 from webagent.browser import Browser
 from webagent.browser.sessions.profile import Profile
-from webagent.policy.scripted import ScriptedPolicy, replay
+from webagent.policy.policy import ScriptedPolicy, replay_recording
 from webagent.records import Trajectory
 from webagent.rollout import run_episode
 
@@ -22,7 +22,7 @@ async def replayed(browser: Browser, recorded: Recorded) -> Trajectory:
     assert recorded.done is not None
     world = await browser.world(profile=Profile(dialogs="ask"))
     try:
-        policy = ScriptedPolicy(replay(recorded.done))
+        policy = ScriptedPolicy(replay_recording(recorded.done))
         return await run_episode(recorded.done.task, policy, world)
     finally:
         await world.close()

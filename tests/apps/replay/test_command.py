@@ -20,7 +20,7 @@ from webagent.action import actions as act
 from webagent.browser import Browser
 from webagent.browser.chromium import find_chromium
 from webagent.browser.sessions.profile import Profile
-from webagent.policy.scripted import ScriptedPolicy, listed
+from webagent.policy.policy import ScriptedPolicy, play_actions
 from webagent.records import Provenance
 from webagent.rollout import run_episode
 from webagent.store import Store
@@ -156,7 +156,7 @@ async def _play(
 ) -> None:
     async with Browser() as browser:
         world = await browser.world(profile=profile)
-        await run_episode(task, ScriptedPolicy(listed(actions)), world, recorder=store)
+        await run_episode(task, ScriptedPolicy(play_actions(actions)), world, recorder=store)
 
 
 def _run(script: Path, source: str) -> str:

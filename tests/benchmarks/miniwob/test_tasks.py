@@ -9,7 +9,7 @@ from tasks.suite import SPLITS, UnknownTask, seed_of, split_of
 from webagent.action import actions as act
 from webagent.browser import Browser, BrowserWorld
 from webagent.observation import render
-from webagent.policy import ScriptedPolicy, listed
+from webagent.policy import ScriptedPolicy, play_actions
 from webagent.records import Ending, Provenance
 from webagent.rollout import collect, planned, run_episode
 
@@ -142,6 +142,8 @@ async def test_an_agent_that_leaves_the_page_has_failed_and_is_not_excused(
     world: BrowserWorld, leave: act.Action
 ) -> None:
     task = miniwob.task("click-test-2", split="test")
-    trajectory = await run_episode(task, ScriptedPolicy(listed([leave, act.GiveUp("")])), world)
+    trajectory = await run_episode(
+        task, ScriptedPolicy(play_actions([leave, act.GiveUp("")])), world
+    )
     assert trajectory.ending is Ending.GAVE_UP
     assert (await checks_hold()(trajectory)).value == 0.0

@@ -9,7 +9,7 @@ from evaluators.adversarial import KINDS, Case, load_corpus
 from perf.fakes.market import DEEDS, serving_market
 from webagent.action.actions import Goto
 from webagent.browser import BrowserWorld
-from webagent.policy.scripted import ScriptedPolicy, replay
+from webagent.policy.policy import ScriptedPolicy, replay_recording
 from webagent.records import Decision, Trajectory
 from webagent.rollout import run_episode
 
@@ -32,7 +32,7 @@ async def played_again(case: Case, world: BrowserWorld, start_url: str) -> Traje
     """The same actions on the live page."""
     task = replace(case.trajectory.task, start_url=start_url)
     recorded = replace(case.trajectory, task=task)
-    return await run_episode(task, ScriptedPolicy(replay(recorded)), world)
+    return await run_episode(task, ScriptedPolicy(replay_recording(recorded)), world)
 
 
 @pytest.mark.parametrize("case", sampled("miniwob", *KINDS, "honest"), ids=lambda case: case.id)

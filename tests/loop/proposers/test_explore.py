@@ -14,7 +14,7 @@ from tasks.task import Task
 from tests.fakes.desk import TERRITORY, Desk
 from webagent.errors import SetupError, WorldError
 from webagent.models.canned import CannedModel
-from webagent.policy.scripted import ScriptedPolicy, listed
+from webagent.policy.policy import ScriptedPolicy, play_actions
 from webagent.records import Observation, Trajectory
 from webagent.rollout import World
 from webagent.store import Store
@@ -137,7 +137,7 @@ async def test_pages_that_surprise_are_gone_to_more_often() -> None:
 
 
 async def test_another_policy_may_explore_from_the_page_it_is_sent_to() -> None:
-    explorer = ScriptedPolicy(listed([]), name="model")
+    explorer = ScriptedPolicy(play_actions([]), name="model")
     found = await explore(TERRITORY, stage(), 0, Exploring(steps=25), Roles(explorer=explorer))
     assert {step.decision.weights for e in found.episodes for step in e.steps} == {"model"}
 

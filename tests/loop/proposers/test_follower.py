@@ -7,7 +7,7 @@ from loop.proposers.prove_orders import Order, read_orders
 from loop.proposers.prove_stage import Stage
 from tests.fakes.desk import TERRITORY, Desk
 from webagent.action.actions import Click
-from webagent.policy.scripted import ScriptedPolicy, listed
+from webagent.policy.policy import ScriptedPolicy, play_actions
 from webagent.records import Ending, Node, Observation, Trajectory
 from webagent.rollout import World, run_episode
 
@@ -71,7 +71,9 @@ async def test_what_exploration_proposes_can_be_solved_from_the_goal_alone() -> 
 
 
 async def test_a_goal_that_no_page_leads_to_is_given_up() -> None:
-    start = await run_episode(TERRITORY.task("x", "-", 0, 1), ScriptedPolicy(listed([])), Desk())
+    start = await run_episode(
+        TERRITORY.task("x", "-", 0, 1), ScriptedPolicy(play_actions([])), Desk()
+    )
     task = TERRITORY.task("x", 'Go to the page "Nowhere".', 0, 5)
     episode = await run_episode(task, Follower([start.steps[0].observation]), Desk())
     assert episode.ending is Ending.GAVE_UP

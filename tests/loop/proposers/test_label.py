@@ -14,7 +14,7 @@ from tests.fakes.desk import TERRITORY, Desk
 from webagent.action import Action
 from webagent.action.actions import Answer, Click, Fill, SelectOption
 from webagent.models.canned import CannedModel
-from webagent.policy.scripted import ScriptedPolicy, listed
+from webagent.policy.policy import ScriptedPolicy, play_actions
 from webagent.records import Decision, Node, Observation, Step, Trajectory
 from webagent.rollout import World, run_episode
 
@@ -23,7 +23,7 @@ OPEN = (Click(3), Fill(11, "Torn sail 7"), Fill(11, "Torn sail 8"), Click(14))
 
 async def played(*actions: Action) -> Trajectory:
     task = TERRITORY.task("explore", "Explore.", 0, 20)
-    return await run_episode(task, ScriptedPolicy(listed([*actions, Answer()])), Desk())
+    return await run_episode(task, ScriptedPolicy(play_actions([*actions, Answer()])), Desk())
 
 
 def found_in(episode: Trajectory) -> list[Candidate]:

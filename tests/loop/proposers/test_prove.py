@@ -10,7 +10,7 @@ from tasks.task import Check, Json, Task
 from tests.fakes.desk import ADDRESS, TERRITORY, Desk
 from webagent.action import Action
 from webagent.action.actions import Answer, Click, Fill, SelectOption
-from webagent.policy.scripted import ScriptedPolicy, listed
+from webagent.policy.policy import ScriptedPolicy, play_actions
 from webagent.records import Trajectory
 from webagent.rollout import World, run_episode
 
@@ -39,7 +39,7 @@ def ticket_task(**changes: object) -> Task:
 
 
 async def played(task: Task, *actions: Action) -> Trajectory:
-    return await run_episode(task, ScriptedPolicy(listed(actions)), Desk())
+    return await run_episode(task, ScriptedPolicy(play_actions(actions)), Desk())
 
 
 async def draft_of(task: Task, *actions: Action) -> Draft:
@@ -104,7 +104,7 @@ async def test_a_proposal_that_nobody_knows_a_solution_of_is_not_feasible() -> N
 
 
 async def test_whoever_is_given_may_solve_it() -> None:
-    solver = ScriptedPolicy(listed(ACTIONS))
+    solver = ScriptedPolicy(play_actions(ACTIONS))
     draft = Draft(Proposal(ticket_task(), "pages", "a test"), solver=solver, plays=1)
     [proof] = await prove([draft], stage())
     assert proof.are_checks_proven

@@ -23,7 +23,7 @@ from webagent.errors import (
 )
 from webagent.guard import ActionRule, GuardPolicy
 from webagent.models import CannedModel, Endpoint, Price, Prices
-from webagent.policy.scripted import ScriptedPolicy, listed
+from webagent.policy.policy import ScriptedPolicy, play_actions
 from webagent.records import Observation, Trajectory
 from webagent.store import Store
 
@@ -38,7 +38,7 @@ def says(*actions: str) -> CannedModel:
 
 def plays(*actions: Action) -> ScriptedPolicy:
     """A policy that does these in turn."""
-    return ScriptedPolicy(listed(actions))
+    return ScriptedPolicy(play_actions(actions))
 
 
 def buys(trajectory: Trajectory, page: Observation) -> Action:

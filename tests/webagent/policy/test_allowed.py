@@ -17,7 +17,7 @@ from webagent.errors import ModelError, PolicyError, SetupError
 from webagent.models import CannedModel, Constraint
 from webagent.models.constrain import compile_constraint
 from webagent.policy import LanguagePolicy
-from webagent.policy.allowed import MAY_MEAN_THE_PAGE, constraint_of
+from webagent.policy.allowed import MAY_MEAN_THE_PAGE, build_constraint
 from webagent.policy.reply import read_reply
 from webagent.records import Node, Observation, Trajectory
 
@@ -85,7 +85,7 @@ def assert_possible(text: str, observation: Observation, allowed) -> None:
 @pytest.mark.parametrize("thought", [None, 0, 20])
 @pytest.mark.parametrize("name", PAGES)
 def test_random_walks_through_the_masks_are_actions_on_elements_that_exist(name, thought):
-    constraint = constraint_of(PAGES[name], EVERY, thought_tokens=thought, max_tokens=400)
+    constraint = build_constraint(PAGES[name], EVERY, thought_tokens=thought, max_tokens=400)
     make = compile_constraint(constraint, WORDS)
     rng = np.random.default_rng(0)
     said = set()
@@ -113,7 +113,7 @@ def test_so_are_those_of_any_page_and_any_choice_of_actions(
 ):
     observation = page(*sorted(marks), viewport=viewport, tabs=("tab",) * tabs)
     try:
-        constraint = constraint_of(observation, allowed, thought_tokens=thought, max_tokens=300)
+        constraint = build_constraint(observation, allowed, thought_tokens=thought, max_tokens=300)
     except PolicyError:
         assert not marks
         return
@@ -150,7 +150,7 @@ def talkers() -> list[list[int]]:
     ],
 )
 def test_a_reply_is_whole_within_its_tokens_whatever_the_model_wants_to_say(allowed, most, thought):
-    constraint = constraint_of(PAGES["many"], allowed, thought_tokens=thought, max_tokens=most)
+    constraint = build_constraint(PAGES["many"], allowed, thought_tokens=thought, max_tokens=most)
     for words in (WORDS, BYTES):
         make = compile_constraint(constraint, words)
         for wanted in talkers():
@@ -161,7 +161,7 @@ def test_a_reply_is_whole_within_its_tokens_whatever_the_model_wants_to_say(allo
 
 
 def test_a_thought_is_within_its_own_tokens():
-    constraint = constraint_of(PAGES["many"], EVERY, thought_tokens=25)
+    constraint = build_constraint(PAGES["many"], EVERY, thought_tokens=25)
     make = compile_constraint(constraint, WORDS)
 
     for wanted in talkers():
@@ -178,7 +178,7 @@ def test_a_text_of_nothing_but_long_tokens_is_still_read(allowed):
     long = sorted(range(len(words)), key=lambda id: -len(words.convert_ids_to_tokens(id)))
     assert len(words.convert_ids_to_tokens(long[0])) > 500
     observation = PAGES["many"]
-    constraint = constraint_of(observation, (allowed,), max_tokens=8000)
+    constraint = build_constraint(observation, (allowed,), max_tokens=8000)
 
     matcher, ids = compile_constraint(constraint, words)(), []
     while not matcher.is_complete:
@@ -193,7 +193,7 @@ def test_a_text_of_nothing_but_long_tokens_is_still_read(allowed):
 
 @pytest.mark.parametrize("text", HARD)
 def test_any_text_can_be_said_and_comes_back_equal(text):
-    constraint = constraint_of(PAGES["one mark"], ("fill", "select_options"), thought_tokens=0)
+    constraint = build_constraint(PAGES["one mark"], ("fill", "select_options"), thought_tokens=0)
     spelled = json.dumps(text, ensure_ascii=False)
     for raw in ("</", "<<", '<"', "<\\"):
         while raw in spelled:
@@ -235,12 +235,12 @@ def test_every_action_can_be_said_in_its_canonical_form(name):
     action = cls(**{field.name: samples[field.name] for field in fields(cls)})
 
     assert may_say(
-        constraint_of(observation, EVERY, thought_tokens=0), f"Action: {format_action(action)}"
+        build_constraint(observation, EVERY, thought_tokens=0), f"Action: {format_action(action)}"
     )
     said = f"Thought: it is time\nAction: {format_action(action)}"
-    assert may_say(constraint_of(observation, (name,)), said)
+    assert may_say(build_constraint(observation, (name,)), said)
     others = tuple(other for other in EVERY if other != name)
-    assert not may_say(constraint_of(observation, others), said)
+    assert not may_say(build_constraint(observation, others), said)
 
 
 @pytest.mark.parametrize(
@@ -256,7 +256,7 @@ def test_every_action_can_be_said_in_its_canonical_form(name):
 def test_nothing_else_can_be_said(reply):
     observation = page(7, viewport=(160, 210), tabs=("one",))
     for thought in (0, None):
-        constraint = constraint_of(observation, EVERY, thought_tokens=thought)
+        constraint = build_constraint(observation, EVERY, thought_tokens=thought)
         lead = "Thought: so\nAction: " if thought is None else "Action: "
         assert may_say(constraint, lead + "click(7)")
         assert not may_say(constraint, lead + reply)
@@ -264,7 +264,7 @@ def test_nothing_else_can_be_said(reply):
 
 
 def test_a_thought_keeps_to_its_line_and_holds_no_end_of_private_reasoning():
-    constraint = constraint_of(PAGES["one mark"], ("click",), thought_tokens=200)
+    constraint = build_constraint(PAGES["one mark"], ("click",), thought_tokens=200)
 
     assert may_say(constraint, 'Thought: a < b, naïve 日本 😀 "so" it\'s\nAction: click(7)')
     for thought in ("one\ntwo", "so</think>Action: click(7)", "tab\there", "\x7f\x00"):
@@ -272,11 +272,11 @@ def test_a_thought_keeps_to_its_line_and_holds_no_end_of_private_reasoning():
 
 
 def test_few_actions_without_text_are_listed_and_many_are_a_grammar():
-    few = constraint_of(
+    few = build_constraint(
         page(3, 12), ("click", "go_back", "press", "drag_and_drop"), thought_tokens=0
     )
     assert not few.choices  # keys are not listed
-    few = constraint_of(page(3, 12), ("click", "go_back", "drag_and_drop"), thought_tokens=0)
+    few = build_constraint(page(3, 12), ("click", "go_back", "drag_and_drop"), thought_tokens=0)
     assert few.choices == (
         *(
             f"Action: click({mark}{button})"
@@ -285,22 +285,22 @@ def test_few_actions_without_text_are_listed_and_many_are_a_grammar():
         "Action: go_back()",
         *(f"Action: drag_and_drop({one}, {other})" for one in (3, 12) for other in (3, 12)),
     )
-    assert constraint_of(PAGES["many"], ("click",), thought_tokens=0).grammar
-    assert constraint_of(page(3), ("click",), thought_tokens=20).grammar
-    assert constraint_of(page(3), ("click", "answer"), thought_tokens=0).grammar
+    assert build_constraint(PAGES["many"], ("click",), thought_tokens=0).grammar
+    assert build_constraint(page(3), ("click",), thought_tokens=20).grammar
+    assert build_constraint(page(3), ("click", "answer"), thought_tokens=0).grammar
 
 
 def test_the_same_page_gives_the_same_text_and_another_page_another():
     observation = PAGES["many"]
-    assert constraint_of(observation).dumps() == constraint_of(observation).dumps()
-    assert constraint_of(observation) != constraint_of(page(*range(1, 302)))
-    assert len(constraint_of(page(*range(1, 5000)), EVERY).dumps()) < 6000
+    assert build_constraint(observation).dumps() == build_constraint(observation).dumps()
+    assert build_constraint(observation) != build_constraint(page(*range(1, 302)))
+    assert len(build_constraint(page(*range(1, 5000)), EVERY).dumps()) < 6000
 
 
 @pytest.mark.parametrize("name", PAGES)
 async def test_the_language_policy_does_what_a_constrained_reply_says(name):
     observation = PAGES[name]
-    make = compile_constraint(constraint_of(observation, ESSENTIAL, max_tokens=300), WORDS)
+    make = compile_constraint(build_constraint(observation, ESSENTIAL, max_tokens=300), WORDS)
     rng = np.random.default_rng(4)
     trajectory = Trajectory("e", Task("fake/any@1", "http://x.test/", goal="any"))
 
@@ -313,24 +313,24 @@ async def test_the_language_policy_does_what_a_constrained_reply_says(name):
 
 
 def test_a_page_without_elements_still_offers_what_needs_none():
-    constraint = constraint_of(page(), thought_tokens=0)
+    constraint = build_constraint(page(), thought_tokens=0)
     possible = ("press(0, \"Enter\")", "scroll(0, 0, 300)", "mouse_click(3, 4)", "go_back()",
                 "answer(\"\")", "upload_file(0, \"/tmp/a\")")  # fmt: skip
     assert all(may_say(constraint, f"Action: {call}") for call in possible)
     assert not may_say(constraint, "Action: click(0)")
     assert not may_say(constraint, 'Action: press(1, "Enter")')
     with pytest.raises(PolicyError, match=r"none of the actions click, fill.*wait or give_up"):
-        constraint_of(page(), ("click", "fill"))
+        build_constraint(page(), ("click", "fill"))
 
 
 def test_bad_input_is_named():
     with pytest.raises(SetupError, match="unknown action 'clik'; did you mean click"):
-        constraint_of(PAGES["many"], ("clik",))
+        build_constraint(PAGES["many"], ("clik",))
     with pytest.raises(SetupError, match=r"40 tokens may be too few.*at least \d+"):
-        constraint_of(PAGES["many"], ESSENTIAL, max_tokens=40)
+        build_constraint(PAGES["many"], ESSENTIAL, max_tokens=40)
     with pytest.raises(SetupError, match="shorter thought than 500 tokens"):
-        constraint_of(PAGES["many"], ("click",), thought_tokens=500, max_tokens=500)
-    least = constraint_of(PAGES["one mark"], ("click",), thought_tokens=0, max_tokens=27)
+        build_constraint(PAGES["many"], ("click",), thought_tokens=500, max_tokens=500)
+    least = build_constraint(PAGES["one mark"], ("click",), thought_tokens=0, max_tokens=27)
     with pytest.raises(SetupError, match="at least 27"):
-        constraint_of(PAGES["one mark"], ("click",), thought_tokens=0, max_tokens=26)
+        build_constraint(PAGES["one mark"], ("click",), thought_tokens=0, max_tokens=26)
     assert max(len(choice) for choice in least.choices) == 26

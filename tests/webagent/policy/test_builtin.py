@@ -19,8 +19,8 @@ from webagent.action.actions import (
 )
 from webagent.models.builtin.targets import ActionGrammar, Codec
 from webagent.policy.builtin import BuiltinPolicy, episode_rng
-from webagent.policy.deeds import deed, tried_here
 from webagent.policy.exploration import Exploration
+from webagent.policy.past_actions import action_key, find_tried_actions
 from webagent.records import Provenance, Trajectory
 from webagent.rollout import Batcher
 
@@ -124,18 +124,18 @@ LINES = page("", node(0, "text", "Title"), node(1, "button", "A"), node(2, "butt
     ],
 )
 def test_actions_that_differ_in_anything_are_different_deeds(one: Action, other: Action) -> None:
-    assert deed(one, LINES) != deed(other, LINES)
+    assert action_key(one, LINES) != action_key(other, LINES)
 
 
 def test_a_deed_is_the_same_on_a_page_drawn_anew_with_other_marks() -> None:
     anew = page("", node(0, "text", "Title"), node(7, "button", "A"), node(8, "button", "A"))
-    assert deed(Click(1), LINES) == deed(Click(7), anew)
-    assert tried_here(episode((LINES, Click(1))), anew) == {deed(Click(7), anew)}
+    assert action_key(Click(1), LINES) == action_key(Click(7), anew)
+    assert find_tried_actions(episode((LINES, Click(1))), anew) == {action_key(Click(7), anew)}
 
 
 def test_focus_alone_does_not_make_another_page() -> None:
     focused = replace(LINES, nodes=(*LINES.nodes[:2], replace(LINES.nodes[2], states=("focused",))))
-    assert tried_here(episode((LINES, Click(1))), focused)
+    assert find_tried_actions(episode((LINES, Click(1))), focused)
 
 
 async def test_proposals_are_different_actions_best_first() -> None:

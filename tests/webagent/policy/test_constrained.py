@@ -13,13 +13,12 @@ from webagent.action.actions import Click
 from webagent.errors import SetupError
 from webagent.models.canned import CannedModel
 from webagent.models.constrain import compile_constraint, replay
-from webagent.models.constraint import Constraint
-from webagent.models.model import Capabilities, Completion, Message, Reply, Tokens
-from webagent.policy.allowed import constraint_of
+from webagent.models.model import Capabilities, Completion, Constraint, Message, Reply, Tokens
+from webagent.policy.allowed import build_constraint
 from webagent.policy.language import LanguagePolicy
 from webagent.policy.prompting import Prompting
-from webagent.policy.prompting.conversation import said
-from webagent.policy.prompting.plan import plan_of
+from webagent.policy.prompting.messages import format_reply
+from webagent.policy.prompting.thoughts import build_plan
 from webagent.records import Step
 
 BOUND = Prompting(constrained=True, thought_tokens=64)
@@ -32,7 +31,7 @@ async def test_a_reply_is_asked_for_under_the_constraint_of_the_page():
 
     decision, (request,) = await asked(START, HOME, [reply], prompting=BOUND, actions=ACTIONS)
 
-    assert request.constraint == constraint_of(HOME, ACTIONS, thought_tokens=64, max_tokens=1024)
+    assert request.constraint == build_constraint(HOME, ACTIONS, thought_tokens=64, max_tokens=1024)
     assert Constraint.loads(decision.allowed) == request.constraint
     assert (decision.sampled_ids, decision.log_probs) == ((5, 6), (-0.1, -0.2))
 
@@ -80,7 +79,7 @@ async def test_plans_and_notes_are_asked_for_within_the_thought():
     assert "\nPlan: branch" in free and "\nNotes:" in free
     reply = 'Thought: divide it. Plan: branch(0, "find it")\nAction: click(2)'
     decision, _ = await asked(START, HOME, [reply], prompting=switches)
-    assert plan_of(under_way(step(HOME, "click(2)", decision.thought))).active == 1
+    assert build_plan(under_way(step(HOME, "click(2)", decision.thought))).active == 1
 
 
 async def test_too_few_tokens_for_a_whole_reply_are_named():
@@ -116,4 +115,4 @@ async def test_what_is_sampled_under_the_constraint_is_done_without_a_repair(swi
         assert len(masks) == len(decision.sampled_ids) == len(decision.log_probs)
         trajectory = under_way(*trajectory.steps, Step(page, decision))
         if not decision.thought:
-            assert said(decision) == text_of(policy.model.chat, decision.sampled_ids)
+            assert format_reply(decision) == text_of(policy.model.chat, decision.sampled_ids)

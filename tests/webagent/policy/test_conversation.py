@@ -7,8 +7,8 @@ import pytest
 
 from tests.webagent.policy.scenes import HOME, TASK, asked, prompt, step, under_way
 from webagent.models.model import Message
+from webagent.models.prompt import estimate_tokens
 from webagent.policy.prompting import Prompting
-from webagent.policy.prompting.wording import tokens_in
 from webagent.records import Node, Observation, Trajectory
 
 TALK = Prompting(form="conversation", block=3)
@@ -122,8 +122,8 @@ async def test_a_bound_on_tokens_is_kept_and_what_goes_is_said():
     talk = replace(TALK, pages=20, history_tokens=500)
     free, bound = await messages(20, replace(talk, history_tokens=0)), await messages(20, talk)
 
-    assert sum(tokens_in(m.text) for m in free[1:-1]) > 1000
-    assert 250 < sum(tokens_in(m.text) for m in bound[2:-1]) <= 500
+    assert sum(estimate_tokens(m.text) for m in free[1:-1]) > 1000
+    assert 250 < sum(estimate_tokens(m.text) for m in bound[2:-1]) <= 500
     assert "earlier turns left out)" in bound[1].text
     assert [m.role for m in bound[1:3]] == ["user", "assistant"]
     assert "this is page 20." in bound[-1].text

@@ -2,7 +2,7 @@
 
 from tests.fakes.lessons import FIELD, episode, node, page
 from webagent.action.actions import Click, Fill
-from webagent.policy.deeds import detours
+from webagent.policy.past_actions import find_detours
 from webagent.records import Observation
 
 
@@ -21,14 +21,14 @@ def form(value: str) -> Observation:
 def test_there_and_back_again_is_a_detour() -> None:
     there = ((results(1, 1), Click(3)), (results(3, 11), Click(12)))
     way = ((results(1, 21), Click(23)), (results(2, 31), Click(31)))
-    assert detours(episode(*there, *way).steps) == {0, 1}
+    assert find_detours(episode(*there, *way).steps) == {0, 1}
 
 
 def test_a_text_that_was_typed_over_is_a_detour() -> None:
     turns = ((form(""), Fill(FIELD, "sig")), (form("sig"), Fill(FIELD, "sigma")))
-    assert detours(episode(*turns).steps) == {0}
+    assert find_detours(episode(*turns).steps) == {0}
 
 
 def test_the_straight_way_has_none() -> None:
     turns = ((results(1, 1), Click(3)), (results(2, 11), Click(11)))
-    assert detours(episode(*turns).steps) == frozenset()
+    assert find_detours(episode(*turns).steps) == frozenset()

@@ -17,10 +17,10 @@ from tests.webagent.policy.scenes import (
 )
 from webagent.errors import SetupError
 from webagent.models.canned import CannedModel
+from webagent.models.prompt import estimate_tokens
 from webagent.policy.language import LanguagePolicy
 from webagent.policy.prompting import Prompting
-from webagent.policy.prompting.notes import notes_in, without_notes
-from webagent.policy.prompting.wording import tokens_in
+from webagent.policy.prompting.thoughts import extract_notes, remove_notes
 
 
 def shot(number: int):
@@ -98,7 +98,7 @@ async def test_what_there_is_no_room_for_is_left_out_oldest_first_and_said(token
     assert (f"({6 - turns} earlier turns left out)" in history) is (turns < 6)
     lacking = ", ".join(str(n) for n in range(7 - turns, 7 - pages))
     assert (f"(pages of turns {lacking} left out)" in history) is (pages < turns)
-    assert not tokens or tokens_in(history) <= max(tokens, 40)
+    assert not tokens or estimate_tokens(history) <= max(tokens, 40)
 
 
 async def test_notes_stand_for_the_turns_before_them():
@@ -164,5 +164,5 @@ def test_the_switches_that_are_set_name_themselves():
     ],
 )
 def test_notes_are_found_on_a_line_of_their_own_and_within_one(thought, notes):
-    assert notes_in(thought) == notes
-    assert "Notes" not in without_notes(thought)
+    assert extract_notes(thought) == notes
+    assert "Notes" not in remove_notes(thought)

@@ -8,8 +8,8 @@ from tests.webagent.policy.scenes import HOME, RESULTS, asked, prompt, step, und
 from webagent.action.actions import Click, GiveUp
 from webagent.models.canned import CannedModel
 from webagent.policy.language import LanguagePolicy
+from webagent.policy.past_actions import find_loop
 from webagent.policy.prompting import Prompting
-from webagent.policy.prompting.loops import loop_of
 
 
 def stuck(times: int):
@@ -18,8 +18,8 @@ def stuck(times: int):
 
 
 def test_the_same_without_effect_is_a_loop_from_the_second_time():
-    assert loop_of(stuck(1), HOME) is None
-    loop = loop_of(stuck(2), HOME)
+    assert find_loop(stuck(1), HOME) is None
+    loop = find_loop(stuck(2), HOME)
     assert loop and loop.times == 2
     assert loop.lines == ("- click(2): 2 times, without effect",)
 
@@ -35,7 +35,7 @@ def test_there_and_back_again_is_a_loop_even_with_other_marks():
         step(RESULTS, "click(6)"),
     )
 
-    loop = loop_of(past, drawn_anew)
+    loop = find_loop(past, drawn_anew)
 
     assert loop and loop.lines == ("- click(23): 2 times, and back here",)
     assert loop.count(Click(23), drawn_anew) == 2
@@ -46,11 +46,11 @@ def test_there_and_back_again_is_a_loop_even_with_other_marks():
     "change", [{"scroll": (0, 400)}, {"url": "https://shop.test/2"}, {"nodes": HOME.nodes[:3]}]
 )
 def test_a_page_that_changed_is_no_loop(change):
-    assert loop_of(stuck(5), replace(HOME, **change)) is None
+    assert find_loop(stuck(5), replace(HOME, **change)) is None
 
 
 def test_different_things_tried_on_one_page_are_no_loop():
-    assert loop_of(under_way(step(HOME, "click(2)"), step(HOME, "click(3)")), HOME) is None
+    assert find_loop(under_way(step(HOME, "click(2)"), step(HOME, "click(3)")), HOME) is None
 
 
 async def test_a_loop_is_said_and_from_the_third_time_another_action_is_demanded():

@@ -7,8 +7,7 @@ import pytest
 from tests.webagent.policy.scenes import HOME, RESULTS, START, asked, prompt, step, under_way
 from webagent.action.actions import Click
 from webagent.policy.prompting import Prompting
-from webagent.policy.prompting.notes import notes_in
-from webagent.policy.prompting.plan import Plan, plan_of, without_plans
+from webagent.policy.prompting.thoughts import Plan, build_plan, extract_notes, remove_plans
 
 PLANNED = Prompting(plan=True)
 DIVIDED = under_way(
@@ -19,7 +18,7 @@ DIVIDED = under_way(
 
 
 def test_plans_are_divided_and_given_up():
-    plan = plan_of(DIVIDED)
+    plan = build_plan(DIVIDED)
 
     assert plan.tree() == "0. the task\n  1. find the mug (given up: offers hold none)"
     assert plan.active == 0
@@ -56,8 +55,8 @@ def test_words_about_plans_are_no_commands():
     assert Plan().after('I might branch(0, "x") later') == Plan()
     inline = 'go on. Plan: branch(0, "x"), branch(1, "y") and then'
     assert [each.intent for each in Plan().after(inline).branches] == ["the task", "x", "y"]
-    assert without_plans(inline) == "go on. and then"
-    assert without_plans('first\nPlan: branch(0, "x")\nlast') == "first\nlast"
+    assert remove_plans(inline) == "go on. and then"
+    assert remove_plans('first\nPlan: branch(0, "x")\nlast') == "first\nlast"
 
 
 def test_there_is_a_most_number_of_plans():
@@ -87,7 +86,7 @@ async def test_a_plan_is_kept_in_the_thought_and_the_action_alone_is_done():
 
     assert decision.action == Click(2)
     assert len(requests) == 1
-    assert plan_of(under_way(step(HOME, "click(2)", decision.thought))).active == 1
+    assert build_plan(under_way(step(HOME, "click(2)", decision.thought))).active == 1
 
 
 async def test_an_impossible_plan_is_sent_back_once_and_then_passed_over():
@@ -109,7 +108,7 @@ async def test_repairs_and_reviews_ask_for_plans_in_the_same_form():
 
     for request in requests[1:]:
         assert "\nPlan: branch(0, " in request.messages[-1].text
-    assert plan_of(under_way(step(HOME, "click(3)", decision.thought))).active == 1
+    assert build_plan(under_way(step(HOME, "click(3)", decision.thought))).active == 1
 
 
 @pytest.mark.parametrize(
@@ -125,8 +124,8 @@ async def test_repairs_and_reviews_ask_for_plans_in_the_same_form():
 def test_no_thought_is_slow_to_search(text):
     start = time.process_time()
 
-    without_plans(text)
+    remove_plans(text)
     Plan().after(text)
-    notes_in(text)
+    extract_notes(text)
 
     assert time.process_time() - start < 2

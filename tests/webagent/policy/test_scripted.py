@@ -7,7 +7,7 @@ import pytest
 from tasks.task import Task
 from webagent.action import Action, GiveUp
 from webagent.action.actions import Click, DragAndDrop, Fill
-from webagent.policy.scripted import ScriptedPolicy, listed, replay
+from webagent.policy.policy import ScriptedPolicy, play_actions, replay_recording
 from webagent.records import Decision, Node, Observation, Step, Trajectory
 
 TASK = Task("fake/form@1", "http://fake.test/")
@@ -25,7 +25,7 @@ def recording(action: Action, seen: Observation) -> Trajectory:
 
 
 async def test_a_list_is_played_in_order_and_given_up_at_its_end():
-    policy = ScriptedPolicy(listed([Click(1), Fill(2, "x")]))
+    policy = ScriptedPolicy(play_actions([Click(1), Fill(2, "x")]))
     trajectory, seen = Trajectory("e", TASK), page("A", "B")
 
     played = []
@@ -38,7 +38,7 @@ async def test_a_list_is_played_in_order_and_given_up_at_its_end():
 
 
 async def test_a_decision_says_which_script_made_it_and_for_what():
-    policy = ScriptedPolicy(listed([Click(1)]), source="explore", name="oracle-7")
+    policy = ScriptedPolicy(play_actions([Click(1)]), source="explore", name="oracle-7")
 
     decision = await policy.act(Trajectory("e", TASK), page("A"))
 
@@ -46,7 +46,7 @@ async def test_a_decision_says_which_script_made_it_and_for_what():
 
 
 async def test_a_script_proposes_its_one_action_with_certainty():
-    (proposal,) = await ScriptedPolicy(listed([Click(1)])).propose(
+    (proposal,) = await ScriptedPolicy(play_actions([Click(1)])).propose(
         Trajectory("e", TASK), page("A"), 5
     )
 
@@ -66,19 +66,19 @@ async def test_a_script_proposes_its_one_action_with_certainty():
     ids=["unchanged", "swapped", "pushed down", "vanished", "ambiguous"],
 )
 async def test_a_replayed_action_follows_its_element(recorded, now, played):
-    script = replay(recording(Click(2), recorded))
+    script = replay_recording(recording(Click(2), recorded))
 
     assert script(Trajectory("e", TASK), now) == played
 
 
 async def test_both_ends_of_a_replayed_drag_follow_their_elements():
-    script = replay(recording(DragAndDrop(1, 2), page("Card", "Bin")))
+    script = replay_recording(recording(DragAndDrop(1, 2), page("Card", "Bin")))
 
     assert script(Trajectory("e", TASK), page("Bin", "New", "Card")) == DragAndDrop(3, 1)
 
 
 async def test_a_replay_ends_where_the_recording_does():
-    script = replay(recording(Click(1), page("A")))
+    script = replay_recording(recording(Click(1), page("A")))
     done = recording(Click(1), page("A"))
 
     assert script(done, page("A")) is None

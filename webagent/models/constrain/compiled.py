@@ -10,7 +10,7 @@ from webagent.errors import SetupError
 from webagent.models.constrain.grammar import GrammarMatcher, parse_grammar
 from webagent.models.constrain.trie import Node, TrieMatcher, plant
 from webagent.models.constrain.vocabulary import Vocabulary
-from webagent.models.constraint import Constraint, Matcher
+from webagent.models.model import Constraint, Matcher
 
 _Key: TypeAlias = tuple[int, int, tuple[int, ...]]
 _MOST_TOKENIZERS = 4

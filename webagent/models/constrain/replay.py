@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webagent.models.constrain.compiled import compile_constraint
-from webagent.models.constraint import Constraint
+from webagent.models.model import Constraint
 
 
 @dataclass(frozen=True, slots=True)

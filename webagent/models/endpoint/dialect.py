@@ -8,8 +8,8 @@ from types import MappingProxyType
 from typing import Any
 
 from webagent.errors import ModelError, SetupError
-from webagent.models.constraint import Constraint
 from webagent.models.endpoint.server import Server
+from webagent.models.model import Constraint
 
 _START_WITH: Mapping[str, str] = MappingProxyType(
     {

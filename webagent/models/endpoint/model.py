@@ -5,12 +5,11 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from webagent.models.constraint import Constraint
 from webagent.models.endpoint import response
 from webagent.models.endpoint.connection import Connection
 from webagent.models.endpoint.request import write
 from webagent.models.endpoint.settings import Endpoint
-from webagent.models.model import Completion, Message, Reply, Tokens
+from webagent.models.model import Completion, Constraint, Message, Reply, Tokens
 
 
 class EndpointModel:

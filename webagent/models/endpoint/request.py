@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from webagent.errors import SetupError
-from webagent.models.constraint import Constraint
 from webagent.models.endpoint.dialect import say
 from webagent.models.endpoint.settings import Endpoint
-from webagent.models.model import Message, Tokens
+from webagent.models.model import Constraint, Message, Tokens
 
 _PLAIN_SAMPLING = {"top_p": 1.0, "top_k": -1, "min_p": 0.0, "repetition_penalty": 1.0}
 """Undoes what a model's own generation settings would filter, which training could not repeat."""

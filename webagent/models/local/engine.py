@@ -7,11 +7,11 @@ from typing import Any
 import torch
 
 from webagent.errors import ModelError, WebAgentError
-from webagent.models.constraint import Constraint, Matcher
 from webagent.models.local.decoding import Decoder, Joining
 from webagent.models.local.request import Request, Row
 from webagent.models.local.settings import Generation
 from webagent.models.local.weights import Weights
+from webagent.models.model import Constraint, Matcher
 
 CompileConstraint = Callable[[Constraint, Any], Callable[[], Matcher]]
 

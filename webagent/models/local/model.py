@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from webagent.errors import SetupError, WebAgentError
-from webagent.models.constraint import Constraint, Matcher
 from webagent.models.local.settings import Generation, Source
-from webagent.models.model import Capabilities, Completion, Message, Tokens
+from webagent.models.model import Capabilities, Completion, Constraint, Matcher, Message, Tokens
 
 if TYPE_CHECKING:
     from webagent.models.local.weights import Weights

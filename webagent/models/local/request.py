@@ -5,11 +5,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from webagent.errors import WebAgentError
-from webagent.models.constraint import Constraint, Matcher
 from webagent.models.local.copying import Copier
 from webagent.models.local.reading import Reading
 from webagent.models.local.sampling import Draw, Noise
-from webagent.models.model import Completion, Message, Reply, Tokens
+from webagent.models.model import Completion, Constraint, Matcher, Message, Reply, Tokens
 
 Answer = Callable[[Completion | WebAgentError], None]
 

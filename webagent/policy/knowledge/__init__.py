@@ -1,33 +1,40 @@
-"""What is brought to an episode from finished ones: demonstrations, hints, reflections."""
+"""What is brought to an episode from finished ones: demonstrations, hints."""
 
 from webagent.policy.knowledge.exemplars import Exemplar, Exemplars, exemplar_of
-from webagent.policy.knowledge.hints import Hints, read_book, site_of, write_book
-from webagent.policy.knowledge.induction import Induced, Induction, induce
-from webagent.policy.knowledge.knowledge import Knowledge
-from webagent.policy.knowledge.learning import learn
-from webagent.policy.knowledge.reflections import Reflection, Reflections, reflect
-from webagent.policy.knowledge.rulebook import Rule, RuleBook, credit
-from webagent.policy.knowledge.similarity import embedded, lexical
+from webagent.policy.knowledge.hints import (
+    Hints,
+    Rule,
+    RuleBook,
+    credit_rules,
+    read_book,
+    site_of,
+    write_book,
+)
+from webagent.policy.knowledge.learning import (
+    InducedRules,
+    InductionSettings,
+    induce_rules,
+    learn_rules,
+)
+from webagent.policy.knowledge.similarity import compare_by_embedding, compare_by_words
+from webagent.policy.policy import Knowledge
 
 __all__ = [
     "Exemplar",
     "Exemplars",
     "Hints",
-    "Induced",
-    "Induction",
+    "InducedRules",
+    "InductionSettings",
     "Knowledge",
-    "Reflection",
-    "Reflections",
     "Rule",
     "RuleBook",
-    "credit",
-    "embedded",
+    "compare_by_embedding",
+    "compare_by_words",
+    "credit_rules",
     "exemplar_of",
-    "induce",
-    "learn",
-    "lexical",
+    "induce_rules",
+    "learn_rules",
     "read_book",
-    "reflect",
     "site_of",
     "write_book",
 ]

@@ -14,8 +14,8 @@ from tasks.task import Task
 from webagent.errors import SetupError
 from webagent.models.prompt import Prompt, fence, load_prompt
 from webagent.observation.variants.pruned import prune
-from webagent.policy.knowledge.lived import Lived, lived_of, require_finished
-from webagent.policy.knowledge.similarity import Compare, Index, lexical
+from webagent.policy.knowledge.similarity import Compare, Index, compare_by_words
+from webagent.policy.knowledge.transcript import Transcript, require_finished, transcribe
 from webagent.records import Observation, Trajectory
 
 PROMPT = load_prompt(Path(__file__).parents[1] / "prompts" / "exemplars.md")
@@ -34,14 +34,14 @@ class Exemplar:
     goal: str
     page: str
     """The first page as text, to compare by."""
-    lived: Lived
+    lived: Transcript
     """What was seen, thought and done."""
     source: str
     """The episode's id, behind the run it was played in."""
 
 
 def exemplar_of(trajectory: Trajectory) -> Exemplar:
-    """An episode as an example; whether it went well is for the caller to say.
+    """Return an episode as an example; whether it went well is for the caller to say.
 
     Raises `SetupError` for one that is not finished, failed with its world, or has no turns.
     """
@@ -51,7 +51,7 @@ def exemplar_of(trajectory: Trajectory) -> Exemplar:
     run = trajectory.provenance.run
     source = f"{run}/{trajectory.id}" if run else trajectory.id
     goal = trajectory.goal or task.goal
-    return Exemplar(task.id, task.seed, goal, page, lived_of(trajectory), source)
+    return Exemplar(task.id, task.seed, goal, page, transcribe(trajectory), source)
 
 
 class Exemplars:
@@ -67,7 +67,7 @@ class Exemplars:
         count: int = 2,
         max_tokens: int = 1500,
         page_share: float = 0.3,
-        index: Index = lexical,
+        index: Index = compare_by_words,
     ) -> None:
         """`max_tokens` holds for all that are shown together; `page_share` is how much the
         likeness of the first pages counts beside that of the tasks. Raises `SetupError` for bounds
@@ -82,7 +82,7 @@ class Exemplars:
         self._told: dict[tuple[str, int, str, str], str] = {}
 
     def similar(self, task: Task, goal: str, first: Observation) -> list[Exemplar]:
-        """The most similar ones, the best first; the same for the same task and page."""
+        """Return the most similar ones, the best first; the same for the same task and page."""
         share = self._page_share
         goals, pages = self._goals(goal), self._pages(prune(first, _PAGE_TOKENS))
         scores = [(1 - share) * a + share * b for a, b in zip(goals, pages, strict=True)]
@@ -95,7 +95,8 @@ class Exemplars:
         return chosen[: self._count]
 
     def recall(self, task: Task, goal: str, first: Observation) -> str:
-        """The most similar episodes, fenced, the best one last; empty where there are none."""
+        """Return the most similar episodes, fenced, the best one last; empty where there are
+        none."""
         key = (task.id, task.seed, goal, prune(first, _PAGE_TOKENS))
         if key not in self._told:
             if len(self._told) >= _REMEMBERED:

@@ -18,8 +18,8 @@ Embed: TypeAlias = Callable[[Sequence[str]], Sequence[Sequence[float]]]
 _WORD = re.compile(r"\w+")
 
 
-def lexical(texts: Sequence[str]) -> Compare:
-    """Cosine of word counts on a logarithmic scale, rare words weighing more."""
+def compare_by_words(texts: Sequence[str]) -> Compare:
+    """Return cosine of word counts on a logarithmic scale, rare words weighing more."""
     counts = [_words(text) for text in texts]
     documents = Counter(word for each in counts for word in each)
     rarity = {word: math.log(1 + len(texts) / n) for word, n in documents.items()}
@@ -36,8 +36,8 @@ def lexical(texts: Sequence[str]) -> Compare:
     return compare
 
 
-def embedded(embed: Embed) -> Index:
-    """Cosine of the vectors that `embed` gives.
+def compare_by_embedding(embed: Embed) -> Index:
+    """Return cosine of the vectors that `embed` gives.
 
     What compares raises `SetupError` when it gives vectors of different lengths, or too few.
     """
@@ -68,7 +68,7 @@ def _words(text: str) -> Counter[str]:
 def _weighed(
     counts: Mapping[str, int], rarity: Mapping[str, float], unseen: float
 ) -> dict[str, float]:
-    """A vector of length 1 by word; none for a text without words."""
+    """Return a vector of length 1 by word; none for a text without words."""
     raw = {w: (1 + math.log(n)) * rarity.get(w, unseen) for w, n in counts.items()}
     length = math.sqrt(math.fsum(value * value for value in raw.values()))
     return {word: value / length for word, value in raw.items()} if length else {}

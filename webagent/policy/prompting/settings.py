@@ -67,7 +67,7 @@ class Prompting:
             )
 
     def __str__(self) -> str:
-        """The switches that are set, as `plan screenshots=3`; empty for none."""
+        """Return the switches that are set, as `plan screenshots=3`; empty for none."""
         plain = Prompting()
         named = ((f.name, getattr(self, f.name)) for f in fields(self))
         changed = [(name, value) for name, value in named if value != getattr(plain, name)]

@@ -4,9 +4,19 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
-from webagent.policy.replay.context import called, likeness, lines_near, looks, plain, skeleton
-from webagent.policy.replay.resemblance import is_as_large, is_shifted, resemblance, unclaimed
-from webagent.policy.replay.values import Values
+from webagent.policy.replay.goals import ValueMapping
+from webagent.policy.replay.surroundings import (
+    compare_surroundings,
+    describe_element,
+    find_nearby_lines,
+    find_unclaimed,
+    is_as_large,
+    is_shifted,
+    list_element_kinds,
+    normalize_text,
+    page_structure,
+    resemblance,
+)
 from webagent.records import Node, Observation
 
 MARK, NAME, NEAR, PLACE = "mark", "role and name", "role, name and text near it", "place"
@@ -20,12 +30,14 @@ SIZED = 0.7
 MARGIN = 0.1
 """So much better than the next one the best has to be."""
 _FIELDS = ("textbox", "searchbox", "combobox", "spinbutton")
-_LEAST_LIKE = 0.5
-_LEAST_KIN = 0.3
+_MIN_SURROUNDINGS = 0.5
+"""How much of what stood near an element has to stand near it now, from 0 to 1."""
+_MIN_SAME_LINES = 0.3
+"""Share of the smaller page's lines that two states of one page have in common."""
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundElement:
     """An element that was found again."""
 
     node: Node
@@ -37,36 +49,37 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
+class LostElement:
     """Why an element was not found again."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
+class ElementSearch:
     """One element of a recorded page, looked for on the page as it is now."""
 
     recorded: Observation
     target: Node
     now: Observation
-    values: Values
+    values: ValueMapping
 
-    def find(self) -> Found | Lost:
-        """By its mark, its role and name, what stands near it, its place, its text: in this order.
-        What fits nothing well, or two equally, is lost."""
+    def find(self) -> FoundElement | LostElement:
+        """Find it by its mark, its role and name, what stands near it, its place, its text.
+
+        They are tried in this order. What fits nothing well, or two equally, is lost.
+        """
         if self._is_elsewhere():
-            return Lost(f"the page is another one: {self.now.url}, {self.now.title!r}")
+            return LostElement(f"the page is another one: {self.now.url}, {self.now.title!r}")
         before, after = self._same(self.recorded, self.target.name), self._same(self.now, self.name)
         if len(before) == 1 and len(after) == 1:
             return self._only(self.now.nodes[after[0]])
         if after and len(after) >= len(before):
             return self._among(before, after)
         if after and self.is_renamed and len(after) == 1:
-            return Found(self.now.nodes[after[0]], NAME, 0.9)
+            return FoundElement(self.now.nodes[after[0]], NAME, 0.9)
         if after:
-            near = self._by_surroundings(before, after)
-            return near if isinstance(near, Lost) else self._unless_another(near, before, after)
+            return self._unless_another(self._by_surroundings(before, after), before, after)
         kind = self.target.role, self.target.kind
         then, now = (
             [node for node in page.nodes if node.mark and (node.role, node.kind) == kind]
@@ -75,27 +88,50 @@ class Search:
         is_field = self.target.role in _FIELDS and not self.target.name
         only = now[0] if is_field and len(then) == len(now) == 1 else None
         if only is not None:
-            return Found(only, PLACE, 0.75)
-        if self.values.is_another_task and not (
-            bool(self.name)
-            and any(plain(self.now.nodes[i].name) == plain(self.name) for i in self._unclaimed())
-        ):
-            return self._naming()
-        scored = sorted(((self._score(place), place) for place in self._unclaimed()), reverse=True)
-        if not scored or scored[0][0] < GOOD:
-            return Lost(self._nothing(scored))
+            return FoundElement(only, PLACE, 0.75)
+        return self._by_resemblance()
+
+    def _by_resemblance(self) -> FoundElement | LostElement:
+        """Find the one that fits best of those that are not plainly others of the page."""
+        unclaimed = find_unclaimed(self.recorded, self.target, self.now)
+        if self.values.is_another_task:
+            wanted = normalize_text(self.name)
+            names = [normalize_text(self.now.nodes[place].name) for place in unclaimed]
+            if not self.name or wanted not in names:
+                return self._naming()
+            # Only what is called the same counts: a page of another task says other things.
+            unclaimed = [i for i, name in zip(unclaimed, names, strict=True) if name == wanted]
+        scored = sorted(
+            (
+                (resemblance(self.recorded, self.target, self.name, (self.now, place)), place)
+                for place in unclaimed
+            ),
+            reverse=True,
+        )
+        missing = (
+            f"there is no {describe_element(replace(self.target, name=self.name))} on the page"
+        )
+        if not scored:
+            return LostElement(f"{missing}, nor anything new that could be it")
         best, place = scored[0]
+        if best < GOOD:
+            return LostElement(
+                f"{missing}; the nearest is {describe_element(self.now.nodes[place])} with a"
+                f" confidence of {best:.2f}, and {GOOD} is asked"
+            )
         if len(scored) > 1 and best - scored[1][0] < MARGIN:
-            both = " and ".join(called(self.now.nodes[i]) for _, i in scored[:2])
-            return Lost(f"{both} fit {called(self.target)} equally")
+            both = " and ".join(describe_element(self.now.nodes[i]) for _, i in scored[:2])
+            return LostElement(f"{both} fit {describe_element(self.target)} equally")
         node = self.now.nodes[place]
-        return Found(node, TEXT if plain(node.name) == plain(self.name) else LIKENESS, best)
+        return FoundElement(
+            node, TEXT if normalize_text(node.name) == normalize_text(self.name) else LIKENESS, best
+        )
 
     @property
     def name(self) -> str:
         """What the element is called now, as far as its name is the task's."""
-        given = self.values.carried(self.target.name)
-        return given.text if given.is_told else self.values.within(self.target.name)
+        given = self.values.carry(self.target.name)
+        return given.text if given.is_known else self.values.replace_in(self.target.name)
 
     @property
     def is_renamed(self) -> bool:
@@ -106,70 +142,88 @@ class Search:
         """Whether next to nothing of the recorded page is here, at another address."""
         if urlsplit(self.recorded.url).path == urlsplit(self.now.url).path:
             return False
-        then, now = Counter(looks(self.recorded)), Counter(looks(self.now))
-        return (then & now).total() < _LEAST_KIN * min(then.total(), now.total())
+        then, now = Counter(page_structure(self.recorded)), Counter(page_structure(self.now))
+        return (then & now).total() < _MIN_SAME_LINES * min(then.total(), now.total())
 
     def _same(self, page: Observation, name: str) -> list[int]:
-        """Places of the elements that have the role and the name; where some have it to the letter,
-        those."""
-        wanted = self.target.role, plain(name), self.target.kind
+        """Return places of the elements that have the role and the name; where some have it to the
+        letter, those."""
+        wanted = self.target.role, normalize_text(name), self.target.kind
         found = [
             place
             for place, node in enumerate(page.nodes)
-            if node.mark and (node.role, plain(node.name), node.kind) == wanted
+            if node.mark and (node.role, normalize_text(node.name), node.kind) == wanted
         ]
         exact = [place for place in found if page.nodes[place].name == name]
         return found if not exact and self._is_plainly_alone() else exact
 
     def _is_plainly_alone(self) -> bool:
         """Whether no other of the recorded page is called the same but for case and the like."""
-        key = self.target.role, plain(self.target.name), self.target.kind
+        key = self.target.role, normalize_text(self.target.name), self.target.kind
         alike = [
-            n for n in self.recorded.nodes if n.mark and (n.role, plain(n.name), n.kind) == key
+            n
+            for n in self.recorded.nodes
+            if n.mark and (n.role, normalize_text(n.name), n.kind) == key
         ]
         return all(node.name == self.target.name for node in alike)
 
-    def _only(self, node: Node) -> Found:
+    def _only(self, node: Node) -> FoundElement:
         if node.mark == self.target.mark and not self.is_renamed:
-            return Found(node, MARK, 1.0)
-        return Found(node, NAME, 0.95)
+            return FoundElement(node, MARK, 1.0)
+        return FoundElement(node, NAME, 0.95)
 
-    def _among(self, before: list[int], after: list[int]) -> Found | Lost:
-        """One of several that are called the same."""
-        told = self._by_value(before, after)
-        if told is not None:
-            return told
+    def _among(self, before: list[int], after: list[int]) -> FoundElement | LostElement:
+        """Return one of several that are called the same."""
+        by_value = self._by_value(before, after)
+        if by_value is not None:
+            return by_value
         is_laid_out = bool(self.target.name) or is_shifted(self.recorded, before, self.now, after)
-        if not self.is_renamed and is_laid_out and looks(self.recorded) == looks(self.now):
-            node = self.now.nodes[self._place_of_target()]
-            return self._only(node) if node.mark == self.target.mark else Found(node, PLACE, 0.95)
+        if (
+            not self.is_renamed
+            and is_laid_out
+            and page_structure(self.recorded) == page_structure(self.now)
+        ):
+            node = self.now.nodes[self._place]
+            return (
+                self._only(node)
+                if node.mark == self.target.mark
+                else FoundElement(node, PLACE, 0.95)
+            )
         near = self._by_surroundings(before, after)
-        if isinstance(near, Found):
+        if isinstance(near, FoundElement):
             return self._unless_another(near, before, after)
         if self.target.name:
             return near
-        if is_laid_out and skeleton(self.recorded) == skeleton(self.now):
-            place = before.index(self._place_of_target())
-            return Found(self.now.nodes[after[place]], PLACE, 0.75)
+        if is_laid_out and list_element_kinds(self.recorded) == list_element_kinds(self.now):
+            place = before.index(self._place)
+            return FoundElement(self.now.nodes[after[place]], PLACE, 0.75)
         return near
 
-    def _unless_another(self, near: Found, before: list[int], after: list[int]) -> Found | Lost:
-        """What was found, unless another of the recorded page fits it as well or better."""
+    def _unless_another(
+        self, near: FoundElement | LostElement, before: list[int], after: list[int]
+    ) -> FoundElement | LostElement:
+        """Return what was found, unless another of the recorded page fits it as well or better."""
+        if isinstance(near, LostElement):
+            return near
         if len(before) == 1 or near.rule != NEAR or self.is_renamed:
             return near
         place = next(i for i in after if self.now.nodes[i] is near.node)
-        mine = lines_near(self.now, place, after)
+        mine = find_nearby_lines(self.now, place, after)
         scores = {
-            other: likeness(lines_near(self.recorded, other, before), mine, ()) for other in before
+            other: compare_surroundings(find_nearby_lines(self.recorded, other, before), mine, ())
+            for other in before
         }
-        target = self._place_of_target()
+        target = self._place
         best = max(score for other, score in scores.items() if other != target)
         is_sized = near.confidence == SIZED
         if best > scores[target] if is_sized else best >= scores[target]:
-            return Lost(self._gone(len(before), len(after)))
+            return LostElement(
+                f"of {len(before)} elements that were {describe_element(self.target)} there are"
+                f" {len(after)} now, and what stands near the best of them stood near another one"
+            )
         return near
 
-    def _by_value(self, before: list[int], after: list[int]) -> Found | Lost | None:
+    def _by_value(self, before: list[int], after: list[int]) -> FoundElement | LostElement | None:
         """By the part of the goal that stands near it and near no other of its name."""
         for is_before in (True, False):
             if wanted := self._values_near(before, is_before):
@@ -181,20 +235,20 @@ class Search:
                     )
                 ]
                 if len(holding) == 1:
-                    return Found(self.now.nodes[holding[0]], NEAR, 0.85, is_named=True)
-                said = " and ".join(repr(word.strip()) for word in wanted)
-                return Lost(
-                    f"{len(holding)} of {len(after)} {called(self.target)} stand near {said}"
-                )
+                    return FoundElement(self.now.nodes[holding[0]], NEAR, 0.85, is_named=True)
+                words = " and ".join(repr(word.strip()) for word in wanted)
+                count = f"{len(holding)} of {len(after)}"
+                return LostElement(f"{count} {describe_element(self.target)} stand near {words}")
         return None
 
     def _values_near(self, before: list[int], is_before: bool) -> list[str]:
-        """What the goal says now where it said what tells the element apart from its like."""
-        mine = _words_near(self.recorded, self._place_of_target(), before, is_before)
+        """Return what the goal says now where it said what tells the element apart from its
+        like."""
+        mine = _words_near(self.recorded, self._place, before, is_before)
         texts = [
             _words_near(self.recorded, other, before, is_before)
             for other in before
-            if other != self._place_of_target()
+            if other != self._place
         ]
         changes = [(change.old, change.new) for change in self.values.alignment.changes]
         return [
@@ -203,32 +257,39 @@ class Search:
             if _worded(old) in mine and not any(_worded(old) in text for text in texts)
         ]
 
-    def _by_surroundings(self, before: list[int], after: list[int]) -> Found | Lost:
+    def _by_surroundings(self, before: list[int], after: list[int]) -> FoundElement | LostElement:
         """By the lines around it, each weighed by how few of its like have them, too."""
-        place = self._place_of_target()
+        place = self._place
         is_more = len(after) > len(before)
         within, among = ([], []) if is_more else (before, after)
-        mine = lines_near(self.recorded, place, within)
+        mine = find_nearby_lines(self.recorded, place, within)
         others = [
-            {(line.text, line.is_before) for line in lines_near(self.recorded, other, before)}
+            {
+                (line.text, line.is_before)
+                for line in find_nearby_lines(self.recorded, other, before)
+            }
             for other in before
             if other != place
         ]
         scores = sorted(
-            ((likeness(mine, lines_near(self.now, i, among), others), -i) for i in after),
+            (
+                (compare_surroundings(mine, find_nearby_lines(self.now, i, among), others), -i)
+                for i in after
+            ),
             reverse=True,
         )
         best, where = scores[0]
         near = [-i for score, i in scores if best - score < MARGIN]
-        if len(near) > 1 and (sized := self._of_size(before, near)) and best >= _LEAST_LIKE:
-            return Found(self.now.nodes[sized], NEAR, SIZED)
-        if best < _LEAST_LIKE or len(near) > 1 or (is_more and self._has_twin(-where, after)):
-            wanted = called(replace(self.target, name=self.name))
-            return Lost(
-                f"of {len(before)} elements that were {called(self.target)} one was taken; what"
-                f" stands near does not tell which of the {len(after)} that are {wanted} it is"
+        if len(near) > 1 and (sized := self._of_size(before, near)) and best >= _MIN_SURROUNDINGS:
+            return FoundElement(self.now.nodes[sized], NEAR, SIZED)
+        if best < _MIN_SURROUNDINGS or len(near) > 1 or (is_more and self._has_twin(-where, after)):
+            wanted = describe_element(replace(self.target, name=self.name))
+            return LostElement(
+                f"of {len(before)} elements that were {describe_element(self.target)} one was"
+                f" taken; what stands near does not tell which of the {len(after)} that are"
+                f" {wanted} it is"
             )
-        return Found(self.now.nodes[-where], NEAR, 0.6 + 0.35 * best)
+        return FoundElement(self.now.nodes[-where], NEAR, 0.6 + 0.35 * best)
 
     def _has_twin(self, place: int, after: list[int]) -> bool:
         """Whether another one stands right beside it, so that what stands near is near both."""
@@ -239,19 +300,22 @@ class Search:
         return False
 
     def _of_size(self, before: list[int], near: list[int]) -> int | None:
-        """The one as large as the element was, where none of its like was that large, as a picture
-        and a title that lead to the same page."""
+        """Return the one as large as the element was, where none of its like was that large, as a
+        picture and a title that lead to the same page."""
         if self.values.is_another_task:
             return None
-        others = [self.recorded.nodes[i] for i in before if i != self._place_of_target()]
+        others = [self.recorded.nodes[i] for i in before if i != self._place]
         if any(is_as_large(self.target, other) for other in others):
             return None
         found = [i for i in near if is_as_large(self.target, self.now.nodes[i])]
         return found[0] if len(found) == 1 else None
 
-    def _naming(self) -> Found | Lost:
-        """The one that holds what the goal says in place of what its name held, as a row does."""
-        lost = Lost(f"there is no {called(replace(self.target, name=self.name))} on the page")
+    def _naming(self) -> FoundElement | LostElement:
+        """Return the one that holds what the goal says in place of what its name held, as a row
+        does."""
+        lost = LostElement(
+            f"there is no {describe_element(replace(self.target, name=self.name))} on the page"
+        )
         wanted = [
             _worded(change.new)
             for change in self.values.alignment.changes
@@ -263,43 +327,25 @@ class Search:
             if node.mark and (node.role, node.kind) == (self.target.role, self.target.kind)
             if all(word in _worded(node.name) for word in wanted)
         ]
-        return Found(holding[0], TEXT, 0.8, is_named=True) if wanted and len(holding) == 1 else lost
+        return (
+            FoundElement(holding[0], TEXT, 0.8, is_named=True)
+            if wanted and len(holding) == 1
+            else lost
+        )
 
-    def _unclaimed(self) -> list[int]:
-        return unclaimed(self.recorded, self.target, self.now)
-
-    def _score(self, place: int) -> float:
-        if self.values.is_another_task and plain(self.now.nodes[place].name) != plain(self.name):
-            return 0.0
-        return resemblance(self.recorded, self.target, self.name, (self.now, place))
-
-    def _place_of_target(self) -> int:
+    @property
+    def _place(self) -> int:
+        """Index of the target on the recorded page."""
         return next(i for i, node in enumerate(self.recorded.nodes) if node is self.target)
-
-    def _nothing(self, scored: list[tuple[float, int]]) -> str:
-        wanted = called(replace(self.target, name=self.name))
-        if not scored:
-            return f"there is no {wanted} on the page, nor anything new that could be it"
-        node = self.now.nodes[scored[0][1]]
-        return (
-            f"there is no {wanted} on the page; the nearest is {called(node)} with a confidence of"
-            f" {scored[0][0]:.2f}, and {GOOD} is asked"
-        )
-
-    def _gone(self, before: int, after: int) -> str:
-        return (
-            f"of {before} elements that were {called(self.target)} there are {after} now, and what"
-            " stands near the best of them stood near another one"
-        )
 
 
 def _words_near(page: Observation, place: int, alike: list[int], is_before: bool) -> str:
-    """The words before or behind an element, up to the next one that is called the same."""
-    lines = lines_near(page, place, alike)
+    """Return the words before or behind an element, up to the next one that is called the same."""
+    lines = find_nearby_lines(page, place, alike)
     return _worded(" | ".join(line.text for line in lines if line.is_before == is_before))
 
 
 def _worded(text: str) -> str:
-    """A text with everything but its words taken out, a space on either side."""
+    """Return a text with everything but its words taken out, a space on either side."""
     words = "".join(c if c.isalnum() else " " for c in text.casefold()).split()
     return f" {' '.join(words)} "

@@ -1,8 +1,8 @@
 """Two goals laid beside each other, so that what stood in one is found in the other."""
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from typing import TypeAlias
 
@@ -16,8 +16,12 @@ Block: TypeAlias = tuple[bool, int, int, int, int]
 """Whether it is the same in both; from and to in the old goal's words, from and to in the new."""
 
 
+_SPEAKS_OF_CASE = re.compile(r"\b(case|capital\w*|upper\w*|lower\w*)\b", re.IGNORECASE)
+_CASES: tuple[Callable[[str], str], ...] = (str, str.lower, str.upper, str.capitalize, str.title)
+
+
 @dataclass(frozen=True, slots=True)
-class Change:
+class GoalChange:
     """A part of the goal that is another one now."""
 
     old: str
@@ -25,7 +29,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class WordSequence:
     """A text with the places of its words, punctuation marks included."""
 
     text: str
@@ -33,17 +37,17 @@ class Words:
     places: tuple[tuple[int, int], ...]
 
     @classmethod
-    def of(cls, text: str) -> "Words":
-        """The words of a text; case is laid aside for comparing."""
+    def of(cls, text: str) -> "WordSequence":
+        """Return the words of a text; case is laid aside for comparing."""
         found = list(_WORDS.finditer(text))
         return cls(text, tuple(m[0].casefold() for m in found), tuple(m.span() for m in found))
 
     def cut(self, start: int, end: int) -> str:
-        """The text from one word to before another, as it was written."""
+        """Return the text from one word to before another, as it was written."""
         return self.text[self.places[start][0] : self.places[end - 1][1]] if end > start else ""
 
     def finds(self, words: Sequence[str]) -> Iterator[int]:
-        """Where these words stand one after the other."""
+        """Yield where these words stand one after the other."""
         size = len(words)
         for start in range(len(self.plain) - size + 1 if size else 0):
             if self.plain[start : start + size] == tuple(words):
@@ -54,8 +58,8 @@ class Words:
 class Alignment:
     """Which part of the new goal stands for which part of the old one."""
 
-    old: Words
-    new: Words
+    old: WordSequence
+    new: WordSequence
     blocks: tuple[Block, ...]
 
     @property
@@ -64,18 +68,18 @@ class Alignment:
         return all(a1 > a0 and b1 > b0 for _, a0, a1, b0, b1 in self.blocks)
 
     @property
-    def changes(self) -> tuple[Change, ...]:
+    def changes(self) -> tuple[GoalChange, ...]:
         """What is different, in the order of the old goal."""
         return tuple(
-            Change(self.old.cut(a0, a1), self.new.cut(b0, b1))
+            GoalChange(self.old.cut(a0, a1), self.new.cut(b0, b1))
             for is_same, a0, a1, b0, b1 in self.blocks
             if not is_same
         )
 
     def counterparts(self, text: str) -> set[str | None]:
-        """What the new goal says where the old one says this text; None where that cannot be told.
-        Empty where the old goal does not say it."""
-        words = Words.of(text).plain
+        """Return what the new goal says where the old one says this text; None where that cannot be
+        told. Empty where the old goal does not say it."""
+        words = WordSequence.of(text).plain
         return {self._carried(at, at + len(words)) for at in self.old.finds(words)}
 
     def _carried(self, start: int, end: int) -> str | None:
@@ -83,7 +87,7 @@ class Alignment:
         return None if first is None or last is None else self.new.cut(first, last)
 
     def _edge(self, place: int, *, is_end: bool) -> int | None:
-        """Where a boundary between two words of the old goal is in the new one."""
+        """Return where a boundary between two words of the old goal is in the new one."""
         for is_same, a0, a1, b0, b1 in self.blocks:
             if not (a0 < place <= a1 if is_end else a0 <= place < a1):
                 continue
@@ -97,7 +101,7 @@ class Alignment:
 def align(old: str, new: str) -> Alignment:
     """Lay two goals beside each other: by what is quoted in them where they are the same else, by
     the words they share otherwise."""
-    before, after = Words.of(old), Words.of(new)
+    before, after = WordSequence.of(old), WordSequence.of(new)
     quoted = _by_quotes(before, after)
     if quoted is not None:
         return Alignment(before, after, quoted)
@@ -107,8 +111,9 @@ def align(old: str, new: str) -> Alignment:
     return found if found.is_sure else Alignment(before, after, _merged(found.blocks))
 
 
-def _by_quotes(old: Words, new: Words) -> tuple[Block, ...] | None:
-    """The blocks where the goals differ in what they quote only; None where they do in more."""
+def _by_quotes(old: WordSequence, new: WordSequence) -> tuple[Block, ...] | None:
+    """Return the blocks where the goals differ in what they quote only; None where they do in
+    more."""
     before, after = _split(old), _split(new)
     if len(before) != len(after) or len(before) == 1:
         return None
@@ -122,8 +127,8 @@ def _by_quotes(old: Words, new: Words) -> tuple[Block, ...] | None:
     return tuple(blocks)
 
 
-def _split(words: Words) -> list[tuple[bool, int, int]]:
-    """Runs of words, quoted or not; the quotation marks themselves belong to what is not."""
+def _split(words: WordSequence) -> list[tuple[bool, int, int]]:
+    """Return runs of words, quoted or not; the quotation marks themselves belong to what is not."""
     parts: list[tuple[bool, int, int]] = []
     done = 0
     for quote in _QUOTED.finditer(words.text):
@@ -137,7 +142,8 @@ def _split(words: Words) -> list[tuple[bool, int, int]]:
 
 
 def _merged(blocks: Sequence[Block]) -> tuple[Block, ...]:
-    """With single words that stand in both goals made part of what has changed around them."""
+    """Return it with single words that stand in both goals made part of what has changed around
+    them."""
     made: list[Block] = []
     for place, (is_same, a0, a1, b0, b1) in enumerate(blocks):
         is_inside = 0 < place < len(blocks) - 1
@@ -147,3 +153,118 @@ def _merged(blocks: Sequence[Block]) -> tuple[Block, ...]:
         else:
             made.append((kept, a0, a1, b0, b1))
     return tuple(made)
+
+
+@dataclass(frozen=True, slots=True)
+class CarriedText:
+    """A recorded text as it is to be now, and how that is known."""
+
+    text: str
+    how: str
+    """`given`, `goal` where the goal says it, `unsure` where the goal says it and it cannot be told
+    what stands for it now, `elsewhere` where the goal does not say it."""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether it follows from the goal or from the user."""
+        return self.how in ("given", "goal")
+
+
+@dataclass(frozen=True, slots=True)
+class ValueMapping:
+    """Carries texts of a recording over to the task that is played now."""
+
+    alignment: Alignment
+    given: Mapping[str, str] = field(default_factory=dict)
+    """Old texts to what the user wants in their place."""
+    is_another_task: bool = False
+    """Whether another seed or another goal is played, so that the page's own content differs."""
+
+    @classmethod
+    def between(
+        cls, old: str, new: str, given: Mapping[str, str], *, is_another_task: bool
+    ) -> "ValueMapping":
+        """From the goal that was recorded to the one that is played."""
+        return cls(align(old, new), dict(given), is_another_task or old != new)
+
+    def carry(self, text: str) -> CarriedText:
+        """Return what a text is to be that was typed, chosen or answered."""
+        if text in self.given:
+            return CarriedText(self.given[text], "given")
+        found = self._by_goal(text)
+        if found is not None:
+            return found
+        inside = self.replace_in(text)
+        return CarriedText(inside, "goal") if inside != text else CarriedText(text, "elsewhere")
+
+    def replace_in(self, text: str) -> str:
+        """Return a longer text, such as an element's name, with what has changed in it put in
+        place."""
+        pairs = {**{each.old: each.new for each in self.alignment.changes}, **self.given}
+        words, parts, done = WordSequence.of(text), list[str](), 0
+        for start, end, new in _find_replacements(words, pairs):
+            at, to = words.places[start][0], words.places[end - 1][1]
+            if at >= done:
+                parts += [text[done:at], new]
+                done = to
+        return "".join([*parts, text[done:]])
+
+    def list_missing(self, texts: Iterable[str]) -> list[str]:
+        """Parts of the goal that have changed and stand in none of the texts, each in words."""
+        known = [WordSequence.of(text) for text in (*texts, *self.given)]
+        return [
+            f"{change.old!r} is {change.new!r} now"
+            for change in self.alignment.changes
+            if not _is_said(WordSequence.of(change.old), known)
+        ]
+
+    def _by_goal(self, text: str) -> CarriedText | None:
+        if not WordSequence.of(text).plain:
+            return None
+        found = self.alignment.counterparts(text)
+        if not found:
+            return None
+        texts = {each for each in found if each is not None}
+        if len(found) > 1 or None in found:
+            return CarriedText(text, "unsure")
+        new = texts.pop()
+        old = self.alignment.old
+        start = next(old.finds(WordSequence.of(text).plain))
+        said = old.cut(start, start + len(WordSequence.of(text).plain))
+        fitting = [case for case in _CASES if case(said) == text]
+        made = {case(new) for case in fitting}
+        if said == new or not fitting:
+            return CarriedText(text if said == new else new, "goal" if said == new else "unsure")
+        if len(made) > 1 and _SPEAKS_OF_CASE.search(old.text):
+            return CarriedText(text, "unsure")
+        return CarriedText(fitting[0](new), "goal")
+
+
+def _find_replacements(words: WordSequence, pairs: Mapping[str, str]) -> list[tuple[int, int, str]]:
+    """Return where old texts stand in a text, with what stands for them; longer ones first."""
+    found = []
+    for old, new in sorted(pairs.items(), key=lambda pair: -len(pair[0])):
+        plain = WordSequence.of(old).plain
+        found += [(at, at + len(plain), new) for at in words.finds(plain)]
+    return _apart(found)
+
+
+def _apart(found: Sequence[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+    kept: list[tuple[int, int, str]] = []
+    for start, end, new in found:
+        if not any(start < to and at < end for at, to, _ in kept):
+            kept.append((start, end, new))
+    return sorted(kept)
+
+
+def _is_said(change: WordSequence, texts: Sequence[WordSequence]) -> bool:
+    """Whether every word of what has changed is in one of the texts, in its own surroundings."""
+    if any(True for text in texts for _ in text.finds(change.plain)):
+        return True
+    said = {
+        at + offset
+        for text in texts
+        for at in change.finds(text.plain)
+        for offset in range(len(text.plain))
+    }
+    return all(i in said or not word.isalnum() for i, word in enumerate(change.plain))

@@ -7,10 +7,14 @@ from dataclasses import dataclass, field, replace
 
 from webagent.action import Action, Answer, Wait, format_action, is_final
 from webagent.errors import PolicyError
-from webagent.policy.replay.account import Account
 from webagent.policy.replay.elements import GOOD, STRICT
-from webagent.policy.replay.steps import Place, again, said_by
-from webagent.policy.replay.values import Values
+from webagent.policy.replay.goals import ValueMapping
+from webagent.policy.replay.steps import (
+    ReplayContext,
+    ReplayedStep,
+    list_recorded_texts,
+    replay_step,
+)
 from webagent.records import Candidate, Decision, Ending, Observation, Trajectory
 
 SOURCE, WAITING = "replay", "replay waits"
@@ -34,10 +38,10 @@ class ReplayPolicy:
     strict: bool = False
     secrets: frozenset[str] = frozenset()
     """Names of secrets that the guard fills in."""
-    accounts: list[Account] = field(default_factory=list)
+    accounts: list[ReplayedStep] = field(default_factory=list)
 
     async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
-        """What was done at this point. Raises `PolicyError` where that cannot be told."""
+        """Return what was done at this point. Raises `PolicyError` where that cannot be told."""
         start = time.monotonic()
         if not trajectory.steps:
             self.accounts.clear()
@@ -50,12 +54,12 @@ class ReplayPolicy:
             raise self._refusal(done, str(refused)) from refused
         self.accounts.append(account)
         seconds = time.monotonic() - start
-        return Decision(action, account.told(), SOURCE, weights="replay", seconds=seconds)
+        return Decision(action, account.describe(), SOURCE, weights="replay", seconds=seconds)
 
     async def propose(
         self, trajectory: Trajectory, observation: Observation, n: int
     ) -> Sequence[Decision]:
-        """The one action that was recorded."""
+        """Return the one action that was recorded."""
         decision = await self.act(trajectory, observation)
         certain = Candidate(format_action(decision.action), log_prob=0.0)
         return [replace(decision, candidates=(certain,))][:n]
@@ -65,38 +69,40 @@ class ReplayPolicy:
         """Whether nothing was refused."""
         return not any(account.refusal for account in self.accounts)
 
-    def _next(self, done: int, trajectory: Trajectory, page: Observation) -> tuple[Action, Account]:
+    def _next(
+        self, done: int, trajectory: Trajectory, page: Observation
+    ) -> tuple[Action, ReplayedStep]:
         place = self._place(trajectory, page)
         if not done:
             self._check_goals(place)
         steps = self.recording.steps
         self._check_effect(done, page)
         if done < len(steps):
-            return again(done + 1, steps[done], page, place)
+            return replay_step(done + 1, steps[done], page, place)
         if self.recording.ending is Ending.TASK_OVER:
             raise PolicyError("all steps were done, and the page has not ended the task as it did")
-        return Answer(""), Account(done + 1, "the recording has ended", taken='answer("")')
+        return Answer(""), ReplayedStep(done + 1, "the recording has ended", taken='answer("")')
 
-    def _place(self, trajectory: Trajectory, page: Observation) -> Place:
+    def _place(self, trajectory: Trajectory, page: Observation) -> ReplayContext:
         then, now = self.recording.task, trajectory.task
         old = self.recording.goal or then.goal
-        values = Values.between(
+        values = ValueMapping.between(
             old,
             page.goal or trajectory.goal or old,
             self.given,
             is_another_task=(then.id, then.seed) != (now.id, now.seed),
         )
         moved = (then.start_url, now.start_url) if then.start_url != now.start_url else ("", "")
-        return Place(values, STRICT if self.strict else GOOD, self.secrets, moved)
+        return ReplayContext(values, STRICT if self.strict else GOOD, self.secrets, moved)
 
-    def _check_goals(self, place: Place) -> None:
+    def _check_goals(self, place: ReplayContext) -> None:
         alignment = place.values.alignment
         if alignment.changes and not alignment.is_sure and not self.given:
             raise PolicyError(
                 f"the goal {alignment.new.text!r} asks for more or less than the recorded one,"
                 f" {alignment.old.text!r}"
             )
-        missing = place.values.unaccounted(said_by(self.recording))
+        missing = place.values.list_missing(list_recorded_texts(self.recording))
         if missing:
             raise PolicyError(
                 f"the goal is another one: {'; '.join(missing)}, and nothing that was done goes by"
@@ -124,6 +130,6 @@ class ReplayPolicy:
     def _refusal(self, done: int, reason: str) -> PolicyError:
         steps = self.recording.steps
         recorded = format_action(steps[done].decision.action) if done < len(steps) else "the end"
-        account = Account(done + 1, recorded, refusal=reason)
+        account = ReplayedStep(done + 1, recorded, refusal=reason)
         self.accounts.append(account)
-        return PolicyError(account.told())
+        return PolicyError(account.describe())

@@ -5,27 +5,196 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from webagent.action import Action, format_action
+from webagent.action import Action, Answer, format_action
 from webagent.action import actions as act
 from webagent.errors import PolicyError
-from webagent.policy.marks import FIELDS
-from webagent.policy.replay.account import Account
-from webagent.policy.replay.context import called, lines_near, looks, plain
-from webagent.policy.replay.elements import Found, Lost, Search
-from webagent.policy.replay.goals import Words
-from webagent.policy.replay.texts import Writing, lines_with, texts_of
-from webagent.policy.replay.values import Values
+from webagent.guard.secret import names_in
+from webagent.policy.past_actions import MARK_FIELDS
+from webagent.policy.replay.elements import MARK, ElementSearch, FoundElement, LostElement
+from webagent.policy.replay.goals import ValueMapping, WordSequence
+from webagent.policy.replay.surroundings import (
+    describe_element,
+    find_nearby_lines,
+    normalize_text,
+    page_structure,
+)
 from webagent.records import Node, Observation, Step, Trajectory
 
+_TEXTS = ("text", "option", "url")
+_MIN_AROUND = 3
+"""Characters that have to stand around a text for its place to be known by them."""
 _AT_POINTS = (("x", "y"), ("to_x", "to_y"))
 _BY_KEYBOARD = (act.KeyboardType, act.KeyboardInsertText, act.KeyboardDown, act.KeyboardUp)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ReplayedStep:
+    """One step of a replay: what was recorded, what was done instead of it, and why."""
+
+    step: int
+    """Counted from 1."""
+    recorded: str
+    """The action as text."""
+    taken: str = ""
+    """The action that was taken; empty where none was."""
+    element: str = ""
+    """What was acted on, as it was called then."""
+    found: str = ""
+    """What was taken for it."""
+    rule: str = ""
+    """By what the elements were found again; the weakest rule where there are two."""
+    confidence: float = 1.0
+    notes: tuple[str, ...] = ()
+    """Texts that were replaced, and what else a reader should know."""
+    refusal: str = ""
+    """Why the step was not taken."""
+
+    @property
+    def is_healed(self) -> bool:
+        """Whether the page had moved: the element was found by another rule than its mark."""
+        return bool(self.taken and self.rule and self.rule != MARK)
+
+    def describe(self) -> str:
+        """Return it all in one sentence."""
+        if self.refusal:
+            return f"step {self.step}, {self.recorded}: refused: {self.refusal}"
+        parts = [f"step {self.step}, {self.recorded}"]
+        if self.is_healed:
+            took = f" taken: {self.found}, as {self.taken}," if self.found != self.element else ""
+            parts.append(
+                f"{self.element}{took} found by {self.rule} (confidence {self.confidence:.2f})"
+            )
+        return "; ".join((*parts, *self.notes))
+
+
+@dataclass(frozen=True, slots=True)
+class TextRewriter:
+    """The texts of one recorded action."""
+
+    recorded: Observation
+    now: Observation
+    values: ValueMapping
+    secrets: frozenset[str] = frozenset()
+    """Names of secrets that the guard fills in."""
+
+    def rewrite(self, action: Action) -> tuple[Action, tuple[str, ...]]:
+        """Return the action with its texts as they are to be now, and what was replaced, in words.
+
+        Raises `PolicyError` where a text depends on what cannot be told.
+        """
+        notes: list[str] = []
+        for name, text in _texts_of(action):
+            new = self._now(action, text)
+            if new != text:
+                notes.append(f"{text!r} is {new!r} now")
+                action = _with(action, name, text, new)
+        return action, tuple(notes)
+
+    def _now(self, action: Action, text: str) -> str:
+        if names := names_in(text):
+            return self._secret(names, text)
+        carried = self.values.carry(text)
+        if carried.how == "unsure":
+            raise PolicyError(f"it cannot be told what stands for {text!r} in the new goal; say so"
+                              f" with --values {text!r}=…")  # fmt: skip
+        if carried.how == "goal" and "\n" in text.strip() and carried.text != text:
+            raise PolicyError(
+                "a text of several lines was typed in which the goal is only a part; nothing"
+                " recorded says how the rest is to be now"
+            )
+        is_ambiguous = self.values.is_another_task and len(self.values.alignment.changes) > 1
+        if isinstance(action, Answer) and carried.how == "goal" and is_ambiguous:
+            raise PolicyError(
+                f"the answer {text!r} was one of several things that the goal names, and nothing"
+                f" recorded says which it is now; say so with --values {text!r}=…"
+            )
+        if carried.is_known or isinstance(action, act.Goto):
+            return carried.text
+        return self._elsewhere(action, text)
+
+    def _secret(self, names: tuple[str, ...], text: str) -> str:
+        for name in names:
+            if name in self.values.given:
+                text = text.replace(f"<secret:{name}>", self.values.given[name])
+            elif name not in self.secrets:
+                raise PolicyError(
+                    f"what was typed is the secret {name!r}, which is not in the recording; give"
+                    f" --guard FILE that knows it, or --values {name}=…"
+                )
+        return text
+
+    def _elsewhere(self, action: Action, text: str) -> str:
+        """Return a text that the goal says nothing of: as it was, or from where it was read."""
+        stood = list(lines_with(self.recorded, text))
+        then, now = (
+            [(node.role, node.name, node.value) for node in page.nodes]
+            for page in (self.recorded, self.now)
+        )
+        is_new = self.values.is_another_task and then != now
+        if isinstance(action, Answer) and stood:
+            is_new = is_new or not any(lines_with(self.now, text))
+        if not is_new:
+            return text
+        found = {*self._from_fields(text), *self._from_lines(text)}
+        if len(found) != 1:
+            where = "stood on the recorded page" if stood else "is not in the goal"
+            raise PolicyError(
+                f"{text!r} {where} and it cannot be told what stands for it now; say so with"
+                f" --values {text!r}=…"
+            )
+        return found.pop()
+
+    def _from_fields(self, text: str) -> Iterator[str]:
+        for node in self.recorded.nodes:
+            if node.mark and node.value == text:
+                again = ElementSearch(self.recorded, node, self.now, self.values).find()
+                if isinstance(again, FoundElement) and again.node.value:
+                    yield again.node.value
+
+    def _from_lines(self, text: str) -> Iterator[str]:
+        for line in lines_with(self.recorded, text):
+            start, _, end = line.partition(text)
+            start, end = self.values.replace_in(start), self.values.replace_in(end)
+            if sum(map(str.isalnum, start + end)) < _MIN_AROUND:
+                continue
+            for node in self.now.nodes:
+                name = node.name
+                if name.startswith(start) and name.endswith(end) and len(name) > len(start + end):
+                    yield name[len(start) : len(name) - len(end)]
+
+
+def lines_with(page: Observation, text: str) -> Iterator[str]:
+    """Yield the lines of a page that say a text, once, among other words."""
+    for node in page.nodes:
+        if node.name.count(text) == 1:
+            yield node.name
+
+
+def texts_of(action: Action) -> tuple[str, ...]:
+    """Return what an action types, chooses, opens or answers."""
+    return tuple(text for _, text in _texts_of(action))
+
+
+def _texts_of(action: Action) -> list[tuple[str, str]]:
+    if isinstance(action, act.SelectOptions):
+        return [("options", option) for option in action.options]
+    found = [(name, getattr(action, name, "")) for name in _TEXTS]
+    return [(name, text) for name, text in found if text]
+
+
+def _with(action: Action, name: str, old: str, new: str) -> Action:
+    if isinstance(action, act.SelectOptions):
+        options = tuple(new if option == old else option for option in action.options)
+        return replace(action, options=options)
+    changes: dict[str, Any] = {name: new}
+    return replace(action, **changes)
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayContext:
     """Where a recording is played: what it is carried over by, and how sure one wants to be."""
 
-    values: Values
+    values: ValueMapping
     least: float
     """Confidence under which an element is not taken."""
     secrets: frozenset[str] = frozenset()
@@ -33,37 +202,39 @@ class Place:
     """The address it began at, and the one it begins at now."""
 
 
-def again(number: int, step: Step, now: Observation, place: Place) -> tuple[Action, Account]:
-    """The action for a recorded step, with the account of it. `number` counts from 1.
+def replay_step(
+    number: int, step: Step, now: Observation, place: ReplayContext
+) -> tuple[Action, ReplayedStep]:
+    """Return the action for a recorded step, with the account of it. `number` counts from 1.
 
     Raises `PolicyError` with the reason where it cannot be told what to do.
     """
     recorded, action = step.observation, step.decision.action
-    told = Account(number, format_action(action))
-    finds = [*_found(action, recorded, now, place)]
+    done = ReplayedStep(number, format_action(action))
+    finds = [*_find_targets(action, recorded, now, place)]
     changes: dict[str, Any] = {name: found.node.mark for name, _, found in finds}
     moved = replace(action, **changes)
-    moved = _at_points(moved, recorded, now, place)
+    moved = _move_points(moved, recorded, now, place)
     if isinstance(action, act.Goto):
-        moved = replace(action, url=_rebased(action.url, place.moved))
+        moved = replace(action, url=_rebase_url(action.url, place.moved))
     _check_focus(action, recorded, now, place)
-    moved, notes = Writing(recorded, now, place.values, place.secrets).rewritten(moved)
-    told = replace(told, taken=format_action(moved), notes=notes)
+    moved, notes = TextRewriter(recorded, now, place.values, place.secrets).rewrite(moved)
+    done = replace(done, taken=format_action(moved), notes=notes)
     if finds:
         weakest = min((found for _, _, found in finds), key=lambda found: found.confidence)
-        told = replace(
-            told,
-            element=" onto ".join(called(target) for _, target, _ in finds),
-            found=" onto ".join(called(found.node) for _, _, found in finds),
+        done = replace(
+            done,
+            element=" onto ".join(describe_element(target) for _, target, _ in finds),
+            found=" onto ".join(describe_element(found.node) for _, _, found in finds),
             rule=weakest.rule,
             confidence=round(weakest.confidence, 2),
         )
-    return moved, told
+    return moved, done
 
 
-def said_by(recording: Trajectory) -> Iterator[str]:
-    """Every text that a recording's steps go by: what they type, and what they act on is called or
-    told apart by."""
+def list_recorded_texts(recording: Trajectory) -> Iterator[str]:
+    """Yield every text that a recording's steps go by: what they type, and what they act on is
+    called or told apart by."""
     for step in recording.steps:
         page, action = step.observation, step.decision.action
         for text in texts_of(action):
@@ -71,72 +242,80 @@ def said_by(recording: Trajectory) -> Iterator[str]:
             yield from lines_with(page, text)
         for target in _targets(action, page):
             yield target.name
-            yield from _near(page, target)
+            yield from _texts_near(page, target)
 
 
-def _near(page: Observation, target: Node) -> Iterator[str]:
+def _texts_near(page: Observation, target: Node) -> Iterator[str]:
     alike = [
         place
         for place, node in enumerate(page.nodes)
-        if node.mark and (node.role, plain(node.name)) == (target.role, plain(target.name))
+        if node.mark
+        and (node.role, normalize_text(node.name)) == (target.role, normalize_text(target.name))
     ]
     if len(alike) > 1:
         place = next(i for i in alike if page.nodes[i] is target)
-        yield from (line.text for line in lines_near(page, place, alike))
+        yield from (line.text for line in find_nearby_lines(page, place, alike))
 
 
 def _targets(action: Action, page: Observation) -> list[Node]:
-    marks = [getattr(action, name, 0) for name in FIELDS]
+    marks = [getattr(action, name, 0) for name in MARK_FIELDS]
     return [node for mark in marks if mark and (node := page.node(mark))]
 
 
-def _found(
-    action: Action, recorded: Observation, now: Observation, place: Place
-) -> Iterator[tuple[str, Node, Found]]:
-    for name in FIELDS:
+def _find_targets(
+    action: Action, recorded: Observation, now: Observation, place: ReplayContext
+) -> Iterator[tuple[str, Node, FoundElement]]:
+    for name in MARK_FIELDS:
         mark = getattr(action, name, 0)
         if not mark:
             continue
         target = recorded.node(mark)
         if target is None:
             raise PolicyError(f"the recorded page has no element {mark} to look for")
-        yield name, target, _sure(recorded, target, now, place)
+        yield name, target, _find_surely(recorded, target, now, place)
 
 
-def _sure(recorded: Observation, target: Node, now: Observation, place: Place) -> Found:
-    search = Search(recorded, target, now, place.values)
+def _find_surely(
+    recorded: Observation, target: Node, now: Observation, place: ReplayContext
+) -> FoundElement:
+    search = ElementSearch(recorded, target, now, place.values)
     found = search.find()
-    if isinstance(found, Lost):
+    if isinstance(found, LostElement):
         raise PolicyError(found.reason)
     if found.confidence < place.least:
         raise PolicyError(
-            f"{called(target)} was found by {found.rule} with a confidence of"
+            f"{describe_element(target)} was found by {found.rule} with a confidence of"
             f" {found.confidence:.2f}, and {place.least} is asked"
         )
     if not found.is_named and _is_arbitrary(search):
         raise PolicyError(
-            f"{called(target)} was chosen among others; the goal does not name it, and the page"
-            " says other things now"
+            f"{describe_element(target)} was chosen among others; the goal does not name it, and"
+            " the page says other things now"
         )
     return found
 
 
-def _is_arbitrary(search: Search) -> bool:
+def _is_arbitrary(search: ElementSearch) -> bool:
     """Whether the choice depended on what the recorded page said and this one does not."""
     target = search.target
     if not search.values.is_another_task or search.is_renamed or not target.name:
         return False
-    goal = set(Words.of(search.values.alignment.new.text).plain)
-    if set(Words.of(target.name).plain) <= goal or target.name in search.values.given.values():
+    goal = set(WordSequence.of(search.values.alignment.new.text).plain)
+    if (
+        set(WordSequence.of(target.name).plain) <= goal
+        or target.name in search.values.given.values()
+    ):
         return False
     place = next(i for i, node in enumerate(search.recorded.nodes) if node is target)
     beside = search.recorded.nodes[max(0, place - 1) : place + 2]
     others = [n for n in beside if n.mark and (n.role, n.kind) == (target.role, target.kind)]
-    return len(others) > 1 and looks(search.recorded) != looks(search.now)
+    return len(others) > 1 and page_structure(search.recorded) != page_structure(search.now)
 
 
-def _at_points(action: Action, recorded: Observation, now: Observation, place: Place) -> Action:
-    """The action with its points where the same elements are now."""
+def _move_points(
+    action: Action, recorded: Observation, now: Observation, place: ReplayContext
+) -> Action:
+    """Return the action with its points where the same elements are now."""
     if _places(recorded) == _places(now) and recorded.viewport == now.viewport:
         return action
     for names in _AT_POINTS:
@@ -155,7 +334,7 @@ def _at_points(action: Action, recorded: Observation, now: Observation, place: P
         target = min(over, key=lambda node: node.box[2] * node.box[3], default=None)
         if target is None:
             raise PolicyError(f"nothing that is known was at {x},{y}, and the page is another one")
-        box, then = _sure(recorded, target, now, place).node.box, target.box
+        box, then = _find_surely(recorded, target, now, place).node.box, target.box
         to_x = box[0] + round((x - then[0]) * box[2] / max(1, then[2]))
         to_y = box[1] + round((y - then[1]) * box[3] / max(1, then[3]))
         changes: dict[str, Any] = {names[0]: to_x, names[1]: to_y}
@@ -167,7 +346,9 @@ def _places(page: Observation) -> list[tuple[str, str, tuple[int, int, int, int]
     return [(node.role, node.name, node.box) for node in page.nodes]
 
 
-def _check_focus(action: Action, recorded: Observation, now: Observation, place: Place) -> None:
+def _check_focus(
+    action: Action, recorded: Observation, now: Observation, place: ReplayContext
+) -> None:
     """What is typed goes where it went. Raises `PolicyError` where the focus is elsewhere."""
     is_typed = isinstance(action, _BY_KEYBOARD)
     if not is_typed and not (isinstance(action, act.Press) and not action.mark):
@@ -175,13 +356,13 @@ def _check_focus(action: Action, recorded: Observation, now: Observation, place:
     target = recorded.node(recorded.focus)
     if target is None:
         return
-    found = _sure(recorded, target, now, place)
+    found = _find_surely(recorded, target, now, place)
     if found.node.mark != now.focus:
-        raise PolicyError(f"{called(target)} had the keyboard focus, and has it no more")
+        raise PolicyError(f"{describe_element(target)} had the keyboard focus, and has it no more")
 
 
-def _rebased(url: str, moved: tuple[str, str]) -> str:
-    """An address of the site that was recorded, at the site that is played."""
+def _rebase_url(url: str, moved: tuple[str, str]) -> str:
+    """Return an address of the site that was recorded, at the site that is played."""
     before, after, parts = urlsplit(moved[0]), urlsplit(moved[1]), urlsplit(url)
     if not moved[1] or (parts.scheme, parts.netloc) != (before.scheme, before.netloc):
         return url

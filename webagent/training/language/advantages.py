@@ -7,7 +7,7 @@ from itertools import pairwise
 from statistics import fmean, stdev
 from typing import Literal, TypeAlias
 
-from webagent.policy.deeds import looks
+from webagent.policy.past_actions import page_appearance
 from webagent.records import Observation, Trajectory
 from webagent.training.rows import observation_after
 
@@ -41,7 +41,7 @@ def group_advantages(
 
 def page_key(observation: Observation) -> Hashable:
     """The same for pages that look the same at the same address."""
-    return observation.url, tuple(looks(observation))
+    return observation.url, tuple(page_appearance(observation))
 
 
 def step_group_advantages(

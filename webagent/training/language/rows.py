@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from webagent.errors import ModelError, SetupError
-from webagent.models.constraint import Constraint
+from webagent.models.model import Constraint
 from webagent.records import Decision, Trajectory
 
 _WITHOUT_IDS = ("demonstration", "explore")

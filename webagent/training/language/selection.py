@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import combinations
 from statistics import fmean
 
-from webagent.policy.deeds import detours
+from webagent.policy.past_actions import find_detours
 from webagent.records import Trajectory
 from webagent.training.language.rows import TokenRow
 from webagent.training.rows import observation_after
@@ -46,7 +46,7 @@ def step_weights(
     `labels` are a judge's: whether the step of this index was right. Where it says nothing, a step
     is wrong that had no effect, or that was a detour and not demonstrated.
     """
-    nowhere = detours(trajectory.steps)
+    nowhere = find_detours(trajectory.steps)
     weights = []
     for index, step in enumerate(trajectory.steps):
         after = observation_after(trajectory, index)

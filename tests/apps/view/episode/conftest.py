@@ -16,7 +16,7 @@ from tests.fakes.toy import blank_world
 from webagent.action import format_action
 from webagent.action.actions import Click, Fill
 from webagent.browser import Browser
-from webagent.policy.scripted import ScriptedPolicy, listed
+from webagent.policy.policy import ScriptedPolicy, play_actions
 from webagent.records import (
     Candidate,
     Decision,
@@ -75,7 +75,7 @@ async def played(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> 
     task = miniwob.load().task("login-user", 3)
     with folder.store() as store:
         good = await _play(browser, store, task, ScriptedSolutions(), "self")
-        wrong = ScriptedPolicy(listed([Fill(1, "nobody"), Fill(2, "nothing"), Click(3)]))
+        wrong = ScriptedPolicy(play_actions([Fill(1, "nobody"), Fill(2, "nothing"), Click(3)]))
         bad = await _play(browser, store, task, wrong, "none")
         for each in (good, bad):
             store.score(each.id, await checks_hold()(each))

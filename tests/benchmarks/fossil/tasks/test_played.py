@@ -17,8 +17,7 @@ from benchmarks.sites.hosting import Hosting
 from tasks.task import Task
 from webagent.action.actions import Answer, GiveUp
 from webagent.browser import Browser
-from webagent.policy.policy import Policy
-from webagent.policy.scripted import ScriptedPolicy, listed, replay
+from webagent.policy.policy import Policy, ScriptedPolicy, play_actions, replay_recording
 from webagent.records import Ending, Trajectory
 from webagent.rollout.episode import run_episode
 
@@ -84,7 +83,7 @@ async def test_the_scripted_solution_passes_on_two_seeds(
 async def test_doing_nothing_passes_only_what_cannot_be_done_and_only_when_that_is_said(
     name: str, hosting: Hosting, browser: Browser
 ) -> None:
-    policy = ScriptedPolicy(listed([GiveUp("too hard")]))
+    policy = ScriptedPolicy(play_actions([GiveUp("too hard")]))
     [episode] = await played(hosting, browser, (SUITE.task(name, 0, "test"), policy))
     assert episode.ending is Ending.GAVE_UP
     value, reason = await success(episode)
@@ -103,7 +102,7 @@ async def test_a_replay_on_another_seed_fails_where_the_values_differ(
     [recording] = await played(hosting, browser, scripted(name, 0))
     other = SUITE.task(name, 1, "test")
     assert other.checks != recording.task.checks
-    policy = ScriptedPolicy(replay(recording))
+    policy = ScriptedPolicy(replay_recording(recording))
     [episode] = await played(hosting, browser, (other, policy))
     value, reason = await success(episode)
     assert value == 0.0, reason

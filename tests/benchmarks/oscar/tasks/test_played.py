@@ -18,8 +18,8 @@ from tasks.task import Task
 from tests.fakes.reader import ReaderWorld
 from webagent.action import Answer, GiveUp
 from webagent.browser import Browser
-from webagent.policy.scripted import ScriptedPolicy as Replaying
-from webagent.policy.scripted import replay
+from webagent.policy.policy import ScriptedPolicy as Replaying
+from webagent.policy.policy import replay_recording
 from webagent.records import Decision, Ending, Observation, Provenance, Trajectory
 from webagent.rollout import collect, planned, run_episode
 
@@ -152,7 +152,7 @@ async def test_a_replay_on_another_seed_fails_where_the_values_differ(
     for name in REPLAYED:
         recorded, other = (solutions[name, index] for index in SEEDS)
         assert recorded.task.checks != other.task.checks
-        episode = await run_episode(other.task, Replaying(replay(recorded)), world)
+        episode = await run_episode(other.task, Replaying(replay_recording(recorded)), world)
         assert episode.ending is not Ending.WORLD_FAILED, episode.error
         if (await JUDGE(episode)).value != 0.0:
             passed.append(name)

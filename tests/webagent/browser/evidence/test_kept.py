@@ -11,7 +11,7 @@ from perf.fakes.site import Site
 from tasks.task import Check, Probe, Task
 from webagent.action import actions as act
 from webagent.browser import Browser
-from webagent.policy.scripted import ScriptedPolicy, listed
+from webagent.policy.policy import ScriptedPolicy, play_actions
 from webagent.rollout import run_episode
 from webagent.store import Store
 
@@ -44,7 +44,7 @@ async def test_a_big_log_and_pictures_are_scored_again_from_the_run_folder(
     )
     with Store.open(tmp_path / "run", create=True) as store:
         world = await browser.world(keep_picture=store.images.add)
-        policy = ScriptedPolicy(listed([act.Wait(1000), act.Answer("done")]))
+        policy = ScriptedPolicy(play_actions([act.Wait(1000), act.Answer("done")]))
         played = await run_episode(task, policy, world, recorder=store)
         await world.close()
     network = played.evidence["network"]

@@ -17,7 +17,7 @@ from webagent.browser.evidence import probes
 from webagent.browser.evidence import probes as probing
 from webagent.browser.sessions.profile import Profile
 from webagent.errors import WorldError
-from webagent.policy.scripted import ScriptedPolicy, listed
+from webagent.policy.policy import ScriptedPolicy, play_actions
 from webagent.rollout import run_episode
 
 pytestmark = pytest.mark.browser
@@ -287,7 +287,7 @@ async def test_a_check_whose_probe_found_nothing_abstains_and_says_why(
         probes=(probe("title", f"{site.address}/broken"),),
         checks=(Check("title", "equals", "Account"),),
     )
-    played = await run_episode(task, ScriptedPolicy(listed([act.Answer("done")])), world)
+    played = await run_episode(task, ScriptedPolicy(play_actions([act.Answer("done")])), world)
     verdict = await checks_hold()(played)
     assert verdict.value is None
     assert verdict.reason.endswith("was answered with status 500")

@@ -13,7 +13,7 @@ from webagent.browser import Browser, BrowserWorld
 from webagent.browser.page.captcha import Handover
 from webagent.browser.sessions.profile import Profile
 from webagent.errors import CaptchaError
-from webagent.policy.scripted import ScriptedPolicy
+from webagent.policy.policy import ScriptedPolicy
 from webagent.records import Ending
 from webagent.rollout import run_episode
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from webagent.models.constraint import Constraint, Matcher
+from webagent.models.model import Constraint, Matcher
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from webagent.errors import ActionError
 from webagent.models import Constraint
 from webagent.models.constrain import compile_constraint, replay
 from webagent.observation import render
-from webagent.policy.allowed import MAY_MEAN_THE_PAGE, constraint_of
+from webagent.policy.allowed import MAY_MEAN_THE_PAGE, build_constraint
 from webagent.policy.reply import read_reply
 from webagent.records import Decision, Observation
 
@@ -92,7 +92,7 @@ def asked(observations: list[Observation]) -> Iterator[list[Asked]]:
     for turn in range(EACH):
         actions, options = SETUPS[turn % len(SETUPS)]
         yield [
-            Asked(page, actions, constraint_of(page, actions, max_tokens=MOST_TOKENS, **options))
+            Asked(page, actions, build_constraint(page, actions, max_tokens=MOST_TOKENS, **options))
             for page in observations
         ]
 

@@ -15,9 +15,9 @@ from PIL import Image
 from perf.fakes import tiny_models
 from webagent.errors import ModelError
 from webagent.models import Constraint, Message
-from webagent.models.constraint import Matcher
 from webagent.models.local import Generation, LocalModel, Source
 from webagent.models.local.model import DEFAULT
+from webagent.models.model import Matcher
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 

@@ -17,8 +17,8 @@ from tests.webagent.policy.scenes import (
     under_way,
 )
 from webagent.errors import SetupError
-from webagent.policy.knowledge import Exemplars, embedded, exemplar_of, lexical
-from webagent.policy.prompting.wording import tokens_in
+from webagent.models.prompt import estimate_tokens
+from webagent.policy.knowledge import Exemplars, compare_by_embedding, compare_by_words, exemplar_of
 from webagent.records import Ending, Provenance, Trajectory
 
 
@@ -95,7 +95,7 @@ def test_examples_keep_to_their_bound_and_say_what_is_left_out(bound):
 
     told = memory.recall(TASK, TASK.goal, HOME)
 
-    assert tokens_in(told) <= bound + 130
+    assert estimate_tokens(told) <= bound + 130
     assert ("left out)" in told) is (bound < 4000)
     assert "Task: Buy mugs." in told
 
@@ -114,7 +114,9 @@ def test_vectors_of_a_model_take_the_place_of_words():
         asked.extend(texts)
         return [(1.0, 0.0) if "invoice" in text else (0.0, 1.0) for text in texts]
 
-    memory = Exemplars(map(exemplar_of, (MUG, INVOICE)), page_share=0.0, index=embedded(embed))
+    memory = Exemplars(
+        map(exemplar_of, (MUG, INVOICE)), page_share=0.0, index=compare_by_embedding(embed)
+    )
 
     assert memory.similar(TASK, "the bill, meaning the invoice", HOME)[0].goal == INVOICE.goal
     assert MUG.goal in asked
@@ -122,13 +124,13 @@ def test_vectors_of_a_model_take_the_place_of_words():
 
 def test_vectors_that_do_not_fit_are_named():
     with pytest.raises(SetupError, match="2 texts were embedded as 1 vectors"):
-        embedded(lambda texts: [(1.0,)])(["a", "b"])
+        compare_by_embedding(lambda texts: [(1.0,)])(["a", "b"])
     with pytest.raises(SetupError, match="of 1 numbers and of 2"):
-        embedded(lambda texts: [(1.0,) * len(text) for text in texts])(["a", "b"])("cc")
+        compare_by_embedding(lambda texts: [(1.0,) * len(text) for text in texts])(["a", "b"])("cc")
 
 
 def test_words_are_compared_by_how_rare_they_are():
-    compare = lexical(["the mug", "the invoice", "the weather", ""])
+    compare = compare_by_words(["the mug", "the invoice", "the weather", ""])
 
     assert compare("the mug") == pytest.approx([1.0, *compare("the mug")[1:]])
     assert compare("mug")[0] > 0.8 > 0.5 > compare("the")[1] > 0

@@ -8,8 +8,8 @@ import pytest
 from tests.webagent.policy.scenes import HOME, TASK, finished, step
 from webagent.errors import ModelError
 from webagent.models.canned import CannedModel
-from webagent.policy.knowledge import learn, read_book
-from webagent.policy.knowledge.learning import pairs
+from webagent.policy.knowledge import learn_rules, read_book
+from webagent.policy.knowledge.learning import pair_failures
 from webagent.records import Ending, Trajectory
 
 
@@ -31,7 +31,7 @@ def test_a_failure_is_compared_with_the_success_most_like_it():
 
     def chosen(*succeeded: Trajectory) -> list[str]:
         judged = [(failed, False), *((each, True) for each in succeeded)]
-        return [good.id for _, good in pairs(judged)]
+        return [good.id for _, good in pair_failures(judged)]
 
     assert chosen(other_site) == []
     assert chosen(other_site, other_task) == ["task"]
@@ -44,7 +44,7 @@ async def test_a_run_leaves_counted_and_new_hints_in_the_folder(tmp_path: Path):
     judged = [(played("bad"), False), (played("good"), True)]
     model = CannedModel(["ADD: Offers are stale."])
 
-    (induced,) = await learn(model, tmp_path, judged)
+    (induced,) = await learn_rules(model, tmp_path, judged)
 
     book = read_book(tmp_path, "shop.test")
     assert [(r.id, r.used, r.helped, r.hurt) for r in book.rules] == [
@@ -61,7 +61,7 @@ async def test_what_was_learnt_before_a_failure_of_the_model_is_kept(tmp_path: P
     model = CannedModel(["ADD: Search first.", ModelError("gone")])
 
     with pytest.raises(ModelError, match="gone"):
-        await learn(model, tmp_path, judged)
+        await learn_rules(model, tmp_path, judged)
 
     assert [rule.text for rule in read_book(tmp_path, "shop.test").rules] == ["Search first."]
 
@@ -69,5 +69,7 @@ async def test_what_was_learnt_before_a_failure_of_the_model_is_kept(tmp_path: P
 async def test_an_episode_that_failed_with_its_world_teaches_nothing(tmp_path: Path):
     lost = replace(played("lost"), ending=Ending.WORLD_FAILED)
 
-    assert await learn(CannedModel([]), tmp_path, [(lost, False), (played("good"), True)]) == []
+    assert (
+        await learn_rules(CannedModel([]), tmp_path, [(lost, False), (played("good"), True)]) == []
+    )
     assert list(tmp_path.iterdir()) == []

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from tests.webagent.policy.scenes import HOME, START, TASK, finished, prompt, step
 from webagent.errors import SetupError
-from webagent.policy.knowledge import Hints, Rule, credit, read_book, site_of, write_book
-from webagent.policy.knowledge.rulebook import new_book, parse_book
+from webagent.policy.knowledge import Hints, Rule, credit_rules, read_book, site_of, write_book
+from webagent.policy.knowledge.hints import new_book, parse_book
 
 FILE = """# Hints for shop.test
 
@@ -91,7 +91,7 @@ def test_episodes_are_counted_for_the_hints_their_thoughts_name():
         step(HOME, "click(1)", "as [r2] says"), step(HOME, "click(2)", "again [r2] and [h1]; r1")
     )
 
-    counted = credit(credit(book(), episode, went_well=True), episode, went_well=False)
+    counted = credit_rules(credit_rules(book(), episode, went_well=True), episode, went_well=False)
 
     found = {rule.id: (rule.used, rule.helped, rule.hurt) for rule in counted.rules}
     assert found == {"r2": (6, 4, 2), "h1": (2, 1, 1), "r1": (2, 0, 2)}

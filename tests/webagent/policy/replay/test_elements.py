@@ -2,11 +2,20 @@
 
 from dataclasses import replace
 
-from webagent.policy.replay.elements import LIKENESS, MARK, NAME, NEAR, TEXT, Found, Lost, Search
-from webagent.policy.replay.values import Values
+from webagent.policy.replay.elements import (
+    LIKENESS,
+    MARK,
+    NAME,
+    NEAR,
+    TEXT,
+    ElementSearch,
+    FoundElement,
+    LostElement,
+)
+from webagent.policy.replay.goals import ValueMapping
 from webagent.records import Node, Observation
 
-SAME = Values.between("Do it.", "Do it.", {}, is_another_task=False)
+SAME = ValueMapping.between("Do it.", "Do it.", {}, is_another_task=False)
 
 
 def page(*nodes: Node, url: str = "https://shop.test/") -> Observation:
@@ -19,11 +28,13 @@ def text(name: str) -> Node:
     return Node(0, "text", name)
 
 
-def search(then: Observation, now: Observation, mark: int, values: Values = SAME) -> Found | Lost:
+def search(
+    then: Observation, now: Observation, mark: int, values: ValueMapping = SAME
+) -> FoundElement | LostElement:
     """Look for the element that had the mark."""
     target = then.node(mark)
     assert target is not None
-    return Search(then, target, now, values).find()
+    return ElementSearch(then, target, now, values).find()
 
 
 def basket(*names: str) -> Observation:
@@ -39,70 +50,70 @@ FORM = page(
 
 def test_what_has_not_moved_is_found_by_its_mark() -> None:
     found = search(FORM, FORM, 2)
-    assert isinstance(found, Found) and (found.rule, found.confidence) == (MARK, 1.0)
+    assert isinstance(found, FoundElement) and (found.rule, found.confidence) == (MARK, 1.0)
 
 
 def test_what_has_moved_is_found_by_role_and_name() -> None:
     now = page(Node(1, "link", "News"), *(replace(n, mark=n.mark + 1) for n in FORM.nodes[:3]))
     found = search(FORM, now, 2)
-    assert isinstance(found, Found) and (found.node.mark, found.rule) == (3, NAME)
+    assert isinstance(found, FoundElement) and (found.node.mark, found.rule) == (3, NAME)
 
 
 def test_a_slightly_reworded_button_is_found_and_said_to_be_unsure() -> None:
     now = page(Node(1, "textbox", "Name"), Node(2, "button", "Save now"), *FORM.nodes[2:])
     found = search(FORM, now, 2)
-    assert isinstance(found, Found) and found.rule == LIKENESS and found.confidence < 1
+    assert isinstance(found, FoundElement) and found.rule == LIKENESS and found.confidence < 1
 
 
 def test_a_button_that_became_a_link_is_found_by_its_text() -> None:
     now = page(Node(1, "textbox", "Name"), Node(2, "link", "Save"), *FORM.nodes[2:])
     found = search(FORM, now, 2)
-    assert isinstance(found, Found) and found.rule == TEXT
+    assert isinstance(found, FoundElement) and found.rule == TEXT
 
 
 def test_an_element_that_is_gone_is_not_replaced_by_its_neighbour() -> None:
     gone = page(*(node for node in FORM.nodes if node.mark != 2))
     found = search(FORM, gone, 2)
-    assert isinstance(found, Lost) and 'no button "Save"' in found.reason
+    assert isinstance(found, LostElement) and 'no button "Save"' in found.reason
 
 
 def test_something_new_in_its_place_is_not_taken_for_it() -> None:
     now = page(Node(1, "textbox", "Name"), Node(2, "button", "Help"), *FORM.nodes[2:])
-    assert isinstance(search(FORM, now, 2), Lost)
+    assert isinstance(search(FORM, now, 2), LostElement)
 
 
 def test_rows_of_one_name_are_told_apart_by_what_stands_near() -> None:
     found = search(basket("Mug", "Lamp", "Chair"), basket("Chair", "Plate", "Lamp", "Mug"), 2)
-    assert isinstance(found, Found) and (found.node.mark, found.rule) == (3, NEAR)
+    assert isinstance(found, FoundElement) and (found.node.mark, found.rule) == (3, NEAR)
 
 
 def test_a_row_that_is_gone_is_not_replaced_by_another() -> None:
     found = search(basket("Mug", "Lamp", "Chair"), basket("Mug", "Chair"), 2)
-    assert isinstance(found, Lost)
-    assert isinstance(search(basket("Mug", "Lamp"), basket("Mug"), 2), Lost)
+    assert isinstance(found, LostElement)
+    assert isinstance(search(basket("Mug", "Lamp"), basket("Mug"), 2), LostElement)
 
 
 def test_two_that_fit_equally_are_refused() -> None:
     then = page(text("Size"), Node(1, "button", "More"))
     now = page(text("News"), Node(1, "button", "More"), text("News"), Node(2, "button", "More"))
     found = search(then, now, 1)
-    assert isinstance(found, Lost) and "does not tell which of the 2" in found.reason
+    assert isinstance(found, LostElement) and "does not tell which of the 2" in found.reason
 
 
 def test_the_goal_says_which_row_it_is_now() -> None:
-    values = Values.between(
+    values = ValueMapping.between(
         'Delete "Lamp".', 'Delete "Bench".', {}, is_another_task=True
     )  # fmt: skip
     found = search(basket("Mug", "Lamp"), basket("Sofa", "Bench", "Desk"), 2, values)
-    assert isinstance(found, Found) and found.node.mark == 2 and found.is_named
+    assert isinstance(found, FoundElement) and found.node.mark == 2 and found.is_named
 
 
 def test_on_another_task_a_word_that_is_only_alike_is_not_taken() -> None:
-    values = Values.between("Do it.", "Do it.", {}, is_another_task=True)
+    values = ValueMapping.between("Do it.", "Do it.", {}, is_another_task=True)
     then = page(text("Read"), Node(1, "link", "aliquam"))
     now = page(text("Read"), Node(1, "link", "aliquam est"))
-    assert isinstance(search(then, now, 1), Found)
-    assert isinstance(search(then, now, 1, values), Lost)
+    assert isinstance(search(then, now, 1), FoundElement)
+    assert isinstance(search(then, now, 1, values), LostElement)
 
 
 def test_another_page_is_known_as_one() -> None:
@@ -110,21 +121,21 @@ def test_another_page_is_known_as_one() -> None:
         text("Sorry"), Node(2, "button", "Save"), text("A"), text("B"), url="https://x.test/e"
     )
     found = search(FORM, now, 2)
-    assert isinstance(found, Lost) and "another one" in found.reason
+    assert isinstance(found, LostElement) and "another one" in found.reason
 
 
 def test_what_looks_the_same_is_found_by_its_place_where_marks_were_given_otherwise() -> None:
     then = basket("Mug", "Lamp")
     now = page(*(replace(node, mark=node.mark and 5 - node.mark) for node in then.nodes))
     found = search(then, now, 2)
-    assert isinstance(found, Found) and found.node is now.nodes[3]
+    assert isinstance(found, FoundElement) and found.node is now.nodes[3]
 
 
 def test_one_that_differs_in_case_only_is_not_taken_where_both_were_there() -> None:
     then = page(Node(1, "link", "Eget"), Node(2, "link", "eget"))
-    assert isinstance(search(then, page(then.nodes[1]), 1), Lost)
+    assert isinstance(search(then, page(then.nodes[1]), 1), LostElement)
     found = search(page(Node(1, "link", "Help")), page(Node(1, "link", "HELP")), 1)
-    assert isinstance(found, Found)
+    assert isinstance(found, FoundElement)
 
 
 def test_a_copy_put_before_it_is_not_taken_for_it() -> None:
@@ -132,18 +143,18 @@ def test_a_copy_put_before_it_is_not_taken_for_it() -> None:
     now = page(
         text("Colours"), Node(2, "checkbox", "red"), Node(1, "checkbox", "red"), text("Sizes")
     )
-    assert isinstance(search(then, now, 1), Lost)
+    assert isinstance(search(then, now, 1), LostElement)
 
 
 def test_the_goal_says_which_row_also_where_the_page_looks_the_same() -> None:
-    values = Values.between('Delete "Lamp".', 'Delete "Mug".', {}, is_another_task=True)
+    values = ValueMapping.between('Delete "Lamp".', 'Delete "Mug".', {}, is_another_task=True)
     found = search(basket("Mug", "Lamp"), basket("Mug", "Lamp"), 2, values)
-    assert isinstance(found, Found) and found.node.mark == 1
+    assert isinstance(found, FoundElement) and found.node.mark == 1
 
 
 def test_boxes_without_names_that_have_changed_places_are_refused() -> None:
     boxes = [Node(i, "checkbox", "", box=(20 * i, 0, 10, 10)) for i in (1, 2, 3)]
     moved = [replace(node, box=(node.box[0] + 5, 40, 10, 10)) for node in boxes]
-    assert isinstance(search(page(*boxes), page(*moved), 2), Found)
+    assert isinstance(search(page(*boxes), page(*moved), 2), FoundElement)
     turned = [moved[0], moved[1], replace(moved[2], box=(0, 90, 10, 10))]
-    assert isinstance(search(page(*boxes), page(*turned), 2), Lost)
+    assert isinstance(search(page(*boxes), page(*turned), 2), LostElement)

@@ -2,13 +2,12 @@
 
 import pytest
 
-from webagent.policy.replay.goals import align
-from webagent.policy.replay.values import Values
+from webagent.policy.replay.goals import ValueMapping, align
 
 
-def between(old: str, new: str, **given: str) -> Values:
+def between(old: str, new: str, **given: str) -> ValueMapping:
     """Values of another task."""
-    return Values.between(old, new, given, is_another_task=True)
+    return ValueMapping.between(old, new, given, is_another_task=True)
 
 
 @pytest.mark.parametrize(
@@ -27,25 +26,25 @@ def between(old: str, new: str, **given: str) -> Values:
 def test_what_stood_in_the_goal_is_what_stands_there_now(
     old: str, new: str, text: str, carried: str
 ) -> None:
-    found = between(old, new).carried(text)
-    assert (found.text, found.is_told) == (carried, True)
+    found = between(old, new).carry(text)
+    assert (found.text, found.is_known) == (carried, True)
 
 
 def test_a_part_of_what_has_changed_is_not_guessed() -> None:
     values = between("Select abc, de and click Submit.", "Select xyz and click Submit.")
-    assert values.carried("abc").how == "unsure"
+    assert values.carry("abc").how == "unsure"
 
 
 def test_one_word_that_stands_for_two_is_not_guessed() -> None:
     values = between('Copy "5" to row "5".', 'Copy "7" to row "9".')
-    assert values.carried("5").how == "unsure"
+    assert values.carry("5").how == "unsure"
 
 
 def test_the_case_of_what_was_typed_is_kept_unless_the_goal_is_about_case() -> None:
     plain = between('Write the name "joye" now.', 'Write the name "ada" now.')
-    assert plain.carried("JOYE").text == "ADA"
+    assert plain.carry("JOYE").text == "ADA"
     about = between('Type "joye" in lower case.', 'Type "ADA" in lower case.')
-    assert about.carried("joye").how == "unsure"
+    assert about.carry("joye").how == "unsure"
 
 
 def test_goals_that_ask_for_more_are_known_not_to_fit() -> None:
@@ -55,11 +54,11 @@ def test_goals_that_ask_for_more_are_known_not_to_fit() -> None:
 
 def test_a_change_that_nothing_goes_by_is_named() -> None:
     values = between("Focus into the 2nd textbox.", "Focus into the 3rd textbox.")
-    assert values.unaccounted(["Submit"]) == ["'2nd' is '3rd' now"]
-    assert values.unaccounted(["the 2nd field"]) == []
+    assert values.list_missing(["Submit"]) == ["'2nd' is '3rd' now"]
+    assert values.list_missing(["the 2nd field"]) == []
 
 
 def test_what_is_given_goes_before_the_goal() -> None:
-    values = Values.between("Buy it.", "Buy it.", {"mug": "cup"}, is_another_task=False)
-    assert values.carried("mug").text == "cup"
-    assert values.within("Remove mug from the basket") == "Remove cup from the basket"
+    values = ValueMapping.between("Buy it.", "Buy it.", {"mug": "cup"}, is_another_task=False)
+    assert values.carry("mug").text == "cup"
+    assert values.replace_in("Remove mug from the basket") == "Remove cup from the basket"

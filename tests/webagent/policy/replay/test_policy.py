@@ -10,8 +10,8 @@ from tasks.task import Task
 from webagent.action import Action, Answer
 from webagent.action import actions as act
 from webagent.browser import BrowserWorld
+from webagent.policy.policy import ScriptedPolicy, play_actions
 from webagent.policy.replay import ReplayPolicy
-from webagent.policy.scripted import ScriptedPolicy, listed
 from webagent.records import Ending, Trajectory
 from webagent.rollout import run_episode
 
@@ -43,7 +43,7 @@ async def recording(world: BrowserWorld, tmp_path: Path) -> Trajectory:
         *(act.Fill(1, "Joye"), act.SelectOption(2, "guest"), act.Click(5), act.Click(7)),
         Answer(""),
     )
-    policy = ScriptedPolicy(listed(actions))
+    policy = ScriptedPolicy(play_actions(actions))
     done = await run_episode(task_on(tmp_path, PAGE), policy, world)
     assert done.evidence["said"] == DONE, [step.observation.nodes for step in done.steps[:1]]
     return done
@@ -75,7 +75,7 @@ async def test_a_changed_page_is_healed_and_the_steps_say_so(
     assert done.evidence["said"] == DONE, done.error
     assert done.ending is Ending.ANSWERED
     assert sum(account.is_healed for account in policy.accounts) == healed
-    assert all("found by" in a.told() for a in policy.accounts if a.is_healed)
+    assert all("found by" in a.describe() for a in policy.accounts if a.is_healed)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ async def test_another_goal_changes_what_is_typed_and_which_row_is_taken(
     task = task_on(tmp_path, html, goal='Add "Mary Ann" as a guest and drop "Barbara".')
     done, policy = await replayed(recording, world, task)
     assert done.evidence["said"] == ["sent Mary Ann guest", "dropped Barbara"], done.error
-    assert "'Joye' is 'Mary Ann' now" in policy.accounts[0].told()
+    assert "'Joye' is 'Mary Ann' now" in policy.accounts[0].describe()
 
 
 async def test_a_goal_that_asks_for_something_else_is_refused_before_anything_is_done(
@@ -158,7 +158,7 @@ async def test_a_text_of_several_lines_is_not_changed_in_its_middle(
     html = "<!DOCTYPE html><title>Wiki</title><textarea aria-label='Page'></textarea>"
     task = task_on(tmp_path, html, goal='Set "depth" to 3.')
     actions = (act.Fill(1, "depth = 3\nwidth = 9"), Answer(""))
-    done = await run_episode(task, ScriptedPolicy(listed(actions)), world)
+    done = await run_episode(task, ScriptedPolicy(play_actions(actions)), world)
     other = replace(task, goal='Set "width" to 3.')
     again, _ = await replayed(done, world, other)
     assert "several lines" in again.error
@@ -169,9 +169,9 @@ async def test_what_was_copied_is_copied_anew(world: BrowserWorld, tmp_path: Pat
     <textarea aria-label="From">{}</textarea><input aria-label="To" oninput="said=[this.value]">"""
     task = task_on(tmp_path, html.format("one two"), goal="Copy the text.")
     done = await run_episode(
-        task, ScriptedPolicy(listed((act.Fill(2, "one two"), Answer("")))), world
+        task, ScriptedPolicy(play_actions((act.Fill(2, "one two"), Answer("")))), world
     )
     other = replace(task_on(tmp_path, html.format("three"), goal="Copy the text."), seed=1)
     again, policy = await replayed(done, world, other)
     assert again.evidence["said"] == ["three"], again.error
-    assert "'one two' is 'three' now" in policy.accounts[0].told()
+    assert "'one two' is 'three' now" in policy.accounts[0].describe()

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from webagent.action import format_action
 from webagent.errors import SetupError
+from webagent.models.prompt import estimate_tokens, shorten
 from webagent.observation.variants.pruned import prune, recall
-from webagent.policy.marks import marks_of
-from webagent.policy.prompting.wording import line, tokens_in
+from webagent.policy.past_actions import marks_of
 from webagent.records import Observation, Step, Trajectory
 
 _PAGE_TOKENS = 150
@@ -32,7 +32,7 @@ def require_finished(trajectory: Trajectory) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Lived:
+class Transcript:
     """An episode in words, without the pages it took."""
 
     head: str
@@ -48,7 +48,7 @@ class Lived:
         """
         for turns, said in zip(self.forms, _LEFT_OUT, strict=True):
             text = "\n".join([self.head + said, *turns, self.tail])
-            if tokens_in(text) <= max_tokens:
+            if estimate_tokens(text) <= max_tokens:
                 return text
         turns = self.forms[-1]
         for kept in range(len(turns) - 1, 0, -1):
@@ -56,21 +56,21 @@ class Lived:
             gap = f"({len(turns) - kept} turns left out)"
             lines = [self.head, *turns[:begin], gap, *turns[len(turns) - end :], self.tail]
             text = "\n".join(lines)
-            if tokens_in(text) <= max_tokens:
+            if estimate_tokens(text) <= max_tokens:
                 return text
         return f"{self.head}\n({len(turns)} turns left out)"
 
 
-def lived_of(trajectory: Trajectory, *, with_last: bool = False) -> Lived:
-    """The episode in words; `with_last` adds the page at the end."""
-    head = f"Task: {line(trajectory.goal or trajectory.task.goal)}"
+def transcribe(trajectory: Trajectory, *, with_last: bool = False) -> Transcript:
+    """Return the episode in words; `with_last` adds the page at the end."""
+    head = f"Task: {shorten(trajectory.goal or trajectory.task.goal)}"
     if trajectory.provenance.imagined:
         head += "\n(imagined: no real page was touched)"
     tail = f"It ended: {trajectory.ending}."
     if with_last and trajectory.last is not None:
         tail += f"\nThe page at the end:\n{prune(trajectory.last, _LAST_PAGE_TOKENS)}"
     forms = tuple(_turns(trajectory, form) for form in (_whole, _without_page, _action_alone))
-    return Lived(head, forms, tail)
+    return Transcript(head, forms, tail)
 
 
 def _turns(trajectory: Trajectory, form: Callable[[Step], str]) -> tuple[str, ...]:
@@ -89,7 +89,7 @@ def _whole(step: Step) -> str:
 
 
 def _without_page(step: Step) -> str:
-    thought = line(step.decision.thought)
+    thought = shorten(step.decision.thought)
     return (f"Thought: {thought}\n   " if thought else "") + _action_alone(step)
 
 
@@ -98,4 +98,4 @@ def _action_alone(step: Step) -> str:
 
 
 def _outcome(page: Observation | None) -> str:
-    return f"\n   Outcome: {line(page.outcome)}" if page is not None and page.outcome else ""
+    return f"\n   Outcome: {shorten(page.outcome)}" if page is not None and page.outcome else ""

@@ -1,0 +1,343 @@
+"""The messages of one turn: goal, earlier turns and the page now.
+
+Earlier turns stand in one message as a list, or as a conversation that is only appended to, so that
+each prompt begins as the last did. There a message depends on nothing but the turns before it, and
+what grows old (pages, screenshots, whole turns) goes in blocks: for all turns but one in
+`Prompting.block` a prompt is the one before it, a reply and a new page. Replies are written in the
+form that is asked for, so where a model kept to the form its tokens are those it sampled.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from webagent.action import describe, format_action
+from webagent.models.model import Message
+from webagent.models.prompt import Prompt, estimate_tokens, load_prompt, shorten
+from webagent.policy.past_actions import LOOPS_PROMPT, find_loop
+from webagent.policy.policy import Knowledge
+from webagent.policy.prompting.pages import PageFormatter, PromptImage, format_goal
+from webagent.policy.prompting.settings import Prompting
+from webagent.policy.prompting.thoughts import (
+    NOTES_PROMPT,
+    PLAN_PROMPT,
+    build_plan,
+    find_last_notes,
+    remove_notes,
+    remove_plans,
+)
+from webagent.records import Decision, Observation, Trajectory
+
+CRITIQUE_PROMPT = load_prompt(Path(__file__).parents[1] / "prompts" / "critique.md")
+"""Has an action reviewed, and improved, by the model that proposed it, before it is done: after
+"Language Models can Solve Computer Tasks" (Kim et al. 2023, arXiv 2303.17491), recursive criticism
+and improvement. There criticism and improvement are two requests, of a plan and again of each
+action; here one request holds both, once for each action."""
+
+_WHERE = ("on a line of its own between thought and action", "at the end of your thought")
+"""Where plans and notes are written: freely, or where a reply is held to two lines."""
+_LEFT_OUT = "(left out; it was shown at this turn)"
+_TURNS_BESIDE_NOTES = 3
+"""Turns that are listed although notes stand for them."""
+_TOKENS_FOR_OMISSIONS = 40
+"""Tokens kept free for saying what was left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnPrompt:
+    """The messages of one turn."""
+
+    messages: tuple[Message, ...]
+    images: tuple[str, ...]
+    """References to their images in order; empty where one of them has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class PromptBuilder:
+    """Writes prompts as the switches say."""
+
+    prompt: Prompt
+    pages: PageFormatter
+    settings: Prompting
+    actions: tuple[str, ...]
+    knowledge: tuple[Knowledge, ...] = ()
+
+    def build(self, trajectory: Trajectory, now: Observation) -> TurnPrompt:
+        """Return what the model is told on this page."""
+        where = _WHERE[self.settings.constrained]
+        rules = "".join(f"\n{part.fill('rules', where=where)}" for part in self._extra_prompts())
+        described = describe(self.actions)
+        text = self.prompt.fill("system", actions=described, rules=rules, form=self.reply_form())
+        system = Message("system", text)
+        first = trajectory.steps[0].observation if trajectory.steps else now
+        goal = first.goal or trajectory.goal or trajectory.task.goal
+        known = [each.recall(trajectory.task, goal, first) for each in self.knowledge]
+        goal_text, goal_images = format_goal(goal, trajectory.task, self.pages)
+        opening = {"goal": goal_text, "knowledge": _paragraphs(known)}
+        if self.settings.form == "conversation":
+            turns, images = self._conversation(trajectory, now, opening, goal_images)
+            return TurnPrompt((system, *turns), _references(images))
+        goal = now.goal or trajectory.goal or trajectory.task.goal
+        opening["goal"], _ = format_goal(goal, trajectory.task, self.pages)
+        screenshots, words = self._screenshots(trajectory, now)
+        images = (*goal_images, *screenshots)
+        text = self.prompt.fill(
+            "user",
+            **opening,
+            history=format_history(trajectory, now, self.pages, self.settings),
+            page=self.pages.format_page(now),
+            images=self.pages.variant.words + words,
+            notice=self._notice(trajectory, now),
+        )
+        user = Message("user", text, tuple(each.image for each in images))
+        return TurnPrompt((system, user), _references(images))
+
+    def reply_form(self) -> str:
+        """Return the lines between thought and action in the form of a reply."""
+        if self.settings.constrained:
+            return ""
+        return "".join(f"{part.fill('form')}\n" for part in self._extra_prompts())
+
+    def hash(self) -> str:
+        """Return the hash of every prompt in use; of one alone its own."""
+        parts = [self.prompt, *self._extra_prompts(), *(each.prompt for each in self.knowledge)]
+        parts += [CRITIQUE_PROMPT] * self.settings.critique
+        parts += [LOOPS_PROMPT] * (self.settings.loops != "off")
+        if len(parts) == 1:
+            return self.prompt.hash
+        return hashlib.sha256(" ".join(part.hash for part in parts).encode()).hexdigest()[:16]
+
+    def _extra_prompts(self) -> list[Prompt]:
+        """Return the prompts for what the model is to write beside thought and action."""
+        takes_notes = self.settings.thoughts == "notes"
+        return [NOTES_PROMPT] * takes_notes + [PLAN_PROMPT] * self.settings.plan
+
+    def _notice(self, trajectory: Trajectory, now: Observation) -> str:
+        """Return the plans, and the loop the episode is in."""
+        notices = []
+        if self.settings.plan:
+            plan = build_plan(trajectory)
+            notices.append(PLAN_PROMPT.fill("tree", tree=plan.tree(), active=str(plan.active)))
+        if self.settings.loops != "off" and (loop := find_loop(trajectory, now)):
+            is_late = self.settings.loops != "say" and loop.times >= self.settings.loop_patience
+            section = "demand" if is_late else "say"
+            notices.append(LOOPS_PROMPT.fill(section, done="\n".join(loop.lines)))
+        return _paragraphs(notices)
+
+    def _screenshots(
+        self, trajectory: Trajectory, now: Observation
+    ) -> tuple[tuple[PromptImage, ...], str]:
+        """Return the last screenshots, and what is said of them."""
+        kept = self.settings.screenshots - 1
+        past = list(enumerate(trajectory.steps, start=1))[-kept:] if kept else []
+        earlier = [
+            (number, image)
+            for number, step in past
+            for image in self.pages.screenshot(step.observation)
+        ]
+        current = self.pages.screenshot(now)
+        images = (*(image for _, image in earlier), *current)
+        if not earlier:
+            return images, ", also as the attached screenshot" if current else ""
+        turns = ", ".join(str(number) for number, _ in earlier)
+        words = f"the first {len(earlier)} of the attached screenshots show what was seen at turns"
+        last = "; the last one shows it as it is now" if current else ""
+        return images, f" ({words} {turns}{last})"
+
+    # -- a conversation ------------------------------------------------------------------
+
+    def _conversation(
+        self,
+        trajectory: Trajectory,
+        now: Observation,
+        opening: dict[str, str],
+        goal_images: tuple[PromptImage, ...],
+    ) -> tuple[tuple[Message, ...], tuple[PromptImage, ...]]:
+        """Return the messages after the system's, and their images.
+
+        `opening` fills the first message, and the goal's own images are attached to it.
+        """
+        settings, count = self.settings, len(trajectory.steps)
+        seen = [*(step.observation for step in trajectory.steps), now]
+        first = _boundary(count, settings.turns, settings.block)
+        pages = max(first, _boundary(count, settings.pages, settings.block))
+        if settings.history_tokens:
+            sizes = [self._size(trajectory, seen, turn, turn >= pages) for turn in range(count)]
+            first, pages = _fit(sizes, first, pages, settings)
+        screenshots = max(first, _boundary(count, settings.screenshots - 1, settings.block))
+        messages: list[Message] = []
+        images: list[PromptImage] = []
+        for turn in range(first, count + 1):
+            shown = self.pages.screenshot(seen[turn]) if turn >= screenshots else ()
+            words = self._page_words(trajectory, seen, turn, shown, whole=turn >= pages)
+            if turn == first:
+                left_out = f"({first} earlier turns left out)\n\n" if first else ""
+                left_out += words.pop("outcome")
+                text = self.prompt.fill("opening", **opening, **words, left_out=left_out)
+                shown = (*goal_images, *shown)
+            else:
+                reply = format_reply(trajectory.steps[turn - 1].decision)
+                messages.append(Message("assistant", reply))
+                text = self.prompt.fill("next", **words)
+            messages.append(Message("user", text, tuple(each.image for each in shown)))
+            images.extend(shown)
+        return tuple(messages), tuple(images)
+
+    def _page_words(
+        self,
+        trajectory: Trajectory,
+        seen: Sequence[Observation],
+        turn: int,
+        shown: Sequence[PromptImage] = (),
+        *,
+        whole: bool,
+    ) -> dict[str, str]:
+        """Return the page of a turn, what it came of and what is said beside it, by slot."""
+        page = seen[turn]
+        outcome = f"Outcome of your action: {shorten(page.outcome)}\n\n" if page.outcome else ""
+        images = ", also as the attached screenshot" if shown else ""
+        slots = {"images": self.pages.variant.words + images, "outcome": outcome}
+        if whole:
+            before = replace(trajectory, steps=trajectory.steps[:turn])
+            text, notice = self.pages.format_page(page), self._notice(before, page)
+            return slots | {"page": text, "notice": notice}
+        action, always = trajectory.steps[turn].decision.action, bool(self.settings.replay)
+        text = self.pages.format_recall(page, action, always=always)
+        return slots | {"page": text or _LEFT_OUT, "notice": ""}
+
+    def _size(
+        self, trajectory: Trajectory, seen: Sequence[Observation], turn: int, has_page: bool
+    ) -> tuple[int, int]:
+        """Return the estimated tokens of an earlier turn without its page, and of that page."""
+        reply = format_reply(trajectory.steps[turn].decision)
+        bare, full = (
+            estimate_tokens(
+                reply
+                + self.prompt.fill("next", **self._page_words(trajectory, seen, turn, whole=whole))
+            )
+            for whole in (False, has_page)
+        )
+        return bare, full - bare
+
+
+def format_reply(decision: Decision) -> str:
+    """Return a decision in the form in which replies are asked for."""
+    thought = f"Thought: {decision.thought}\n" if decision.thought else ""
+    return f"{thought}Action: {format_action(decision.action)}"
+
+
+def _boundary(count: int, kept: int, block: int) -> int:
+    """Return how many of `count` old things go, in whole blocks, when at least `kept` stay."""
+    return max(0, count - kept) // block * block
+
+
+def _fit(
+    sizes: Sequence[tuple[int, int]], first: int, pages: int, settings: Prompting
+) -> tuple[int, int]:
+    """Return the boundaries of turns and of pages, moved on by blocks until all fits."""
+    count = len(sizes)
+
+    def total() -> int:
+        return sum(bare for bare, _ in sizes[first:]) + sum(page for _, page in sizes[pages:])
+
+    while total() > settings.history_tokens and pages < count:
+        pages = min(count, pages + settings.block)
+    while total() > settings.history_tokens and first < count:
+        first = min(count, first + settings.block)
+    return first, max(first, pages)
+
+
+def _paragraphs(texts: Sequence[str]) -> str:
+    return "".join(f"{text}\n\n" for text in texts if text)
+
+
+def _references(images: Sequence[PromptImage]) -> tuple[str, ...]:
+    references = tuple(each.reference for each in images)
+    return references if all(references) else ()
+
+
+# -- earlier turns as one text ---------------------------------------------------------------
+
+
+def format_history(
+    trajectory: Trajectory, now: Observation, pages: PageFormatter, settings: Prompting
+) -> str:
+    """Return thoughts, actions and what came of them, with the pages that are to be seen again.
+
+    What was left out is said. Where room is short, words go before pages and the newer before the
+    older.
+    """
+    steps = trajectory.steps
+    if not steps:
+        return "Nothing yet."
+    after = [*(step.observation for step in steps[1:]), now]
+    first, notes = _find_noted_turns(trajectory) if settings.thoughts == "notes" else (0, "")
+    pruned = _find_pruned_turns(trajectory) if settings.plan else {}
+    room = settings.history_tokens - _TOKENS_FOR_OMISSIONS - estimate_tokens(notes)
+
+    def take(text: str) -> bool:
+        nonlocal room
+        size = estimate_tokens(text) if settings.history_tokens else 0
+        fits = not settings.history_tokens or size <= room
+        room -= size if fits else 0
+        return fits
+
+    written: dict[int, str] = {}
+    for number in range(len(steps), first, -1):
+        step, led_to = steps[number - 1], after[number - 1]
+        words = pruned.get(number) or _format_turn(number, step.decision, led_to, settings)
+        if len(written) == settings.turns or not take(words):
+            break
+        written[number] = words
+    lacking = []
+    for number in sorted(written.keys() - pruned.keys(), reverse=True):
+        step, age = steps[number - 1], len(steps) - number + 1
+        if age <= settings.pages:
+            page = f"\n   The page then:\n{pages.format_page(step.observation)}"
+        else:
+            always = age <= settings.replay
+            recall = pages.format_recall(step.observation, step.decision.action, always=always)
+            page = f"\n   Seen there:\n{recall}" if recall else ""
+        if page and take(page):
+            written[number] += page
+        elif page:
+            lacking.append(str(number))
+    left_out = len(steps) - first - len(written)
+    lines = [notes] * bool(notes)
+    lines += [f"({left_out} earlier turns left out)"] * bool(left_out)
+    lines += [f"(pages of turns {', '.join(lacking[::-1])} left out)"] * bool(lacking)
+    # Turns of one plan that was given up share a line.
+    return "\n".join([*lines, *dict.fromkeys(written[number] for number in sorted(written))])
+
+
+def _find_noted_turns(trajectory: Trajectory) -> tuple[int, str]:
+    """Return how many turns the latest notes stand for, and the notes."""
+    words, place = find_last_notes(trajectory)
+    count = max(0, min(place, len(trajectory.steps) - _TURNS_BESIDE_NOTES))
+    if not words or not place:
+        return 0, ""
+    return count, NOTES_PROMPT.fill("past", count=str(place), notes=words) + "\n"
+
+
+def _find_pruned_turns(trajectory: Trajectory) -> dict[int, str]:
+    """Return by number the turns of plans that were given up, with the line that replaces each."""
+    plan = build_plan(trajectory)
+    return {
+        number: f"(turns of plan {worked_on}, which was given up, left out)"
+        for number, worked_on in enumerate(plan.worked_on, start=1)
+        if plan.is_given_up(worked_on)
+    }
+
+
+def _format_turn(number: int, decision: Decision, led_to: Observation, settings: Prompting) -> str:
+    thought = decision.thought
+    if settings.plan:
+        thought = remove_plans(thought)
+    if settings.thoughts == "notes":
+        thought = remove_notes(thought)
+    is_full = settings.thoughts == "full"
+    thought = "\n     ".join(thought.splitlines()) if is_full else shorten(thought)
+    words = f"Thought: {thought}\n   " if thought else ""
+    outcome = f"\n   Outcome: {shorten(led_to.outcome)}" if led_to.outcome else ""
+    return f"{number}. {words}Action: {format_action(decision.action)}{outcome}"
