@@ -11,7 +11,7 @@ from tasks.task import Json
 from webagent.policy.builtin import BuiltinPolicy
 from webagent.policy.exploration import Exploration
 from webagent.records import Trajectory
-from webagent.rollout import Batcher, Planned, collect
+from webagent.rollout import Batcher, PlannedEpisode, collect
 from worldmodel.accuracy import CopyPage, measure
 from worldmodel.model import WorldModel
 from worldmodel.simulate import ImaginedWorld, predict_all, start_key
@@ -73,7 +73,9 @@ def _measure_belief(session: Session, learner: Learner, world: WorldModel, round
     return precision
 
 
-def _plan_dreams(session: Session, starts: Sequence[Trajectory], round: int) -> list[Planned]:
+def _plan_dreams(
+    session: Session, starts: Sequence[Trajectory], round: int
+) -> list[PlannedEpisode]:
     """So many dreams, spread evenly over the real pages to start from."""
     count = session.config.dreams if starts else 0
     base = replace(session.provenance("imagine", round), world="imagined")
@@ -84,7 +86,7 @@ def _plan_dreams(session: Session, starts: Sequence[Trajectory], round: int) -> 
         start = starts[int(order[index % len(order)])]
         task = replace(start.task, max_steps=min(start.task.max_steps, session.config.horizon))
         place = replace(base, index=index, seeded_from=f"{start.id}:0")
-        plan.append(Planned(task, place))
+        plan.append(PlannedEpisode(task, place))
     return plan
 
 

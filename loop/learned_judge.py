@@ -12,7 +12,7 @@ from webagent.models.builtin.model import BuiltinModel
 from webagent.policy.builtin import BuiltinPolicy
 from webagent.policy.exploration import Exploration
 from webagent.records import Trajectory
-from webagent.rollout import Batcher, planned
+from webagent.rollout import Batcher, plan_episodes
 
 PART = "judge"
 """Under which name a judge's weights lie in the run folder."""
@@ -33,7 +33,7 @@ async def train_first_judge(session: Session, learner: Learner) -> None:
     ]
     exploration = Exploration(session.config.temperature, session.config.random_share)
     policy = BuiltinPolicy(learner.policy, exploration=exploration, batched=Batcher)
-    plan = planned(tasks, session.provenance("label", arm=SHARED))
+    plan = plan_episodes(tasks, session.provenance("label", arm=SHARED))
     episodes = await play_episodes(session, plan, policy, "labelled episodes")
     for trajectory, value in zip(episodes, await score_episodes(session, episodes), strict=True):
         learner.success[trajectory.id] = value

@@ -8,7 +8,7 @@ from pathlib import Path
 from benchmarks.oracles import ORACLES, OraclePolicy
 from tasks.suite import split_of
 from webagent.agent.actor import builtin_policy, language_model
-from webagent.agent.asking import Asking, Images
+from webagent.agent.asking import Asking
 from webagent.errors import PolicyError, SetupError, UsageError, unknown_name
 from webagent.models import CannedModel, Capabilities, Endpoint, EndpointModel, Model, load_endpoint
 from webagent.policy.knowledge import Exemplar, Exemplars, Hints, Knowledge, exemplar_of
@@ -16,6 +16,7 @@ from webagent.policy.policy import Policy
 from webagent.policy.prompting import Prompting
 from webagent.records import Decision, Observation, Trajectory
 from webagent.store import ImageFolder, Store
+from webagent.store.images import ImageStore
 
 KINDS = ("oracle", "model:FOLDER", "local:FOLDER", "endpoint")
 PLAIN = Prompting()
@@ -95,7 +96,7 @@ class NamedPolicy:
 
     @asynccontextmanager
     async def ready(
-        self, images: Images | None, metered: Callable[[Model], Model] = lambda model: model
+        self, images: ImageStore | None, metered: Callable[[Model], Model] = lambda model: model
     ) -> AsyncIterator[Policy]:
         """The policy, ready to act; what it holds is given back at the end.
 
@@ -129,7 +130,7 @@ class NamedPolicy:
         given = self.endpoint or Endpoint(self.served)
         return EndpointModel(replace(given, model=self.served, images=self.images))
 
-    def _policy(self, model: Model, images: Images | None) -> Policy:
+    def _policy(self, model: Model, images: ImageStore | None) -> Policy:
         return self.asking.policy(
             model,
             images,

@@ -28,7 +28,7 @@ from webagent.browser import Browser
 from webagent.errors import SetupError, UsageError
 from webagent.policy.policy import Policy
 from webagent.records import Provenance, Trajectory
-from webagent.rollout import OpenWorld, Planned, collect
+from webagent.rollout import OpenWorld, PlannedEpisode, collect
 from webagent.store import Store
 from webagent.training.fit import FitConfig, FitReport
 
@@ -164,7 +164,7 @@ class Session:
 
 async def play_episodes(
     session: Session,
-    plan: Sequence[Planned],
+    plan: Sequence[PlannedEpisode],
     policy: Policy,
     stage: str,
     budget: int | None = None,

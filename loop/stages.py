@@ -23,7 +23,7 @@ from webagent.policy.builtin import BuiltinPolicy
 from webagent.policy.exploration import Exploration
 from webagent.policy.policy import Policy
 from webagent.records import Trajectory
-from webagent.rollout import Batcher, Planned, planned
+from webagent.rollout import Batcher, PlannedEpisode, plan_episodes
 from webagent.training.fit import FitReport
 from worldmodel.lookahead import Direct, Gate, Imagination, Reranked, Vote
 from worldmodel.model import WorldModel
@@ -75,7 +75,7 @@ async def demonstrate(session: Session, learner: Learner) -> None:
     names = [name for name in session.names if name in ORACLES and name not in session.withheld]
     seeds = range(session.repeat * tries, (session.repeat + 1) * tries)
     tasks = [session.suite.task(name, seed) for name in names if wanted for seed in seeds]
-    plan = planned(tasks, session.provenance("demonstrate", arm=SHARED))
+    plan = plan_episodes(tasks, session.provenance("demonstrate", arm=SHARED))
     first = [one for place, one in enumerate(plan) if place % tries < wanted]
     later = [one for place, one in enumerate(plan) if place % tries >= wanted]
     await _shown(session, learner, first, "demonstrations")
@@ -84,7 +84,9 @@ async def demonstrate(session: Session, learner: Learner) -> None:
         await _shown(session, learner, short, "more demonstrations")
 
 
-async def _shown(session: Session, learner: Learner, plan: Sequence[Planned], stage: str) -> None:
+async def _shown(
+    session: Session, learner: Learner, plan: Sequence[PlannedEpisode], stage: str
+) -> None:
     """Play the built-in oracles; the learner keeps what succeeded, as far as it is wanted."""
     episodes = await play_episodes(session, plan, ScriptedSolutions(), stage)
     for trajectory, success in zip(episodes, await score_episodes(session, episodes), strict=True):
@@ -120,7 +122,7 @@ async def collect_real(
     """
     exploration = Exploration(session.config.temperature, session.config.random_share)
     policy = BuiltinPolicy(learner.policy, exploration=exploration, batched=Batcher)
-    plan = planned([one.task for one in drawn], session.provenance("collect", round))
+    plan = plan_episodes([one.task for one in drawn], session.provenance("collect", round))
     episodes = await play_episodes(session, plan, policy, "collect", session.config.steps)
     learner.experience.extend(episodes)
     write_draws(session, drawn, episodes, round)
@@ -196,7 +198,7 @@ async def evaluate(session: Session, learner: Learner, round: int) -> None:
         for index in range(config.evaluate if is_full else config.evaluate_between)
         for name in session.names
     ]
-    plan = planned(tasks, session.provenance("evaluate", round))
+    plan = plan_episodes(tasks, session.provenance("evaluate", round))
     episodes = await play_episodes(session, plan, _acting(session, learner), f"measure {round}")
     await score_episodes(session, episodes)
     for trajectory in episodes:

@@ -31,7 +31,7 @@ from webagent.policy.builtin import BuiltinPolicy
 from webagent.policy.exploration import Exploration, random_action
 from webagent.policy.policy import Policy
 from webagent.records import Decision, Observation, Provenance, Trajectory
-from webagent.rollout import Batcher, Planned, collect
+from webagent.rollout import Batcher, PlannedEpisode, collect
 from webagent.store import Store
 
 WAYS = ("right", "slip", "early", "wild", "quits")
@@ -104,14 +104,14 @@ class Careless:
         return slipped(action, page, rng)
 
 
-def plan(asked: Collection) -> list[Planned]:
+def plan(asked: Collection) -> list[PlannedEpisode]:
     """First seeds first, so that any part of it is fair."""
     names = [name for name in miniwob.select(("all",)) if name in ORACLES]
     if asked.tasks:
         names = [name for name in names if name in asked.tasks]
     counts = {s: getattr(asked, s) for s in ("train", "development", "test")}
     return [
-        Planned(
+        PlannedEpisode(
             miniwob.task(name, asked.first + index, split),
             Provenance(arm=asked.arm, phase=split, index=index),
         )

@@ -17,7 +17,7 @@ from evaluators.reward.frames import FrameSettings, key_frames, patches
 from loop.policies import ScriptedSolutions
 from webagent.browser import Browser
 from webagent.records import Provenance, Trajectory
-from webagent.rollout import collect, planned
+from webagent.rollout import collect, plan_episodes
 from webagent.store import ImageFolder
 
 SETTINGS = {
@@ -38,7 +38,7 @@ async def measure(seeds: int, names: tuple[str, ...]) -> None:
                 return await browser.world(images.add)
 
             played = await collect(
-                planned(tasks, Provenance(phase="frames")),
+                plan_episodes(tasks, Provenance(phase="frames")),
                 ScriptedSolutions(),
                 world,  # type: ignore[arg-type]
                 concurrency=2,

@@ -22,7 +22,7 @@ from webagent.models.builtin.generate import sample
 from webagent.models.builtin.model import BuiltinModel
 from webagent.models.builtin.targets import ActionGrammar, Codec
 from webagent.records import Provenance, Trajectory
-from webagent.rollout import collect, planned
+from webagent.rollout import collect, plan_episodes
 from webagent.training.fit import FitConfig, fit
 from webagent.training.rows import Row as TrainingRow
 from webagent.training.rows import grow_vocabulary, policy_rows
@@ -40,7 +40,7 @@ async def demonstrate(episodes: int) -> tuple[list[Trajectory], float]:
     async with Browser() as browser:
         started = time.perf_counter()
         for name in TASKS:
-            plan = planned([miniwob.task(name, i) for i in range(episodes)], Provenance())
+            plan = plan_episodes([miniwob.task(name, i) for i in range(episodes)], Provenance())
             found += await collect(plan, OraclePolicy(name), browser.world)
         seconds = time.perf_counter() - started
     return found, sum(len(t.steps) for t in found) / seconds

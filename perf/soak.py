@@ -31,11 +31,11 @@ from benchmarks.oracles import OraclePolicy
 from tasks.task import Json, PageHooks, Task
 from webagent.action import Action
 from webagent.action.actions import Click
-from webagent.browser import Browser, Limits
-from webagent.browser.engine import sweep
+from webagent.browser import Browser, BrowserLimits
+from webagent.browser.engine import remove_orphans
 from webagent.policy.policy import ScriptedPolicy
 from webagent.records import Decision, Observation, Provenance, Trajectory
-from webagent.rollout import Planned, collect, planned
+from webagent.rollout import PlannedEpisode, collect, plan_episodes
 from webagent.store import Store
 
 TASKS = ("click-test-2", "click-button", "enter-text", "login-user", "click-option", "click-tab-2")
@@ -111,16 +111,16 @@ def task_of(index: int, site: str) -> Task:
     return Task(SITE, site, "Save", seed, max_steps=30, evidence=reward, hooks=OVER, settle_ms=500)
 
 
-def plan_of(episodes: int, site: str, phase: str) -> list[Planned]:
+def plan_of(episodes: int, site: str, phase: str) -> list[PlannedEpisode]:
     tasks = [task_of(index, site) for index in range(episodes)]
-    return planned(tasks, Provenance(phase=phase))
+    return plan_episodes(tasks, Provenance(phase=phase))
 
 
 async def work(folder: str, episodes: int, site: str, phase: str, part: int) -> None:
     """Play one worker's part of the plan, or what is left of it; a line for each attempt."""
     plan = plan_of(episodes, site, phase)[part::WORKERS]
     with Store.open(Path(folder)) as store:
-        async with Browser(limits=Limits(episodes=200)) as browser:
+        async with Browser(limits=BrowserLimits(episodes=200)) as browser:
             await collect(
                 plan,
                 Script(),
@@ -243,7 +243,7 @@ class Soak:
         """Processes and temporary folders that have outlived the workers."""
         _, alive = psutil.wait_procs(self.seen, timeout=10)
         tempfile.tempdir = str(self.scratch)
-        sweep()
+        remove_orphans()
         return [*map(str, alive), *map(str, self.scratch.iterdir())]
 
 

@@ -16,7 +16,7 @@ from benchmarks.oracles import ORACLES
 from loop.policies import ScriptedSolutions
 from webagent.browser import Browser
 from webagent.records import Provenance, Trajectory
-from webagent.rollout import collect, planned
+from webagent.rollout import collect, plan_episodes
 
 WORLDS = 3
 _NAMES = tuple(name for name in miniwob.NAMES if name in ORACLES)
@@ -25,7 +25,7 @@ _NAMES = tuple(name for name in miniwob.NAMES if name in ORACLES)
 async def play(episodes: int) -> tuple[list[Trajectory], float]:
     """Oracles on every task that one knows, spread evenly, and the seconds they took."""
     chosen = [_NAMES[number * len(_NAMES) // episodes] for number in range(episodes)]
-    plan = planned([miniwob.task(name, 0, "train") for name in chosen], Provenance())
+    plan = plan_episodes([miniwob.task(name, 0, "train") for name in chosen], Provenance())
     async with Browser() as browser:
         await (await browser.world()).close()  # the browser is started, as theirs is
         started = time.perf_counter()

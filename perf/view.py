@@ -30,7 +30,7 @@ from loop.folder import RunFolder
 from loop.settings import ImproveConfig
 from tasks.task import Task
 from webagent.action.actions import Click, Fill
-from webagent.browser.chromium import can_sandbox, find_chromium
+from webagent.browser.chromium import find_chromium, has_sandbox
 from webagent.records import (
     Decision,
     Ending,
@@ -153,7 +153,7 @@ async def drawn(root: str, run: str) -> dict[str, float]:
     found = {}
     async with async_playwright() as playwright:
         chromium = await playwright.chromium.launch(
-            executable_path=find_chromium(headless=True).path, chromium_sandbox=can_sandbox()
+            executable_path=find_chromium(headless=True).path, chromium_sandbox=has_sandbox()
         )
         tab = await chromium.new_page()
         for name, path in PAGES.items():

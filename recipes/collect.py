@@ -23,7 +23,7 @@ from loop.workers import Job, Say, run_jobs
 from recipes.command_line.config import resolve
 from webagent.errors import StoreError
 from webagent.records import Score, Trajectory
-from webagent.rollout import Planned
+from webagent.rollout import PlannedEpisode
 from webagent.store import Store
 
 _KEPT = "finished steps are safe"
@@ -102,7 +102,7 @@ def _chosen(config: CollectConfig) -> Chosen:
     return replace(Chosen.of(config.played), phase=PHASE)
 
 
-def _plan(config: CollectConfig, chosen: Chosen) -> list[Planned]:
+def _plan(config: CollectConfig, chosen: Chosen) -> list[PlannedEpisode]:
     """Every task on its first seed before any on its second, so that a cut is fair."""
     return chosen.plan(arm_of(config.played))[: config.count]
 

@@ -142,13 +142,13 @@ def browser_start(path: str) -> Finding:
         return Finding(name, False, "Playwright is not installed", SETUP)
     from playwright.async_api import Error
 
-    from webagent.browser.chromium import own_words
+    from webagent.browser.chromium import summarize_failure
 
     started = time.monotonic()
     try:
         sum_in_page = asyncio.run(_evaluate(path, "40 + 2"))
     except Error as error:
-        return Finding(name, False, own_words(error.message), SYSTEM_LIBRARIES)
+        return Finding(name, False, summarize_failure(error.message), SYSTEM_LIBRARIES)
     seconds = time.monotonic() - started
     return Finding(name, sum_in_page == 42, f"opened a page and ran a script in {seconds:.1f} s")
 
@@ -168,9 +168,9 @@ async def _evaluate(path: str, expression: str) -> object:
 
 def sandbox() -> Finding:
     """Whether Chromium can shut its pages in; the reason why not goes to the log."""
-    from webagent.browser.chromium import can_sandbox
+    from webagent.browser.chromium import has_sandbox
 
-    possible = can_sandbox()
+    possible = has_sandbox()
     remedy = "for pages you do not trust, run as an ordinary user with user namespaces enabled"
     return Finding(
         "Chromium's sandbox", possible, "can run" if possible else "off", remedy, needed=False

@@ -43,7 +43,7 @@ from webagent.models.model import Model
 from webagent.models.price import Prices
 from webagent.records import Trajectory
 from webagent.store import Store
-from webagent.store.store import Entry
+from webagent.store.store import EpisodeSummary
 
 _WIDTH = 170
 
@@ -163,7 +163,7 @@ class Session:
         with count_episodes(len(work), cost=partial(format_spending, ledger)) as counter:
             await scoring.score(work, self.config.concurrency, counter)
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[EpisodeSummary]:
         """The episodes that are meant."""
         return [
             entry

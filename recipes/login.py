@@ -13,7 +13,7 @@ from loop.console.outcome import CommandResult
 from loop.console.person import wait_for_enter
 from recipes.command_line.config import resolve
 from webagent.browser.sessions.login import PASSPHRASE_VARIABLE, Login, LoginStore, StorageState
-from webagent.browser.sessions.profile import Profile, read_profile
+from webagent.browser.sessions.profile import Profile, open_for_person, read_profile
 from webagent.errors import SetupError, UsageError
 
 
@@ -64,9 +64,8 @@ def main(argv: Sequence[str]) -> CommandResult:
 
 
 async def _log_in(config: LoginConfig, profile: Profile) -> StorageState:
-    from webagent.browser.sessions.profile import opened_for_person
 
-    async with opened_for_person(config.url, profile, config.headless) as context:
+    async with open_for_person(config.url, profile, config.headless) as context:
         await wait_for_enter("Log in in the browser's window, then press Enter here.")
         state: StorageState = await context.storage_state(indexed_db=True)
     if not state["cookies"] and not state["origins"]:

@@ -67,11 +67,11 @@ async def _serve(config: McpConfig, store: Store | None) -> int:
     from apps.mcp.sessions import Kept, Sessions
     from apps.mcp.tools import offers
     from apps.mcp.work import ByClient
-    from webagent.browser import Browser, Limits
+    from webagent.browser import Browser, BrowserLimits
 
     guard = Guard.of(config.policy(), ByClient())
     profile = config.profile()
-    limits = Limits(lease_seconds=60 * config.idle_minutes + config.step_timeout)
+    limits = BrowserLimits(lease_seconds=60 * config.idle_minutes + config.step_timeout)
     browser = Browser(headless=not profile.headed, guard=guard, limits=limits)
     kept = Kept(store, f"mcp-{secrets.token_hex(4)}")
     async with AsyncExitStack() as undo:

@@ -15,7 +15,7 @@ from tasks.task import Task
 from webagent.action import Wait, parse_action
 from webagent.browser import Browser
 from webagent.errors import ActionError, WorldError
-from webagent.observation.variants import VARIANTS, Variant
+from webagent.observation.variants import VARIANTS, ObservationVariant
 from webagent.records import Ending, Observation, Trajectory
 
 Image: TypeAlias = npt.NDArray[np.uint8]
@@ -52,7 +52,7 @@ class Player:
         browser: Browser,
         screenshot: bool = False,
         max_tokens: int = 2000,
-        variant: Variant = VARIANTS["text"],
+        variant: ObservationVariant = VARIANTS["text"],
     ) -> None:
         self._stage = Stage(browser, variant)
         self._wants_image = screenshot or bool(variant.image)

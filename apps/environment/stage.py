@@ -6,7 +6,7 @@ from tasks.task import Task
 from webagent.action import Action
 from webagent.browser import Browser, BrowserWorld
 from webagent.errors import PolicyError, WorldError
-from webagent.observation.variants import VARIANTS, Variant
+from webagent.observation.variants import VARIANTS, ObservationVariant
 from webagent.records import Decision, Ending, Observation, Trajectory
 from webagent.rollout import run_episode
 
@@ -58,7 +58,7 @@ class Episode:
 class Stage:
     """Begins episodes and hands on what is to be done in them."""
 
-    def __init__(self, browser: Browser, variant: Variant = VARIANTS["text"]) -> None:
+    def __init__(self, browser: Browser, variant: ObservationVariant = VARIANTS["text"]) -> None:
         self._browser = browser
         self._variant = variant
         self._world: BrowserWorld | None = None

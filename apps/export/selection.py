@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 from webagent.errors import SetupError
 from webagent.records import Score
-from webagent.store import Entry, Store, Where
+from webagent.store import EpisodeSummary, Store, Where
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
     """An episode to be exported."""
 
-    entry: Entry
+    entry: EpisodeSummary
     scores: tuple[Score, ...]
     success: float | None
     """The frozen judge's headline score; None where it abstained or was not asked."""
@@ -67,7 +67,7 @@ def select(
     return Selection(tuple(real), tuple(dreamt), left_out)
 
 
-def _untold(entry: Entry) -> str:
+def _untold(entry: EpisodeSummary) -> str:
     """Why nothing is told of an episode; empty where something is."""
     if entry.ending is None:
         return "under way"

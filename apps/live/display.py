@@ -8,7 +8,7 @@ from rich.text import Text
 
 from webagent.action import format_action, is_final
 from webagent.agent import Began, Decided, Done, Event
-from webagent.guard.actions import elements_of, shown
+from webagent.guard.actions import elements_of, quote_short
 from webagent.records import PERSON, Decision, Observation
 
 _LONGEST = 400
@@ -28,7 +28,9 @@ class Terminal:
     def show(self, event: Event) -> None:
         """What has just happened, in a line or two."""
         if isinstance(event, Began):
-            self._print("start", f"{plain(event.seen.url)}  {shown(event.seen.title)}", "bold")
+            self._print(
+                "start", f"{plain(event.seen.url)}  {quote_short(event.seen.title)}", "bold"
+            )
             self._wait(self.awaited())
         elif isinstance(event, Decided):
             decision = event.decision
@@ -120,4 +122,4 @@ def plain(text: str) -> str:
 
 def _element(decision: Decision, seen: Observation) -> str:
     found = elements_of(decision.action, seen)[:1] if not is_final(decision.action) else ()
-    return "".join(f"{node.role} {shown(node.name)}" for node in found)
+    return "".join(f"{node.role} {quote_short(node.name)}" for node in found)

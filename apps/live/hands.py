@@ -10,7 +10,7 @@ from apps.record.draft import Draft
 from apps.record.privacy import private, private_action
 from apps.record.translator import Translator
 from webagent.browser import BrowserWorld
-from webagent.browser.watching import Watch
+from webagent.browser.watching import SessionWatch
 from webagent.errors import WorldError
 from webagent.records import Observation
 from webagent.store import Store
@@ -22,7 +22,7 @@ class Hands:
     """What a person does in one world, whenever they are at work there."""
 
     def __init__(self, world: BrowserWorld, store: Store, say: Callable[[str], object]) -> None:
-        self.watch: Watch | None = None
+        self.watch: SessionWatch | None = None
         """Where the person is being watched; None while the agent is at work."""
         self._world = world
         self._store = store
@@ -42,7 +42,7 @@ class Hands:
         if known is not None:
             self._translator.secrets |= known.secrets
             self._translator.secret_marks |= known.secret_marks
-        watch = Watch(self._world, await self._world.look(), self._translator.hear)
+        watch = SessionWatch(self._world, await self._world.look(), self._translator.hear)
         await watch.begin()
         self.watch, self._watching = watch, asyncio.ensure_future(watch.run())
         self._say("the page is yours; what you do is kept. Enter hands it back")

@@ -12,7 +12,7 @@ from tyro.conf import OmitArgPrefixes, Positional
 from loop.costs import Caps, check_cost_cap, load_prices
 from loop.policies import ModelChoice
 from webagent.agent import Agent, Asking
-from webagent.agent.actor import Manner, check_actor, name_of
+from webagent.agent.actor import ModelOptions, check_actor, name_of
 from webagent.agent.agent import check_address
 from webagent.agent.answer_form import check_schema
 from webagent.errors import SetupError, UsageError
@@ -88,7 +88,7 @@ def check(config: RunConfig) -> None:
             "who is to act? Give --model NAME for the server at OPENAI_BASE_URL, --endpoint FILE,"
             " or --policy local:FOLDER for weights in this process"
         )
-    check_actor(acting(config), Manner(vision=config.vision))
+    check_actor(acting(config), ModelOptions(vision=config.vision))
     config.caps.check()
     if config.max_steps < 1:
         raise UsageError(f"--max-steps {config.max_steps} leaves nothing to do")

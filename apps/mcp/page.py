@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from webagent.models.prompt import estimate_tokens, fence, shorten
 from webagent.observation import render, render_node
-from webagent.observation.render import changed
+from webagent.observation.render import find_changes
 from webagent.records import Observation
 
 LEAST_TOKENS = 100
@@ -38,7 +38,7 @@ def news(before: Observation, page: Observation, max_tokens: int) -> str:
     """
     if not _is_comparable(before, page):
         return whole(page, max_tokens)
-    new = changed(before, page)
+    new = find_changes(before, page)
     gone = _gone(before, page)
     if 2 * (len(new) + len(gone)) > len(page.nodes):
         return whole(page, max_tokens, before)

@@ -18,7 +18,7 @@ from webagent.browser import Browser, BrowserWorld
 from webagent.browser.sessions.profile import Profile
 from webagent.errors import CallError, WebAgentError
 from webagent.records import Provenance
-from webagent.rollout import Recorder, Unrecorded
+from webagent.rollout import NullRecorder, Recorder
 from webagent.store import Store
 from webagent.timing import time_limit
 
@@ -40,7 +40,7 @@ class Kept:
     @property
     def recorder(self) -> Recorder:
         """Takes the steps."""
-        return self.store or Unrecorded()
+        return self.store or NullRecorder()
 
 
 class Sessions:

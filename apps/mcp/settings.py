@@ -6,7 +6,7 @@ from pathlib import Path
 from webagent.action import ACTIONS, ESSENTIAL
 from webagent.browser.sessions.profile import Profile, read_profile
 from webagent.errors import UsageError, unknown_name
-from webagent.guard import Guard, GuardPolicy, SiteRule, read_policy, read_site
+from webagent.guard import Guard, GuardPolicy, SiteRule, parse_site, read_policy
 
 FINAL = ("answer", "give_up")
 """How an agent ends an episode; an assistant closes its session."""
@@ -123,7 +123,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 def _opened(site: str) -> SiteRule:
     try:
-        return SiteRule(read_site(site), web_sockets=True)
+        return SiteRule(parse_site(site), web_sockets=True)
     except ValueError as error:
         raise UsageError(
             f"--allow {site}: {error}; expected one as http://localhost:3000"

@@ -6,7 +6,7 @@ from typing import Any
 from apps.record.draft import Draft
 from webagent.action import Action
 from webagent.action import actions as act
-from webagent.browser.watching import Told
+from webagent.browser.watching import UserEvent
 from webagent.records import Observation
 
 FAR = 6
@@ -15,7 +15,7 @@ _BUTTONS: dict[int, act.Button] = {0: "left", 1: "middle", 2: "right"}
 _PICTURES = ("canvas",)
 
 
-def click_of(down: Told) -> Action | None:
+def click_of(down: UserEvent) -> Action | None:
     """A click where the mouse was pressed; None where there is nothing to name and no place."""
     button, keys = _BUTTONS.get(down.said["button"]), down.said.get("keys", [])
     if button is None:
@@ -30,13 +30,13 @@ def click_of(down: Told) -> Action | None:
     return None
 
 
-def is_drag(down: Told, up: Told) -> bool:
+def is_drag(down: UserEvent, up: UserEvent) -> bool:
     """Whether the mouse went far enough between, and off what it was pressed on."""
     way = max(abs(down.said[axis] - up.said[axis]) for axis in ("x", "y"))
     return bool(way > FAR and (down.mark != up.mark or not down.mark))
 
 
-def drag_of(down: Told, up: Told) -> Action | None:
+def drag_of(down: UserEvent, up: UserEvent) -> Action | None:
     """From one element onto another, else from place to place; None inside a frame."""
     source, target = (down.seen.node(each.mark) for each in (down, up))
     if source is not None and target is not None and source is not target:
@@ -46,13 +46,13 @@ def drag_of(down: Told, up: Told) -> Action | None:
     return None
 
 
-def press_of(told: Told, key: str) -> Action:
+def press_of(told: UserEvent, key: str) -> Action:
     """A key with those that were held; Shift is in a letter already."""
     held = [each for each in told.said.get("held", ()) if each != "Shift" or len(key) > 1]
     return act.Press(told.mark, "+".join([*held, key]))
 
 
-def choice_of(told: Told) -> Action:
+def choice_of(told: UserEvent) -> Action:
     """What a list was set to."""
     labels = tuple(told.said["labels"])
     if len(labels) == 1 and not told.said["isSeveral"]:
@@ -72,7 +72,7 @@ def upload_of(mark: int, paths: Sequence[str]) -> Action:
     return act.UploadFiles(mark, tuple(paths))
 
 
-def reply_of(told: Told) -> Action:
+def reply_of(told: UserEvent) -> Action:
     """How a dialog was answered."""
     if told.said["accepted"]:
         return act.AnswerDialog("accept", told.said["text"])
@@ -90,7 +90,7 @@ def is_unchanged(before: Observation, after: Observation) -> bool:
     return (before.nodes, before.url, before.scroll) == (after.nodes, after.url, after.scroll)
 
 
-def not_understood(told: Told) -> str:
+def not_understood(told: UserEvent) -> str:
     """What is said of a deed that is left out."""
     called = told.said.get("called") or "something"
     what = {"down": "a click on", "up": "a drag to", "key": "a key on"}.get(

@@ -10,7 +10,7 @@ from apps.record.privacy import private, private_action
 from apps.record.translator import Translator
 from tasks.task import Task
 from webagent.action import Answer, format_action
-from webagent.browser.watching import Told
+from webagent.browser.watching import UserEvent
 from webagent.records import (
     PERSON,
     Decision,
@@ -68,7 +68,7 @@ class Demonstration:
         self._trajectory = Trajectory(name, task, task.goal, provenance=provenance)
         store.begin(self._trajectory)
 
-    def hear(self, told: Told) -> None:
+    def hear(self, told: UserEvent) -> None:
         """Take in one thing that the person did."""
         self._translator.hear(told)
 

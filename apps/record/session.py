@@ -9,13 +9,13 @@ from contextlib import suppress
 from apps.record.demonstration import Demonstration
 from tasks.task import Task
 from webagent.browser import Browser
-from webagent.browser.pool import Limits
+from webagent.browser.pool import BrowserLimits
 from webagent.browser.sessions.profile import Profile
-from webagent.browser.watching import Watch
+from webagent.browser.watching import SessionWatch
 from webagent.records import Observation
 
 _DAY = 86_400.0
-_LIMITS = Limits(lease_seconds=_DAY, browser_seconds=_DAY)
+_LIMITS = BrowserLimits(lease_seconds=_DAY, browser_seconds=_DAY)
 """A person may take their time."""
 _LAST_LOOK_SECONDS = 3.0
 
@@ -33,7 +33,7 @@ class Session:
     ) -> None:
         self.done = asyncio.Event()
         """To be set when the person says that they are done."""
-        self.watch: Watch | None = None
+        self.watch: SessionWatch | None = None
         """Where the person is being watched; None before the first page is there."""
         self._demonstration = demonstration
         self._say = say
@@ -49,7 +49,7 @@ class Session:
         async with Browser(headless=self._headless, limits=_LIMITS) as browser:
             world = await browser.world(keep_image=keep, profile=profile)
             first = await world.reset(task)
-            watch = self.watch = Watch(world, first, self._demonstration.hear)
+            watch = self.watch = SessionWatch(world, first, self._demonstration.hear)
             await watch.begin()
             self._say("What is done in the window is kept from here on.")
             watching = asyncio.ensure_future(watch.run())

@@ -23,7 +23,7 @@ from apps.record.deeds import (
 from apps.record.draft import Draft, Scrolling, Typing
 from webagent.action import Action
 from webagent.action import actions as act
-from webagent.browser.watching import Told
+from webagent.browser.watching import UserEvent
 from webagent.guard.secret import placeholder
 from webagent.records import Observation
 
@@ -45,12 +45,12 @@ class Translator:
         self.secret_marks: set[int] = set()
         self._keep = keep
         self._say = say
-        self._down: Told | None = None
+        self._down: UserEvent | None = None
         self._held: list[Draft] = []
         self._typing: Typing | None = None
         self._scrolling: Scrolling | None = None
 
-    def hear(self, told: Told) -> None:
+    def hear(self, told: UserEvent) -> None:
         """Take one event in."""
         getattr(self, f"_hear_{told.what}")(told)
 
@@ -61,7 +61,7 @@ class Translator:
         self._end_typing()
         self._hand_on(after)
 
-    def _hear_down(self, told: Told) -> None:
+    def _hear_down(self, told: UserEvent) -> None:
         self._end_typing(told.seen)
         if self._down is not None:
             self._release(self._down, self._down)
@@ -71,24 +71,24 @@ class Translator:
             self._hand_on(told.seen)
         self._down = told
 
-    def _hear_up(self, told: Told) -> None:
+    def _hear_up(self, told: UserEvent) -> None:
         down, self._down = self._down, None
         if down is not None:
             self._release(down, told)
 
-    def _hear_dropped(self, told: Told) -> None:
+    def _hear_dropped(self, told: UserEvent) -> None:
         down, self._down = self._down, None
         if down is not None:
             self._hold(down, drag_of(down, told))
 
-    def _hear_double(self, told: Told) -> None:
+    def _hear_double(self, told: UserEvent) -> None:
         clicks = [each for each in self._held if isinstance(each.action, act.Click)]
         if len(clicks) == MOST_CLICKS and clicks == self._held:
             first = self._held[0]
             mark = getattr(first.action, "mark", 0)
             self._held = [Draft(first.seen, act.DoubleClick(mark), first.called)]
 
-    def _hear_key(self, told: Told) -> None:
+    def _hear_key(self, told: UserEvent) -> None:
         self._end_typing(told.seen)
         self._hand_on(told.seen)
         key = {" ": "Space"}.get(told.said["key"], told.said["key"])
@@ -97,12 +97,12 @@ class Translator:
             return
         self._put(told, press_of(told, key))
 
-    def _hear_typing(self, told: Told) -> None:
+    def _hear_typing(self, told: UserEvent) -> None:
         if self._typing is not None and self._typing.mark == told.mark:
             return
         self._begin_typing(told, told.said.get("value"))
 
-    def _hear_typed(self, told: Told) -> None:
+    def _hear_typed(self, told: UserEvent) -> None:
         if self._typing is None or self._typing.mark != told.mark:
             self._begin_typing(told, None)
         typing = self._typing
@@ -111,7 +111,7 @@ class Translator:
             made = (typing.seen, typing.mark, typing.before, value, is_secret, typing.called)
             self._typing = Typing(*made)
 
-    def _hear_ticked(self, told: Told) -> None:
+    def _hear_ticked(self, told: UserEvent) -> None:
         self._end_typing(told.seen)
         click = self._take_click()
         made = act.Check if told.said["isTicked"] else act.Uncheck
@@ -121,7 +121,7 @@ class Translator:
         else:
             self._put(told, made(told.mark))
 
-    def _hear_chosen(self, told: Told) -> None:
+    def _hear_chosen(self, told: UserEvent) -> None:
         self._end_typing(told.seen)
         self._down = None
         choice = choice_of(told)
@@ -132,7 +132,7 @@ class Translator:
             self._hand_on(told.seen)
             self._put(told, choice, is_held=True)
 
-    def _hear_files(self, told: Told) -> None:
+    def _hear_files(self, told: UserEvent) -> None:
         paths = told.said["paths"]
         if len(paths) != told.said["count"] or not paths:
             self._say(
@@ -144,12 +144,12 @@ class Translator:
         seen, mark = (click.seen, mark_of(click)) if click else (told.seen, told.mark)
         self._held.append(Draft(seen, upload_of(mark, paths), told.said["called"]))
 
-    def _hear_scrolled(self, told: Told) -> None:
+    def _hear_scrolled(self, told: UserEvent) -> None:
         self._hand_on(told.seen)
         scrolling = self._scrolling or Scrolling(told.seen)
         self._scrolling = scrolling.more(told.mark, told.said["dx"], told.said["dy"])
 
-    def _hear_dialog(self, told: Told) -> None:
+    def _hear_dialog(self, told: UserEvent) -> None:
         self._end_typing()
         if self._down is not None:
             down, self._down = self._down, None
@@ -157,31 +157,31 @@ class Translator:
         self._hand_on(told.seen)
         self._keep(Draft(told.seen, reply_of(told)))
 
-    def _hear_went(self, told: Told) -> None:
+    def _hear_went(self, told: UserEvent) -> None:
         self._move(told, act.Goto(told.said["url"]))
 
-    def _hear_back(self, told: Told) -> None:
+    def _hear_back(self, told: UserEvent) -> None:
         self._move(told, act.GoBack())
 
-    def _hear_forward(self, told: Told) -> None:
+    def _hear_forward(self, told: UserEvent) -> None:
         self._move(told, act.GoForward())
 
-    def _hear_tab(self, told: Told) -> None:
+    def _hear_tab(self, told: UserEvent) -> None:
         self._move(told, act.TabFocus(told.said["index"]))
 
-    def _hear_opened(self, told: Told) -> None:
+    def _hear_opened(self, told: UserEvent) -> None:
         self._move(told, act.NewTab())
 
-    def _hear_closed(self, told: Told) -> None:
+    def _hear_closed(self, told: UserEvent) -> None:
         self._move(told, act.TabClose())
 
-    def _move(self, told: Told, action: Action) -> None:
+    def _move(self, told: UserEvent, action: Action) -> None:
         self._end_typing(told.seen)
         self._down = self._scrolling = None
         self._hand_on(told.seen)
         self._keep(Draft(told.seen, action))
 
-    def _release(self, down: Told, up: Told) -> None:
+    def _release(self, down: UserEvent, up: UserEvent) -> None:
         """The mouse was let go of: a click where it was pressed, or a drag to where it is now."""
         kind = down.said.get("kind", "")
         is_typed = self._typing is not None and self._typing.mark == down.mark
@@ -189,13 +189,13 @@ class Translator:
             return
         self._hold(down, drag_of(down, up) if is_drag(down, up) else click_of(down))
 
-    def _hold(self, told: Told, action: Action | None) -> None:
+    def _hold(self, told: UserEvent, action: Action | None) -> None:
         if action is None:
             self._say(not_understood(told))
         else:
             self._put(told, action, is_held=True)
 
-    def _put(self, told: Told, action: Action, *, is_held: bool = False) -> None:
+    def _put(self, told: UserEvent, action: Action, *, is_held: bool = False) -> None:
         """An action on an element, after what brought the element forth."""
         called = told.said.get("called", "")
         mark = getattr(action, "mark", getattr(action, "source", 0))
@@ -210,7 +210,7 @@ class Translator:
         else:
             self._keep(draft)
 
-    def _lead_up(self, told: Told, mark: int) -> None:
+    def _lead_up(self, told: UserEvent, mark: int) -> None:
         scrolling, self._scrolling = self._scrolling, None
         if not mark:
             return
@@ -224,7 +224,7 @@ class Translator:
                 self._hand_on(told.seen)
                 self._keep(Draft(told.rested, act.Hover(hovered[-1])))
 
-    def _begin_typing(self, told: Told, before: str | None) -> None:
+    def _begin_typing(self, told: UserEvent, before: str | None) -> None:
         self._end_typing(told.seen)
         seen = told.seen
         if self._held and self._held[-1].action == act.Click(told.mark):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from webagent.action import actions as act
 from webagent.action import is_final
 from webagent.errors import UsageError, unknown_name
-from webagent.guard.secret import names_in
+from webagent.guard.secret import find_placeholders
 from webagent.records import Trajectory
 
 
@@ -19,7 +19,7 @@ def parameters(recording: Trajectory) -> dict[str, str]:
         if not text or text in found.values():
             continue
         node = step.observation.node(getattr(action, "mark", 0))
-        secrets = names_in(text)
+        secrets = find_placeholders(text)
         base = (
             secrets[0]
             if secrets
@@ -40,7 +40,7 @@ def given(recording: Trajectory, values: Mapping[str, str]) -> dict[str, str]:
     for name, value in values.items():
         if name in known:
             text = known[name]
-            found[name if names_in(text) else text] = value
+            found[name if find_placeholders(text) else text] = value
         elif any(name in each for each in words) or any(
             name in node.name for step in recording.steps for node in step.observation.nodes
         ):

@@ -13,7 +13,7 @@ from tasks.task import Task
 from webagent.action import Action, format_action
 from webagent.action import actions as act
 from webagent.errors import SetupError
-from webagent.guard.secret import names_in
+from webagent.guard.secret import find_placeholders
 from webagent.policy.replay.goals import ValueMapping
 from webagent.records import Node, Observation, Trajectory
 
@@ -196,7 +196,7 @@ class _Writer:
 
     def _text(self, text: str, node: Node | None = None) -> str:
         """A text as source; one that is secret from the environment."""
-        names = names_in(text)
+        names = find_placeholders(text)
         if not names and node is not None and node.kind == "input:password":
             return self._secret(node.name or "password")
         if names and text == f"<secret:{names[0]}>":

@@ -9,7 +9,7 @@ from loop.summary.words import headline_arm
 from webagent.action import format_action
 from webagent.observation import render
 from webagent.records import Score, Step, Trajectory
-from webagent.store import Entry, Store, Where
+from webagent.store import EpisodeSummary, Store, Where
 
 _FAILURES = 3
 _PAGE_TOKENS = 700
@@ -45,7 +45,7 @@ def _frozen(summary: Summary, scores: dict[str, tuple[Score, ...]]) -> dict[str,
     }
 
 
-def _chosen(entries: Sequence[Entry], scores: dict[str, Score]) -> list[Entry]:
+def _chosen(entries: Sequence[EpisodeSummary], scores: dict[str, Score]) -> list[EpisodeSummary]:
     """The longest success, then failures of different tasks, those with most steps first."""
     by_steps = sorted(entries, key=lambda entry: (-entry.steps, entry.task, entry.seed))
     successes = [entry for entry in by_steps if scores[entry.id].value == 1.0]
@@ -53,8 +53,8 @@ def _chosen(entries: Sequence[Entry], scores: dict[str, Score]) -> list[Entry]:
     return [*successes[:1], *_of_different_tasks(failures)[:_FAILURES]]
 
 
-def _of_different_tasks(entries: Iterable[Entry]) -> list[Entry]:
-    first: dict[str, Entry] = {}
+def _of_different_tasks(entries: Iterable[EpisodeSummary]) -> list[EpisodeSummary]:
+    first: dict[str, EpisodeSummary] = {}
     for entry in entries:
         first.setdefault(task_name(entry.task), entry)
     return list(first.values())

@@ -12,7 +12,7 @@ from apps.view.archive import Run
 from loop.folder import read_judge_id
 from loop.summary.measure import task_name
 from webagent.records import SET_APART, Score
-from webagent.store import Entry, Store
+from webagent.store import EpisodeSummary, Store
 
 _HALF = 0.5
 
@@ -33,7 +33,7 @@ class Outcome(StrEnum):
 class Line:
     """One episode as lists show it."""
 
-    entry: Entry
+    entry: EpisodeSummary
     task: str
     """The task's name without benchmark and version."""
     outcome: Outcome
@@ -164,7 +164,7 @@ def _judge(named: str, scores: Mapping[str, Sequence[Score]]) -> str:
     return min(given, key=lambda evaluator: (-given[evaluator], evaluator))
 
 
-def _line(entry: Entry, scores: Iterable[Score], judge: str) -> Line:
+def _line(entry: EpisodeSummary, scores: Iterable[Score], judge: str) -> Line:
     verdicts = tuple(score for score in scores if score.name == "success")
     said = next((score for score in verdicts if score.evaluator.startswith(judge)), None)
     value = said.value if said else None
@@ -178,7 +178,7 @@ def _line(entry: Entry, scores: Iterable[Score], judge: str) -> Line:
     )
 
 
-def _outcome(entry: Entry, value: float | None) -> Outcome:
+def _outcome(entry: EpisodeSummary, value: float | None) -> Outcome:
     if entry.ending is None:
         return Outcome.RUNNING
     if entry.ending.is_infrastructure:

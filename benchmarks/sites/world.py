@@ -16,7 +16,7 @@ from tasks.task import Json, Task
 from webagent.action import Action
 from webagent.errors import GuardError, WorldError
 from webagent.records import Observation
-from webagent.rollout.world import OpenWorld, Preparing, World
+from webagent.rollout.world import OpenWorld, PreparingWorld, World
 from webagent.timing import uncounted
 
 Value = TypeVar("Value")
@@ -194,7 +194,7 @@ class HostedWorld:
 
     async def prepare(self, task: Task) -> None:
         """Only for tasks without a site: others begin with a site that is reset first."""
-        if not task.site and not self._site and isinstance(self._inner, Preparing):
+        if not task.site and not self._site and isinstance(self._inner, PreparingWorld):
             await self._inner.prepare(task)
 
     async def close(self) -> None:

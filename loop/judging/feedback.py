@@ -21,7 +21,7 @@ from webagent.errors import ModelError, SetupError, UsageError
 from webagent.models.model import Model
 from webagent.records import Trajectory
 from webagent.store import Store
-from webagent.store.store import Entry
+from webagent.store.store import EpisodeSummary
 
 ASKED_SIZES = (4, 6, 8, 10, 12)
 """Numbers of metrics that a model is asked to make; each costs a request of its own, and more to
@@ -29,7 +29,7 @@ measure."""
 
 
 async def induced(
-    store: Store, entries: Sequence[Entry], config: JudgeConfig, model: Model | None
+    store: Store, entries: Sequence[EpisodeSummary], config: JudgeConfig, model: Model | None
 ) -> Induced:
     """The metrics, with what could not be grounded among the problems.
 

@@ -8,11 +8,11 @@ from difflib import get_close_matches
 from evaluators.labels import Label
 from webagent.errors import SetupError
 from webagent.store import Store
-from webagent.store.store import Entry
+from webagent.store.store import EpisodeSummary
 
 
 def placed(
-    labels: Sequence[Label], entries: Sequence[Entry], *, ignore_unknown: bool
+    labels: Sequence[Label], entries: Sequence[EpisodeSummary], *, ignore_unknown: bool
 ) -> tuple[list[Label], int]:
     """The labels under the ids of the run's episodes, with their tasks, and how many found none.
 
@@ -21,7 +21,7 @@ def placed(
     when none is left.
     """
     by_id = {entry.id: entry for entry in entries}
-    by_task: defaultdict[tuple[str, str], list[Entry]] = defaultdict(list)
+    by_task: defaultdict[tuple[str, str], list[EpisodeSummary]] = defaultdict(list)
     for entry in entries:
         for name in _names(entry.task):
             by_task[name, entry.arm].append(entry)
@@ -49,7 +49,7 @@ def values_of(store: Store, score: str = "success") -> dict[str, dict[str, float
     return dict(values)
 
 
-def _about(label: Label, entry: Entry) -> Label:
+def _about(label: Label, entry: EpisodeSummary) -> Label:
     benchmark, _, _ = entry.task.rpartition("/")
     return replace(
         label,
@@ -66,7 +66,7 @@ def _names(task: str) -> set[str]:
     return {task, bare, bare.replace("/", ".", 1), bare.rsplit("/", 1)[-1]}
 
 
-def _unknown(unknown: Sequence[str], total: int, known: dict[str, Entry]) -> SetupError:
+def _unknown(unknown: Sequence[str], total: int, known: dict[str, EpisodeSummary]) -> SetupError:
     shown = ", ".join(map(repr, unknown[:3])) + (", …" if len(unknown) > 3 else "")
     close = get_close_matches(unknown[0], list(known), n=1) if unknown else []
     hint = (

@@ -12,7 +12,7 @@ from tasks.task import Task
 from webagent.action import Action, Answer, GiveUp
 from webagent.policy.policy import Script, ScriptedPolicy, play_actions, replay_recording
 from webagent.records import Ending, Observation, Provenance, Trajectory
-from webagent.rollout import Planned, planned
+from webagent.rollout import PlannedEpisode, plan_episodes
 from webagent.store import Store
 
 ORACLES = "oracles"
@@ -55,17 +55,17 @@ def is_infeasible(task: Task) -> bool:
     )
 
 
-def oracle_plan(chosen: Chosen, names: Iterable[str], trial: int) -> list[Planned]:
+def oracle_plan(chosen: Chosen, names: Iterable[str], trial: int) -> list[PlannedEpisode]:
     """Episodes in which oracles show their tasks, on seeds that are not measured."""
     from benchmarks.oracles import ORACLES
 
     split = "train" if chosen.split == "development" else "development"
     tasks = [chosen.suite.task(name, trial, split) for name in names]
     known = [task for task in tasks if task.name in ORACLES]
-    return planned(known, Provenance(arm="oracle", phase=RECORDING, round=trial))
+    return plan_episodes(known, Provenance(arm="oracle", phase=RECORDING, round=trial))
 
 
-def plan(chosen: Chosen, known: Collection[str], seeds: int) -> list[Planned]:
+def plan(chosen: Chosen, known: Collection[str], seeds: int) -> list[PlannedEpisode]:
     """The episodes of all baselines, on the first seeds that are measured; a replay of the tasks
     that are `known`."""
     tasks = chosen.tasks(seeds)
@@ -76,7 +76,7 @@ def plan(chosen: Chosen, known: Collection[str], seeds: int) -> list[Planned]:
     return [
         entry
         for arm, own in by_arm.items()
-        for entry in planned(own, Provenance(arm=arm, phase=PHASE))
+        for entry in plan_episodes(own, Provenance(arm=arm, phase=PHASE))
     ]
 
 

@@ -20,7 +20,7 @@ from loop.measurement.worlds import Stage, stage_of
 from webagent.models.metered import Ledger, MeteredModel
 from webagent.policy.policy import Policy
 from webagent.records import Trajectory
-from webagent.rollout import Planned, Recorder, collect
+from webagent.rollout import PlannedEpisode, Recorder, collect
 from webagent.store import Store
 
 BASELINES = "baselines"
@@ -43,7 +43,7 @@ class Measurement:
     seen: Callable[[Trajectory], None] | None = None
     """Called with every episode that ends, in place of showing how far it is."""
 
-    async def play_plan(self, plan: Sequence[Planned]) -> None:
+    async def play_plan(self, plan: Sequence[PlannedEpisode]) -> None:
         """Play the policy alone on a plan of one's own; every episode is scored as it ends."""
         async with self._judge() as verdicts, stage_of(self.config, self.chosen, self.store) as on:
             await self._play_policy(on, verdicts, plan)
@@ -69,7 +69,9 @@ class Measurement:
         async with judging_in(self.store, spec, asked, self.ledger) as verdicts:
             yield verdicts
 
-    async def _play_policy(self, stage: Stage, verdicts: Verdicts, plan: Sequence[Planned]) -> None:
+    async def _play_policy(
+        self, stage: Stage, verdicts: Verdicts, plan: Sequence[PlannedEpisode]
+    ) -> None:
         played = contestant(self.config)
         played.asking.note(self.store)
         metered = partial(MeteredModel, ledger=self.ledger)
@@ -94,7 +96,7 @@ class Measurement:
 
     async def _collect(
         self,
-        plan: Sequence[Planned],
+        plan: Sequence[PlannedEpisode],
         policy: Policy,
         stage: Stage,
         verdicts: Verdicts,

@@ -13,7 +13,7 @@ from tasks.suite import Suite, UnknownTask
 from tasks.task import Task
 from webagent.errors import SetupError, UsageError
 from webagent.records import Provenance
-from webagent.rollout import Planned, planned
+from webagent.rollout import PlannedEpisode, plan_episodes
 
 SEEDS = 10
 """Of a benchmark whose tasks differ by seed, where nothing else is said."""
@@ -67,10 +67,10 @@ class Chosen:
             for name in self.names
         ]
 
-    def plan(self, arm: str) -> list[Planned]:
+    def plan(self, arm: str) -> list[PlannedEpisode]:
         """The policy's episodes."""
         tasks = [task for task in self.tasks() for _ in range(self.samples)]
-        return planned(tasks, Provenance(arm=arm, phase=self.phase))
+        return plan_episodes(tasks, Provenance(arm=arm, phase=self.phase))
 
     def seeds_told(self) -> str:
         """The seeds, or the repeats, in words."""
@@ -83,7 +83,7 @@ class Chosen:
         return f"{times} of each task: its tasks are the same whatever the seed"
 
 
-def plan(config: BenchmarkConfig) -> list[Planned]:
+def plan(config: BenchmarkConfig) -> list[PlannedEpisode]:
     """What the settings ask to be measured."""
     return Chosen.of(config).plan(arm_of(config))
 

@@ -9,7 +9,6 @@ from benchmarks.sites.hosting import Hosting
 from loop.measurement.selection import Chosen, own_folders
 from loop.measurement.settings import BenchmarkConfig, contestant, judge_of
 from tasks.task import Json, Task
-from webagent.agent.asking import Images
 from webagent.browser import Browser, BrowserWorld
 from webagent.browser.pictures import GoalPictures
 from webagent.browser.sessions.login import Logins
@@ -18,10 +17,11 @@ from webagent.browser.sessions.traffic import read_traffic
 from webagent.errors import SetupError, UsageError
 from webagent.guard import Guard
 from webagent.guard.decide import decide_request
-from webagent.observation.variants import Variant
+from webagent.observation.variants import ObservationVariant
 from webagent.records import Observation
 from webagent.rollout import OpenWorld, World
 from webagent.store import Store
+from webagent.store.images import ImageStore
 
 _ABOVE = 3
 """How many folders above the task file pictures are looked for in: paths count from the top of the
@@ -36,10 +36,10 @@ class Stage:
     hosting: Hosting
     store: Store
     profile: Profile
-    variant: Variant | None = None
+    variant: ObservationVariant | None = None
     is_judged_by_sight: bool = False
     """Whether screenshots are kept for the judge."""
-    images: Images | None = None
+    images: ImageStore | None = None
     """What a policy that looks finds images by; None where it does not look."""
     needed: GoalPictures | None = None
     """Without these an episode is not begun."""

@@ -22,7 +22,7 @@ from tasks.proposal import Proposal, Refusal
 from tasks.task import Task
 from webagent.guard import Guard
 from webagent.guard.decide import decide_request
-from webagent.guard.policy import for_task
+from webagent.guard.policy import open_for_task
 from webagent.models.model import Message
 from webagent.models.model import Reply as ModelReply
 from webagent.models.prompt import Prompt, fence, load_prompt
@@ -118,7 +118,7 @@ def limits_of(guard: Guard | None) -> Limits:
     policy = guard.policy
 
     def closed(url: str) -> str:
-        verdict = decide_request(for_task(policy, url), url)
+        verdict = decide_request(open_for_task(policy, url), url)
         return "" if verdict.is_allowed else f"the guard closes it: {verdict.reason}"
 
     reading = {"GET", "HEAD", "OPTIONS"}

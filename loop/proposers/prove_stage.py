@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from tasks.task import Task
 from webagent.policy.policy import Policy
 from webagent.records import Decision, Observation, Provenance, Trajectory
-from webagent.rollout import OpenWorld, Planned, Recorder, collect
+from webagent.rollout import OpenWorld, PlannedEpisode, Recorder, collect
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Stage:
         """
         provenance = replace(self.provenance, phase=phase)
         plan = [
-            Planned(each.task, replace(provenance, index=index))
+            PlannedEpisode(each.task, replace(provenance, index=index))
             for index, each in enumerate(wanted)
         ]
         played = await collect(

@@ -5,7 +5,7 @@ from typing import TypedDict
 
 from evaluators.statistics import wilson
 from webagent.records import SET_APART
-from webagent.store import Entry
+from webagent.store import EpisodeSummary
 
 NOTHING, GIVE_UP, REPLAY = "do nothing", "give up at once", "blind replay"
 BASELINES = (NOTHING, GIVE_UP, REPLAY)
@@ -27,7 +27,9 @@ class BaselineRow(TypedDict):
     """The policy's success on the same tasks and seeds; None where it has not played them."""
 
 
-def baseline_rows(entries: Sequence[Entry], values: Mapping[str, float]) -> list[BaselineRow]:
+def baseline_rows(
+    entries: Sequence[EpisodeSummary], values: Mapping[str, float]
+) -> list[BaselineRow]:
     """A row for each baseline that was scored; `values` has episodes' scores of the judge."""
     measured: dict[tuple[str, int], list[float]] = {}
     for entry in entries:
@@ -43,7 +45,7 @@ def baseline_rows(entries: Sequence[Entry], values: Mapping[str, float]) -> list
 
 def _row(
     name: str,
-    own: Sequence[Entry],
+    own: Sequence[EpisodeSummary],
     values: Mapping[str, float],
     measured: Mapping[tuple[str, int], list[float]],
 ) -> BaselineRow:

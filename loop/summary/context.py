@@ -8,7 +8,7 @@ from loop.summary.baselines import BASELINES, PHASE, baseline_rows
 from loop.summary.macro import macro_row
 from loop.summary.shape import RunMeta, Summary
 from webagent.records import Score
-from webagent.store import Entry, Store
+from webagent.store import EpisodeSummary, Store
 
 _LONGEST_REASON = 120
 _MOST_REASONS = 3
@@ -46,7 +46,7 @@ def add_context(
 
 
 def _said(
-    entries: Sequence[Entry], scores: Mapping[str, Sequence[Score]], judge: str
+    entries: Sequence[EpisodeSummary], scores: Mapping[str, Sequence[Score]], judge: str
 ) -> tuple[dict[str, float], Counter[str]]:
     """Episodes' headline scores, and why episodes of the policy have none."""
     values: dict[str, float] = {}
@@ -65,6 +65,6 @@ def _said(
     return values, unscored
 
 
-def _is_unscored(name: str, entries: Sequence[Entry], values: Mapping[str, float]) -> bool:
+def _is_unscored(name: str, entries: Sequence[EpisodeSummary], values: Mapping[str, float]) -> bool:
     own = [entry.id for entry in entries if (entry.phase, entry.arm) == (PHASE, name)]
     return bool(own) and not any(episode in values for episode in own)

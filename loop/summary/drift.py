@@ -8,7 +8,7 @@ from typing import TypedDict
 from evaluators.statistics import Outcomes, difference, wilson
 from loop.arms import ARMS
 from webagent.records import Score
-from webagent.store import Entry, Store
+from webagent.store import EpisodeSummary, Store
 
 OWN, FROZEN = "judged", "frozen"
 """Names of the scores that an arm's own learned judge and the frozen one leave."""
@@ -44,7 +44,7 @@ class DriftRow(TypedDict):
 class _Judged:
     """An episode with the truth and what was believed."""
 
-    entry: Entry
+    entry: EpisodeSummary
     true: float
     believed: float
     frozen: float

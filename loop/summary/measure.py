@@ -23,7 +23,7 @@ from loop.summary.shape import (
 from loop.summary.spent import spent
 from webagent.records import Ending, Score
 from webagent.rollout import INTERRUPTED
-from webagent.store import Entry, Store
+from webagent.store import EpisodeSummary, Store
 
 Key = TypeVar("Key")
 
@@ -49,7 +49,7 @@ PAIRS = (
 class Measured:
     """A held-out episode with the frozen judge's scores."""
 
-    entry: Entry
+    entry: EpisodeSummary
     task: str
     success: float
     raw_positive: float
@@ -98,7 +98,7 @@ def _last(measured: Iterable[Measured], arm: ArmRow) -> list[tuple[str, float]]:
 
 
 def _scored(
-    entries: Iterable[Entry], scores: Mapping[str, Sequence[Score]], judge: str
+    entries: Iterable[EpisodeSummary], scores: Mapping[str, Sequence[Score]], judge: str
 ) -> tuple[list[Measured], set[str]]:
     """The episodes the frozen judge has a headline score of, and who judged."""
     measured, judges = [], set[str]()
@@ -265,7 +265,7 @@ def _is(one: Measured, arm: str, number: int) -> bool:
     return one.entry.arm == arm and one.entry.round == number
 
 
-def _failures(store: Store, played: Iterable[Entry]) -> dict[str, int]:
+def _failures(store: Store, played: Iterable[EpisodeSummary]) -> dict[str, int]:
     """Attempts that ended for reasons outside the agent, and measurements lost to them."""
     kinds = [ending for ending in Ending if ending.is_infrastructure]
     failed = store.entries("finished", ending=kinds)
@@ -276,7 +276,7 @@ def _failures(store: Store, played: Iterable[Entry]) -> dict[str, int]:
     return {**{name: counts[name] for name in names}, "masked": len(lost)}
 
 
-def _place(entry: Entry) -> tuple[str, int, int, int]:
+def _place(entry: EpisodeSummary) -> tuple[str, int, int, int]:
     """The place in its plan, the same for all attempts."""
     return entry.arm, entry.repeat, entry.round, entry.index
 

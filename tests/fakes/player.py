@@ -10,13 +10,13 @@ from pathlib import Path
 from perf.fakes.policy import ScriptedPolicy
 from perf.fakes.world import FakeWorld, fake_plan
 from webagent.records import Provenance, Step, Trajectory
-from webagent.rollout import Planned, collect, planned
+from webagent.rollout import PlannedEpisode, collect, plan_episodes
 from webagent.store import Store
 
 
-def player_plan(arm: str, episodes: int) -> list[Planned]:
+def player_plan(arm: str, episodes: int) -> list[PlannedEpisode]:
     """What the process plays."""
-    return planned(fake_plan(episodes), Provenance(run="r", arm=arm, phase="collect"))
+    return plan_episodes(fake_plan(episodes), Provenance(run="r", arm=arm, phase="collect"))
 
 
 class Announcing:

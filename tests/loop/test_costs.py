@@ -30,7 +30,7 @@ from webagent.models.model import Capabilities, Completion, Reply
 from webagent.models.price import Price, Prices
 from webagent.policy.language import LanguagePolicy
 from webagent.records import Decision, Observation, Provenance, Trajectory
-from webagent.rollout import collect, planned
+from webagent.rollout import collect, plan_episodes
 from webagent.store import Store
 
 PRICES = Prices({"tiny": Price(input=1.0, output=2.0, currency="USD", source="a test")})
@@ -72,7 +72,7 @@ async def session(store: Store, caps: Caps, seconds: float | None = None) -> Pla
     """Play six episodes of three steps as far as the caps allow."""
     ledger = open_ledger(store, caps, PRICES)
     player = Player(ledger)
-    plan = planned(fake_plan(6), Provenance(arm="tiny", phase="evaluate"))
+    plan = plan_episodes(fake_plan(6), Provenance(arm="tiny", phase="evaluate"))
 
     async def world() -> FakeWorld:
         return FakeWorld()

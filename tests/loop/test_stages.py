@@ -15,7 +15,7 @@ from loop.settings import ImproveConfig
 from loop.stages import demonstrate, tell_of_few_passes
 from tests.fakes.lessons import untrained
 from webagent.records import Ending, Trajectory
-from webagent.rollout import Planned
+from webagent.rollout import PlannedEpisode
 from webagent.training.fit import FitReport
 
 
@@ -57,7 +57,7 @@ async def test_spare_demonstrations_are_played_only_of_tasks_that_fell_short(
     waves: list[tuple[str, list[tuple[str, int, int]]]] = []
 
     async def play(
-        session: Session, plan: Sequence[Planned], policy: object, stage: str
+        session: Session, plan: Sequence[PlannedEpisode], policy: object, stage: str
     ) -> list[Trajectory]:
         wave = [(one.task.name, one.task.seed, one.provenance.index) for one in plan]
         waves.append((stage, wave))

@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias, cast
 
-from webagent.agent.asking import Asking, Images
+from webagent.agent.asking import Asking
 from webagent.errors import SetupError, UsageError
 from webagent.models.endpoint import Endpoint, EndpointModel
 from webagent.models.metered import Ledger, MeteredModel
 from webagent.models.model import Model
 from webagent.models.price import Prices
 from webagent.policy.policy import Knowledge, Policy
+from webagent.store.images import ImageStore
 
 
 def language_model(place: str) -> Model:
@@ -63,7 +64,7 @@ weights in this process, `model:FOLDER` for built-in ones; an `Endpoint`; a `Mod
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class ModelOptions:
     """How a language model is asked."""
 
     asking: Asking | None = None
@@ -82,15 +83,15 @@ class Actor:
 
     model: Model | None
     policy: Policy | None
-    manner: Manner
+    manner: ModelOptions
 
-    def policy_of(self, ledger: Ledger, images: Images) -> Policy:
+    def policy_of(self, ledger: Ledger, images: ImageStore) -> Policy:
         """The policy of one task, whose requests the ledger books. Raises `SetupError`."""
         if self.model is None:
             assert self.policy is not None
             return self.policy
         manner = self.manner
-        return asking_of(manner).policy(
+        return default_asking(manner).policy(
             cast(Model, MeteredModel(self.model, ledger)),
             images if manner.vision else None,
             manner.knowledge,
@@ -99,7 +100,7 @@ class Actor:
         )
 
 
-def check_actor(who: Acting, manner: Manner) -> None:
+def check_actor(who: Acting, manner: ModelOptions) -> None:
     """Whether anybody is named. Raises `SetupError`; loads and asks nothing."""
     if isinstance(who, str) and (not who.strip() or who in ("local:", "model:")):
         raise UsageError(
@@ -138,7 +139,7 @@ def name_of(who: Acting) -> str:
 
 
 @asynccontextmanager
-async def actor_of(who: Acting, manner: Manner) -> AsyncIterator[Actor]:
+async def actor_of(who: Acting, manner: ModelOptions) -> AsyncIterator[Actor]:
     """Whoever acts, ready. Weights are loaded and given back, a server is asked nothing yet; what
     was at hand before stays open. Raises `SetupError` or `ModelError`."""
     if _acts(who):
@@ -155,12 +156,12 @@ async def actor_of(who: Acting, manner: Manner) -> AsyncIterator[Actor]:
             await model.close()
 
 
-def asking_of(manner: Manner) -> Asking:
+def default_asking(manner: ModelOptions) -> Asking:
     """How the model is asked, where nothing else is said."""
     return manner.asking or Asking()
 
 
-def _opened(who: str | Endpoint, manner: Manner) -> tuple[Model, Manner]:
+def _opened(who: str | Endpoint, manner: ModelOptions) -> tuple[Model, ModelOptions]:
     if isinstance(who, str) and who.startswith("local:"):
         place = who.removeprefix("local:")
         trained = manner.asking or Asking.load(Path(place))

@@ -14,15 +14,15 @@ from tasks.task import Task
 from webagent.agent.actor import (
     Acting,
     Actor,
-    Manner,
+    ModelOptions,
     actor_of,
-    asking_of,
     check_actor,
     check_price,
+    default_asking,
 )
-from webagent.agent.answer_form import Schema, Structured, check_schema, goal_with
-from webagent.agent.asking import Asking, Images
-from webagent.agent.events import HeardPolicy, HeardWorld, Listen
+from webagent.agent.answer_form import Schema, StructuredPolicy, add_schema, check_schema
+from webagent.agent.asking import Asking
+from webagent.agent.events import Listen, ReportingPolicy, ReportingWorld
 from webagent.agent.result import Cost, Result
 from webagent.agent.stop import Stop
 from webagent.errors import UsageError
@@ -34,7 +34,7 @@ from webagent.records import Provenance
 from webagent.rollout.episode import run_episode
 from webagent.rollout.world import World
 from webagent.store import Store
-from webagent.store.images import Album
+from webagent.store.images import ImageStore, MemoryImages
 
 if TYPE_CHECKING:
     from webagent.browser import Browser, BrowserWorld
@@ -47,7 +47,7 @@ Between: TypeAlias = "Callable[[Policy, BrowserWorld, Stop], tuple[Policy, World
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class TaskTerms:
     """What holds for every task of an agent."""
 
     limits: Limits
@@ -59,7 +59,7 @@ class Terms:
 
 
 @dataclass(slots=True)
-class Held:
+class AgentResources:
     """What an agent keeps between tasks."""
 
     actor: Actor
@@ -73,11 +73,11 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class TaskRun:
     """A task with whoever watches it."""
 
-    held: Held
-    terms: Terms
+    held: AgentResources
+    terms: TaskTerms
     task: Task
     schema: Schema | None = None
     listen: Listen | None = None
@@ -88,9 +88,9 @@ class Attempt:
         """What came of it. Raises `SetupError` and `StoreError`."""
         terms, stop = self.terms, self.stop or Stop()
         ledger = Ledger(terms.limits, terms.prices)
-        images: Images = terms.store.images if terms.store else Album()
+        images: ImageStore = terms.store.images if terms.store else MemoryImages()
         policy = self.held.actor.policy_of(ledger, images)
-        structured = Structured(policy, self.schema) if self.schema is not None else None
+        structured = StructuredPolicy(policy, self.schema) if self.schema is not None else None
         acting, world = self._joined(structured or policy, await self._world(images), stop)
         try:
             async with stop.within(ledger, terms.seconds):
@@ -107,10 +107,10 @@ class Attempt:
     def _joined(self, policy: Policy, world: "BrowserWorld", stop: Stop) -> tuple[Policy, World]:
         joined = self.between(policy, world, stop) if self.between else (policy, world)
         listen = self.listen or (lambda event: None)
-        return HeardPolicy(joined[0], stop, listen), HeardWorld(joined[1], stop, listen)
+        return ReportingPolicy(joined[0], stop, listen), ReportingWorld(joined[1], stop, listen)
 
-    async def _world(self, images: Images) -> "BrowserWorld":
-        held, variant = self.held, asking_of(self.held.actor.manner).variant
+    async def _world(self, images: ImageStore) -> "BrowserWorld":
+        held, variant = self.held, default_asking(self.held.actor.manner).variant
         return await held.browser.world(
             images.add if self.terms.is_pictured or variant.image else None,
             held.profile,
@@ -190,7 +190,7 @@ class Agent:
     """Keeps every episode as runs do, with its screenshots; without one nothing is kept."""
     screenshots: bool = False
     """Take a screenshot of every page even where the model does not look."""
-    _held: Held | None = field(default=None, init=False, repr=False)
+    _held: AgentResources | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         check_actor(self.model, self._manner())
@@ -272,14 +272,14 @@ class Agent:
         if schema is not None:
             check_schema(schema)
         asked = self._task(task, url, schema)
-        attempt = Attempt(self._held, self._terms(), asked, schema, listen, stop, between)
+        attempt = TaskRun(self._held, self._terms(), asked, schema, listen, stop, between)
         return await attempt.play(
             provenance or Provenance(phase=PHASE, index=next(self._held.numbers))
         )
 
     def _task(self, task: str | Task, url: str, schema: Schema | None) -> Task:
         if isinstance(task, Task):
-            goal = goal_with(task.goal, schema) if schema is not None else task.goal
+            goal = add_schema(task.goal, schema) if schema is not None else task.goal
             return replace(task, goal=goal)
         if not task.strip():
             raise UsageError("the task is empty; say in a sentence what is to be done")
@@ -287,17 +287,19 @@ class Agent:
         return Task(
             id=f"live/{_named(task)}@1",
             start_url=url,
-            goal=goal_with(task, schema) if schema is not None else task,
+            goal=add_schema(task, schema) if schema is not None else task,
             max_steps=self.max_steps,
             clock="real",
             login=self.login,
         )
 
-    def _held_with(self, actor: Actor, browser: "Browser") -> Held:
-        return Held(actor, browser, self._profile(), self._logins(), self.handover, self._numbers())
+    def _held_with(self, actor: Actor, browser: "Browser") -> AgentResources:
+        return AgentResources(
+            actor, browser, self._profile(), self._logins(), self.handover, self._numbers()
+        )
 
-    def _terms(self) -> Terms:
-        return Terms(
+    def _terms(self) -> TaskTerms:
+        return TaskTerms(
             Limits(self.max_cost, self.max_tokens_total),
             self._prices(),
             None if self.max_minutes is None else 60 * self.max_minutes,
@@ -305,8 +307,10 @@ class Agent:
             self.vision or self.screenshots,
         )
 
-    def _manner(self) -> Manner:
-        return Manner(self.asking, self.vision, self.knowledge, self.temperature, self.max_tokens)
+    def _manner(self) -> ModelOptions:
+        return ModelOptions(
+            self.asking, self.vision, self.knowledge, self.temperature, self.max_tokens
+        )
 
     def _prices(self) -> Prices:
         return (
@@ -324,7 +328,7 @@ class Agent:
 
     def _own_browser(self) -> "Browser":
         from webagent.browser import Browser
-        from webagent.browser import Limits as Supplied
+        from webagent.browser import BrowserLimits as Supplied
 
         patient = Supplied(lease_seconds=_DAY, browser_seconds=_DAY)
         limits = patient if self.headed else None

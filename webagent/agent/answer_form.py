@@ -34,7 +34,7 @@ def check_schema(schema: Schema) -> None:
         raise UsageError(f"the JSON Schema cannot be written as JSON: {error}") from error
 
 
-def goal_with(task: str, schema: Schema) -> str:
+def add_schema(task: str, schema: Schema) -> str:
     """The task with the form its answer is to have."""
     written = json.dumps(schema, ensure_ascii=False, sort_keys=True)
     return f"{task}\n\nThe answer is to be JSON, and nothing else, that fits this schema: {written}"
@@ -66,7 +66,7 @@ def read_answer(text: str, schema: Schema) -> Json:
     return value
 
 
-class Structured:
+class StructuredPolicy:
     """The policy; an answer of its that does not fit is sent back once with what is wrong."""
 
     def __init__(self, policy: Policy, schema: Schema) -> None:

@@ -4,35 +4,23 @@ import json
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Protocol
 
 from webagent.action import ESSENTIAL
 from webagent.errors import SetupError, unknown_name
 from webagent.models.model import Model
 from webagent.models.prompt import Prompt, load_prompt
-from webagent.observation.variants import Variant, variant_named
+from webagent.observation.variants import ObservationVariant, variant_named
 from webagent.policy.knowledge import Knowledge
 from webagent.policy.language import PROMPT, LanguagePolicy
 from webagent.policy.prompting import Prompting
 from webagent.records import Observation
 from webagent.store import Store
+from webagent.store.images import ImageStore
 
 FILE = "asking.json"
 _STATE = "asking"
 MAX_TOKENS = 2000
 """Of a page's text in a prompt, at most; estimated."""
-
-
-class Images(Protocol):
-    """Keeps screenshots and finds them again; an `ImageFolder` is one."""
-
-    def get(self, reference: str) -> bytes:
-        """An image by its reference."""
-        ...
-
-    def add(self, image: bytes) -> str:
-        """Keep an image; its reference."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +33,14 @@ class Asking:
     observation: str = "text"
 
     @property
-    def variant(self) -> Variant:
+    def variant(self) -> ObservationVariant:
         """The form in which pages are shown."""
         return variant_named(self.observation)
 
     def policy(
         self,
         model: Model,
-        images: Images | None = None,
+        images: ImageStore | None = None,
         knowledge: tuple[Knowledge, ...] = (),
         *,
         temperature: float = 0.0,
@@ -119,5 +107,5 @@ def prompt_named(name: str) -> Prompt:
     return load_prompt(known[name])
 
 
-def _write(variant: Variant, page: Observation) -> str:
+def _write(variant: ObservationVariant, page: Observation) -> str:
     return variant.write(page, MAX_TOKENS)

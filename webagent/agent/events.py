@@ -46,7 +46,7 @@ Listen: TypeAlias = Callable[[Event], object]
 """Called in the event loop; it must not block."""
 
 
-class HeardPolicy:
+class ReportingPolicy:
     """The policy; what it decides is told, and it is not waited for once all is to end."""
 
     def __init__(self, policy: Policy, stop: Stop, listen: Listen) -> None:
@@ -65,7 +65,7 @@ class HeardPolicy:
         return await self._stop.unless(self._policy.propose(trajectory, observation, n))
 
 
-class HeardWorld:
+class ReportingWorld:
     """The world; what comes of actions is told, and it is not waited for once all is to end."""
 
     def __init__(self, world: World, stop: Stop, listen: Listen) -> None:

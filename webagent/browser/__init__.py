@@ -2,7 +2,7 @@
 
 from webagent.browser.browser import Browser
 from webagent.browser.chromium import Chromium, find_chromium
-from webagent.browser.pool import Limits
+from webagent.browser.pool import BrowserLimits
 from webagent.browser.world import BrowserWorld
 
-__all__ = ["Browser", "BrowserWorld", "Chromium", "Limits", "find_chromium"]
+__all__ = ["Browser", "BrowserLimits", "BrowserWorld", "Chromium", "find_chromium"]

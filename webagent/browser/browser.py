@@ -11,23 +11,23 @@ from playwright.async_api import Error as PlaywrightError
 
 from tasks.task import Task
 from webagent.browser.chromium import Chromium, find_chromium
-from webagent.browser.enforcement.connections import dial_through
-from webagent.browser.enforcement.enforce import Enforcer, flags
-from webagent.browser.engine import Engine, sweep
+from webagent.browser.enforcement.connections import dialer_for
+from webagent.browser.enforcement.enforce import Enforcer, browser_flags
+from webagent.browser.engine import BrowserProcess, remove_orphans
 from webagent.browser.page.captcha import Handover
 from webagent.browser.page.clock import clock_named
 from webagent.browser.page.connection import world_failures
-from webagent.browser.pool import Limits, Supply
-from webagent.browser.sessions.files import Downloads, Recording, need_video_encoder
+from webagent.browser.pool import BrowserLimits, BrowserPool
+from webagent.browser.sessions.files import Downloads, SessionRecording, check_video_encoder
 from webagent.browser.sessions.login import LoginsOf
 from webagent.browser.sessions.profile import Profile
 from webagent.browser.sessions.traffic import FrozenSite, read_traffic
 from webagent.browser.tabs import Tabs
-from webagent.browser.upcoming import Places
+from webagent.browser.upcoming import PreloadSlots
 from webagent.browser.world import BrowserWorld, KeepImage
 from webagent.errors import SetupError
 from webagent.guard import Guard
-from webagent.observation.variants import Variant
+from webagent.observation.variants import ObservationVariant
 
 
 async def open_context(
@@ -38,9 +38,9 @@ async def open_context(
     Raises `WorldError`.
     """
     options = profile.context_options(task.viewport)
-    recording = Recording(profile, "network" in task.records)
+    recording = SessionRecording(profile, "network" in task.records)
     async with AsyncExitStack() as undo:
-        enforcer = await Enforcer.open(guard, dial_through(profile.proxy)) if guard else None
+        enforcer = await Enforcer.open(guard, dialer_for(profile.proxy)) if guard else None
         if enforcer:
             undo.push_async_callback(enforcer.close)
             options |= enforcer.context_options
@@ -91,7 +91,7 @@ class Browser:
         chromium: Chromium | None = None,
         connect: str = "",
         guard: Guard | None = None,
-        limits: Limits | None = None,
+        limits: BrowserLimits | None = None,
     ) -> None:
         """`connect` is the DevTools address of a browser that runs already, such as
         `http://127.0.0.1:9222`: worlds get contexts of their own in it, and it stays open. A guard
@@ -103,9 +103,9 @@ class Browser:
         self.guard = guard
         """What every episode is held to; None for no limits."""
         self._chromium = chromium
-        self._limits = limits or Limits()
-        self._supply = Supply(self._start, self._limits)
-        self._places = Places(None if headless and not connect else 0)
+        self._limits = limits or BrowserLimits()
+        self._supply = BrowserPool(self._start, self._limits)
+        self._places = PreloadSlots(None if headless and not connect else 0)
         """No room where somebody watches: a page kept ready would be a window before the others."""
         self._worlds: set[BrowserWorld] = set()
 
@@ -116,7 +116,7 @@ class Browser:
         return self._supply.launches
 
     @property
-    def engines(self) -> list[Engine]:
+    def engines(self) -> list[BrowserProcess]:
         """The browser processes that run now."""
         return self._supply.engines
 
@@ -139,7 +139,7 @@ class Browser:
         self,
         keep_image: KeepImage | None = None,
         profile: Profile | None = None,
-        variant: Variant | None = None,
+        variant: ObservationVariant | None = None,
         handover: Handover | None = None,
         keep_picture: KeepImage | None = None,
         logins: LoginsOf | None = None,
@@ -189,23 +189,23 @@ class Browser:
         if profile.headed and self.headless:
             raise SetupError("the profile asks for a window; start the browser with headless=False")
         if self.guard:
-            dial_through(profile.proxy)
+            dialer_for(profile.proxy)
         if profile.har_replay and self.guard:
             raise SetupError("a frozen site reaches nothing; replay it without a guard")
         if profile.har_replay:
             read_traffic(profile.har_replay)
         if profile.video:
-            need_video_encoder()
+            check_video_encoder()
 
-    async def _start(self) -> Engine:
+    async def _start(self) -> BrowserProcess:
         if self.connect:
-            return await Engine.join(self.connect)
+            return await BrowserProcess.join(self.connect)
         if self._chromium is None:
             self._chromium = find_chromium(self.headless)
-            await asyncio.to_thread(sweep)
-        return await Engine.start(
+            await asyncio.to_thread(remove_orphans)
+        return await BrowserProcess.start(
             self._chromium,
             self.headless,
-            flags=flags(self.guard) if self.guard else (),
+            flags=browser_flags(self.guard) if self.guard else (),
             page_megabytes=self._limits.page_megabytes,
         )

@@ -72,7 +72,7 @@ def playwright_folder() -> Path:
     return mac if mac.parent.is_dir() else Path.home() / ".cache" / "ms-playwright"
 
 
-def own_words(message: str) -> str:
+def summarize_failure(message: str) -> str:
     """Why a browser did not start: its last two complaints in Playwright's long message of it.
 
     Its first line where the browser said nothing.
@@ -81,7 +81,7 @@ def own_words(message: str) -> str:
     return "; ".join(list(dict.fromkeys(map(str.strip, said)))[-2:]) or message.splitlines()[0]
 
 
-def can_sandbox() -> bool:
+def has_sandbox() -> bool:
     """Whether Chromium's sandbox can run: not as root, and not without user namespaces."""
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         return _warn_once("running as root")

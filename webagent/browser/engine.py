@@ -17,7 +17,7 @@ from playwright.async_api import Browser as Chrome
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Playwright, async_playwright
 
-from webagent.browser.chromium import Chromium, can_sandbox, own_words
+from webagent.browser.chromium import Chromium, has_sandbox, summarize_failure
 from webagent.errors import SetupError
 
 _PREFIX = "webagent-browser-"
@@ -48,7 +48,7 @@ class OwnedFolder:
         self._lock.close()
 
 
-def sweep() -> list[Path]:
+def remove_orphans() -> list[Path]:
     """Delete the folders whose owners are gone, and name them."""
     orphans = []
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
@@ -112,7 +112,7 @@ _CLOSE_SECONDS = 10.0
 _MEGABYTE = 1 << 20
 
 
-class Engine:
+class BrowserProcess:
     """A Chromium and its driver, two processes with many children that live and die together."""
 
     def __init__(
@@ -127,7 +127,7 @@ class Engine:
     @classmethod
     async def start(
         cls, chromium: Chromium, headless: bool, *, flags: Sequence[str], page_megabytes: int
-    ) -> "Engine":
+    ) -> "BrowserProcess":
         """Start both. A renderer that asks for more than `page_megabytes` crashes.
 
         Raises `SetupError` when the browser does not start.
@@ -143,7 +143,7 @@ class Engine:
                 engine = cls(playwright, chrome, folder)
                 await engine._find_processes(folder)
             except PlaywrightError as error:
-                reason = own_words(error.message)
+                reason = summarize_failure(error.message)
                 raise SetupError(f"{chromium.path} does not start: {reason}") from error
             except psutil.Error as error:
                 raise SetupError(f"{chromium.path} ended as it started: {error}") from error
@@ -152,7 +152,7 @@ class Engine:
         return engine
 
     @classmethod
-    async def join(cls, address: str) -> "Engine":
+    async def join(cls, address: str) -> "BrowserProcess":
         """Steer a browser that runs already; it is neither weighed nor ended.
 
         Raises `SetupError` when there is none at this DevTools address.
@@ -250,7 +250,7 @@ async def _launch(
         executable_path=chromium.path,
         headless=headless,
         args=[*_QUIET_FLAGS, *(_HEADLESS_FLAGS if headless else ()), own, *flags],
-        chromium_sandbox=can_sandbox(),
+        chromium_sandbox=has_sandbox(),
         artifacts_dir=folder / "artifacts",
         timeout=_LAUNCH_SECONDS * 1000,
         handle_sigint=False,

@@ -6,12 +6,12 @@ import io
 import urllib.request
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Protocol
 from urllib.parse import unquote_to_bytes, urlsplit
 
 from tasks.task import Task
-from webagent.browser.sessions.traffic import Asked, read_traffic
+from webagent.browser.sessions.traffic import RecordedRequest, read_traffic
 from webagent.errors import WorldError
+from webagent.store.images import ImageStore
 
 _SECONDS = 30.0
 _MOST_BYTES = 20_000_000
@@ -19,24 +19,12 @@ _MOST_PIXELS = 25_000_000
 _AT_ONCE = 8
 
 
-class Images(Protocol):
-    """Keeps pictures and finds them again; an `ImageFolder` is one."""
-
-    def get(self, reference: str) -> bytes:
-        """An image by its reference. Raises `StoreError`."""
-        ...
-
-    def add(self, image: bytes) -> str:
-        """Keep an image; its reference."""
-        ...
-
-
 class GoalPictures:
     """An image store that also knows goal pictures, by the path or address that the task gives."""
 
     def __init__(
         self,
-        images: Images,
+        images: ImageStore,
         folders: Sequence[Path] = (),
         har: Path | None = None,
         refuses: Callable[[str], str] = lambda address: "",
@@ -67,7 +55,7 @@ class GoalPictures:
         async def one(name: str) -> None:
             async with places:
                 image, reason = await asyncio.to_thread(self._read, name)
-                png = as_png(image) if image else b""
+                png = to_png(image) if image else b""
             if png:
                 self._kept[name] = self._images.add(png)
             else:
@@ -102,7 +90,9 @@ class GoalPictures:
         if reason := self._refuses(address):
             return b"", f"the guard refuses {address}: {reason}"
         if self._har is not None:
-            answer = read_traffic(self._har).replay().answer(Asked.of("GET", address, b"", ""))
+            answer = (
+                read_traffic(self._har).replay().answer(RecordedRequest.of("GET", address, b"", ""))
+            )
             found = answer is not None and answer.status < 400
             return (answer.body, "") if answer and found else (b"", f"not in {self._har}")
         request = urllib.request.Request(address, headers={"User-Agent": "webagent"})
@@ -122,7 +112,7 @@ def _data(address: str) -> bytes:
         return b""
 
 
-def as_png(image: bytes) -> bytes:
+def to_png(image: bytes) -> bytes:
     """The first frame of a picture; nothing of what is none, such as a drawing in SVG."""
     from PIL import Image, UnidentifiedImageError
 

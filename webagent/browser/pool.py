@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 from playwright.async_api import Browser as Chrome
 
-from webagent.browser.engine import Engine
+from webagent.browser.engine import BrowserProcess
 from webagent.browser.tabs import Tabs
 from webagent.errors import SetupError, WorldError
 from webagent.timing import Background
@@ -26,7 +26,7 @@ _WEIGH_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class BrowserLimits:
     """When pages are taken back and browsers replaced."""
 
     lease_seconds: float = 1800.0
@@ -57,7 +57,7 @@ class _Lease:
 class _Place:
     """A browser with the pages it has lent."""
 
-    engine: Engine
+    engine: BrowserProcess
     served: int = 0
     opening: int = 0
     leases: dict[Tabs, _Lease] = field(default_factory=dict)
@@ -68,14 +68,16 @@ class _Place:
         return not self.opening and not self.leases
 
 
-class Supply:
+class BrowserPool:
     """Lends the pages of as many browsers as it takes.
 
     A browser that is old, heavy or stuck is retired: it lends no more and ends once the last
     episode in it is over. One that was killed is replaced at the next request.
     """
 
-    def __init__(self, start: Callable[[], Awaitable[Engine]], limits: Limits) -> None:
+    def __init__(
+        self, start: Callable[[], Awaitable[BrowserProcess]], limits: BrowserLimits
+    ) -> None:
         self.launches = 0
         self._start = start
         self._limits = limits
@@ -86,7 +88,7 @@ class Supply:
         self._rounds: asyncio.Task[None] | None = None
 
     @property
-    def engines(self) -> list[Engine]:
+    def engines(self) -> list[BrowserProcess]:
         """The browsers that run now, retired ones included."""
         return [place.engine for place in self._places]
 
@@ -158,7 +160,7 @@ class Supply:
                 self._places += fit
             return min(fit, key=lambda place: len(place.leases) + place.opening)
 
-    async def _launch(self) -> Engine:
+    async def _launch(self) -> BrowserProcess:
         """Start a browser, again if one is killed as it starts."""
         for left in reversed(range(_STARTS)):
             try:

@@ -11,11 +11,11 @@ from playwright.async_api import Error as PlaywrightError
 from tasks.task import Json, Task
 from webagent.action import Action
 from webagent.browser.page.captcha import Captcha
-from webagent.browser.page.clock import LOAD_SECONDS, Clock, RealClock, VirtualClock
+from webagent.browser.page.clock import LOAD_SECONDS, PageClock, RealClock, VirtualClock
 from webagent.browser.page.connection import world_failures
 from webagent.browser.page.tab import Tab
-from webagent.browser.sessions.files import Downloads, Recording, safe_name
-from webagent.browser.sessions.traffic import Replay
+from webagent.browser.sessions.files import Downloads, SessionRecording, safe_name
+from webagent.browser.sessions.traffic import TrafficReplay
 from webagent.errors import WorldError
 from webagent.guard.secret import Secrets
 from webagent.records import Observation
@@ -65,13 +65,13 @@ class SessionGuard(Protocol):
 class Tabs:
     """All pages of one browser context, in the order in which they were opened."""
 
-    def __init__(self, context: BrowserContext, clock: Clock, init: str) -> None:
+    def __init__(self, context: BrowserContext, clock: PageClock, init: str) -> None:
         self.context = context
         self.clock = clock
         self.downloads: Downloads | None = None
         """Where files go that pages hand out; None refuses them."""
-        self.recording: Recording | None = None
-        self.replay: Replay | None = None
+        self.recording: SessionRecording | None = None
+        self.replay: TrafficReplay | None = None
         """The recording that answers in place of the network."""
         self.leaving = AsyncExitStack()
         """What is to be undone when the pages are left, their context first of all."""
@@ -88,7 +88,7 @@ class Tabs:
         self._downloads_begun = 0
 
     @classmethod
-    async def open(cls, context: BrowserContext, clock: Clock, init: str) -> "Tabs":
+    async def open(cls, context: BrowserContext, clock: PageClock, init: str) -> "Tabs":
         """The tabs of a fresh context: one, empty, with the wall clock until `start`."""
         tabs = cls(context, clock, init)
         context.on("page", tabs._page_opened)

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from tasks.task import Task
 from webagent.browser.sessions.login import LoginsOf
-from webagent.browser.sessions.profile import Profile, logged_in
+from webagent.browser.sessions.profile import Profile, add_login
 from webagent.browser.tabs import Tabs
 from webagent.errors import WorldError
 from webagent.timing import Background
@@ -34,7 +34,7 @@ class TabSource(Protocol):
         ...
 
 
-class Places:
+class PreloadSlots:
     """Room for pages that are kept ready, shared by all worlds of a browser.
 
     As many as there are processors: more could not be opened at once, and each takes memory.
@@ -76,7 +76,7 @@ def _surroundings(task: Task) -> tuple[object, ...]:
     return (task.hooks.init, task.viewport, task.clock, "network" in task.records)
 
 
-class Upcoming:
+class PagePreloader:
     """What one world has ready for its next episode.
 
     A new page costs as much as several steps. So it is opened while the policy thinks, if there is
@@ -87,7 +87,7 @@ class Upcoming:
         self,
         source: TabSource,
         profile: Profile,
-        places: Places,
+        places: PreloadSlots,
         logins: LoginsOf | None = None,
     ) -> None:
         self._source = source
@@ -118,7 +118,7 @@ class Upcoming:
         Nothing is ready for a task that nobody can log in for: `take` will say so.
         """
         try:
-            profile = logged_in(self._profile, task, self._logins)
+            profile = add_login(self._profile, task, self._logins)
         except WorldError:
             self.drop()
             return
@@ -127,7 +127,7 @@ class Upcoming:
 
     async def take(self, task: Task) -> Tabs:
         """Pages with the task's address loaded, prepared or fresh. Raises `WorldError`."""
-        profile = logged_in(self._profile, task, self._logins)
+        profile = add_login(self._profile, task, self._logins)
         was_prepared = self._next is not None and self._next.fits(task, profile)
         try:
             return await self._take(task, profile)

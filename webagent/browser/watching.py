@@ -12,19 +12,19 @@ from typing import Any
 from playwright.async_api import CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
 
-from webagent.browser.page.connection import said_of, world_failures
+from webagent.browser.page.connection import describe_dialog, world_failures
 from webagent.browser.page.scripts import ISOLATED_WORLD
 from webagent.browser.page.tab import Tab
-from webagent.browser.world import BrowserWorld, facing
+from webagent.browser.world import BrowserWorld, observe_dialog
 from webagent.errors import WorldError
 from webagent.observation import PageView, read_view
 from webagent.records import Observation
 
-__all__ = ["Told", "Watch"]
+__all__ = ["SessionWatch", "UserEvent"]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class UserEvent:
     """A part of what a person does: several of them may make up one action."""
 
     what: str
@@ -51,7 +51,7 @@ _BINDING = f"webagent{token_hex(8)}"
 """Only our own world can call it; a page that knew its name could not either."""
 
 
-async def witness(tab: Tab, hear: Hear) -> None:
+async def listen_to(tab: Tab, hear: Hear) -> None:
     """From here on `hear` is told of what is done by hand in the tab, in whatever document.
 
     The browser's own windows, for files and for drags, go to the person again. Raises `WorldError`.
@@ -74,7 +74,7 @@ async def witness(tab: Tab, hear: Hear) -> None:
         await tab.follow_sessions(follow)
 
 
-async def paths_of(tab: Tab, context: int, session: CDPSession, key: int) -> list[str]:
+async def read_file_paths(tab: Tab, context: int, session: CDPSession, key: int) -> list[str]:
     """Where the files lie that were put into a field; none once its document is gone."""
     wanted = {"expression": f"webagent.chosenFiles({key})", "contextId": context}
     paths = []
@@ -109,7 +109,7 @@ Gone = Callable[[str, str], None]
 """Told `went` with the address, `back` or `forward`."""
 
 
-class Travels:
+class NavigationWatch:
     """The way of one tab: addresses typed, pages gone back and forward, pages loaded anew."""
 
     def __init__(self, tab: Tab, gone: Gone, last_deed: Callable[[], float]) -> None:
@@ -189,11 +189,11 @@ _BEGINNINGS = ("down", "key", "typing")
 """What is told with the page as it was before."""
 
 
-class Watch:
+class SessionWatch:
     """One person at the pages of one world, from a first look until all pages are closed."""
 
     def __init__(
-        self, world: BrowserWorld, first: Observation, hear: Callable[[Told], None]
+        self, world: BrowserWorld, first: Observation, hear: Callable[[UserEvent], None]
     ) -> None:
         self.seen = first
         """The page as it was last looked at."""
@@ -211,7 +211,7 @@ class Watch:
         self._touched_at = 0.0
         """When something was last done in a page, not by the browser's own means."""
         self._stirred = asyncio.Event()
-        self._watched: dict[Tab, Travels] = {}
+        self._watched: dict[Tab, NavigationWatch] = {}
         self._pages: set[Page] = set()
         self._work: set[asyncio.Task[None]] = set()
 
@@ -275,14 +275,14 @@ class Watch:
     async def _watch_new_tabs(self) -> None:
         for tab in self._tabs.all:
             if tab not in self._watched:
-                travels = Travels(tab, self._gone(tab), lambda: self._touched_at)
+                travels = NavigationWatch(tab, self._gone(tab), lambda: self._touched_at)
                 self._watched[tab] = travels
                 tab.on("Page.javascriptDialogOpening", self._dialog_opened)
                 tab.on("Page.javascriptDialogClosed", self._dialog_closed)
                 self._pages.add(tab.page)
                 tab.page.on("close", self._page_closed)
                 with suppress(WorldError):
-                    await witness(tab, self._told_in(tab))
+                    await listen_to(tab, self._told_in(tab))
                     await travels.begin()
 
     def _told_in(self, tab: Tab) -> Callable[[str, Mapping[str, Any]], None]:
@@ -296,9 +296,11 @@ class Watch:
             rested = self._rested if seen is not self._rested else None
             mark = int(said.get("mark", 0))
             if what == "files":
-                self._start(self._tell_files(tab, Told(what, seen, is_fresh, mark, particulars)))
+                self._start(
+                    self._tell_files(tab, UserEvent(what, seen, is_fresh, mark, particulars))
+                )
             else:
-                self._tell(Told(what, seen, is_fresh, mark, particulars, rested))
+                self._tell(UserEvent(what, seen, is_fresh, mark, particulars, rested))
             self._deed(seen if what in _BEGINNINGS else None)
             self._touched_at = self._deed_at
 
@@ -329,16 +331,16 @@ class Watch:
             captured=known.captured if is_same else "",
         )
 
-    async def _tell_files(self, tab: Tab, told: Told) -> None:
+    async def _tell_files(self, tab: Tab, told: UserEvent) -> None:
         said = told.said
-        paths = await paths_of(tab, said["context"], said["session"], said["key"])
+        paths = await read_file_paths(tab, said["context"], said["session"], said["key"])
         self._tell(replace(told, said={**said, "paths": paths}))
 
     def _come_to_front(self, tab: Tab) -> None:
         if tab is self._tabs.active or tab not in self._tabs.all:
             return
         index = self._tabs.all.index(tab)
-        self._tell(Told("tab", self.seen, not self._is_stale, said={"index": index}))
+        self._tell(UserEvent("tab", self.seen, not self._is_stale, said={"index": index}))
         self._start(self._focus(index))
         self._deed(replace(self.seen, active_tab=index, nodes=(), focus=0, screenshot=""))
 
@@ -351,19 +353,19 @@ class Watch:
             if url.startswith(("chrome:", "about:")):
                 return
             self._come_to_front(tab)
-            self._tell(Told(what, self.seen, not self._is_stale, said={"url": url}))
+            self._tell(UserEvent(what, self.seen, not self._is_stale, said={"url": url}))
             self._deed(None)
 
         return gone
 
     def _dialog_opened(self, event: dict[str, Any]) -> None:
-        said = said_of(event["type"], event["message"], event.get("defaultPrompt", ""))
-        self._deed(facing(self.seen, said))
+        said = describe_dialog(event["type"], event["message"], event.get("defaultPrompt", ""))
+        self._deed(observe_dialog(self.seen, said))
         self._is_stale = False
 
     def _dialog_closed(self, event: dict[str, Any]) -> None:
         said = {"accepted": bool(event["result"]), "text": str(event.get("userInput", ""))}
-        self._tell(Told("dialog", self.seen, said=said))
+        self._tell(UserEvent("dialog", self.seen, said=said))
         self._deed(None)
 
     def _page_opened(self, page: Page) -> None:
@@ -374,7 +376,7 @@ class Watch:
     async def _tell_opened(self, page: Page, seen: Observation, is_fresh: bool) -> None:
         with suppress(PlaywrightError):
             if await page.opener() is None:
-                self._tell(Told("opened", seen, is_fresh))
+                self._tell(UserEvent("opened", seen, is_fresh))
 
     def _is_by_page(self) -> bool:
         """Whether what happens now is what comes of something that was done in a page."""
@@ -398,11 +400,11 @@ class Watch:
             self._end()
             return
         if index != active:
-            self._tell(Told("tab", seen, said={"index": index}))
-        self._tell(Told("closed", seen))
+            self._tell(UserEvent("tab", seen, said={"index": index}))
+        self._tell(UserEvent("closed", seen))
         self._deed(None)
 
-    def _tell(self, told: Told) -> None:
+    def _tell(self, told: UserEvent) -> None:
         if not self.ended.is_set():
             self._hear(told)
 

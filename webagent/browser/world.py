@@ -8,18 +8,18 @@ from dataclasses import dataclass, replace
 
 from tasks.task import Json, Task
 from webagent.action import Action
-from webagent.browser.evidence.capture import ActedElements, capture
+from webagent.browser.evidence.capture import ActedElements, capture_evidence
 from webagent.browser.page.captcha import Captcha, Handover
-from webagent.browser.page.capture import Members, PageSource
-from webagent.browser.page.connection import DialogWaits
+from webagent.browser.page.capture import PageElements, PageSource
+from webagent.browser.page.connection import DialogOpen
 from webagent.browser.perform import perform
 from webagent.browser.sessions.login import LoginsOf
 from webagent.browser.sessions.profile import Profile
 from webagent.browser.tabs import Tabs
-from webagent.browser.upcoming import Places, TabSource, Upcoming
+from webagent.browser.upcoming import PagePreloader, PreloadSlots, TabSource
 from webagent.errors import WorldError
 from webagent.observation import PageView
-from webagent.observation.variants import Variant
+from webagent.observation.variants import ObservationVariant
 from webagent.records import Node, Observation
 from webagent.timing import Background
 
@@ -36,9 +36,9 @@ class BrowserWorld:
         keep_image: KeepImage | None = None,
         keep_picture: KeepImage | None = None,
         profile: Profile | None = None,
-        variant: Variant | None = None,
+        variant: ObservationVariant | None = None,
         handover: Handover | None = None,
-        places: Places | None = None,
+        places: PreloadSlots | None = None,
         logins: LoginsOf | None = None,
         on_close: Callable[["BrowserWorld"], object] | None = None,
     ) -> None:
@@ -52,7 +52,7 @@ class BrowserWorld:
         self._keep_image = keep_image
         self._keep_picture = keep_picture
         self._profile = profile or Profile()
-        self._upcoming = Upcoming(source, self._profile, places or Places(), logins)
+        self._upcoming = PagePreloader(source, self._profile, places or PreloadSlots(), logins)
         self._variant = variant
         self._handover = handover
         self._on_close = on_close
@@ -100,7 +100,7 @@ class BrowserWorld:
                 notes = [reason] if reason else await tabs.settle(task.settle_ms)
                 after = await self._observe(task, tabs, notes)
                 after = await self._past_captcha(task, tabs, after)
-            except DialogWaits:
+            except DialogOpen:
                 after = _facing_dialog(tabs, before)
         if not after.outcome and replace(after, outcome=before.outcome) == before:
             after = replace(after, outcome="no effect")
@@ -113,7 +113,7 @@ class BrowserWorld:
         with self._at_work():
             try:
                 after = await self._observe(task, tabs, await tabs.settle(task.settle_ms))
-            except DialogWaits:
+            except DialogOpen:
                 after = _facing_dialog(tabs, before)
         self._seen = after
         return after
@@ -136,10 +136,10 @@ class BrowserWorld:
             await self._tabs.close_dialogs()
             values = await self._tabs.first.evaluate(_all_of(task.evidence))
         if task.probes or task.records:
-            values |= await capture(task, self._tabs, self._acted, self._keep_picture)
+            values |= await capture_evidence(task, self._tabs, self._acted, self._keep_picture)
         return self._tabs.guard.evidence(values) if self._tabs.guard else values
 
-    async def mark_all(self) -> Members:
+    async def mark_all(self) -> PageElements:
         """Gives every element of the tab in front a mark, so that any can be acted on."""
         members = await self.source().members(mark_all=True)
         self._next_mark = max(self._next_mark, members.next_mark)
@@ -199,7 +199,7 @@ class BrowserWorld:
         elements = await self._acted.look(action, tabs)
         try:
             reason = await _perform(action, tabs, seen)
-        except DialogWaits:
+        except DialogOpen:
             self._acted.keep(elements)
             raise
         if not reason:
@@ -290,11 +290,11 @@ def _with_note(seen: Observation, captcha: Captcha | None) -> Observation:
 
 
 def _facing_dialog(tabs: Tabs, before: Observation) -> Observation:
-    page = facing(before, tabs.active.dialogs.said())
+    page = observe_dialog(before, tabs.active.dialogs.said())
     return tabs.guard.secrets.masked_page(page) if tabs.guard else page
 
 
-def facing(before: Observation, dialog: str) -> Observation:
+def observe_dialog(before: Observation, dialog: str) -> Observation:
     """What there is to see while a dialog is open: the dialog and nothing else. The page behind it
     stands still and cannot be asked."""
     return replace(

@@ -1,30 +1,30 @@
 """What an episode may do, decided in code: sites, actions, files, secrets."""
 
-from webagent.guard.address import Site, read_site
-from webagent.guard.decide import Refusal, Verdict
+from webagent.guard.address import SitePattern, parse_site
+from webagent.guard.decide import GuardRefusal, GuardVerdict
 from webagent.guard.guard import Approve, Guard
 from webagent.guard.policy import (
     ActionRule,
-    Downloads,
+    DownloadLimits,
     GuardPolicy,
     Secret,
     SiteRule,
-    Uploads,
+    UploadLimits,
     read_policy,
 )
 
 __all__ = [
     "ActionRule",
     "Approve",
-    "Downloads",
+    "DownloadLimits",
     "Guard",
     "GuardPolicy",
-    "Refusal",
+    "GuardRefusal",
+    "GuardVerdict",
     "Secret",
-    "Site",
+    "SitePattern",
     "SiteRule",
-    "Uploads",
-    "Verdict",
+    "UploadLimits",
+    "parse_site",
     "read_policy",
-    "read_site",
 ]

@@ -11,10 +11,10 @@ from typing import Any
 from webagent.action import Action, format_action
 from webagent.action import actions as act
 from webagent.errors import unknown_name
-from webagent.guard.address import Site, read_address
-from webagent.guard.decide import ALLOWED, Verdict, decide_request, refused
+from webagent.guard.address import SitePattern, parse_url
+from webagent.guard.decide import ALLOWED, GuardVerdict, decide_request, refuse
 from webagent.guard.policy import ActionRule, GuardPolicy
-from webagent.guard.secret import names_in
+from webagent.guard.secret import find_placeholders
 from webagent.records import Node, Observation
 
 _WHERE_THE_FOCUS_IS = (
@@ -23,7 +23,7 @@ _WHERE_THE_FOCUS_IS = (
 _STRICTEST = ("deny", "ask", "allow")
 
 
-def decide_action(policy: GuardPolicy, action: Action, seen: Observation) -> Verdict:
+def decide_action(policy: GuardPolicy, action: Action, seen: Observation) -> GuardVerdict:
     """Whether an action may be done on the page as the agent saw it.
 
     Rules are tried on every element that the action may reach; the strictest verdict holds.
@@ -61,58 +61,58 @@ def texts_of(action: Action) -> tuple[str, ...]:
     return tuple(text for each in nested for text in each if isinstance(text, str))
 
 
-def decide_secret(policy: GuardPolicy, name: str, origins: Sequence[str]) -> Verdict:
+def decide_secret(policy: GuardPolicy, name: str, origins: Sequence[str]) -> GuardVerdict:
     """Whether a secret may be typed into a document, given its origin and those around it."""
     sites = policy.secrets[name].sites
     for origin in origins:
         if not is_on(origin, sites):
-            return refused(f"the secret {name} is not for {origin[:100]}", f"secrets.{name}.sites")
-    return ALLOWED if origins else refused("the page has no origin", f"secrets.{name}.sites")
+            return refuse(f"the secret {name} is not for {origin[:100]}", f"secrets.{name}.sites")
+    return ALLOWED if origins else refuse("the page has no origin", f"secrets.{name}.sites")
 
 
-def is_on(url: str, sites: Iterable[Site]) -> bool:
+def is_on(url: str, sites: Iterable[SitePattern]) -> bool:
     """Whether an address or origin belongs to one of the sites; not one that cannot be read."""
     try:
-        address = read_address(url)
+        address = parse_url(url)
     except ValueError:
         return False
     return any(site.covers(address) for site in sites)
 
 
-def decide_upload(policy: GuardPolicy, path: Path) -> Verdict:
+def decide_upload(policy: GuardPolicy, path: Path) -> GuardVerdict:
     """Whether a file, its links already followed, may be handed to a page."""
     terms = policy.uploads
     if not any(path.is_relative_to(folder) for folder in terms.folders):
-        return refused("the file lies in no folder that is open for uploads", "uploads.folders")
+        return refuse("the file lies in no folder that is open for uploads", "uploads.folders")
     if not path.is_file():
-        return refused("there is no such file", "uploads.folders")
+        return refuse("there is no such file", "uploads.folders")
     if terms.types and path.suffix.lower() not in terms.types:
-        return refused(f"only {', '.join(terms.types)} may be uploaded", "uploads.types")
+        return refuse(f"only {', '.join(terms.types)} may be uploaded", "uploads.types")
     if path.stat().st_size > terms.max_bytes:
-        return refused(f"the file has {path.stat().st_size} bytes", "uploads.max_bytes")
+        return refuse(f"the file has {path.stat().st_size} bytes", "uploads.max_bytes")
     return ALLOWED
 
 
-def _decide_secrets_in(policy: GuardPolicy, action: Action) -> Verdict:
+def _decide_secrets_in(policy: GuardPolicy, action: Action) -> GuardVerdict:
     if isinstance(action, act.Answer | act.GiveUp):
         return ALLOWED
-    names = {name for text in texts_of(action) for name in names_in(text)}
+    names = {name for text in texts_of(action) for name in find_placeholders(text)}
     for name in names:
         if name not in policy.secrets:
-            return refused(str(unknown_name("secret", name, policy.secrets)), "secrets")
+            return refuse(str(unknown_name("secret", name, policy.secrets)), "secrets")
     if names and not isinstance(action, act.Fill):
-        return refused("secrets are typed by fill only", "secrets")
+        return refuse("secrets are typed by fill only", "secrets")
     return ALLOWED
 
 
-def _by_rules(policy: GuardPolicy, action: Action, url: str, node: Node | None) -> Verdict:
+def _by_rules(policy: GuardPolicy, action: Action, url: str, node: Node | None) -> GuardVerdict:
     call = format_action(action).partition("(")[0]
     facts = _facts(call, action, url, node)
     for rule in sorted(policy.actions, key=lambda each: -each.priority):
         if _applies(rule, call, facts):
             named = f"actions: {call}" if rule.actions else "actions: all"
             reason = rule.reason or f"the policy says {rule.verdict}"
-            return Verdict(rule.verdict, reason, named)
+            return GuardVerdict(rule.verdict, reason, named)
     return ALLOWED
 
 
@@ -145,7 +145,7 @@ def _holds(box: tuple[int, int, int, int], point: tuple[int, int]) -> bool:
     return left <= point[0] <= left + width and top <= point[1] <= top + height
 
 
-def shown(text: str, longest: int = 60) -> str:
+def quote_short(text: str, longest: int = 60) -> str:
     """Words of a page in a question to a person: one line, quoted, shortened, nothing hidden."""
     plain = re.sub(r"\s+", " ", text).strip()
     cut = plain if len(plain) <= longest else plain[: longest - 1] + "…"
@@ -156,7 +156,7 @@ _PASTED_WITH = ("v", "keyv", "insert")
 _DRAGGING = act.DragAndDrop | act.MouseDrag | act.MouseDown | act.MouseUp
 
 
-class Hands:
+class TransferTracker:
     """What the agent's hands are at; keys that it holds count for the keys that follow."""
 
     def __init__(self) -> None:

@@ -26,7 +26,7 @@ _NUMBER = re.compile(r"0[xX][0-9a-fA-F]*|[0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class ParsedUrl:
     """The parts of a URL that a policy can speak of."""
 
     scheme: str
@@ -45,7 +45,7 @@ class Address:
         return f"{self.scheme}://{host}" if usual else f"{self.scheme}://{host}:{self.port}"
 
 
-def read_address(url: str) -> Address:
+def parse_url(url: str) -> ParsedUrl:
     """The parts of a URL. Raises `ValueError` where a browser could not open it either.
 
     Follows the WHATWG URL standard as far as it concerns where a request goes: blanks and line
@@ -59,14 +59,14 @@ def read_address(url: str) -> Address:
         raise ValueError(f"{url[:100]!r} is not a whole address, such as https://example.com/")
     scheme = scheme.lower()
     if scheme not in WEB_PORTS:
-        return Address(scheme, path=rest)
+        return ParsedUrl(scheme, path=rest)
     before, mark, query = rest.partition("#")[0].partition("?")
     authority, _, path = before.replace("\\", "/").lstrip("/").partition("/")
     host, port = _split_port(authority.rpartition("@")[2])
-    return Address(scheme, read_host(host), _port(port, scheme), f"/{path}{mark}{query}")
+    return ParsedUrl(scheme, parse_host(host), _port(port, scheme), f"/{path}{mark}{query}")
 
 
-def read_host(text: str) -> str:
+def parse_host(text: str) -> str:
     """A host in canonical form. Raises `ValueError`."""
     if text.startswith("["):
         if not text.endswith("]"):
@@ -79,7 +79,7 @@ def read_host(text: str) -> str:
     return str(_ipv4(host)) if last.isdigit() or _NUMBER.fullmatch(last) else host
 
 
-def read_ip(host: str) -> IpAddress | None:
+def parse_ip(host: str) -> IpAddress | None:
     """The address a canonical host is, None for a name."""
     try:
         return IPv6Address(host) if ":" in host else IPv4Address(host)
@@ -212,7 +212,7 @@ _SECURED = {"ws": "http", "wss": "https"}
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class SitePattern:
     """Which addresses belong to a site."""
 
     host: str
@@ -237,23 +237,23 @@ class Site:
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"{scheme}{host}{port}{self.path.rstrip('/')}"
 
-    def served_at(self, address: Address) -> "Site":
+    def served_at(self, address: ParsedUrl) -> "SitePattern":
         """The same part of the site, on the server of an address."""
-        return replace(site_of(address), path=self.path)
+        return replace(site_at(address), path=self.path)
 
     def has_host(self, host: str, port: int, schemes: tuple[str, ...]) -> bool:
         """Whether a connection to this host and port may be one to the site."""
         return self._names(host) and any(self._is_port(port, each) for each in schemes)
 
-    def has_server(self, address: Address) -> bool:
+    def has_server(self, address: ParsedUrl) -> bool:
         """Whether an address is on a server of the site, whatever its path."""
         return self.has_host(address.host, address.port, (address.scheme,))
 
-    def covers(self, address: Address) -> bool:
+    def covers(self, address: ParsedUrl) -> bool:
         """Whether the address surely lies in the site, however its server reads the path."""
         return self.has_server(address) and all(map(self._has_path, _readings(address.path)))
 
-    def touches(self, address: Address) -> bool:
+    def touches(self, address: ParsedUrl) -> bool:
         """Whether the address may lie in the site, by one way to read its path."""
         return self.has_server(address) and any(map(self._has_path, _readings(address.path)))
 
@@ -272,10 +272,10 @@ class Site:
         return path == folder or path.startswith(f"{folder}/")
 
 
-def read_site(text: str) -> Site:
+def parse_site(text: str) -> SitePattern:
     """The site a pattern names. Raises `ValueError` saying how patterns look."""
     if named := _NAMED.fullmatch(text.strip()):
-        return Site(named["name"], path=named["path"] or "/")
+        return SitePattern(named["name"], path=named["path"] or "/")
     found = _PATTERN.fullmatch(text.strip())
     if not found:
         raise ValueError(
@@ -288,27 +288,27 @@ def read_site(text: str) -> Site:
     number = ANY_PORT if port == "*" else int(port)
     if number > 0xFFFF:
         raise ValueError(f"{text!r}: {port} is not a port")
-    return Site(_canonical(found["host"]), scheme, number, found["path"] or "/")
+    return SitePattern(_canonical(found["host"]), scheme, number, found["path"] or "/")
 
 
-def site_of(address: Address) -> Site:
+def site_at(address: ParsedUrl) -> SitePattern:
     """The one origin an address belongs to."""
     scheme = _SECURED.get(address.scheme, address.scheme)
-    return Site(address.host, scheme, address.port)
+    return SitePattern(address.host, scheme, address.port)
 
 
-def _as_site(value: object) -> Site:
-    if isinstance(value, Site):
+def _as_site(value: object) -> SitePattern:
+    if isinstance(value, SitePattern):
         return value
     if not isinstance(value, str):
         raise ValueError(f"a site is text such as 'https://example.com', found {value!r}")
-    return read_site(value)
+    return parse_site(value)
 
 
 def _canonical(host: str) -> str:
     if host.startswith("*."):
-        return f"*.{read_host(host[2:])}"
-    return host if host == "*" else read_host(host)
+        return f"*.{parse_host(host[2:])}"
+    return host if host == "*" else parse_host(host)
 
 
 def _readings(path: str) -> set[str]:

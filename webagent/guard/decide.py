@@ -8,18 +8,18 @@ from urllib.parse import unquote
 from tasks.task import Json
 from webagent.guard.address import (
     WEB_PORTS,
-    Address,
     IpAddress,
+    ParsedUrl,
     is_opened,
     kind_of,
-    read_address,
-    read_ip,
+    parse_ip,
+    parse_url,
 )
 from webagent.guard.policy import GuardPolicy, SiteRule
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class GuardVerdict:
     """Allowed, refused for a reason, or a matter for a person."""
 
     outcome: Literal["allow", "deny", "ask"]
@@ -34,16 +34,16 @@ class Verdict:
         return self.outcome == "allow"
 
 
-ALLOWED = Verdict("allow")
+ALLOWED = GuardVerdict("allow")
 
 
-def refused(reason: str, rule: str = "") -> Verdict:
+def refuse(reason: str, rule: str = "") -> GuardVerdict:
     """The verdict that says no."""
-    return Verdict("deny", reason, rule)
+    return GuardVerdict("deny", reason, rule)
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class GuardRefusal:
     """One thing that was not done."""
 
     what: str
@@ -73,12 +73,12 @@ _WEB_SOCKETS = ("ws", "wss")
 _SCHEMES = ("http", "https", *_WEB_SOCKETS)
 
 
-def decide_request(policy: GuardPolicy, url: str, method: str = "GET") -> Verdict:
+def decide_request(policy: GuardPolicy, url: str, method: str = "GET") -> GuardVerdict:
     """Whether a request may be made, by whatever part of a page or by an action."""
     try:
-        address = read_address(url)
+        address = parse_url(url)
     except ValueError as error:
-        return refused(str(error), "addresses")
+        return refuse(str(error), "addresses")
     if address.scheme in WEB_PORTS:
         for rule in policy.sites:
             if rule.verdict == "deny" and rule.match.touches(address):
@@ -89,7 +89,7 @@ def decide_request(policy: GuardPolicy, url: str, method: str = "GET") -> Verdic
         )
         if verdict is None:
             verdict = _decide_other(policy, address)
-        ip = read_ip(address.host)
+        ip = parse_ip(address.host)
         if not verdict.is_allowed or ip is None:
             return verdict
         return decide_ip(policy, address.host, address.port, ip)
@@ -98,12 +98,12 @@ def decide_request(policy: GuardPolicy, url: str, method: str = "GET") -> Verdic
     is_blank = address.scheme == "about" and address.path.partition("#")[0] in _BLANK
     if is_blank or address.scheme in _INSIDE:
         return ALLOWED
-    return refused(f"addresses with {address.scheme}: are closed", "schemes")
+    return refuse(f"addresses with {address.scheme}: are closed", "schemes")
 
 
 def decide_server(
     policy: GuardPolicy, host: str, port: int, schemes: tuple[str, ...] = ("https", "wss")
-) -> Verdict:
+) -> GuardVerdict:
     """Whether a connection may be made of which only host and port are known.
 
     Paths and methods are not: a rule for part of a server opens the connection to it.
@@ -113,12 +113,12 @@ def decide_server(
         if rule.verdict == "deny" and rule.match.path == "/":
             return _denied(rule)
     if any(rule.verdict == "allow" for rule in rules) or policy.other_sites == "allow":
-        ip = read_ip(host)
+        ip = parse_ip(host)
         return ALLOWED if ip is None else decide_ip(policy, host, port, ip)
-    return refused(f"no rule opens {host}:{port}", "other_sites")
+    return refuse(f"no rule opens {host}:{port}", "other_sites")
 
 
-def decide_ip(policy: GuardPolicy, host: str, port: int, ip: IpAddress) -> Verdict:
+def decide_ip(policy: GuardPolicy, host: str, port: int, ip: IpAddress) -> GuardVerdict:
     """Whether a host that was allowed by name may be reached at this address.
 
     An address written out in a rule, with its port, or given to the name in `hosts`, was opened
@@ -133,10 +133,10 @@ def decide_ip(policy: GuardPolicy, host: str, port: int, ip: IpAddress) -> Verdi
         if names_it and (is_local or host == str(ip)):
             return ALLOWED
     where = host if host == str(ip) else f"{host} at {ip}"
-    return refused(f"{where} is in a closed network ({kind_of(ip)})", "open_networks")
+    return refuse(f"{where} is in a closed network ({kind_of(ip)})", "open_networks")
 
 
-def decide_file(policy: GuardPolicy, address: Address) -> Verdict:
+def decide_file(policy: GuardPolicy, address: ParsedUrl) -> GuardVerdict:
     """Whether a file may be opened as a page or as part of one; links are followed first."""
     text = address.path.partition("#")[0].partition("?")[0].replace("\\", "/")
     host, _, path = text.removeprefix("//").partition("/")
@@ -144,48 +144,48 @@ def decide_file(policy: GuardPolicy, address: Address) -> Verdict:
         host, path = "", text.lstrip("/")
     decoded = unquote(path)
     if host not in ("", "localhost") or "\0" in decoded:
-        return refused("only files of this machine can be opened", "open_folders")
+        return refuse("only files of this machine can be opened", "open_folders")
     real = Path(f"/{decoded}").resolve()
     if any(real.is_relative_to(folder) for folder in policy.open_folders):
         return ALLOWED
-    return refused(f"{real} lies in no open folder", "open_folders")
+    return refuse(f"{real} lies in no open folder", "open_folders")
 
 
-def decide_download(policy: GuardPolicy, name: str, size: int | None = None) -> Verdict:
+def decide_download(policy: GuardPolicy, name: str, size: int | None = None) -> GuardVerdict:
     """Whether a page may hand over a file of this name and, once known, size in bytes."""
     terms = policy.downloads
     if not terms.allowed:
-        return refused("downloads are closed", "downloads.allowed")
+        return refuse("downloads are closed", "downloads.allowed")
     if terms.types and Path(name).suffix.lower() not in terms.types:
-        return refused(f"only {', '.join(terms.types)} may be downloaded", "downloads.types")
+        return refuse(f"only {', '.join(terms.types)} may be downloaded", "downloads.types")
     if size is not None and size > terms.max_bytes:
-        return refused(f"the file has {size} bytes", "downloads.max_bytes")
+        return refuse(f"the file has {size} bytes", "downloads.max_bytes")
     return ALLOWED
 
 
-def _by_rule(rule: SiteRule, address: Address, method: str) -> Verdict:
+def _by_rule(rule: SiteRule, address: ParsedUrl, method: str) -> GuardVerdict:
     name = f"sites: {rule.match}"
     if not rule.match.covers(address):
-        return refused(f"{address.path[:80]} can be read as a path outside {rule.match}", name)
+        return refuse(f"{address.path[:80]} can be read as a path outside {rule.match}", name)
     if address.scheme in _WEB_SOCKETS:
-        return ALLOWED if rule.web_sockets else refused("web sockets are closed there", name)
+        return ALLOWED if rule.web_sockets else refuse("web sockets are closed there", name)
     if rule.methods and method.upper() not in rule.methods:
-        return refused(f"{rule.match} is open for {', '.join(rule.methods)} only", name)
+        return refuse(f"{rule.match} is open for {', '.join(rule.methods)} only", name)
     return ALLOWED
 
 
-def _decide_other(policy: GuardPolicy, address: Address) -> Verdict:
+def _decide_other(policy: GuardPolicy, address: ParsedUrl) -> GuardVerdict:
     if policy.other_sites == "deny":
-        return refused(f"no rule opens {address.origin}", "other_sites")
+        return refuse(f"no rule opens {address.origin}", "other_sites")
     if address.scheme in _WEB_SOCKETS:
-        return refused("web sockets are closed but where a rule opens them", "other_sites")
+        return refuse("web sockets are closed but where a rule opens them", "other_sites")
     return ALLOWED
 
 
-def _best(verdicts: list[Verdict]) -> Verdict | None:
+def _best(verdicts: list[GuardVerdict]) -> GuardVerdict | None:
     """An allowing one if there is one, else the first."""
     return next((each for each in verdicts if each.is_allowed), verdicts[0] if verdicts else None)
 
 
-def _denied(rule: SiteRule) -> Verdict:
-    return refused(f"{rule.match} is closed", f"sites: {rule.match}")
+def _denied(rule: SiteRule) -> GuardVerdict:
+    return refuse(f"{rule.match} is closed", f"sites: {rule.match}")

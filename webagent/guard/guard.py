@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from webagent.action import Action, format_action
-from webagent.guard.actions import elements_of, shown
-from webagent.guard.address import read_address
+from webagent.guard.actions import elements_of, quote_short
+from webagent.guard.address import parse_url
 from webagent.guard.policy import GuardPolicy, read_policy
 from webagent.guard.secret import Secrets, read_secret
 from webagent.records import Observation
@@ -35,13 +35,13 @@ async def is_approved(approver: Approve | None, question: str, seconds: float) -
         return False
 
 
-def question_for(action: Action, seen: Observation, reason: str) -> str:
+def write_question(action: Action, seen: Observation, reason: str) -> str:
     """What a person is asked, on lines of their own; words of the page are quoted and short."""
     lines = [
-        f"May the agent do {shown(format_action(action), 120)}?",
+        f"May the agent do {quote_short(format_action(action), 120)}?",
         f"Site: {_origin(seen.url)}",
         *(
-            f"Element {node.mark}: {node.role}, called by the page {shown(node.name)}"
+            f"Element {node.mark}: {node.role}, called by the page {quote_short(node.name)}"
             for node in elements_of(action, seen)[:3]
         ),
         f"Rule: {reason}",
@@ -51,10 +51,10 @@ def question_for(action: Action, seen: Observation, reason: str) -> str:
 
 def _origin(url: str) -> str:
     try:
-        address = read_address(url)
+        address = parse_url(url)
     except ValueError:
         return "none"
-    return shown(address.origin if address.host else f"{address.scheme}:", 120)
+    return quote_short(address.origin if address.host else f"{address.scheme}:", 120)
 
 
 Resolve: TypeAlias = Callable[[str, int], Awaitable[list[str]]]

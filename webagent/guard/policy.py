@@ -11,13 +11,13 @@ from webagent.action import ACTIONS
 from webagent.errors import SetupError, unknown_name
 from webagent.guard.address import (
     WEB_PORTS,
-    Address,
-    Site,
+    ParsedUrl,
+    SitePattern,
     check_network,
-    read_address,
-    read_host,
-    read_ip,
-    site_of,
+    parse_host,
+    parse_ip,
+    parse_url,
+    site_at,
 )
 
 Outcome = Literal["allow", "deny", "ask"]
@@ -29,7 +29,7 @@ class SiteRule:
     """Opens or closes a site."""
 
     __pydantic_config__: ClassVar[dict[str, str]] = _STRICT
-    match: Site
+    match: SitePattern
     verdict: Literal["allow", "deny"] = "allow"
     """A site that any rule denies is closed, whatever the others say."""
     methods: tuple[str, ...] = ()
@@ -50,7 +50,7 @@ class ActionRule:
     verdict: Outcome
     actions: tuple[str, ...] = ()
     """Names such as `click`; empty for every action."""
-    sites: tuple[Site, ...] = ()
+    sites: tuple[SitePattern, ...] = ()
     """Pages the rule speaks of; empty for every page."""
     when: Mapping[str, object] = field(default_factory=dict)
     """JSON Schema (2020-12) on the action's arguments and its element; empty: always."""
@@ -65,7 +65,7 @@ class ActionRule:
 
 
 @dataclass(frozen=True, slots=True)
-class Downloads:
+class DownloadLimits:
     """Which files a page may hand to the agent."""
 
     __pydantic_config__: ClassVar[dict[str, str]] = _STRICT
@@ -76,7 +76,7 @@ class Downloads:
 
 
 @dataclass(frozen=True, slots=True)
-class Uploads:
+class UploadLimits:
     """Which files the agent may hand to a page."""
 
     __pydantic_config__: ClassVar[dict[str, str]] = _STRICT
@@ -92,7 +92,7 @@ class Secret:
     """Something the model writes as `<secret:name>` and never sees."""
 
     __pydantic_config__: ClassVar[dict[str, str]] = _STRICT
-    sites: tuple[Site, ...]
+    sites: tuple[SitePattern, ...]
     """The only sites it is typed on."""
     env: str = ""
     """Environment variable that holds it."""
@@ -122,8 +122,8 @@ class GuardPolicy:
     """Networks open besides the public one: `loopback`, `private`, `10.1.0.0/16`, ..."""
     open_folders: tuple[Path, ...] = ()
     """Folders whose files may be opened as pages."""
-    downloads: Downloads = Downloads()
-    uploads: Uploads = Uploads()
+    downloads: DownloadLimits = DownloadLimits()
+    uploads: UploadLimits = UploadLimits()
     actions: tuple[ActionRule, ...] = ()
     secrets: Mapping[str, Secret] = field(default_factory=dict)
     inspect_tls: bool = False
@@ -137,13 +137,13 @@ class GuardPolicy:
         for network in self.open_networks:
             check_network(network)
         for host, ip in self.hosts.items():
-            if read_host(host) != host:
-                raise ValueError(f"hosts: write {host!r} as {read_host(host)!r}")
-            if read_ip(ip) is None:
+            if parse_host(host) != host:
+                raise ValueError(f"hosts: write {host!r} as {parse_host(host)!r}")
+            if parse_ip(ip) is None:
                 raise ValueError(f"hosts: {ip!r} is not an IP address")
 
 
-def for_task(policy: GuardPolicy, start_url: str, site: str = "") -> GuardPolicy:
+def open_for_task(policy: GuardPolicy, start_url: str, site: str = "") -> GuardPolicy:
     """The policy with what the task itself names opened: its origin, or for a file its folder.
 
     Rules that name the task's own server, or its `site` as `fossil@1`, take the place of that
@@ -151,7 +151,7 @@ def for_task(policy: GuardPolicy, start_url: str, site: str = "") -> GuardPolicy
     `SetupError` for an address that cannot be read.
     """
     try:
-        address = read_address(start_url)
+        address = parse_url(start_url)
     except ValueError as error:
         raise SetupError(f"the task starts at no address: {error}") from error
     if address.scheme == "file":
@@ -160,13 +160,13 @@ def for_task(policy: GuardPolicy, start_url: str, site: str = "") -> GuardPolicy
     policy = _served_at(policy, site, address) if site else policy
     if address.scheme not in WEB_PORTS or any(r.match.has_server(address) for r in policy.sites):
         return policy
-    return replace(policy, sites=(*policy.sites, SiteRule(site_of(address), web_sockets=True)))
+    return replace(policy, sites=(*policy.sites, SiteRule(site_at(address), web_sockets=True)))
 
 
-def _served_at(policy: GuardPolicy, name: str, address: Address) -> GuardPolicy:
+def _served_at(policy: GuardPolicy, name: str, address: ParsedUrl) -> GuardPolicy:
     """The policy with this server wherever it speaks of the site of this name."""
 
-    def served(sites: tuple[Site, ...]) -> tuple[Site, ...]:
+    def served(sites: tuple[SitePattern, ...]) -> tuple[SitePattern, ...]:
         return tuple(site.served_at(address) if site.host == name else site for site in sites)
 
     return replace(
@@ -186,8 +186,8 @@ if TYPE_CHECKING:
 _TABLES: dict[str, type[Any]] = {
     "sites": SiteRule,
     "actions": ActionRule,
-    "downloads": Downloads,
-    "uploads": Uploads,
+    "downloads": DownloadLimits,
+    "uploads": UploadLimits,
     "secrets": Secret,
 }
 

@@ -21,7 +21,7 @@ SHORTEST = 4
 """Characters; what is shorter would be masked out of ordinary words."""
 
 
-def names_in(text: str) -> tuple[str, ...]:
+def find_placeholders(text: str) -> tuple[str, ...]:
     """Names of the secrets that a text has placeholders for."""
     return tuple(_PLACEHOLDER.findall(text))
 

@@ -3,22 +3,22 @@
 from webagent.observation.page import (
     FramePath,
     PageView,
+    insert_frames,
     listener_script,
-    numbered,
+    number_marks,
     page_script,
     read_view,
-    splice,
 )
 from webagent.observation.render import render, render_node
 
 __all__ = [
     "FramePath",
     "PageView",
+    "insert_frames",
     "listener_script",
-    "numbered",
+    "number_marks",
     "page_script",
     "read_view",
     "render",
     "render_node",
-    "splice",
 ]

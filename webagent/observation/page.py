@@ -26,7 +26,7 @@ _OWN = re.compile(r"\bown\.(\w+)")
 
 
 @dataclass(frozen=True, slots=True)
-class Hole:
+class FrameSlot:
     """Where the rows of a frame belong among those of the document around it."""
 
     row: int
@@ -67,7 +67,7 @@ class PageView:
     """The first number free for an element not seen yet."""
     path: tuple[int, ...] = ()
     """The way from the top document, as places among each document's frames."""
-    holes: tuple[Hole, ...] = ()
+    holes: tuple[FrameSlot, ...] = ()
     """Frames whose rows are not among the nodes, in their order."""
     hollow: int = 0
     """Elements that may hold a shadow tree which the page's source closed."""
@@ -148,8 +148,8 @@ def read_view(answer: str) -> PageView:
     )
 
 
-def _hole(said: dict[str, Any]) -> Hole:
-    return Hole(
+def _hole(said: dict[str, Any]) -> FrameSlot:
+    return FrameSlot(
         row=said["row"],
         index=said["index"],
         key=said["key"],
@@ -169,7 +169,7 @@ FramePath: TypeAlias = tuple[int, ...]
 """The way from the top document to a frame's, as places among each document's frames."""
 
 
-def splice(page: PageView, inner: Mapping[FramePath, PageView | str]) -> PageView:
+def insert_frames(page: PageView, inner: Mapping[FramePath, PageView | str]) -> PageView:
     """The page with the rows of its frames, in its own viewport's coordinates.
 
     `inner` says for each frame what was seen in it, or why nothing was; the frames of a frame that
@@ -179,7 +179,7 @@ def splice(page: PageView, inner: Mapping[FramePath, PageView | str]) -> PageVie
     return replace(page, nodes=tuple(nodes), focus=focus, holes=())
 
 
-def numbered(view: PageView, next_mark: int) -> tuple[PageView, dict[int, int]]:
+def number_marks(view: PageView, next_mark: int) -> tuple[PageView, dict[int, int]]:
     """The view with numbers from `next_mark` on for its elements that have none yet, and which
     number each of them got for its provisional one, which is negative."""
     new = [node.mark for node in view.nodes if node.mark < 0]
@@ -215,6 +215,6 @@ def _heading(frame: Node, seen: PageView | str) -> Node:
     return replace(frame, name=f"{name} {seen}" if isinstance(seen, str) else name)
 
 
-def _placed(nodes: Sequence[Node], hole: Hole, depth: int) -> list[Node]:
+def _placed(nodes: Sequence[Node], hole: FrameSlot, depth: int) -> list[Node]:
     """Lines of a frame as lines of the document around it."""
     return [replace(node, depth=node.depth + depth, box=hole.outward(node.box)) for node in nodes]

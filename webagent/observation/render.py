@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from webagent.records import Node, Observation
 
 
-def changed(before: Observation, after: Observation) -> frozenset[int]:
+def find_changes(before: Observation, after: Observation) -> frozenset[int]:
     """Indices of the nodes of `after` that `before` did not have, or had otherwise.
 
     Elements are known by their marks, static text by its words. None on a page at another address,
@@ -54,7 +54,7 @@ def render(
     theirs. With `before`, lines that are new or different since then begin with `*`.
     """
     nodes = observation.nodes
-    new = changed(before, observation) if before is not None else frozenset[int]()
+    new = find_changes(before, observation) if before is not None else frozenset[int]()
     heading = _heading(observation)
     lines = [_starred(render_node(node, boxes), i in new) for i, node in enumerate(nodes)]
     budget = int(max_tokens * _CHARACTERS_PER_TOKEN) - sum(len(line) + 1 for line in heading)
@@ -191,7 +191,7 @@ def _on_one_line(text: str) -> str:
     return text.replace("\n", "\\n")
 
 
-def bounded(lines: Sequence[str], max_tokens: int) -> str:
+def cut_to_tokens(lines: Sequence[str], max_tokens: int) -> str:
     """The first lines that fit, tokens estimated at 3.5 characters each; a last line says what was
     left out."""
     budget = int(max_tokens * _CHARACTERS_PER_TOKEN)

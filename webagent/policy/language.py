@@ -15,7 +15,7 @@ from webagent.models.model import Completion, Constraint, Message, Model, Reply
 from webagent.models.prompt import Prompt, load_prompt
 from webagent.models.replies import follow_up
 from webagent.observation import render as render_page
-from webagent.observation.variants import VARIANTS, Variant
+from webagent.observation.variants import VARIANTS, ObservationVariant
 from webagent.policy.allowed import build_constraint
 from webagent.policy.past_actions import find_loop, format_marks
 from webagent.policy.policy import Knowledge
@@ -45,7 +45,7 @@ class LanguagePolicy:
     """Writes a page out for the prompt."""
     images: Callable[[str], bytes] | None = None
     """Looks a screenshot up by its reference; used when the model looks at images."""
-    variant: Variant = VARIANTS["text"]
+    variant: ObservationVariant = VARIANTS["text"]
     """The form in which pages are shown, beyond what `render` writes: how the screenshot is drawn
     on, and what is repeated of earlier pages."""
     temperature: float = 0.0

@@ -1,21 +1,28 @@
 """How episodes are played: the central loop, many of them at once, and what keeps them."""
 
-from webagent.rollout.episode import Planned, Recorder, Unrecorded, episode_id, planned, run_episode
+from webagent.rollout.episode import (
+    NullRecorder,
+    PlannedEpisode,
+    Recorder,
+    episode_id,
+    plan_episodes,
+    run_episode,
+)
 from webagent.rollout.executor import INTERRUPTED, Batcher, collect
-from webagent.rollout.world import OpenWorld, Preparing, TimedWorld, World
+from webagent.rollout.world import OpenWorld, PreparingWorld, TimedWorld, World
 
 __all__ = [
     "INTERRUPTED",
     "Batcher",
+    "NullRecorder",
     "OpenWorld",
-    "Planned",
-    "Preparing",
+    "PlannedEpisode",
+    "PreparingWorld",
     "Recorder",
     "TimedWorld",
-    "Unrecorded",
     "World",
     "collect",
     "episode_id",
-    "planned",
+    "plan_episodes",
     "run_episode",
 ]

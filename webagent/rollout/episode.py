@@ -24,16 +24,18 @@ from webagent.serialize import dumps, to_json
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedEpisode:
     """One episode to be played."""
 
     task: Task
     provenance: Provenance
 
 
-def planned(tasks: Iterable[Task], provenance: Provenance) -> list[Planned]:
+def plan_episodes(tasks: Iterable[Task], provenance: Provenance) -> list[PlannedEpisode]:
     """The tasks in order, numbered by `Provenance.index`."""
-    return [Planned(task, replace(provenance, index=index)) for index, task in enumerate(tasks)]
+    return [
+        PlannedEpisode(task, replace(provenance, index=index)) for index, task in enumerate(tasks)
+    ]
 
 
 def episode_id(task: Task, provenance: Provenance, attempt: int = 1) -> str:
@@ -66,7 +68,7 @@ class Recorder(Protocol):
         ...
 
 
-class Unrecorded:
+class NullRecorder:
     """Keeps nothing."""
 
     def begin(self, trajectory: Trajectory) -> None:
@@ -103,7 +105,7 @@ async def run_episode(  # noqa: PLR0913 - the one call everything goes through
     """
     if max_steps is not None:
         task = replace(task, max_steps=max_steps)
-    episode = _Episode(task, provenance or Provenance(), attempt, recorder or Unrecorded())
+    episode = _Episode(task, provenance or Provenance(), attempt, recorder or NullRecorder())
     world = TimedWorld(world, step_timeout)
     error = ""
     try:

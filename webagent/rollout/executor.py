@@ -9,8 +9,8 @@ from typing import Generic, TypeVar
 from tasks.task import Task
 from webagent.policy.policy import Policy
 from webagent.records import Ending, Trajectory
-from webagent.rollout.episode import Planned, Recorder, Unrecorded, episode_id, run_episode
-from webagent.rollout.world import OpenWorld, Seat, World
+from webagent.rollout.episode import NullRecorder, PlannedEpisode, Recorder, episode_id, run_episode
+from webagent.rollout.world import OpenWorld, ReopeningWorld, World
 
 
 class StepBudget:
@@ -53,7 +53,7 @@ INTERRUPTED = "interrupted"
 
 
 async def collect(  # noqa: PLR0913 - each is a separate decision of the caller
-    plan: Sequence[Planned],
+    plan: Sequence[PlannedEpisode],
     policy: Policy,
     open_world: OpenWorld,
     *,
@@ -81,7 +81,7 @@ async def collect(  # noqa: PLR0913 - each is a separate decision of the caller
     short. Near the limit episodes wait for the ones before them; which ones are played therefore
     does not depend on timing.
     """
-    recorder = recorder or Unrecorded()
+    recorder = recorder or NullRecorder()
     show = on_episode or (lambda trajectory: None)
     names = [episode_id(planned.task, planned.provenance) for planned in plan]
     if len(set(names)) < len(names):
@@ -116,7 +116,7 @@ async def collect(  # noqa: PLR0913 - each is a separate decision of the caller
 class _Entry:
     """A planned episode with what has become of it so far."""
 
-    planned: Planned
+    planned: PlannedEpisode
     attempts: int = 0
     failures: int = 0
     is_hopeless: bool = False
@@ -186,7 +186,7 @@ class _Player:
         play: Callable[[_Entry, World], Awaitable[Trajectory]],
     ) -> None:
         self._queue = queue
-        self._seat = Seat(open_world, self._upcoming)
+        self._seat = ReopeningWorld(open_world, self._upcoming)
         self._play = play
         self._following: _Entry | None = None
 

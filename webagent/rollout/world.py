@@ -76,7 +76,7 @@ _CLOSING_SECONDS = 10.0
 
 
 @runtime_checkable
-class Preparing(Protocol):
+class PreparingWorld(Protocol):
     """A world that can get the next task ready while it plays this one."""
 
     async def prepare(self, task: Task) -> None:
@@ -84,7 +84,7 @@ class Preparing(Protocol):
         ...
 
 
-class Seat:
+class ReopeningWorld:
     """A world that is opened at its first reset; once closed, the next reset opens a fresh one."""
 
     def __init__(self, open_world: OpenWorld, upcoming: Callable[[], Task | None]) -> None:
@@ -97,7 +97,7 @@ class Seat:
         if self._world is None:
             self._world = await self._open_world()
         observation = await self._world.reset(task)
-        if isinstance(self._world, Preparing) and (following := self._upcoming()):
+        if isinstance(self._world, PreparingWorld) and (following := self._upcoming()):
             await self._world.prepare(following)
         return observation
 

@@ -58,7 +58,7 @@ def create(folder: Path) -> None:
     database that opens or none.
     """
     draft = folder / f".{_FILE}.{os.getpid()}"
-    with failures_said(folder):
+    with convert_failures(folder):
         folder.mkdir(parents=True, exist_ok=True)
         draft.unlink(missing_ok=True)
         try:
@@ -89,7 +89,7 @@ def connect(folder: Path) -> sqlite3.Connection:
     """
     if not (folder / _FILE).is_file():
         raise StoreError(f"{folder} holds no {_FILE}, so it is no run folder; check the path")
-    with failures_said(folder):
+    with convert_failures(folder):
         with closing(_connect(folder, "ro")) as database:
             _check(folder, database)
         database = _connect(folder, "rw")
@@ -98,14 +98,14 @@ def connect(folder: Path) -> sqlite3.Connection:
     return database
 
 
-def look(folder: Path) -> sqlite3.Connection:
+def open_read_only(folder: Path) -> sqlite3.Connection:
     """Open the folder's database for reading alone, without a trace and without reading all of it.
 
     Raises `StoreError` when there is none or when it is of another version.
     """
     if not (folder / _FILE).is_file():
         raise StoreError(f"{folder} holds no {_FILE}, so it is no run folder; check the path")
-    with failures_said(folder):
+    with convert_failures(folder):
         # Where nobody has it open, SQLite would leave files of its own beside it.
         at_rest = not (folder / f"{_FILE}-wal").exists()
         with ExitStack() as undo:
@@ -117,7 +117,7 @@ def look(folder: Path) -> sqlite3.Connection:
 
 
 @contextmanager
-def failures_said(folder: Path) -> Iterator[None]:
+def convert_failures(folder: Path) -> Iterator[None]:
     """Turn whatever SQLite, the disk or the stored bytes raise into a `StoreError`."""
     try:
         yield

@@ -4,11 +4,24 @@ import hashlib
 import os
 import re
 from pathlib import Path
+from typing import Protocol
 
 from webagent.errors import StoreError
-from webagent.store.database import failures_said
+from webagent.store.database import convert_failures
 
 _REFERENCE = re.compile(r"[0-9a-f]{64}\.[a-z]{3,4}")
+
+
+class ImageStore(Protocol):
+    """Keeps images and finds them again by reference."""
+
+    def get(self, reference: str) -> bytes:
+        """Return an image by its reference. Raises `StoreError` where there is none."""
+        ...
+
+    def add(self, image: bytes) -> str:
+        """Keep an image; return its reference."""
+        ...
 
 
 class ImageFolder:
@@ -21,7 +34,7 @@ class ImageFolder:
         """Keep the image and give its reference. Raises `StoreError` when the disk is full."""
         reference = f"{hashlib.sha256(image).hexdigest()}.{suffix}"
         path = self.path(reference)
-        with failures_said(self._folder):
+        with convert_failures(self._folder):
             if not path.exists():
                 draft = path.with_name(f".{path.name}.{os.getpid()}")
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -35,7 +48,7 @@ class ImageFolder:
     def get(self, reference: str) -> bytes:
         """The bytes of the image. Raises `StoreError` when they are gone or not the same."""
         path = self.path(reference)
-        with failures_said(self._folder):
+        with convert_failures(self._folder):
             if not path.is_file():
                 raise StoreError(f"the image {path} is missing; was the folder copied whole?")
             image = path.read_bytes()
@@ -50,7 +63,7 @@ class ImageFolder:
         return self._folder / reference[:2] / reference
 
 
-class Album:
+class MemoryImages:
     """Images in memory, by their content."""
 
     def __init__(self) -> None:

@@ -21,7 +21,7 @@ from webagent.store.images import ImageFolder
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class EpisodeSummary:
     """An episode as the store lists it; `Store.load` gives the whole of it."""
 
     ending: Ending | None
@@ -134,11 +134,11 @@ class Store:
         another version, and wherever something is to be written.
         """
         folder = Path(folder)
-        return cls(folder, database.look(folder))
+        return cls(folder, database.open_read_only(folder))
 
     def close(self) -> None:
         """Let go of the folder. Safe to call twice."""
-        with database.failures_said(self.folder):
+        with database.convert_failures(self.folder):
             self._database.close()
 
     def __enter__(self) -> "Store":
@@ -190,7 +190,7 @@ class Store:
         if row is None:
             return None
         record, last = row
-        with database.failures_said(self.folder):
+        with database.convert_failures(self.folder):
             trajectory = from_json(Trajectory, _unpack(record))
             return replace(
                 trajectory,
@@ -216,7 +216,7 @@ class Store:
         rows = self._all(f"SELECT id FROM episodes WHERE {condition} {_BY_PLAN}", *values)
         return [row[0] for row in rows]
 
-    def entries(self, kind: Kind = "played", /, **where: Unpack[Where]) -> list[Entry]:
+    def entries(self, kind: Kind = "played", /, **where: Unpack[Where]) -> list[EpisodeSummary]:
         """The chosen episodes in the order of their plans, without reading their steps."""
         condition, values = conditions(where, kind)
         rows = self._all(
@@ -224,7 +224,7 @@ class Store:
             f"n_steps, started, seconds, goal FROM episodes WHERE {condition} {_BY_PLAN}",
             *values,
         )
-        return [Entry(Ending(ending) if ending else None, *rest) for ending, *rest in rows]
+        return [EpisodeSummary(Ending(ending) if ending else None, *rest) for ending, *rest in rows]
 
     def scores(
         self, kind: Kind = "played", /, **where: Unpack[Where]
@@ -277,12 +277,12 @@ class Store:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        with database.failures_said(self.folder), self._database:
+        with database.convert_failures(self.folder), self._database:
             self._database.execute("BEGIN IMMEDIATE")
             yield
 
     def _all(self, sql: str, *values: str | int | bytes) -> list[tuple[Any, ...]]:
-        with database.failures_said(self.folder):
+        with database.convert_failures(self.folder):
             return self._database.execute(sql, values).fetchall()
 
     def _first(self, sql: str, *values: str | int | bytes) -> tuple[Any, ...] | None:

@@ -7,18 +7,18 @@ reads them back from the trees, here they are put into the trees alone.
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from webagent.browser.page.capture import Members
+from webagent.browser.page.capture import PageElements
 
 _COMMENT = 8
 _ELEMENT = 1
 
 
-def bids(members: Members) -> dict[int, str]:
+def bids(members: PageElements) -> dict[int, str]:
     """Backend node id to bid, for elements that are part of the task."""
     return {node: str(each.mark) for node, each in members.by_node.items() if each.mark}
 
 
-def axtree_object(nodes: Sequence[dict[str, Any]], members: Members) -> dict[str, Any]:
+def axtree_object(nodes: Sequence[dict[str, Any]], members: PageElements) -> dict[str, Any]:
     """The accessibility tree with bids as `browsergym_id`, without what is no part of the task."""
     named = bids(members)
     outside = {node for node, each in members.by_node.items() if each.outside}
@@ -46,7 +46,7 @@ def _below(nodes: Sequence[Mapping[str, Any]], roots: Collection[int]) -> set[st
 
 
 def extra_element_properties(
-    members: Members, lines: Collection[int], scale: float = 1.0
+    members: PageElements, lines: Collection[int], scale: float = 1.0
 ) -> dict[str, dict[str, Any]]:
     """By bid: `visibility` (share in view, 0 to 1), `bbox` (left, top, width, height in pixels of
     the screenshot; None without a box), `clickable`, and `set_of_marks`, true for what is in view
@@ -64,7 +64,7 @@ def extra_element_properties(
     return found
 
 
-def dom_object(document: dict[str, Any], members: Members) -> dict[str, Any]:
+def dom_object(document: dict[str, Any], members: PageElements) -> dict[str, Any]:
     """The DOM snapshot with `bid`, `value` and `checked` among the attributes.
 
     What is no part of the task is left as empty comments, since nodes are numbered by their place.

@@ -26,7 +26,7 @@ from loop.failures import read_written
 from webagent.errors import SetupError, StoreError
 from webagent.policy.past_actions import marks_of
 from webagent.records import Decision, Trajectory
-from webagent.store import Entry, Store
+from webagent.store import EpisodeSummary, Store
 
 _MOST_OTHERS = 40
 """Episodes of the same task that are offered to be compared with."""
@@ -91,7 +91,7 @@ class Neighbours:
     before: str
     """Id of the one before it in its plan; empty for the first."""
     after: str
-    others: tuple[Entry, ...]
+    others: tuple[EpisodeSummary, ...]
     """Of the same task; those of the same seed first."""
 
 

@@ -16,7 +16,7 @@ from apps.record.demonstration import Demonstration
 from tasks.task import Task
 from webagent.browser import Browser
 from webagent.browser.sessions.profile import Profile
-from webagent.browser.watching import BY_PAGE_SECONDS, Watch
+from webagent.browser.watching import BY_PAGE_SECONDS, SessionWatch
 from webagent.records import Observation, Provenance, Trajectory
 from webagent.store import Store
 
@@ -39,7 +39,7 @@ class Person:
 
     page: Page
     cdp: CDPSession
-    watch: Watch
+    watch: SessionWatch
 
     async def see(self) -> None:
         """Wait until the page has come to rest, as people do."""
@@ -168,7 +168,7 @@ def recording(browser: Browser, store: Store) -> Recording:
         demonstration = Demonstration(task, provenance, store, said.append)
         keep = demonstration.pictures.take
         world = await browser.world(keep_image=keep, profile=Profile(dialogs="ask"))
-        watch = Watch(world, await world.reset(task), demonstration.hear)
+        watch = SessionWatch(world, await world.reset(task), demonstration.hear)
         await watch.begin()
         watching = asyncio.ensure_future(watch.run())
         page = world.tabs().active.page

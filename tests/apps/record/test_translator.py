@@ -9,7 +9,7 @@ from apps.record.privacy import UNKNOWN, private, private_action
 from apps.record.translator import Translator
 from webagent.action import format_action
 from webagent.action.actions import Fill, Goto
-from webagent.browser.watching import Told
+from webagent.browser.watching import UserEvent
 from webagent.records import Node, Observation
 
 NODES = (
@@ -35,7 +35,7 @@ class Kept:
         rested, is_fresh = said.pop("rested", None), said.pop("is_fresh", True)
         usual = {"called": "it", "kind": "button", "x": 5, "y": 5, "isTop": True, "button": 0}
         usual |= {"isSecret": False, "held": [], "keys": [], "hovered": []}
-        told = Told(what, seen, is_fresh, mark, {**usual, **said}, rested)
+        told = UserEvent(what, seen, is_fresh, mark, {**usual, **said}, rested)
         self.translator.hear(told)
 
     def click(self, mark: int, **said: Any) -> None:

@@ -17,7 +17,7 @@ from apps.view.server import listen, server_of
 from loop.folder import RunFolder
 from perf.fakes.run import TASKS, fill
 from recipes import cli
-from webagent.browser.chromium import can_sandbox, find_chromium
+from webagent.browser.chromium import find_chromium, has_sandbox
 from webagent.store import Store
 
 RATES = {("none", 0): 0.3, ("control", 1): 0.4, ("self", 1): 0.6, ("self", 2): 0.8}
@@ -108,7 +108,7 @@ async def chromium() -> AsyncIterator[Chromium]:
     """A plain Chromium, as a person has one."""
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(
-            executable_path=find_chromium(headless=True).path, chromium_sandbox=can_sandbox()
+            executable_path=find_chromium(headless=True).path, chromium_sandbox=has_sandbox()
         )
         yield browser
         await browser.close()

@@ -11,7 +11,7 @@ from webagent.browser import Browser, BrowserWorld
 from webagent.observation import render
 from webagent.policy import ScriptedPolicy, play_actions
 from webagent.records import Ending, Provenance
-from webagent.rollout import collect, planned, run_episode
+from webagent.rollout import collect, plan_episodes, run_episode
 
 STRIDE = 5
 """Of the 125 tasks this many go into one test, so that a failure names a small group."""
@@ -95,7 +95,7 @@ async def test_harder_pages_hold_more_and_can_be_solved(browser: Browser, name: 
     usual = [suite.task(name, seed) for seed in seeds]
     harder = [suite.task(name, seed, settings=suite.harder(name)) for seed in seeds]
     played = await collect(
-        planned([*usual, *harder], Provenance()), ScriptedSolutions(), browser.world
+        plan_episodes([*usual, *harder], Provenance()), ScriptedSolutions(), browser.world
     )
     texts = [sum(len(t.steps[0].observation.nodes) for t in played[i : i + 3]) for i in (0, 3)]
     assert texts[0] <= texts[1]

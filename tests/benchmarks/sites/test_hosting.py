@@ -18,7 +18,7 @@ from webagent.browser import Browser
 from webagent.errors import SetupError
 from webagent.guard import Guard
 from webagent.records import Ending, Observation, Provenance, Trajectory
-from webagent.rollout import collect, planned, run_episode
+from webagent.rollout import collect, plan_episodes, run_episode
 from webagent.serialize import dumps, to_json
 
 
@@ -65,7 +65,7 @@ async def test_eight_browsers_write_at_once_and_none_sees_what_another_wrote(
     await hosting.prepare(tasks)
 
     episodes = await collect(
-        planned(tasks, Provenance()),
+        plan_episodes(tasks, Provenance()),
         ScriptedPolicy(write),
         hosting.worlds(partial(browser.world, logins=hosting.logins)),
         concurrency=8,

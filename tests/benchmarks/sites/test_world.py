@@ -17,7 +17,7 @@ from webagent.action import Action
 from webagent.action.actions import Answer, Fill, Goto
 from webagent.errors import GuardError, WorldError
 from webagent.records import Ending, Observation, Provenance, Trajectory
-from webagent.rollout import collect, planned, run_episode
+from webagent.rollout import collect, plan_episodes, run_episode
 from webagent.rollout.world import World
 from webagent.serialize import dumps, to_json
 
@@ -101,7 +101,7 @@ async def test_eight_parallel_episodes_leave_no_trace_in_one_another(hosting):
         return Fill(1, said) if len(trajectory.steps) < 2 else Answer("done")
 
     episodes = await collect(
-        planned(tasks, Provenance()),
+        plan_episodes(tasks, Provenance()),
         ScriptedPolicy(write),
         partial(open_reader, hosting),
         concurrency=8,

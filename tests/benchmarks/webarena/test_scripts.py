@@ -13,7 +13,7 @@ from playwright.async_api import Error, Page, async_playwright
 from benchmarks.webarena import scripts, visualwebarena, webarena, webchorearena
 from benchmarks.webarena.schema import Setup
 from webagent.browser import find_chromium
-from webagent.browser.chromium import can_sandbox
+from webagent.browser.chromium import has_sandbox
 
 pytestmark = pytest.mark.browser
 
@@ -113,7 +113,7 @@ async def page() -> AsyncIterator[Page]:
     async with async_playwright() as playwright:
         path = find_chromium().path
         chrome = await playwright.chromium.launch(
-            executable_path=str(path), chromium_sandbox=can_sandbox()
+            executable_path=str(path), chromium_sandbox=has_sandbox()
         )
         yield await chrome.new_page()
         await chrome.close()

@@ -17,7 +17,7 @@ from loop.proposers.scope import Scope
 from tasks.proposal import Proposal, Refusal
 from tasks.task import Check, Task
 from webagent.errors import ModelError, StoreError
-from webagent.guard import Guard, GuardPolicy, SiteRule, read_site
+from webagent.guard import Guard, GuardPolicy, SiteRule, parse_site
 from webagent.models import CannedModel
 from webagent.models.prompt import load_prompt
 
@@ -232,13 +232,13 @@ def test_lines_are_written_and_read_back_whole(tmp_path: Path) -> None:
     ("policy", "only_reads"),
     [
         (GuardPolicy(), False),
-        (GuardPolicy(sites=(SiteRule(read_site("https://shop.test"), methods=("GET",)),)), True),
-        (GuardPolicy(sites=(SiteRule(read_site("https://shop.test")),)), False),
+        (GuardPolicy(sites=(SiteRule(parse_site("https://shop.test"), methods=("GET",)),)), True),
+        (GuardPolicy(sites=(SiteRule(parse_site("https://shop.test")),)), False),
     ],
 )
 def test_a_guard_says_what_tasks_may_ask_for(policy: GuardPolicy, only_reads: bool) -> None:
     limits: Callable[[str], str] = limits_of(Guard.of(policy)).closed
     assert limits_of(Guard.of(policy)).only_reads is only_reads
     assert limits("https://shop.test/x") == ""
-    denied = GuardPolicy(sites=(SiteRule(read_site("https://shop.test"), "deny"),))
+    denied = GuardPolicy(sites=(SiteRule(parse_site("https://shop.test"), "deny"),))
     assert "the guard closes it" in limits_of(Guard.of(denied)).closed("https://shop.test/x")

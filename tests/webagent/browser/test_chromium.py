@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from webagent.browser import chromium
-from webagent.browser.chromium import Chromium, can_sandbox, find_chromium, own_words
+from webagent.browser.chromium import Chromium, find_chromium, has_sandbox, summarize_failure
 from webagent.errors import SetupError
 
 
@@ -76,8 +76,8 @@ def test_running_without_a_sandbox_is_said_loudly_and_once(
     monkeypatch.setattr(chromium.os, "geteuid", lambda: 0)
     chromium._warn_once.cache_clear()
     with caplog.at_level(logging.WARNING):
-        assert not can_sandbox()
-        assert not can_sandbox()
+        assert not has_sandbox()
+        assert not has_sandbox()
     assert len([line for line in caplog.messages if "WITHOUT ITS SANDBOX" in line]) == 1
 
 
@@ -94,5 +94,5 @@ Call log:
   - [pid=9] <gracefully close start>
   - [pid=9][err] [7:7:0100/000000.4:ERROR:content/zygote/zygote_linux.cc:662] write: Broken pipe
 """
-    assert own_words(message) == "Missing X server; The platform failed. Exiting."
-    assert own_words("Executable doesn't exist\n at x") == "Executable doesn't exist"
+    assert summarize_failure(message) == "Missing X server; The platform failed. Exiting."
+    assert summarize_failure("Executable doesn't exist\n at x") == "Executable doesn't exist"

@@ -9,7 +9,7 @@ from tasks.task import Task
 from webagent.action import actions as act
 from webagent.browser import Browser, BrowserWorld
 from webagent.errors import GuardError, WorldError
-from webagent.guard import Guard, GuardPolicy, SiteRule, read_site
+from webagent.guard import Guard, GuardPolicy, SiteRule, parse_site
 
 pytestmark = pytest.mark.browser
 
@@ -66,7 +66,7 @@ async def test_a_guard_opens_the_servers_of_further_pages_and_no_others(
 async def test_a_further_page_that_the_guard_closes_ends_the_episode(
     sites: tuple[Site, Site],
 ) -> None:
-    closed = SiteRule(read_site(sites[1].address), verdict="deny")
+    closed = SiteRule(parse_site(sites[1].address), verdict="deny")
     async with Browser(guard=Guard(GuardPolicy(sites=(closed,)))) as browser:
         world = await browser.world()
         with pytest.raises(GuardError, match="closes a further start page"):

@@ -7,7 +7,7 @@ import pytest
 
 from tasks.task import PageHooks, Task
 from webagent.browser.sessions.profile import Profile
-from webagent.browser.upcoming import Places, Upcoming
+from webagent.browser.upcoming import PagePreloader, PreloadSlots
 from webagent.errors import WorldError
 
 TASK = Task("test/page@1", "file:///page.html")
@@ -49,7 +49,7 @@ class Source:
 
 async def test_nothing_is_opened_while_the_policy_answers_at_once():
     source = Source()
-    upcoming = Upcoming(source, Profile(), Places())
+    upcoming = PagePreloader(source, Profile(), PreloadSlots())
     for _ in range(5):
         with upcoming.wait():
             await asyncio.sleep(0.001)
@@ -62,7 +62,7 @@ async def test_nothing_is_opened_while_the_policy_answers_at_once():
 
 async def test_a_page_is_opened_while_the_policy_thinks_and_then_taken():
     source = Source()
-    upcoming = Upcoming(source, Profile(), Places())
+    upcoming = PagePreloader(source, Profile(), PreloadSlots())
     with upcoming.wait():
         pass
     upcoming.begin(TASK, "")
@@ -79,7 +79,7 @@ async def test_a_page_is_opened_while_the_policy_thinks_and_then_taken():
 
 async def test_what_is_wanted_is_opened_at_once():
     source = Source()
-    upcoming = Upcoming(source, Profile(), Places())
+    upcoming = PagePreloader(source, Profile(), PreloadSlots())
     with upcoming.wait():
         pages = await upcoming.take(TASK)
     assert pages is source.opened[0]
@@ -87,7 +87,7 @@ async def test_what_is_wanted_is_opened_at_once():
 
 async def test_a_page_with_another_address_is_closed():
     source = Source()
-    upcoming = Upcoming(source, Profile(), Places())
+    upcoming = PagePreloader(source, Profile(), PreloadSlots())
     upcoming.begin(OTHER, OTHER.start_url)
     await asyncio.sleep(LULL)
     pages = await upcoming.take(TASK)
@@ -98,7 +98,7 @@ async def test_a_page_with_another_address_is_closed():
 
 async def test_a_page_prepared_for_other_surroundings_is_closed():
     source = Source()
-    upcoming = Upcoming(source, Profile(), Places())
+    upcoming = PagePreloader(source, Profile(), PreloadSlots())
     upcoming.begin(replace(TASK, hooks=PageHooks(init="let a")), "")
     await asyncio.sleep(LULL)
     await upcoming.take(TASK)
@@ -108,8 +108,11 @@ async def test_a_page_prepared_for_other_surroundings_is_closed():
 
 async def test_a_page_is_kept_ready_for_the_same_login_only():
     source, known = Source(), {"anna": "first"}
-    upcoming = Upcoming(
-        source, Profile(), Places(), lambda task: {"cookies": [known[task.login]], "origins": []}
+    upcoming = PagePreloader(
+        source,
+        Profile(),
+        PreloadSlots(),
+        lambda task: {"cookies": [known[task.login]], "origins": []},
     )
     anna = replace(TASK, login="anna")
     for login, reused in (("first", True), ("second", False)):
@@ -126,7 +129,7 @@ async def test_a_page_is_kept_ready_for_the_same_login_only():
 
 async def test_nothing_is_ready_for_a_login_that_nobody_has():
     source = Source()
-    upcoming = Upcoming(source, Profile(), Places())
+    upcoming = PagePreloader(source, Profile(), PreloadSlots())
     upcoming.begin(replace(TASK, login="anna"), TASK.start_url)
     await asyncio.sleep(LULL)
     assert source.opened == []
@@ -135,8 +138,8 @@ async def test_nothing_is_ready_for_a_login_that_nobody_has():
 
 
 async def test_worlds_share_the_places_for_pages_kept_ready():
-    source, places = Source(), Places(2)
-    worlds = [Upcoming(source, Profile(), places) for _ in range(5)]
+    source, places = Source(), PreloadSlots(2)
+    worlds = [PagePreloader(source, Profile(), places) for _ in range(5)]
     for each in worlds:
         each.begin(TASK, TASK.start_url)
     await asyncio.sleep(LULL)
@@ -156,7 +159,7 @@ async def test_worlds_share_the_places_for_pages_kept_ready():
 
 async def test_pages_lost_with_their_browser_are_opened_again():
     source = Source()
-    upcoming = Upcoming(source, Profile(), Places())
+    upcoming = PagePreloader(source, Profile(), PreloadSlots())
     upcoming.begin(TASK, "")
     await asyncio.sleep(LULL)
     source.lost = True

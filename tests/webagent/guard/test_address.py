@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webagent.guard.address import read_address, read_host
+from webagent.guard.address import parse_host, parse_url
 
 LABEL = st.from_regex(r"[a-z]([a-z0-9-]{0,8}[a-z0-9])?", fullmatch=True)
 HOST = st.lists(LABEL, min_size=1, max_size=4).map(".".join)
@@ -34,12 +34,12 @@ def spellings(ip: IPv4Address) -> list[str]:
 
 @given(IPV4, st.integers(0, 11))
 def test_every_spelling_of_an_ip_address_is_that_address(ip: IPv4Address, way: int) -> None:
-    assert read_host(spellings(ip)[way]) == str(ip)
+    assert parse_host(spellings(ip)[way]) == str(ip)
 
 
 @given(HOST)
 def test_capitals_and_a_dot_at_the_end_change_nothing(host: str) -> None:
-    assert read_address(f"HTTPS://{host.upper()}./a").host == read_host(host)
+    assert parse_url(f"HTTPS://{host.upper()}./a").host == parse_host(host)
 
 
 @given(HOST, HOST)
@@ -50,13 +50,13 @@ def test_what_stands_before_an_at_sign_is_no_host(host: str, decoy: str) -> None
         f"http://{decoy}@{decoy}@{host}/",
         f"http:\\\\{decoy}@{host}\\",
     ):
-        assert read_address(url).host == read_host(host)
+        assert parse_url(url).host == parse_host(host)
 
 
 @given(HOST, HOST)
 def test_what_stands_after_the_host_is_no_host(host: str, decoy: str) -> None:
     for tail in (f"/@{decoy}", f"\\@{decoy}", f"?@{decoy}", f"#@{decoy}", f":80/{decoy}"):
-        assert read_address(f"http://{host}{tail}").host == read_host(host)
+        assert parse_url(f"http://{host}{tail}").host == parse_host(host)
 
 
 @given(HOST, st.sampled_from(["\t", "\n", "\r"]), st.data())
@@ -65,13 +65,13 @@ def test_line_breaks_inside_an_address_are_dropped(
 ) -> None:
     url = f"http://{host}/path"
     place = data.draw(st.integers(0, len(url)))
-    assert read_address(url[:place] + blank + url[place:]) == read_address(url)
+    assert parse_url(url[:place] + blank + url[place:]) == parse_url(url)
 
 
 @given(st.text(max_size=40))
 def test_any_text_is_read_or_refused_with_a_reason(text: str) -> None:
     try:
-        address = read_address(text)
+        address = parse_url(text)
     except ValueError as error:
         assert str(error)
     else:
@@ -92,7 +92,7 @@ def test_any_text_is_read_or_refused_with_a_reason(text: str) -> None:
     ],
 )
 def test_an_origin_is_written_as_browsers_write_it(url: str, origin: str) -> None:
-    assert read_address(url).origin == origin
+    assert parse_url(url).origin == origin
 
 
 @pytest.mark.parametrize(
@@ -116,4 +116,4 @@ def test_an_origin_is_written_as_browsers_write_it(url: str, origin: str) -> Non
 )
 def test_what_no_browser_opens_is_no_address(url: str) -> None:
     with pytest.raises(ValueError):
-        read_address(url)
+        parse_url(url)

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.webagent.guard.test_address import HOST, IPV4, spellings
-from webagent.guard import Downloads, GuardPolicy, SiteRule, read_site
+from webagent.guard import DownloadLimits, GuardPolicy, SiteRule, parse_site
 from webagent.guard.address import IpAddress, kind_of
 from webagent.guard.decide import decide_download, decide_ip, decide_request, decide_server
 
-SHOP = SiteRule(read_site("https://shop.example"), methods=("GET", "POST"))
-ADMIN = SiteRule(read_site("https://shop.example/admin"), "deny")
-LIVE = SiteRule(read_site("https://live.example"), web_sockets=True)
+SHOP = SiteRule(parse_site("https://shop.example"), methods=("GET", "POST"))
+ADMIN = SiteRule(parse_site("https://shop.example/admin"), "deny")
+LIVE = SiteRule(parse_site("https://live.example"), web_sockets=True)
 POLICY = GuardPolicy(sites=(SHOP, ADMIN, LIVE))
 OPEN = GuardPolicy(other_sites="allow", sites=(ADMIN,))
 
@@ -118,7 +118,7 @@ def test_a_network_is_opened_by_name_range_or_host() -> None:
 
 
 def test_an_ip_address_in_a_rule_opens_that_address_only() -> None:
-    policy = GuardPolicy(sites=(SiteRule(read_site("http://127.0.0.1:8080")),))
+    policy = GuardPolicy(sites=(SiteRule(parse_site("http://127.0.0.1:8080")),))
     assert decide_request(policy, "http://127.0.0.1:8080/").is_allowed
     assert not decide_request(policy, "http://127.0.0.2:8080/").is_allowed
     assert not decide_ip(policy, "rebound.example", 80, ip_address("127.0.0.1")).is_allowed
@@ -126,7 +126,7 @@ def test_an_ip_address_in_a_rule_opens_that_address_only() -> None:
 
 def test_a_server_that_is_open_in_a_closed_network_does_not_open_its_other_ports() -> None:
     for host in ("127.0.0.1", "localhost"):
-        policy = replace(OPEN, sites=(SiteRule(read_site(f"http://{host}:8080")),))
+        policy = replace(OPEN, sites=(SiteRule(parse_site(f"http://{host}:8080")),))
         loopback = ip_address("127.0.0.1")
         assert decide_request(policy, f"http://{host}:8080/").is_allowed
         assert decide_ip(policy, host, 8080, loopback).is_allowed
@@ -135,14 +135,14 @@ def test_a_server_that_is_open_in_a_closed_network_does_not_open_its_other_ports
 
 
 def test_where_only_the_host_is_known_a_rule_for_a_part_opens_the_connection() -> None:
-    policy = GuardPolicy(sites=(SiteRule(read_site("https://a.example/part")), ADMIN))
+    policy = GuardPolicy(sites=(SiteRule(parse_site("https://a.example/part")), ADMIN))
     assert decide_server(policy, "a.example", 443).is_allowed
     assert not decide_request(policy, "https://a.example/other").is_allowed
     assert not decide_server(policy, "a.example", 80).is_allowed
 
 
 def test_a_denied_host_is_closed_though_all_others_are_open() -> None:
-    policy = replace(OPEN, sites=(SiteRule(read_site("*.bad.example"), "deny"),))
+    policy = replace(OPEN, sites=(SiteRule(parse_site("*.bad.example"), "deny"),))
     assert not decide_request(policy, "https://x.bad.example/").is_allowed
     assert not decide_server(policy, "x.bad.example", 443).is_allowed
     assert decide_request(policy, "https://good.example/").is_allowed
@@ -174,7 +174,7 @@ def test_a_file_is_open_where_it_really_lies_in_an_open_folder(
 
 def test_downloads_are_closed_until_opened_and_then_bounded() -> None:
     assert not decide_download(GuardPolicy(), "a.pdf").is_allowed
-    policy = GuardPolicy(downloads=Downloads(True, (".pdf",), 10))
+    policy = GuardPolicy(downloads=DownloadLimits(True, (".pdf",), 10))
     assert decide_download(policy, "A.PDF", 10).is_allowed
     assert not decide_download(policy, "a.pdf.exe").is_allowed
     assert not decide_download(policy, "a.pdf", 11).is_allowed

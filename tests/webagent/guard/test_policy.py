@@ -8,7 +8,7 @@ from webagent.errors import SetupError
 from webagent.guard import Guard, GuardPolicy, read_policy
 from webagent.guard.address import ANY_PORT
 from webagent.guard.decide import decide_request
-from webagent.guard.policy import for_task
+from webagent.guard.policy import open_for_task
 
 EXAMPLE = Path(__file__).parents[3] / "docs" / "guard.md"
 
@@ -102,19 +102,19 @@ def test_a_secret_never_shows_in_a_repr(tmp_path: Path) -> None:
 
 
 def test_a_task_opens_its_own_origin_and_no_more() -> None:
-    policy = for_task(GuardPolicy(), "http://a.example:8080/start")
+    policy = open_for_task(GuardPolicy(), "http://a.example:8080/start")
     assert [str(rule.match) for rule in policy.sites] == ["http://a.example:8080"]
     assert not policy.open_folders
 
 
 def test_a_rule_about_the_tasks_server_takes_the_place_of_that(tmp_path: Path) -> None:
     policy = read(tmp_path, "[[sites]]\nmatch = 'a.example/shop'\nmethods = ['GET']")
-    assert for_task(policy, "https://a.example/") == policy
+    assert open_for_task(policy, "https://a.example/") == policy
 
 
 def test_a_task_on_a_file_opens_its_folder(tmp_path: Path) -> None:
     page = tmp_path / "a b" / "page.html"
-    assert for_task(GuardPolicy(), page.as_uri()).open_folders == (page.parent.resolve(),)
+    assert open_for_task(GuardPolicy(), page.as_uri()).open_folders == (page.parent.resolve(),)
 
 
 def test_a_site_by_its_name_is_the_server_that_it_was_started_on(tmp_path: Path) -> None:
@@ -126,7 +126,7 @@ def test_a_site_by_its_name_is_the_server_that_it_was_started_on(tmp_path: Path)
         "[[actions]]\nverdict = 'deny'\nsites = ['fossil@1/wiki', 'a.example']\n"
         f"[secrets.pw]\nfile = '{tmp_path / 'pw'}'\nsites = ['fossil@1']\n",
     )
-    served = for_task(policy, "http://127.0.0.1:4711/home", "fossil@1")
+    served = open_for_task(policy, "http://127.0.0.1:4711/home", "fossil@1")
     assert [str(rule.match) for rule in served.sites] == [
         "http://127.0.0.1:4711",
         "http://127.0.0.1:4711/setup",
@@ -142,7 +142,7 @@ def test_a_site_by_its_name_is_the_server_that_it_was_started_on(tmp_path: Path)
 def test_rules_on_a_site_by_its_name_open_nothing_where_another_is_played(tmp_path: Path) -> None:
     policy = read(tmp_path, "[[sites]]\nmatch = 'fossil@1/wiki'")
     for site in ("", "oscar@1"):
-        elsewhere = for_task(policy, "http://127.0.0.1:4711/", site)
+        elsewhere = open_for_task(policy, "http://127.0.0.1:4711/", site)
         assert str(elsewhere.sites[0].match) == "fossil@1/wiki"
         assert not decide_request(elsewhere, "http://fossil/wiki").is_allowed
         assert not decide_request(elsewhere, "http://fossil@1/wiki").is_allowed

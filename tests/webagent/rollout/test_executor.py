@@ -16,10 +16,10 @@ from webagent.errors import CaptchaError, ModelError, StoreError, WorldError
 from webagent.records import Decision, Ending, Observation, Provenance, Step, Trajectory
 from webagent.rollout import (
     INTERRUPTED,
-    Planned,
+    PlannedEpisode,
     collect,
     episode_id,
-    planned,
+    plan_episodes,
     run_episode,
 )
 from webagent.store import Store
@@ -28,8 +28,10 @@ Faults = Mapping[str, Exception | float]
 IDLE = ScriptedPolicy([Hover(SUBMIT)] * 100)
 
 
-def entries(count: int, max_steps: int = 5) -> list[Planned]:
-    return planned(fake_plan(count, max_steps), Provenance(run="r", arm="self", phase="collect"))
+def entries(count: int, max_steps: int = 5) -> list[PlannedEpisode]:
+    return plan_episodes(
+        fake_plan(count, max_steps), Provenance(run="r", arm="self", phase="collect")
+    )
 
 
 class Worlds:
@@ -312,7 +314,7 @@ async def test_a_kill_does_not_cost_the_steps_that_it_cut_off(tmp_path: Path) ->
 
 
 async def test_imagined_steps_cost_no_real_ones() -> None:
-    dreams = planned(fake_plan(4), Provenance(world="imagined"))
+    dreams = plan_episodes(fake_plan(4), Provenance(world="imagined"))
     assert len(await collect(dreams, ScriptedPolicy(), Worlds(), budget_steps=0)) == 4
 
 

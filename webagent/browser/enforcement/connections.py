@@ -10,8 +10,8 @@ from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
 from webagent.errors import SetupError
-from webagent.guard.address import read_ip
-from webagent.guard.decide import Verdict
+from webagent.guard.address import parse_ip
+from webagent.guard.decide import GuardVerdict
 
 HEAD_SECONDS = 30.0
 HEAD_BYTES = 65_536
@@ -19,7 +19,7 @@ _CHUNK = 65_536
 _SHORT = 1_000_000
 _HOP_BY_HOP = ("connection", "keep-alive", "proxy-connection", "proxy-authorization", "upgrade")
 
-Pipe = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Head:
 
 async def read_head(reader: asyncio.StreamReader) -> Head:
     """The head of the next message. Raises `ValueError`, `EOFError` or `TimeoutError`."""
-    return parse_head(await until_blank_line(reader))
+    return parse_head(await read_head_bytes(reader))
 
 
 def parse_head(raw: bytes) -> Head:
@@ -57,7 +57,7 @@ def parse_head(raw: bytes) -> Head:
     return Head(first, tuple(fields))
 
 
-async def until_blank_line(reader: asyncio.StreamReader) -> bytes:
+async def read_head_bytes(reader: asyncio.StreamReader) -> bytes:
     async with asyncio.timeout(HEAD_SECONDS):
         return await reader.readuntil(b"\r\n\r\n")
 
@@ -70,7 +70,7 @@ async def read_body(reader: asyncio.StreamReader, head: Head) -> bytes | None:
     return await reader.readexactly(int(lengths[0]))
 
 
-async def pause() -> None:
+async def send_nothing() -> None:
     """Nothing to send."""
 
 
@@ -107,17 +107,17 @@ async def _send_chunks(reader: asyncio.StreamReader, writer: asyncio.StreamWrite
             return
 
 
-async def send_reply(server: Pipe, writer: asyncio.StreamWriter) -> None:
+async def send_reply(server: Connection, writer: asyncio.StreamWriter) -> None:
     """The response, told to be the last of its connection."""
     while True:
         head = parse_head(await server[0].readuntil(b"\r\n\r\n"))
         writer.write(head.encoded(head.line))
         if not re.match(r"HTTP/1\.\d 1\d\d", head.line):
             break
-    await pump(server[0], writer)
+    await copy_stream(server[0], writer)
 
 
-async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def copy_stream(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
     while data := await reader.read(_CHUNK):
         writer.write(data)
         await writer.drain()
@@ -125,7 +125,7 @@ async def pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> No
         writer.write_eof()
 
 
-async def together(upwards: Awaitable[None], downwards: Awaitable[None]) -> None:
+async def relay_both(upwards: Awaitable[None], downwards: Awaitable[None]) -> None:
     """Both directions, until the answer has ended."""
     up, down = asyncio.ensure_future(upwards), asyncio.ensure_future(downwards)
     try:
@@ -140,18 +140,18 @@ async def together(upwards: Awaitable[None], downwards: Awaitable[None]) -> None
             await asyncio.gather(up, down, return_exceptions=True)
 
 
-class Gate(Protocol):
+class TrafficGate(Protocol):
     """Who decides what the proxy lets through, and hears of what it did not."""
 
-    def request(self, url: str, method: str, text: str = "") -> Verdict:
+    def request(self, url: str, method: str, text: str = "") -> GuardVerdict:
         """Whether a request whose address and head can be read may pass."""
         ...
 
-    def server(self, host: str, port: int, schemes: tuple[str, ...]) -> Verdict:
+    def server(self, host: str, port: int, schemes: tuple[str, ...]) -> GuardVerdict:
         """Whether a connection may be made of which only host and port can be read."""
         ...
 
-    def ip(self, host: str, port: int, ip: str) -> Verdict:
+    def ip(self, host: str, port: int, ip: str) -> GuardVerdict:
         """Whether the host may be reached at this address."""
         ...
 
@@ -159,45 +159,45 @@ class Gate(Protocol):
         """IP addresses of a host. Raises `OSError`."""
         ...
 
-    def note(self, what: str, verdict: Verdict) -> None:
+    def note(self, what: str, verdict: GuardVerdict) -> None:
         """Keep a refusal."""
         ...
 
 
-class Refused(Exception):
+class RequestRefused(Exception):
     """A request that may not pass."""
 
-    def __init__(self, what: str, verdict: Verdict) -> None:
+    def __init__(self, what: str, verdict: GuardVerdict) -> None:
         super().__init__(verdict.reason)
         self.what = what
         self.verdict = verdict
 
 
-class Dial(Protocol):
+class Dialer(Protocol):
     """How the proxy gets to a host that the policy opens by name.
 
     A connection is one for bytes of any kind, whatever lies between.
     """
 
-    async def dial(self, host: str, port: int) -> Pipe:
+    async def dial(self, host: str, port: int) -> Connection:
         """A connection. Raises `OSError`, or `Refused` where the address is closed."""
         ...
 
 
-class Direct:
+class DirectDialer:
     """Connects by itself, to addresses that it has resolved and checked."""
 
-    def __init__(self, gate: Gate) -> None:
+    def __init__(self, gate: TrafficGate) -> None:
         self._gate = gate
 
-    async def dial(self, host: str, port: int) -> Pipe:
+    async def dial(self, host: str, port: int) -> Connection:
         """A connection to the first address that may be reached and answers."""
-        ips = [host] if read_ip(host) else await self._gate.resolve(host, port)
+        ips = [host] if parse_ip(host) else await self._gate.resolve(host, port)
         verdicts = {ip: self._gate.ip(host, port, ip) for ip in ips}
         failure: Exception = OSError(f"{host} has no address")
         for ip, verdict in verdicts.items():
             if not verdict.is_allowed:
-                failure = Refused(host, verdict)
+                failure = RequestRefused(host, verdict)
                 continue
             try:
                 return await asyncio.open_connection(ip, port, limit=HEAD_BYTES)
@@ -206,7 +206,7 @@ class Direct:
         raise failure
 
 
-class Through:
+class ProxyDialer:
     """Goes through a proxy of the user's own, by CONNECT, for plain HTTP too.
 
     That proxy resolves the names, so the addresses they lead to are not checked here; addresses
@@ -220,7 +220,7 @@ class Through:
     def __repr__(self) -> str:
         return f"Through({self._place[0]}:{self._place[1]})"
 
-    async def dial(self, host: str, port: int) -> Pipe:
+    async def dial(self, host: str, port: int) -> Connection:
         """A connection that the other proxy has made. Raises `OSError`."""
         target = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         lines = [f"CONNECT {target} HTTP/1.1", f"Host: {target}"]
@@ -239,7 +239,7 @@ class Through:
         return pipe
 
 
-def dial_through(proxy: str) -> Through | None:
+def dialer_for(proxy: str) -> ProxyDialer | None:
     """How a guard's own proxy goes through the user's; None without one. Raises `SetupError`."""
     if not proxy:
         return None
@@ -247,4 +247,4 @@ def dial_through(proxy: str) -> Through | None:
     if parts.scheme != "http" or not parts.hostname:
         raise SetupError(f"a guard goes through http proxies only, not {parts.scheme}")
     user, password = unquote(parts.username or ""), unquote(parts.password or "")
-    return Through(parts.hostname, parts.port or 80, user, password)
+    return ProxyDialer(parts.hostname, parts.port or 80, user, password)

@@ -13,25 +13,30 @@ from playwright.async_api import Error as PlaywrightError
 from tasks.task import Json
 from webagent.action import Action, format_action, is_final
 from webagent.action import actions as act
-from webagent.browser.enforcement.connections import Dial, Direct
+from webagent.browser.enforcement.connections import Dialer, DirectDialer
 from webagent.browser.enforcement.gate import EpisodeGate
 from webagent.browser.enforcement.proxy import GuardProxy
-from webagent.browser.enforcement.tls import Inspector, Question, inspector_with, is_granted
+from webagent.browser.enforcement.tls import (
+    PreflightRequest,
+    TlsInspector,
+    inspector_with,
+    is_granted,
+)
 from webagent.browser.page.connection import world_failures
 from webagent.browser.perform import perform
 from webagent.browser.tabs import Tabs
 from webagent.errors import GuardError
 from webagent.guard.actions import (
-    Hands,
+    TransferTracker,
     decide_action,
     decide_secret,
     decide_upload,
     is_on,
     texts_of,
 )
-from webagent.guard.decide import ALLOWED, Verdict, decide_download, refused
-from webagent.guard.guard import Guard, is_approved, question_for
-from webagent.guard.secret import names_in
+from webagent.guard.decide import ALLOWED, GuardVerdict, decide_download, refuse
+from webagent.guard.guard import Guard, is_approved, write_question
+from webagent.guard.secret import find_placeholders
 from webagent.records import Observation
 
 _SEARCHED = 1_000_000
@@ -58,22 +63,22 @@ _CLOSED = """
 class Enforcer:
     """One episode's guard. `open` it for a context, then `watch` the context, then `begin`."""
 
-    def __init__(self, guard: Guard, dial: Dial | None = None) -> None:
+    def __init__(self, guard: Guard, dial: Dialer | None = None) -> None:
         self._guard = guard
         self.secrets = guard.secrets
         self._gate = EpisodeGate(guard)
-        self._dial = dial or Direct(self._gate)
+        self._dial = dial or DirectDialer(self._gate)
         self._proxy = GuardProxy(self._gate, self._dial, _inspector(guard))
-        self._granted: dict[Question, bool] = {}
+        self._granted: dict[PreflightRequest, bool] = {}
         self._start = ALLOWED
         self._typed: set[str] = set()
-        self._hands = Hands()
+        self._hands = TransferTracker()
         self._probe: Page | None = None
         self.context_options: dict[str, Any] = {}
         """For `new_context`: every request of the context goes through our proxy."""
 
     @classmethod
-    async def open(cls, guard: Guard, dial: Dial | None = None) -> "Enforcer":
+    async def open(cls, guard: Guard, dial: Dialer | None = None) -> "Enforcer":
         """A guard with its proxy listening, which gets to hosts by `dial`, else directly; to be
         closed after the context."""
         enforcer = cls(guard, dial)
@@ -89,7 +94,7 @@ class Enforcer:
         """Judge every request of the context before the browser sends it. Raises `WorldError`."""
         async with world_failures():
             await context.add_init_script(_CLOSED)
-            await context.route(all_but(self._guard.own_folders), self._judge)
+            await context.route(match_all_but(self._guard.own_folders), self._judge)
 
     def begin(self, start_url: str, site: str = "") -> bool:
         """Take up the task's limits; whether its first page may be opened at all."""
@@ -148,7 +153,7 @@ class Enforcer:
 
     async def _decide(
         self, action: Action, tabs: Tabs, seen: Observation
-    ) -> tuple[Action, Verdict]:
+    ) -> tuple[Action, GuardVerdict]:
         """The action as it would be done, and whether it may be."""
         verdict = decide_action(self._gate.policy, action, seen)
         if verdict.outcome == "ask":
@@ -162,21 +167,21 @@ class Enforcer:
             verdict = self._decide_texts(action)
         return action, verdict
 
-    async def _ask(self, action: Action, seen: Observation, verdict: Verdict) -> Verdict:
-        question = question_for(action, seen, verdict.reason)
+    async def _ask(self, action: Action, seen: Observation, verdict: GuardVerdict) -> GuardVerdict:
+        question = write_question(action, seen, verdict.reason)
         seconds = self._gate.policy.ask_seconds
         if await is_approved(self._guard.approver, question, seconds):
             return ALLOWED
-        return refused(f"nobody approved of it ({verdict.reason})", verdict.rule)
+        return refuse(f"nobody approved of it ({verdict.reason})", verdict.rule)
 
-    def _refuse(self, action: Action, verdict: Verdict) -> str:
+    def _refuse(self, action: Action, verdict: GuardVerdict) -> str:
         self._gate.keep(format_action(action), verdict, "action")
         said = f"refused: {verdict.reason}"
         if self._gate.policy.on_refusal == "end":
             raise GuardError(self.secrets.masked(f"{format_action(action)} was {said}"))
         return said
 
-    def _decide_files(self, action: Action) -> tuple[Action, Verdict]:
+    def _decide_files(self, action: Action) -> tuple[Action, GuardVerdict]:
         """The action with the links in its paths followed, and whether they may be handed over."""
         match action:
             case act.UploadFile(path=path) | act.MouseUploadFile(path=path):
@@ -189,26 +194,26 @@ class Enforcer:
                 return replace(action, paths=tuple(map(str, files))), bad
         return action, ALLOWED
 
-    def _decide_texts(self, action: Action) -> Verdict:
+    def _decide_texts(self, action: Action) -> GuardVerdict:
         """Values of secrets, wherever the agent has them from, are typed by fill only."""
         for text in texts_of(action) if not is_final(action) else ():
             for name in self.secrets.found_in(text):
-                return refused(f"it carries the secret {name}", "secrets")
+                return refuse(f"it carries the secret {name}", "secrets")
         return ALLOWED
 
-    def _decide_carrying(self, tabs: Tabs) -> Verdict:
+    def _decide_carrying(self, tabs: Tabs) -> GuardVerdict:
         urls = [frame.url for frame in tabs.active.page.frames]
         for name in self._typed:
             sites = self._gate.policy.secrets[name].sites
             if not all(is_on(url, sites) or url.startswith("about:") for url in urls):
-                return refused(
+                return refuse(
                     f"it could carry the secret {name} to another site", f"secrets.{name}.sites"
                 )
         return ALLOWED
 
     def _names_in(self, text: str) -> set[str]:
         """Secrets that a text names or carries."""
-        return {*names_in(text), *self.secrets.found_in(text)}
+        return {*find_placeholders(text), *self.secrets.found_in(text)}
 
     async def _type_secret(self, action: act.Fill, tabs: Tabs) -> str:
         """Put a text with secrets into its field at once, so that no other field can catch it."""
@@ -225,9 +230,9 @@ class Enforcer:
         answer = await tabs.active.ask_about(action.mark, "typeSecret", text, origins)
         return str(answer.get("error", ""))
 
-    async def _decide_crossing(self, request: Request) -> Verdict:
+    async def _decide_crossing(self, request: Request) -> GuardVerdict:
         """Whether the site takes the request from the page's, where a browser would ask."""
-        question = Question.of(request.url, request.method, request.headers)
+        question = PreflightRequest.of(request.url, request.method, request.headers)
         if question is None:
             return ALLOWED
         if question not in self._granted:
@@ -235,7 +240,7 @@ class Enforcer:
             self._granted[question] = await is_granted(question, self._dial, inspector)
         if self._granted[question]:
             return ALLOWED
-        return refused(f"{question.address.origin} does not take it from {question.origin}", "CORS")
+        return refuse(f"{question.address.origin} does not take it from {question.origin}", "CORS")
 
     async def _judge(self, route: Route) -> None:
         request = route.request
@@ -255,7 +260,7 @@ class Enforcer:
             await route.abort("aborted" if _leaves_a_page(request) else "blockedbyclient")
 
 
-def flags(guard: Guard) -> tuple[str, ...]:
+def browser_flags(guard: Guard) -> tuple[str, ...]:
     """What a browser must be started with to be held to this guard. Raises `SetupError`."""
     inspector = _inspector(guard)
     if inspector is None:
@@ -264,11 +269,11 @@ def flags(guard: Guard) -> tuple[str, ...]:
     return (*_FLAGS, inspector.flag)
 
 
-def _inspector(guard: Guard) -> Inspector | None:
+def _inspector(guard: Guard) -> TlsInspector | None:
     return inspector_with(guard.policy.authorities) if guard.policy.inspect_tls else None
 
 
-def all_but(folders: Sequence[Path]) -> re.Pattern[str]:
+def match_all_but(folders: Sequence[Path]) -> re.Pattern[str]:
     """Every address but plainly written ones of files in these folders, which the browser's driver
     lets pass by itself: a benchmark's page has a dozen of them."""
     own = "|".join(re.escape(f"{folder.as_uri()}/") for folder in folders)

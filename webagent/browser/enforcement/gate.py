@@ -10,17 +10,17 @@ from dataclasses import replace
 from tasks.task import Json
 from webagent.errors import GuardError, SetupError
 from webagent.guard.actions import is_on
-from webagent.guard.address import read_ip
+from webagent.guard.address import parse_ip
 from webagent.guard.decide import (
-    Refusal,
-    Verdict,
+    GuardRefusal,
+    GuardVerdict,
     decide_ip,
     decide_request,
     decide_server,
-    refused,
+    refuse,
 )
 from webagent.guard.guard import Guard
-from webagent.guard.policy import GuardPolicy, for_task
+from webagent.guard.policy import GuardPolicy, open_for_task
 
 _KEPT = 200
 _SAID = 3
@@ -38,20 +38,20 @@ class EpisodeGate:
         self._refused_probes: list[str] | None = None
         self.step = 0
         self._guard = guard
-        self._refusals: list[Refusal] = []
+        self._refusals: list[GuardRefusal] = []
         self._count = 0
         self._unsaid: Counter[str] = Counter()
         self._final = ""
 
-    def begin(self, start_url: str, site: str = "") -> Verdict:
+    def begin(self, start_url: str, site: str = "") -> GuardVerdict:
         """Open what the policy and the task name; whether the task's own page is part of it.
         Rules on the `site` hold for the server of that page."""
-        self.policy = self.reach = for_task(self._guard.policy, start_url, site)
+        self.policy = self.reach = open_for_task(self._guard.policy, start_url, site)
         return decide_request(self.policy, start_url)
 
-    def open_also(self, url: str) -> Verdict:
+    def open_also(self, url: str) -> GuardVerdict:
         """Open one more page that the task names; whether it is part of what is open then."""
-        self.policy = self.reach = for_task(self.policy, url)
+        self.policy = self.reach = open_for_task(self.policy, url)
         return decide_request(self.policy, url)
 
     @contextmanager
@@ -62,7 +62,7 @@ class EpisodeGate:
         self._refused_probes = refusals
         for address in addresses:
             with suppress(SetupError):
-                wider = for_task(self.reach, address)
+                wider = open_for_task(self.reach, address)
                 known = len(self.reach.sites)
                 new = tuple(replace(rule, web_sockets=False) for rule in wider.sites[known:])
                 self.reach = replace(wider, sites=(*wider.sites[:known], *new))
@@ -73,7 +73,7 @@ class EpisodeGate:
 
     def request(
         self, url: str, method: str, text: str = "", policy: GuardPolicy | None = None
-    ) -> Verdict:
+    ) -> GuardVerdict:
         """Whether a request may pass; `text` is what else it carries, as far as it can be read.
         It is held to `policy` where one is given, else to what the proxy reaches."""
         verdict = decide_request(policy or self.reach, url, method)
@@ -81,18 +81,18 @@ class EpisodeGate:
             for name in self._guard.secrets.found_in(f"{url}\n{text}"):
                 if not is_on(url, self.policy.secrets[name].sites):
                     rule = f"secrets.{name}.sites"
-                    return refused(f"it carries the secret {name} to another site", rule)
+                    return refuse(f"it carries the secret {name} to another site", rule)
         return verdict
 
-    def server(self, host: str, port: int, schemes: tuple[str, ...]) -> Verdict:
+    def server(self, host: str, port: int, schemes: tuple[str, ...]) -> GuardVerdict:
         """Whether a connection may be made of which only host and port can be read."""
         return decide_server(self.reach, host, port, schemes)
 
-    def ip(self, host: str, port: int, ip: str) -> Verdict:
+    def ip(self, host: str, port: int, ip: str) -> GuardVerdict:
         """Whether the host may be reached at this address and port."""
-        address = read_ip(ip)
+        address = parse_ip(ip)
         if address is None:
-            return refused(f"{host} has no IP address", "addresses")
+            return refuse(f"{host} has no IP address", "addresses")
         return decide_ip(self.reach, host, port, address)
 
     async def resolve(self, host: str, port: int) -> list[str]:
@@ -105,7 +105,7 @@ class EpisodeGate:
         found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
-    def note(self, what: str, verdict: Verdict, where: str = "proxy") -> None:
+    def note(self, what: str, verdict: GuardVerdict, where: str = "proxy") -> None:
         """Keep a refusal, and say it with the next observation."""
         reason = self._guard.secrets.masked(verdict.reason)
         if self._refused_probes is not None:
@@ -114,13 +114,13 @@ class EpisodeGate:
         self.keep(what, verdict, where)
         self._unsaid[reason] += 1
 
-    def keep(self, what: str, verdict: Verdict, where: str) -> None:
+    def keep(self, what: str, verdict: GuardVerdict, where: str) -> None:
         """Keep a refusal that is said elsewhere."""
         self._count += 1
         if len(self._refusals) < _KEPT:
             masked = self._guard.secrets.masked
             what, reason = masked(what)[:_LONGEST], masked(verdict.reason)[:_LONGEST]
-            self._refusals.append(Refusal(what, reason, verdict.rule, where, self.step))
+            self._refusals.append(GuardRefusal(what, reason, verdict.rule, where, self.step))
 
     def must_end(self, reason: str) -> None:
         """End the episode with the next observation, where the policy wants that."""

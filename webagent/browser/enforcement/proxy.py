@@ -10,25 +10,25 @@ from dataclasses import replace
 from webagent.browser.enforcement.connections import (
     HEAD_BYTES,
     HEAD_SECONDS,
-    Dial,
-    Direct,
-    Gate,
+    Connection,
+    Dialer,
+    DirectDialer,
     Head,
-    Pipe,
-    Refused,
+    RequestRefused,
+    TrafficGate,
+    copy_stream,
     parse_head,
-    pause,
-    pump,
     read_body,
     read_head,
+    read_head_bytes,
+    relay_both,
     send_body,
+    send_nothing,
     send_reply,
-    together,
-    until_blank_line,
 )
-from webagent.browser.enforcement.tls import Inspector
-from webagent.guard.address import Address, read_address
-from webagent.guard.decide import Verdict, refused
+from webagent.browser.enforcement.tls import TlsInspector
+from webagent.guard.address import ParsedUrl, parse_url
+from webagent.guard.decide import GuardVerdict, refuse
 
 CONNECT_SECONDS = 10.0
 _TLS = b"\x16"
@@ -42,11 +42,11 @@ class GuardProxy:
     """
 
     def __init__(
-        self, gate: Gate, dial: Dial | None = None, inspector: Inspector | None = None
+        self, gate: TrafficGate, dial: Dialer | None = None, inspector: TlsInspector | None = None
     ) -> None:
         self._gate = gate
         self._inspector = inspector
-        self._dial = dial or Direct(gate)
+        self._dial = dial or DirectDialer(gate)
         self._server: asyncio.Server | None = None
         self._serving: set[asyncio.Task[None]] = set()
 
@@ -71,7 +71,7 @@ class GuardProxy:
         task.add_done_callback(self._serving.discard)
         task.add_done_callback(lambda _: writer.close())  # also where it was cancelled unbegun
 
-    async def _serve(self, client: Pipe) -> None:
+    async def _serve(self, client: Connection) -> None:
         try:
             head = await read_head(client[0])
             method, target, _ = head.line.split(" ", 2)
@@ -82,39 +82,39 @@ class GuardProxy:
             else:
                 client[1].write(_reply(400, "this is a proxy"))
                 await client[1].drain()
-        except Refused as refusal:
+        except RequestRefused as refusal:
             self._gate.note(refusal.what, refusal.verdict)
         except (OSError, EOFError, ValueError, TimeoutError, asyncio.LimitOverrunError):
             pass  # broken connections and nonsense end here, and the browser says what it saw
 
-    async def _forward(self, client: Pipe, head: Head, method: str, url: str) -> None:
+    async def _forward(self, client: Connection, head: Head, method: str, url: str) -> None:
         """One HTTP request, then the connection is closed at both ends."""
         body = await read_body(client[0], head)
         verdict = self._judge(head, method, url, body or b"")
         if not verdict.is_allowed:
             client[1].write(_refusal(head, verdict))
             await client[1].drain()
-            raise Refused(f"{method} {url}", verdict)
-        address = read_address(url)
+            raise RequestRefused(f"{method} {url}", verdict)
+        address = parse_url(url)
         server = await self._reach(client, address.host, address.port, f"{method} {url}")
         try:
             await self._secure(server, address)
             server[1].write(head.encoded(f"{method} {address.path} HTTP/1.1") + (body or b""))
-            rest = pause() if body is not None else send_body(client[0], server[1], head)
-            await together(rest, send_reply(server, client[1]))
+            rest = send_nothing() if body is not None else send_body(client[0], server[1], head)
+            await relay_both(rest, send_reply(server, client[1]))
         finally:
             server[1].close()
 
-    async def _tunnel(self, client: Pipe, target: str) -> None:
+    async def _tunnel(self, client: Connection, target: str) -> None:
         """A connection to a host and port, for TLS or for a plain web socket."""
-        address = read_address(f"https://{target}/")
+        address = parse_url(f"https://{target}/")
         host, port, what = address.host, address.port, f"connection to {target}"
         secure = self._gate.server(host, port, ("https", "wss"))
         plain = self._gate.server(host, port, ("http", "ws"))
         if not secure.is_allowed and not plain.is_allowed:
             client[1].write(_reply(403, secure.reason))
             await client[1].drain()
-            raise Refused(what, secure)
+            raise RequestRefused(what, secure)
         if self._inspector is not None and secure.is_allowed:
             return await self._inspect(client, address, self._inspector)
         server = await self._reach(client, host, port, what)
@@ -125,19 +125,19 @@ class GuardProxy:
                 first = await client[0].readexactly(1)
             if first == _TLS:
                 if not secure.is_allowed:
-                    raise Refused(f"https connection to {place[0]}:{place[1]}", secure)
+                    raise RequestRefused(f"https connection to {place[0]}:{place[1]}", secure)
             else:
-                first += await until_blank_line(client[0])
-                await self._judge_socket(client, parse_head(first), Address("ws", *place))
+                first += await read_head_bytes(client[0])
+                await self._judge_socket(client, parse_head(first), ParsedUrl("ws", *place))
             server[1].write(first)
-            await together(pump(client[0], server[1]), pump(server[0], client[1]))
+            await relay_both(copy_stream(client[0], server[1]), copy_stream(server[0], client[1]))
         finally:
             server[1].close()
 
-    async def _inspect(self, client: Pipe, place: Address, inspector: Inspector) -> None:
+    async def _inspect(self, client: Connection, place: ParsedUrl, inspector: TlsInspector) -> None:
         """A request inside TLS, which ends here and begins anew."""
         await inspector.welcome(client, place.host)
-        raw = await until_blank_line(client[0])
+        raw = await read_head_bytes(client[0])
         head = parse_head(raw)
         method, path, _ = head.line.split(" ", 2)
         if not head.values("upgrade"):
@@ -148,15 +148,15 @@ class GuardProxy:
         try:
             await self._secure(server, place)
             server[1].write(raw)
-            await together(pump(client[0], server[1]), pump(server[0], client[1]))
+            await relay_both(copy_stream(client[0], server[1]), copy_stream(server[0], client[1]))
         finally:
             server[1].close()
 
-    async def _secure(self, server: Pipe, address: Address) -> None:
+    async def _secure(self, server: Connection, address: ParsedUrl) -> None:
         if address.scheme == "https" and self._inspector is not None:
             await self._inspector.secure(server, address.host)
 
-    async def _judge_socket(self, client: Pipe, head: Head, place: Address) -> None:
+    async def _judge_socket(self, client: Connection, head: Head, place: ParsedUrl) -> None:
         """Pass what opens a web socket, and nothing else."""
         method, path, _ = head.line.split(" ", 2)
         is_socket = [value.lower() for value in head.values("upgrade")] == ["websocket"]
@@ -164,35 +164,35 @@ class GuardProxy:
         verdict = (
             self._judge(head, method, url)
             if is_socket and path.startswith("/")
-            else refused("only web sockets may use such a tunnel", "proxy")
+            else refuse("only web sockets may use such a tunnel", "proxy")
         )
         if not verdict.is_allowed:
             client[1].write(_reply(403, verdict.reason))
             await client[1].drain()
-            raise Refused(f"web socket {url}", verdict)
+            raise RequestRefused(f"web socket {url}", verdict)
 
-    def _judge(self, head: Head, method: str, url: str, body: bytes = b"") -> Verdict:
+    def _judge(self, head: Head, method: str, url: str, body: bytes = b"") -> GuardVerdict:
         if head.values("service-worker"):
-            return refused("service workers are closed", "service workers")
+            return refuse("service workers are closed", "service workers")
         carried = [value for _, value in head.fields]
         text = body.decode("utf-8", errors="replace")
         return self._gate.request(url, method, "\n".join([*carried, text]))
 
-    async def _reach(self, client: Pipe, host: str, port: int, what: str) -> Pipe:
+    async def _reach(self, client: Connection, host: str, port: int, what: str) -> Connection:
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
                 return await self._dial.dial(host, port)
-        except Refused as refusal:
+        except RequestRefused as refusal:
             client[1].write(_reply(403, refusal.verdict.reason))
             await client[1].drain()
-            raise Refused(what, refusal.verdict) from refusal
+            raise RequestRefused(what, refusal.verdict) from refusal
         except OSError as error:
             client[1].write(_reply(502, f"{host} cannot be reached"))
             await client[1].drain()
             raise OSError(f"{host}:{port} cannot be reached") from error
 
 
-def _refusal(head: Head, verdict: Verdict) -> bytes:
+def _refusal(head: Head, verdict: GuardVerdict) -> bytes:
     """For a navigation an answer that leaves the page where it is, else a plain no."""
     if head.values("upgrade-insecure-requests"):
         return b"HTTP/1.1 204 Refused\r\nConnection: close\r\n\r\n"

@@ -13,14 +13,20 @@ from hashlib import sha256
 from ipaddress import ip_address
 from pathlib import Path
 
-from webagent.browser.enforcement.connections import Dial, Head, Pipe, Refused, read_head
+from webagent.browser.enforcement.connections import (
+    Connection,
+    Dialer,
+    Head,
+    RequestRefused,
+    read_head,
+)
 from webagent.errors import SetupError
-from webagent.guard.address import Address, read_address, read_ip
+from webagent.guard.address import ParsedUrl, parse_ip, parse_url
 
 _HANDSHAKE_SECONDS = 10.0
 
 
-class Inspector:
+class TlsInspector:
     """Ends a browser's TLS here and begins another with the site. The key never leaves memory but
     for the moment in which it is loaded, in a file that only this user can read."""
 
@@ -41,13 +47,13 @@ class Inspector:
         pin = base64.b64encode(sha256(info).digest()).decode()
         return f"--ignore-certificate-errors-spki-list={pin}"
 
-    async def welcome(self, client: Pipe, host: str) -> None:
+    async def welcome(self, client: Connection, host: str) -> None:
         """Be the host for a browser that asked for a tunnel. Raises `OSError`."""
         client[1].transport.pause_reading()  # type: ignore[attr-defined]
         client[1].write(b"HTTP/1.1 200 Connected\r\n\r\n")
         await client[1].start_tls(self._context_for(host), ssl_handshake_timeout=_HANDSHAKE_SECONDS)
 
-    async def secure(self, server: Pipe, host: str) -> None:
+    async def secure(self, server: Connection, host: str) -> None:
         """Begin TLS with the site, whose certificate must be good. Raises `OSError`."""
         await server[1].start_tls(
             self._trust, server_hostname=host, ssl_handshake_timeout=_HANDSHAKE_SECONDS
@@ -88,7 +94,7 @@ class Inspector:
         from cryptography.hazmat.primitives import hashes
         from cryptography.hazmat.primitives import serialization as form
 
-        is_ip = read_ip(host) is not None
+        is_ip = parse_ip(host) is not None
         named = x509.IPAddress(ip_address(host)) if is_ip else x509.DNSName(host)
         name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "webagent guard")])
         now, number = datetime.now(UTC), x509.random_serial_number()
@@ -107,9 +113,9 @@ class Inspector:
 
 
 @cache
-def inspector_with(authorities: Path | None) -> Inspector:
+def inspector_with(authorities: Path | None) -> TlsInspector:
     """The inspector of this process that trusts these authorities as well."""
-    return Inspector(authorities)
+    return TlsInspector(authorities)
 
 
 ANSWER_SECONDS = 10.0
@@ -141,19 +147,19 @@ _SIMPLE_FIELDS = [
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class PreflightRequest:
     """What a site is asked: who wants to send it what."""
 
-    address: Address
+    address: ParsedUrl
     origin: str
     method: str
     fields: tuple[str, ...]
     """Names of the header fields that a page may not set without asking, in order."""
 
     @classmethod
-    def of(cls, url: str, method: str, fields: Mapping[str, str]) -> "Question | None":
+    def of(cls, url: str, method: str, fields: Mapping[str, str]) -> "PreflightRequest | None":
         """None for what is sent without asking: to the page's own origin, or as a form could."""
-        address, origin = read_address(url), fields.get("origin", "")
+        address, origin = parse_url(url), fields.get("origin", "")
         if not origin or origin == address.origin or address.scheme not in ("http", "https"):
             return None
         unusual = tuple(sorted(name for name in fields if not _is_simple(name, fields[name])))
@@ -188,7 +194,7 @@ class Question:
         )
 
 
-async def is_granted(question: Question, dial: Dial, inspector: Inspector) -> bool:
+async def is_granted(question: PreflightRequest, dial: Dialer, inspector: TlsInspector) -> bool:
     """Ask the site; an answer that does not come or cannot be read is a no."""
     address = question.address
     try:
@@ -201,7 +207,7 @@ async def is_granted(question: Question, dial: Dial, inspector: Inspector) -> bo
                 return question.is_granted_by(await read_head(server[0]))
             finally:
                 server[1].close()
-    except (OSError, EOFError, ValueError, Refused, asyncio.LimitOverrunError):
+    except (OSError, EOFError, ValueError, RequestRefused, asyncio.LimitOverrunError):
         return False
 
 

@@ -9,7 +9,7 @@ from tasks.task import Json, Task
 from webagent.action import Action, format_action
 from webagent.action import actions as act
 from webagent.browser.evidence.page import Uncaptured
-from webagent.browser.evidence.probes import Probes
+from webagent.browser.evidence.probes import ProbeRun
 from webagent.browser.page.tab import Tab
 from webagent.browser.tabs import Tabs
 from webagent.errors import WorldError
@@ -30,7 +30,7 @@ class ActedElements:
 
     def __init__(self) -> None:
         self.entries: list[Json] = []
-        """In order; see `entry_of` for what each holds."""
+        """In order; see `make_entry` for what each holds."""
         self.missed = ""
         """Why the notes are incomplete; empty while they are not."""
         self._step = -1
@@ -41,7 +41,7 @@ class ActedElements:
         tab = tabs.active
         found = [facts for facts in await _facts(action, tab) if facts]
         name = format_action(action).partition("(")[0]
-        return [entry_of(self._step, name, tab.page.url, facts) for facts in found]
+        return [make_entry(self._step, name, tab.page.url, facts) for facts in found]
 
     def keep(self, entries: list[dict[str, Json]]) -> None:
         """The action was done to them."""
@@ -66,7 +66,7 @@ class ActedElements:
         self.keep(entries)
 
 
-def entry_of(step: int, action: str, url: str, facts: dict[str, Json]) -> dict[str, Json]:
+def make_entry(step: int, action: str, url: str, facts: dict[str, Json]) -> dict[str, Json]:
     """One note: index of the step, name of the action, address of the page, and of the element
     `frame` (address of its own document, null in the page itself), `tag`, `selector`, `xpath`,
     `text`, `value`, `attributes` and `outline` (what lies around it, as HTML without texts)."""
@@ -96,7 +96,7 @@ def _answered(facts: Any) -> dict[str, Json] | None:
 KNOWN_RECORDS = ("network", "elements")
 
 
-async def capture(
+async def capture_evidence(
     task: Task,
     tabs: Tabs,
     acted: ActedElements | None,
@@ -113,7 +113,7 @@ async def capture(
             uncaptured[name] = str(reason)
     network = tabs.recording.network if tabs.recording else None
     if task.probes:
-        probes = Probes(task, tabs, keep_image)
+        probes = ProbeRun(task, tabs, keep_image)
         with network.paused() if network else nullcontext():
             await probes.run()
         found, uncaptured = found | probes.found, uncaptured | probes.uncaptured

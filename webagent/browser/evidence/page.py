@@ -11,9 +11,9 @@ from urllib.parse import unquote_to_bytes
 from playwright.async_api import Error as PlaywrightError
 
 from tasks.task import Json
-from webagent.browser.page.clock import in_step
+from webagent.browser.page.clock import run_in_real_time
 from webagent.browser.page.tab import Tab
-from webagent.browser.pictures import _MOST_PIXELS, as_png
+from webagent.browser.pictures import _MOST_PIXELS, to_png
 from webagent.errors import WorldError
 
 
@@ -28,7 +28,7 @@ _STILL_SECONDS = 0.3
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class ProbePage:
     """The page in a tab. Methods raise `Uncaptured` for what cannot be had, `WorldError` when the
     page crashed, was closed or does not answer."""
 
@@ -98,7 +98,7 @@ class Sight:
             if self.stands_still:
                 await asyncio.wait({asking}, timeout=_STILL_SECONDS)
             if self.stands_still and not asking.done():
-                async with in_step(self.tab):
+                async with run_in_real_time(self.tab):
                     await asyncio.wait({asking})
             return await asking
         except WorldError as error:
@@ -146,7 +146,9 @@ _PLACE = """function (index) {
 _LOADING_MS = 3000
 
 
-async def pictures(sight: Sight, script: str, keep: Callable[[bytes], str]) -> list[Json]:
+async def collect_pictures(
+    sight: ProbePage, script: str, keep: Callable[[bytes], str]
+) -> list[Json]:
     """References to the pictures, each once and in the order of the page; what is an `<img>` or a
     background in the elements that the script gives, or in the whole page without a script.
 
@@ -166,7 +168,7 @@ async def pictures(sight: Sight, script: str, keep: Callable[[bytes], str]) -> l
     by_address: dict[str, str] = {}
     for index, address in enumerate(addresses):
         if address not in by_address:
-            png = as_png(await _loaded(sight.tab, frame, address))
+            png = to_png(await _loaded(sight.tab, frame, address))
             by_address[address] = keep(png or await _seen(sight, found["objectId"], index))
     return list(dict.fromkeys(by_address.values()))
 
@@ -187,7 +189,7 @@ async def _loaded(tab: Tab, frame: str, address: str) -> bytes:
     return base64.b64decode(content) if answer["base64Encoded"] else content.encode()
 
 
-async def _seen(sight: Sight, pairs: str, index: int) -> bytes:
+async def _seen(sight: ProbePage, pairs: str, index: int) -> bytes:
     answer: dict[str, Any] = await sight.call(_PLACE, pairs, index, returnByValue=True)
     place = answer["value"]
     if not 1 <= place["width"] * place["height"] <= _MOST_PIXELS:

@@ -18,7 +18,7 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page
 
 from tasks.task import Json, Probe, Task
-from webagent.browser.evidence.page import Sight, Uncaptured, pictures
+from webagent.browser.evidence.page import ProbePage, Uncaptured, collect_pictures
 from webagent.browser.page.clock import RealClock, VirtualClock
 from webagent.browser.page.tab import Tab
 from webagent.browser.tabs import Tabs
@@ -29,7 +29,9 @@ _LAST = "last_url"
 _SCHEMES = ("http", "https", "file")
 
 
-def address_of(probe: Probe, last_url: str, found: Mapping[str, Json], names: Iterable[str]) -> str:
+def fill_address(
+    probe: Probe, last_url: str, found: Mapping[str, Json], names: Iterable[str]
+) -> str:
     """The probe's address; `found` are the values of earlier probes, `names` those of all.
 
     What fills the beginning is an address and stays as it is; anywhere else it is a part of one and
@@ -53,7 +55,7 @@ def address_of(probe: Probe, last_url: str, found: Mapping[str, Json], names: It
     return url
 
 
-def own_addresses(probes: Iterable[Probe]) -> list[str]:
+def list_own_addresses(probes: Iterable[Probe]) -> list[str]:
     """Addresses whose server the probes themselves name, rather than a value from a page."""
     heads = (_head(probe.url) for probe in probes)
     return [head for head in dict.fromkeys(heads) if head]
@@ -90,12 +92,12 @@ _NO_SUCH_PAGE = (404, 410)
 
 
 @asynccontextmanager
-async def visit(
+async def open_probe_page(
     tabs: Tabs, url: str, own_addresses: Iterable[str], init: str
-) -> AsyncIterator[Sight]:
+) -> AsyncIterator[ProbePage]:
     """The page at an address, in a tab that is closed afterwards; its time is the wall clock's.
 
-    The guard lets the tab get to `own_addresses`' servers. Raises `Uncaptured` where the page
+    The guard lets the tab get to `list_own_addresses`' servers. Raises `Uncaptured` where the page
     cannot be opened, `WorldError` when it breaks.
     """
     page = await tabs.blank_page()
@@ -111,7 +113,7 @@ async def visit(
                 await page.close()
 
 
-async def _opened(page: Page, url: str, refusals: list[str], init: str) -> Sight:
+async def _opened(page: Page, url: str, refusals: list[str], init: str) -> ProbePage:
     clock = RealClock()
     tab = await Tab.open(page, clock.script + init, is_blank=True)
     await clock.follow(tab)
@@ -136,7 +138,7 @@ async def _opened(page: Page, url: str, refusals: list[str], init: str) -> Sight
     await clock.settle(tab, 0)
     if statuses and statuses[-1] >= 400 and statuses[-1] not in _NO_SUCH_PAGE:
         raise Uncaptured(f"{url} was answered with status {statuses[-1]}")
-    return Sight(tab, stands_still=False)
+    return ProbePage(tab, stands_still=False)
 
 
 PROBE_SECONDS = 15.0
@@ -146,7 +148,7 @@ _ALIVE_SECONDS = 3.0
 _TAKES = ("value", "source", "pictures")
 
 
-class Probes:
+class ProbeRun:
     """One run through the probes of a task; what was found and what was not."""
 
     def __init__(
@@ -160,7 +162,7 @@ class Probes:
         self._keep_image = keep_image
         self._front = _front(tabs)
         self._visits = AsyncExitStack()
-        self._visited: tuple[str, Sight] | None = None
+        self._visited: tuple[str, ProbePage] | None = None
         self._closed: dict[str, str] = {}
 
     async def run(self) -> None:
@@ -200,10 +202,10 @@ class Probes:
                 return await sight.value(probe.script)
             if self._keep_image is None:
                 raise Uncaptured("there is no store to keep pictures in")
-            return await pictures(sight, probe.script, self._keep_image)
+            return await collect_pictures(sight, probe.script, self._keep_image)
 
     @asynccontextmanager
-    async def _sight(self, probe: Probe) -> AsyncIterator[Sight]:
+    async def _sight(self, probe: Probe) -> AsyncIterator[ProbePage]:
         """The page of a probe. Several in a row of the same address share it, but for those that
         prepare it."""
         if not probe.url:
@@ -211,10 +213,10 @@ class Probes:
                 raise Uncaptured("the agent left no tab open")
             await self._leave()
             async with self._front.dialogs.let_go():
-                yield Sight(self._front, isinstance(self._tabs.clock, VirtualClock))
+                yield ProbePage(self._front, isinstance(self._tabs.clock, VirtualClock))
             return
         last = self._front.page.url if self._front else ""
-        url = address_of(probe, last, self.found, [each.name for each in self._task.probes])
+        url = fill_address(probe, last, self.found, [each.name for each in self._task.probes])
         if self._visited is None or self._visited[0] != url or probe.prepare:
             await self._leave()
             self._visited = (url, await self._open(url))
@@ -226,12 +228,14 @@ class Probes:
         if probe.prepare:
             await self._leave()
 
-    async def _open(self, url: str) -> Sight:
+    async def _open(self, url: str) -> ProbePage:
         """The page at an address, which is tried once only."""
         if url in self._closed:
             raise Uncaptured(self._closed[url])
         self._closed[url] = f"{url} gave no answer to the probe before"
-        opening = visit(self._tabs, url, own_addresses(self._task.probes), self._task.hooks.init)
+        opening = open_probe_page(
+            self._tabs, url, list_own_addresses(self._task.probes), self._task.hooks.init
+        )
         try:
             sight = await self._visits.enter_async_context(opening)
         except Uncaptured as reason:

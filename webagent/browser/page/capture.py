@@ -19,7 +19,7 @@ _MOST_CHARACTERS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class PageElement:
     """One element of the page."""
 
     mark: int
@@ -34,10 +34,10 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
-class Members:
+class PageElements:
     """All elements of a page, by the browser's numbers for them (backend node ids)."""
 
-    by_node: Mapping[int, Member]
+    by_node: Mapping[int, PageElement]
     focus: int
     """Mark of the focused element, 0 for none."""
     next_mark: int
@@ -56,7 +56,7 @@ class PageSource:
     """Selector of elements that are no part of the task; empty for none."""
     first_mark: int
 
-    async def members(self, mark_all: bool = False) -> Members:
+    async def members(self, mark_all: bool = False) -> PageElements:
         """All elements, in one command; with `mark_all` those without a mark get one."""
         await self.tab.tell_frames()
         said, nodes = await self.tab.ask_for_elements(
@@ -64,12 +64,12 @@ class PageSource:
         )
         answer = json.loads(said)
         by_node = {
-            node: Member(mark, (x, y, width, height), share, bool(clickable), bool(outside))
+            node: PageElement(mark, (x, y, width, height), share, bool(clickable), bool(outside))
             for node, (mark, x, y, width, height, share, clickable, outside) in zip(
                 nodes, answer["facts"], strict=True
             )
         }
-        return Members(by_node, answer["focus"], answer["nextMark"])
+        return PageElements(by_node, answer["focus"], answer["nextMark"])
 
     async def markup(self) -> str:
         """What is shown of the page as HTML, with marks."""

@@ -12,7 +12,7 @@ from webagent.browser.page.tab import DATA_SECONDS, Tab
 from webagent.errors import WorldError
 
 
-class Patience:
+class AdaptiveTimeout:
     """Some time for each page: half as much each time the page has used it up."""
 
     def __init__(self, whole: float, least: float) -> None:
@@ -46,7 +46,7 @@ _LOCAL = ("data:", "blob:")
 _LONGEST_URL = 100
 
 
-class Requests:
+class PendingRequests:
     """Counts the requests of one tab; each is waited for only for so long after it began."""
 
     def __init__(self, patience: float) -> None:
@@ -55,7 +55,7 @@ class Requests:
         self._changed = asyncio.Event()
 
     @classmethod
-    async def of(cls, tab: Tab, patience: float) -> "Requests":
+    async def of(cls, tab: Tab, patience: float) -> "PendingRequests":
         """Count from now on; `patience` is in seconds. Raises `WorldError`."""
         requests = cls(patience)
         tab.on("Network.requestWillBeSent", requests._begin)
@@ -122,7 +122,7 @@ ANIMATION_FRAMES_BY_TIMER = """
 """Under a virtual clock frames come with virtual time, not with the screen's."""
 
 
-class Clock(Protocol):
+class PageClock(Protocol):
     """How time passes on a page."""
 
     script: str
@@ -160,8 +160,8 @@ class VirtualClock:
     def __init__(self) -> None:
         self.script = ANIMATION_FRAMES_BY_TIMER + connections_script()
         self._by_wall = RealClock()
-        self._loading = Patience(LOAD_SECONDS, _LEAST_LOAD_SECONDS)
-        self._share = Patience(1.0, _LEAST_SHARE)
+        self._loading = AdaptiveTimeout(LOAD_SECONDS, _LEAST_LOAD_SECONDS)
+        self._share = AdaptiveTimeout(1.0, _LEAST_SHARE)
         self._is_paced = False
 
     async def follow(self, tab: Tab) -> None:
@@ -174,7 +174,7 @@ class VirtualClock:
 
     async def settle(self, tab: Tab, milliseconds: int) -> str:
         if self._is_paced:
-            async with in_step(tab):
+            async with run_in_real_time(tab):
                 return await self._by_wall.settle(tab, milliseconds)
         deadline = time.monotonic() + self._loading.of(tab)
         milliseconds = round(milliseconds * self._share.of(tab))
@@ -201,7 +201,7 @@ class VirtualClock:
 
     async def wait(self, tab: Tab, milliseconds: int) -> str:
         if self._is_paced:
-            async with in_step(tab):
+            async with run_in_real_time(tab):
                 return await self._by_wall.wait(tab, milliseconds)
         began = time.monotonic()
         if not await tab.advance(milliseconds, within=min(DATA_SECONDS, self._loading.of(tab))):
@@ -242,14 +242,14 @@ class RealClock:
 
     def __init__(self) -> None:
         self.script = timers_script()
-        self._requests: WeakKeyDictionary[Tab, Requests] = WeakKeyDictionary()
-        self._patience = Patience(_SETTLE_SECONDS, _LEAST_SETTLE_SECONDS)
-        self._loading = Patience(LOAD_SECONDS, _LEAST_LOAD_SECONDS)
+        self._requests: WeakKeyDictionary[Tab, PendingRequests] = WeakKeyDictionary()
+        self._patience = AdaptiveTimeout(_SETTLE_SECONDS, _LEAST_SETTLE_SECONDS)
+        self._loading = AdaptiveTimeout(LOAD_SECONDS, _LEAST_LOAD_SECONDS)
 
     async def follow(self, tab: Tab) -> None:
         """Hear of requests."""
         if tab not in self._requests:
-            self._requests[tab] = await Requests.of(tab, _SETTLE_SECONDS)
+            self._requests[tab] = await PendingRequests.of(tab, _SETTLE_SECONDS)
 
     async def start(self, tab: Tab) -> None:
         """Nothing to take hold of: the wall clock runs by itself."""
@@ -296,7 +296,7 @@ class RealClock:
 
 
 @asynccontextmanager
-async def in_step(tab: Tab) -> AsyncIterator[None]:
+async def run_in_real_time(tab: Tab) -> AsyncIterator[None]:
     """Virtual time passes as the wall clock's does, whatever the page waits for."""
     pacing = asyncio.create_task(_pace(tab))
     try:
@@ -348,14 +348,14 @@ async def _changed_within(tab: Tab, seconds: float) -> None:
             await tab.alive(tab.loading_changed.wait())
 
 
-async def _give_up_loading(tab: Tab, patience: Patience) -> str:
+async def _give_up_loading(tab: Tab, patience: AdaptiveTimeout) -> str:
     seconds = patience.of(tab)
     patience.halve(tab)
     await tab.stop_loading()
     return f"the page was still loading after {seconds:g} s and was stopped"
 
 
-def clock_named(name: str) -> Clock:
+def clock_named(name: str) -> PageClock:
     """The clock a task asks for."""
     if name == "virtual":
         return VirtualClock()

@@ -16,7 +16,7 @@ DIALOG_SECONDS = 5.0
 """How long the browser may take to close a dialog."""
 
 
-class DialogWaits(WorldError):
+class DialogOpen(WorldError):
     """A dialog is open: until it is answered the page's scripts stand still and answer nothing."""
 
 
@@ -54,7 +54,7 @@ class Dialogs:
         """What the open dialog says, and how it is answered; nothing when none is open."""
         if self.open is None:
             return ""
-        return said_of(self.open.type, self.open.message, self.open.default_value)
+        return describe_dialog(self.open.type, self.open.message, self.open.default_value)
 
     async def answer(self, accept: bool, text: str = "") -> str:
         """Close the open dialog; the reason when there is none."""
@@ -89,7 +89,7 @@ class Dialogs:
         return asyncio.get_running_loop().create_future()
 
 
-def said_of(kind: str, message: str, filled_in: str) -> str:
+def describe_dialog(kind: str, message: str, filled_in: str) -> str:
     """A dialog in words."""
     asks = f"the page opened a dialog ({kind})"
     if kind == "beforeunload":
@@ -103,11 +103,11 @@ ANSWER_SECONDS = 15.0
 Result = TypeVar("Result")
 
 
-class Line:
+class PageConnection:
     """A page's session of the DevTools protocol, for as long as the page lives.
 
     Every method that waits raises `WorldError` when the page crashed, was closed or does not
-    answer, and `DialogWaits` while one of its dialogs is open.
+    answer, and `DialogOpen` while one of its dialogs is open.
     """
 
     def __init__(self, page: Page, cdp: CDPSession, dialogs: Dialogs) -> None:
@@ -139,7 +139,7 @@ class Line:
             if self._dead.done():
                 raise WorldError(self._dead.result())
             if self._dialogs.open is not None:
-                raise DialogWaits(self._dialogs.said())
+                raise DialogOpen(self._dialogs.said())
             raise WorldError(f"the page at {self._page.url} gave no answer in {ANSWER_SECONDS:g} s")
         finally:
             task.cancel()
@@ -176,10 +176,10 @@ _REPLACED_SECONDS = 2.0
 """How long the page after one that is being replaced may take to begin."""
 
 
-class Questions:
+class TopDocument:
     """Asks the top document of a page, whichever document that is by then."""
 
-    def __init__(self, page: Page, line: Line) -> None:
+    def __init__(self, page: Page, line: PageConnection) -> None:
         self.context: int | None = None
         """Our isolated world in the document, by the browser's number; None before the first."""
         self._page = page

@@ -11,7 +11,7 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Frame as PlaywrightFrame
 
 from webagent.browser.page.scripts import ISOLATED_WORLD, isolated_script
-from webagent.observation import FramePath, PageView, numbered, read_view, splice
+from webagent.observation import FramePath, PageView, insert_frames, number_marks, read_view
 
 _GROUP = "webagent-shadows"
 
@@ -69,13 +69,13 @@ _SILENT = "does not answer"
 
 
 @dataclass(slots=True, eq=False)
-class Realm:
+class FrameDocument:
     """Our isolated world in the document of one frame."""
 
     session: CDPSession
     context: int
     frame: str
-    parent: "Realm | None" = None
+    parent: "FrameDocument | None" = None
     """Where the frame stands; None for the top document."""
     key: int = 0
     """The frame's number in its parent."""
@@ -86,7 +86,7 @@ class Realm:
     """Whether the browser surely knows where it lies, so that the mouse is told to it."""
 
 
-class Asked(Protocol):
+class FrameHost(Protocol):
     """The tab whose top document the frames lie in."""
 
     page: Page
@@ -102,10 +102,10 @@ class Frames:
     A frame that hangs, goes or crashes costs what is in it, and at most `FRAME_SECONDS`.
     """
 
-    def __init__(self, tab: Asked) -> None:
+    def __init__(self, tab: FrameHost) -> None:
         self._tab = tab
-        self._realms: dict[tuple[CDPSession, int], Realm] = {}
-        self._holders: dict[int, Realm] = {}
+        self._realms: dict[tuple[CDPSession, int], FrameDocument] = {}
+        self._holders: dict[int, FrameDocument] = {}
         self.next_mark = 1
         """The first number that no element of a frame has."""
         self._sessions: dict[PlaywrightFrame, CDPSession] = {}
@@ -116,7 +116,7 @@ class Frames:
     def created(self, session: CDPSession, context: Mapping[str, Any]) -> None:
         """An execution context has begun in a frame."""
         if context["name"] == ISOLATED_WORLD:
-            realm = Realm(session, context["id"], context["auxData"]["frameId"])
+            realm = FrameDocument(session, context["id"], context["auxData"]["frameId"])
             self._realms[session, realm.context] = realm
 
     def destroyed(self, session: CDPSession, context: int) -> None:
@@ -130,12 +130,12 @@ class Frames:
     async def fill(self, page: PageView, options: Mapping[str, Any]) -> PageView:
         """The page with what its frames show. The options are those of the page's own look."""
         seen: dict[FramePath, PageView | str] = {}
-        realms: dict[FramePath, Realm] = {}
+        realms: dict[FramePath, FrameDocument] = {}
         options = {**options, "firstMark": 0, "within": [hole.index for hole in page.holes]}
         next_mark = await self._read(page, options, seen, realms)
         self._join(page, None, seen, realms)
         self.next_mark = next_mark
-        return replace(splice(page, seen), next_mark=next_mark)
+        return replace(insert_frames(page, seen), next_mark=next_mark)
 
     async def tell(self) -> None:
         """Have the frames know the numbers of their elements, as they are before the next look."""
@@ -152,7 +152,7 @@ class Frames:
         if isinstance(answer, dict) and answer.get("mark", 0) < 0:
             return {**answer, "mark": self._give_mark(realm, answer["mark"])}
         if function in ("locate", "middleOf"):
-            inner: Realm | None = realm
+            inner: FrameDocument | None = realm
             while inner is not None:
                 if not inner.is_drawn and inner.session in self._sessions.values():
                     for _ in range(2):
@@ -184,14 +184,14 @@ class Frames:
         realm = self._holder(mark)
         return (realm.session, realm.context) if realm is not None else None
 
-    def _give_mark(self, realm: Realm, provisional: int) -> int:
+    def _give_mark(self, realm: FrameDocument, provisional: int) -> int:
         """The number of an element that was found between two looks."""
         mark, self.next_mark = self.next_mark, self.next_mark + 1
         realm.untold[provisional] = mark
         self._holders[mark] = realm
         return mark
 
-    def _holder(self, mark: int) -> Realm | None:
+    def _holder(self, mark: int) -> FrameDocument | None:
         realm = self._holders.get(mark)
         return realm if realm in self._realms.values() else None
 
@@ -200,10 +200,10 @@ class Frames:
         page: PageView,
         options: Mapping[str, Any],
         seen: dict[FramePath, PageView | str],
-        realms: dict[FramePath, Realm],
+        realms: dict[FramePath, FrameDocument],
     ) -> int:
         """Look into all frames at once, then into those of other processes that are new."""
-        asked = set[Realm]()
+        asked = set[FrameDocument]()
         next_mark = page.next_mark
         for _ in range(2):
             new = [realm for realm in self._realms.values() if realm not in asked][:MOST_FRAMES]
@@ -211,7 +211,7 @@ class Frames:
             views = await asyncio.gather(*(self._look(realm, options) for realm in new))
             found = [(view, realm) for view, realm in zip(views, new, strict=True) if view]
             for view, realm in sorted(found, key=lambda each: each[0].path):
-                seen[view.path], told = numbered(view, next_mark)
+                seen[view.path], told = number_marks(view, next_mark)
                 realms[view.path] = realm
                 next_mark += len(told)
                 realm.untold.update(told)
@@ -223,9 +223,9 @@ class Frames:
     def _join(
         self,
         page: PageView,
-        parent: Realm | None,
+        parent: FrameDocument | None,
         seen: dict[FramePath, PageView | str],
-        realms: Mapping[FramePath, Realm],
+        realms: Mapping[FramePath, FrameDocument],
     ) -> None:
         """Note in which document each frame stands, and which of them were not heard of."""
         for hole in page.holes:
@@ -237,7 +237,7 @@ class Frames:
             elif any(each.is_silent for each in self._realms.values()):
                 seen[path] = _SILENT
 
-    async def _look(self, realm: Realm, options: Mapping[str, Any]) -> PageView | None:
+    async def _look(self, realm: FrameDocument, options: Mapping[str, Any]) -> PageView | None:
         answer = await self._call(realm, "observe", options)
         view = read_view(answer) if isinstance(answer, str) else None
         if view is not None and view.hollow and await self._opened(realm):
@@ -245,7 +245,7 @@ class Frames:
             view = read_view(answer) if isinstance(answer, str) else None
         return view
 
-    async def _opened(self, realm: Realm) -> bool:
+    async def _opened(self, realm: FrameDocument) -> bool:
         """Whether there were closed shadow trees in a frame that its next look goes into."""
         try:
             async with asyncio.timeout(FRAME_SECONDS):
@@ -253,7 +253,7 @@ class Frames:
         except (PlaywrightError, TimeoutError):
             return False
 
-    async def _call(self, realm: Realm, function: str, *arguments: Any) -> Any:
+    async def _call(self, realm: FrameDocument, function: str, *arguments: Any) -> Any:
         """The answer of a frame; an error that says so where there is none."""
         numbers = list(realm.untold.items())
         said = ", ".join(json.dumps(each) for each in arguments)
@@ -265,7 +265,7 @@ class Frames:
             realm.untold.pop(provisional, None)
         return answer.get("value")
 
-    async def _evaluate(self, realm: Realm, expression: str) -> dict[str, Any] | None:
+    async def _evaluate(self, realm: FrameDocument, expression: str) -> dict[str, Any] | None:
         limit = FRAME_SECONDS / 10 if realm.is_silent else FRAME_SECONDS
         parameters = {
             "expression": expression,
@@ -287,13 +287,13 @@ class Frames:
         return None if "exceptionDetails" in answer else result
 
     async def _outward(
-        self, mark: int, realm: Realm, place: dict[str, Any], is_anywhere: bool = False
+        self, mark: int, realm: FrameDocument, place: dict[str, Any], is_anywhere: bool = False
     ) -> dict[str, Any]:
         """A place in a frame as a place in the top document, through every frame between."""
         if "x" not in place:
             return place
         points = place.get("points") or [place]
-        inner: Realm | None = realm
+        inner: FrameDocument | None = realm
         while inner is not None and points:
             arguments = (inner.key, points, is_anywhere)
             if inner.parent is None:

@@ -11,7 +11,13 @@ from typing import Any
 from playwright.async_api import CDPSession, Page
 
 from webagent.action.actions import Button
-from webagent.browser.page.connection import Dialogs, Line, Questions, Result, world_failures
+from webagent.browser.page.connection import (
+    Dialogs,
+    PageConnection,
+    Result,
+    TopDocument,
+    world_failures,
+)
 from webagent.browser.page.frames import Frames, open_closed
 from webagent.browser.page.scripts import ISOLATED_WORLD, isolated_script, reporting_script
 from webagent.errors import WorldError
@@ -19,7 +25,7 @@ from webagent.observation import PageView, read_view
 
 
 @dataclass(frozen=True, slots=True)
-class Chooser:
+class FileChooser:
     """A request for files that waits for its answer."""
 
     field: int
@@ -28,7 +34,7 @@ class Chooser:
     """`one` or `several`."""
 
     @classmethod
-    def of(cls, event: dict[str, Any]) -> "Chooser | None":
+    def of(cls, event: dict[str, Any]) -> "FileChooser | None":
         """Read from `Page.fileChooserOpened`; None for a chooser without a field behind it."""
         field = event.get("backendNodeId")
         takes = "several" if event["mode"] == "selectMultiple" else "one"
@@ -44,10 +50,10 @@ DRAG_SECONDS = 2.0
 """How long the browser may take to hand over a native drag."""
 
 
-class Drags:
+class NativeDrags:
     """What is being dragged on one page, once the page has let a native drag begin."""
 
-    def __init__(self, line: Line) -> None:
+    def __init__(self, line: PageConnection) -> None:
         self._line = line
         self._taken: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
 
@@ -100,7 +106,7 @@ class Tab:
         self.loading_changed = asyncio.Event()
         self.popups_announced = 0
         self.dialogs = Dialogs(page)
-        self.chooser: Chooser | None = None
+        self.chooser: FileChooser | None = None
         """What the page's request for files is answered through."""
         self.modifiers = 0
         """Bits of the modifier keys that are held: 1 Alt, 2 Control, 4 Meta, 8 Shift."""
@@ -108,9 +114,9 @@ class Tab:
         """The mouse button that is held."""
         self.mouse: tuple[float, float] | None = None
         """Where the mouse was last put, in CSS pixels of the viewport."""
-        self._line = Line(page, cdp, self.dialogs)
-        self._questions = Questions(page, self._line)
-        self.drags = Drags(self._line)
+        self._line = PageConnection(page, cdp, self.dialogs)
+        self._questions = TopDocument(page, self._line)
+        self.drags = NativeDrags(self._line)
         self._expired = asyncio.Event()
         self._held_since: float | None = None
         self._let_pass = 0.0
@@ -393,7 +399,7 @@ class Tab:
             )
 
     def _chooser_opened(self, event: dict[str, Any]) -> None:
-        self.chooser = Chooser.of(event)
+        self.chooser = FileChooser.of(event)
         if self.chooser:
             self.notes.append(self.chooser.said())
         else:

@@ -251,7 +251,7 @@ TRACE_SECONDS = 30.0
 """How long the browser may take to write a trace out."""
 
 
-class Recording:
+class SessionRecording:
     """The recordings of one browser context. Nothing is kept of one that no episode was played in.
 
     Playwright writes HAR files and videos while it closes a context, so they are put in their
@@ -316,7 +316,7 @@ class Recording:
                 shutil.move(path, free_path(target / f"{self.episode}{path.suffix}"))
 
 
-def need_video_encoder() -> None:
+def check_video_encoder() -> None:
     """Raises `SetupError` where Playwright lacks the program that it makes videos with."""
     if not any(playwright_folder().glob("ffmpeg-*/ffmpeg*")):
         raise SetupError(

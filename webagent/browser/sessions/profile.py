@@ -13,7 +13,7 @@ from playwright.async_api import BrowserContext, async_playwright
 from playwright.async_api import Error as PlaywrightError
 
 from tasks.task import Task
-from webagent.browser.chromium import can_sandbox, find_chromium, own_words
+from webagent.browser.chromium import find_chromium, has_sandbox, summarize_failure
 from webagent.browser.sessions.login import (
     LoginsOf,
     LoginStore,
@@ -167,7 +167,7 @@ def _proxy(address: str) -> dict[str, str]:
     return proxy
 
 
-def logged_in(profile: Profile, task: Task, logins: LoginsOf | None) -> Profile:
+def add_login(profile: Profile, task: Task, logins: LoginsOf | None) -> Profile:
     """The profile that the task is played with: what its login knows on top of its own.
 
     Raises `WorldError` where nobody can log in.
@@ -189,7 +189,7 @@ _WINDOW = (1280, 800)
 
 
 @asynccontextmanager
-async def opened_for_person(
+async def open_for_person(
     url: str, profile: Profile, headless: bool = False
 ) -> AsyncIterator[BrowserContext]:
     """A context of its own with the address open in it, for as long as the block runs.
@@ -202,12 +202,12 @@ async def opened_for_person(
             browser = await playwright.chromium.launch(
                 executable_path=chromium.path,
                 headless=headless,
-                chromium_sandbox=can_sandbox(),
+                chromium_sandbox=has_sandbox(),
                 timeout=_LAUNCH_SECONDS * 1000,
             )
         except PlaywrightError as error:
             raise SetupError(
-                f"{chromium.path} shows no window here ({own_words(error.message)}); on a "
+                f"{chromium.path} shows no window here ({summarize_failure(error.message)}); on a "
                 "machine without a display log in elsewhere and copy the file, or use --headless"
             ) from error
         try:

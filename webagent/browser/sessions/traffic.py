@@ -28,7 +28,7 @@ _BOUNDARY = re.compile(rb'boundary="?([^";\s]+)')
 
 
 @dataclass(frozen=True, slots=True)
-class Recorded:
+class RecordedResponse:
     """One recorded answer."""
 
     status: int
@@ -38,7 +38,7 @@ class Recorded:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RecordedRequest:
     """What a request is recognised by."""
 
     method: str
@@ -48,7 +48,7 @@ class Asked:
     """Digest of what was sent, empty for nothing; of forms the random boundary is left out."""
 
     @classmethod
-    def of(cls, method: str, url: str, body: bytes, content_type: str) -> "Asked":
+    def of(cls, method: str, url: str, body: bytes, content_type: str) -> "RecordedRequest":
         """The same for requests that mean the same."""
         boundary = _BOUNDARY.search(content_type.encode())
         if boundary:
@@ -57,18 +57,20 @@ class Asked:
         return cls(method.upper(), urldefrag(url).url, digest)
 
 
-class Traffic:
+class RecordedTraffic:
     """The answers of one recording. Each `replay` begins again from the first."""
 
-    def __init__(self, answers: Mapping[Asked, tuple[Recorded | None, ...]]) -> None:
+    def __init__(
+        self, answers: Mapping[RecordedRequest, tuple[RecordedResponse | None, ...]]
+    ) -> None:
         self._answers = answers
 
     @classmethod
-    def read(cls, path: Path) -> "Traffic":
+    def read(cls, path: Path) -> "RecordedTraffic":
         """Read a HAR file whose bodies are embedded. Raises `SetupError` when it is not one."""
         try:
             entries = json.loads(path.read_bytes())["log"]["entries"]
-            answers: dict[Asked, list[Recorded | None]] = defaultdict(list)
+            answers: dict[RecordedRequest, list[RecordedResponse | None]] = defaultdict(list)
             for entry in entries:
                 answers[_asked(entry["request"])].append(_answer(entry["response"]))
         except OSError as error:
@@ -80,31 +82,35 @@ class Traffic:
             ) from error
         return cls({asked: tuple(each) for asked, each in answers.items()})
 
-    def replay(self) -> "Replay":
+    def replay(self) -> "TrafficReplay":
         """The traffic from its beginning."""
-        return Replay(self._answers)
+        return TrafficReplay(self._answers)
 
 
-def read_traffic(path: Path) -> Traffic:
+def read_traffic(path: Path) -> RecordedTraffic:
     """As `Traffic.read`, but a file that has not changed is read once."""
-    return _read_once(path, path.stat().st_mtime_ns) if path.is_file() else Traffic.read(path)
+    return (
+        _read_once(path, path.stat().st_mtime_ns) if path.is_file() else RecordedTraffic.read(path)
+    )
 
 
 @lru_cache(maxsize=8)
-def _read_once(path: Path, _changed: int) -> Traffic:
-    return Traffic.read(path)
+def _read_once(path: Path, _changed: int) -> RecordedTraffic:
+    return RecordedTraffic.read(path)
 
 
-class Replay:
+class TrafficReplay:
     """One run through a recording: a request that comes again gets the next answer recorded for
     it, and the last one from then on."""
 
-    def __init__(self, answers: Mapping[Asked, tuple[Recorded | None, ...]]) -> None:
+    def __init__(
+        self, answers: Mapping[RecordedRequest, tuple[RecordedResponse | None, ...]]
+    ) -> None:
         self._answers = answers
-        self._times: dict[Asked, int] = defaultdict(int)
-        self._unknown: list[Asked] = []
+        self._times: dict[RecordedRequest, int] = defaultdict(int)
+        self._unknown: list[RecordedRequest] = []
 
-    def answer(self, asked: Asked) -> Recorded | None:
+    def answer(self, asked: RecordedRequest) -> RecordedResponse | None:
         """What was answered; None where the request failed, or was never made."""
         answers = self._answers.get(asked)
         if answers is None:
@@ -121,29 +127,29 @@ class Replay:
         more = f" and {len(named) - 3} more" if len(named) > 3 else ""
         return [f"not in the recording, so it failed: {', '.join(named[:3])}{more}"] * bool(named)
 
-    def _why(self, asked: Asked) -> str:
+    def _why(self, asked: RecordedRequest) -> str:
         same = [each for each in self._answers if each.url == asked.url]
         if any(each.method == asked.method for each in same):
             return " with this content"
         return f" (only {', '.join(sorted({each.method for each in same}))})" if same else ""
 
 
-def _asked(request: dict[str, Any]) -> Asked:
+def _asked(request: dict[str, Any]) -> RecordedRequest:
     sent = request.get("postData") or {}
     body = sent.get("text", "")
     raw = base64.b64decode(body) if sent.get("encoding") == "base64" else body.encode()
     content_type = sent.get("mimeType", "") or _header(request["headers"], "content-type")
-    return Asked.of(request["method"], request["url"], raw, content_type)
+    return RecordedRequest.of(request["method"], request["url"], raw, content_type)
 
 
-def _answer(response: dict[str, Any]) -> Recorded | None:
+def _answer(response: dict[str, Any]) -> RecordedResponse | None:
     """None for a request that was never answered."""
     if response["status"] <= 0:
         return None
     content = response.get("content", {})
     text = content.get("text", "")
     body = base64.b64decode(text) if content.get("encoding") == "base64" else text.encode()
-    return Recorded(
+    return RecordedResponse(
         response["status"],
         response.get("statusText") or "Recorded",
         tuple(_kept_headers(response["headers"])),
@@ -175,14 +181,14 @@ class FrozenSite:
     good ones. A request that the recording does not hold fails: its connection is closed.
     """
 
-    def __init__(self, replay: Replay) -> None:
+    def __init__(self, replay: TrafficReplay) -> None:
         self.address = ""
         self._replay = replay
         self._server: asyncio.Server | None = None
         self._writers: set[asyncio.StreamWriter] = set()
 
     @classmethod
-    async def open(cls, replay: Replay) -> "FrozenSite":
+    async def open(cls, replay: TrafficReplay) -> "FrozenSite":
         """Listen on a port of its own, on this machine only."""
         site = cls(replay)
         site._server = await asyncio.start_server(site._serve, "127.0.0.1", 0, limit=_LONGEST_HEAD)
@@ -216,7 +222,7 @@ class FrozenSite:
                 continue
             body = await _read_body(reader, headers)
             url = origin + target if target.startswith("/") else target
-            asked = Asked.of(method, url, body, headers.get("content-type", ""))
+            asked = RecordedRequest.of(method, url, body, headers.get("content-type", ""))
             answer = self._replay.answer(asked)
             if answer is None:
                 return
@@ -261,7 +267,7 @@ async def _tunnel(writer: asyncio.StreamWriter, target: str) -> str:
     return f"https://{host}" if port == "443" else f"https://{target}"
 
 
-async def _write(writer: asyncio.StreamWriter, method: str, answer: Recorded) -> None:
+async def _write(writer: asyncio.StreamWriter, method: str, answer: RecordedResponse) -> None:
     body = b"" if method == "HEAD" or answer.status in _BODILESS else answer.body
     headers = [*answer.headers, ("Content-Length", str(len(body)))]
     lines = [f"HTTP/1.1 {answer.status} {answer.reason}", *(f"{n}: {v}" for n, v in headers)]

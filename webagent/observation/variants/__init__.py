@@ -4,8 +4,8 @@ from webagent.observation.variants.registry import (
     PAGE_FUNCTIONS,
     VARIANTS,
     AccessibilityTree,
-    Source,
-    Variant,
+    CaptureSource,
+    ObservationVariant,
     variant_named,
     variant_script,
 )
@@ -14,8 +14,8 @@ __all__ = [
     "PAGE_FUNCTIONS",
     "VARIANTS",
     "AccessibilityTree",
-    "Source",
-    "Variant",
+    "CaptureSource",
+    "ObservationVariant",
     "variant_named",
     "variant_script",
 ]

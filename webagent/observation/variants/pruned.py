@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 from itertools import groupby
 
-from webagent.observation.render import bounded, render_node
+from webagent.observation.render import cut_to_tokens, render_node
 from webagent.records import Node, Observation
 
 _CELLS = " | "
@@ -20,13 +20,13 @@ _SHORT_ROLES = {"generic": "clickable"}
 
 def prune(observation: Observation, max_tokens: int = 2000) -> str:
     """The page now: every element that can be acted on, and every text once."""
-    return bounded([*_tabs(observation), *_written(_merged(observation.nodes))], max_tokens)
+    return cut_to_tokens([*_tabs(observation), *_written(_merged(observation.nodes))], max_tokens)
 
 
 def recall(observation: Observation, pivotal: Collection[int], max_tokens: int = 200) -> str:
     """An earlier page: the elements with these marks, with ancestors, siblings and descendants."""
     kept = [node for node in _around(observation.nodes, pivotal) if node.name or node.value]
-    return bounded(list(_written(_merged(kept))), max_tokens)
+    return cut_to_tokens(list(_written(_merged(kept))), max_tokens)
 
 
 def _tabs(observation: Observation) -> Iterator[str]:

@@ -6,7 +6,7 @@ from importlib.resources import files
 from typing import Any, Literal, Protocol
 
 from webagent.errors import unknown_name
-from webagent.observation.render import bounded, render
+from webagent.observation.render import cut_to_tokens, render
 from webagent.observation.variants.markup import clean_html, to_markdown
 from webagent.observation.variants.pruned import prune, recall
 from webagent.observation.variants.set_of_marks import draw_marks, list_marks
@@ -28,7 +28,7 @@ class AccessibilityTree:
     """Backend node ids of elements that are no part of the task."""
 
 
-class Source(Protocol):
+class CaptureSource(Protocol):
     """A page that stands still while it is asked."""
 
     async def markup(self) -> str:
@@ -117,14 +117,14 @@ def _text(node: _Node, key: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Variant:
+class ObservationVariant:
     """One form: what is captured with each observation, and how it is written out."""
 
     name: str
     summary: str
     write: Callable[[Observation, int], str] = render
     """The text for a model, within so many tokens."""
-    capture: Callable[[Source], Awaitable[str]] | None = None
+    capture: Callable[[CaptureSource], Awaitable[str]] | None = None
     """Fills `Observation.captured`; None where the lines are enough."""
     image: Literal["", "screenshot", "marks"] = ""
     """Whether the model is to see the screenshot, plain or with numbered boxes."""
@@ -138,37 +138,37 @@ class Variant:
         return draw_marks(image, observation) if self.image == "marks" else image
 
 
-def variant_named(name: str) -> Variant:
+def variant_named(name: str) -> ObservationVariant:
     """The variant of this name. Raises `SetupError` naming those that come close."""
     if name not in VARIANTS:
         raise unknown_name("observation", name, VARIANTS)
     return VARIANTS[name]
 
 
-async def _accessibility(source: Source) -> str:
+async def _accessibility(source: CaptureSource) -> str:
     return write_accessibility(await source.accessibility())
 
 
-async def _in_view(source: Source) -> str:
+async def _in_view(source: CaptureSource) -> str:
     return " ".join(map(str, await source.marks_in_view()))
 
 
-async def _html(source: Source) -> str:
+async def _html(source: CaptureSource) -> str:
     return clean_html(await source.markup())
 
 
-async def _markdown(source: Source) -> str:
+async def _markdown(source: CaptureSource) -> str:
     return to_markdown(await source.markup())
 
 
 def _captured(observation: Observation, max_tokens: int) -> str:
-    return bounded(observation.captured.split("\n"), max_tokens)
+    return cut_to_tokens(observation.captured.split("\n"), max_tokens)
 
 
 _ALL = (
-    Variant("text", "numbered lines, one an element"),
-    Variant("screenshot", "the lines and the screenshot", image="screenshot"),
-    Variant(
+    ObservationVariant("text", "numbered lines, one an element"),
+    ObservationVariant("screenshot", "the lines and the screenshot", image="screenshot"),
+    ObservationVariant(
         "set-of-marks",
         "the screenshot with numbered boxes, and what they are",
         list_marks,
@@ -176,16 +176,22 @@ _ALL = (
         image="marks",
         words=", its marks drawn into the screenshot",
     ),
-    Variant("pruned", "the lines without repetition, tables as Markdown", prune, recall=recall),
-    Variant("accessibility", "Chromium's own accessibility tree", _captured, _accessibility),
-    Variant(
+    ObservationVariant(
+        "pruned", "the lines without repetition, tables as Markdown", prune, recall=recall
+    ),
+    ObservationVariant(
+        "accessibility", "Chromium's own accessibility tree", _captured, _accessibility
+    ),
+    ObservationVariant(
         "html",
         "cleaned HTML with marks as attributes",
         _captured,
         _html,
         words=" as HTML, where the attribute `mark` holds an element's mark",
     ),
-    Variant("markdown", "Markdown, for reading", _captured, _markdown, words=" as Markdown"),
+    ObservationVariant(
+        "markdown", "Markdown, for reading", _captured, _markdown, words=" as Markdown"
+    ),
 )
 """Pruned and accessibility lines carry marks as the plain ones do and need no words."""
 

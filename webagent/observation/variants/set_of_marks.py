@@ -7,7 +7,7 @@ from itertools import cycle
 
 from PIL import Image, ImageDraw, ImageFont
 
-from webagent.observation.render import bounded, render_node
+from webagent.observation.render import cut_to_tokens, render_node
 from webagent.records import Node, Observation
 
 _COLOURS = (
@@ -51,7 +51,7 @@ def draw_marks(image: bytes, observation: Observation) -> bytes:
 
 def list_marks(observation: Observation, max_tokens: int = 2000) -> str:
     """The numbered elements as lines, without the text that the picture shows."""
-    return bounded(
+    return cut_to_tokens(
         [render_node(node).strip() for node in observation.nodes if node.mark], max_tokens
     )
 

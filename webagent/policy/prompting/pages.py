@@ -8,7 +8,7 @@ from tasks.task import Task
 from webagent.action import Action
 from webagent.errors import StoreError
 from webagent.models.prompt import fence, shorten
-from webagent.observation.variants import Variant
+from webagent.observation.variants import ObservationVariant
 from webagent.observation.variants.pruned import recall as recall_pruned
 from webagent.policy.past_actions import marks_of
 from webagent.records import Observation
@@ -31,7 +31,7 @@ class PageFormatter:
     """Puts pages before a model: as fenced text, as a picture, as what is recalled of them."""
 
     render: Callable[[Observation], str]
-    variant: Variant
+    variant: ObservationVariant
     images: Callable[[str], bytes] | None = None
     """Looks a screenshot up by its reference; None where the model does not look at images."""
     add_image: Callable[[bytes], str] | None = None

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit, urlunsplit
 from webagent.action import Action, Answer, format_action
 from webagent.action import actions as act
 from webagent.errors import PolicyError
-from webagent.guard.secret import names_in
+from webagent.guard.secret import find_placeholders
 from webagent.policy.past_actions import MARK_FIELDS
 from webagent.policy.replay.elements import MARK, ElementSearch, FoundElement, LostElement
 from webagent.policy.replay.goals import ValueMapping, WordSequence
@@ -91,7 +91,7 @@ class TextRewriter:
         return action, tuple(notes)
 
     def _now(self, action: Action, text: str) -> str:
-        if names := names_in(text):
+        if names := find_placeholders(text):
             return self._secret(names, text)
         carried = self.values.carry(text)
         if carried.how == "unsure":

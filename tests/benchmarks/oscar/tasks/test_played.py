@@ -21,7 +21,7 @@ from webagent.browser import Browser
 from webagent.policy.policy import ScriptedPolicy as Replaying
 from webagent.policy.policy import replay_recording
 from webagent.records import Decision, Ending, Observation, Provenance, Trajectory
-from webagent.rollout import collect, planned, run_episode
+from webagent.rollout import collect, plan_episodes, run_episode
 
 pytestmark = [
     *(pytest.mark.site, pytest.mark.browser, pytest.mark.very_slow, pytest.mark.timeout(1500)),
@@ -71,7 +71,7 @@ async def solutions(hosting: Hosting, browser: Browser) -> dict[tuple[str, int],
     tasks = [SUITE.task(name, index, "test") for name in SUITE.names for index in SEEDS]
     await hosting.prepare(tasks)
     worlds = hosting.worlds(partial(browser.world, logins=hosting.logins))
-    plan = planned(tasks, Provenance())
+    plan = plan_episodes(tasks, Provenance())
     played = await collect(plan, Oracles(), worlds, concurrency=AT_ONCE)
     assert len(played) == len(tasks)
     places = [(name, index) for name in SUITE.names for index in SEEDS]
@@ -82,7 +82,7 @@ async def at_once(hosting: Hosting, tasks: Sequence[Task], action: Answer | Give
     """The scores of ending every task at once. The site is real, its pages are not looked at."""
     opened = hosting.worlds(_reader)
     policy = ScriptedPolicy([action])
-    plan = planned(tasks, Provenance())
+    plan = plan_episodes(tasks, Provenance())
     scores = []
     for episode in await collect(plan, policy, opened, concurrency=AT_ONCE):
         value = (await JUDGE(episode)).value
@@ -166,6 +166,6 @@ async def test_eight_episodes_at_once_leave_no_trace_in_one_anothers_state(
     """Each sees its own change and no other's: all eight put something else into one basket."""
     tasks = [SUITE.task("shop-add", index, "train") for index in range(8)]
     worlds = hosting.worlds(partial(browser.world, logins=hosting.logins))
-    played = await collect(planned(tasks, Provenance()), Oracles(), worlds, concurrency=8)
+    played = await collect(plan_episodes(tasks, Provenance()), Oracles(), worlds, concurrency=8)
     assert [(await JUDGE(episode)).value for episode in played] == [1.0] * 8
     assert Counter(episode.ending for episode in played) == {Ending.ANSWERED: 8}

@@ -6,9 +6,9 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from webagent.browser.enforcement.connections import Pipe, Through, parse_head
+from webagent.browser.enforcement.connections import Connection, ProxyDialer, parse_head
 from webagent.browser.enforcement.proxy import GuardProxy
-from webagent.guard.decide import ALLOWED, Verdict, refused
+from webagent.guard.decide import ALLOWED, GuardVerdict, refuse
 
 
 class Gate:
@@ -21,25 +21,25 @@ class Gate:
         self.asked: list[str] = []
         self.refused: list[str] = []
 
-    def request(self, url: str, method: str, text: str = "") -> Verdict:
+    def request(self, url: str, method: str, text: str = "") -> GuardVerdict:
         """Everything but paths that say no."""
         self.asked.append(f"{method} {url}")
-        return refused("no means no") if "/no" in url or "/no" in text else ALLOWED
+        return refuse("no means no") if "/no" in url or "/no" in text else ALLOWED
 
-    def server(self, host: str, port: int, schemes: tuple[str, ...]) -> Verdict:
+    def server(self, host: str, port: int, schemes: tuple[str, ...]) -> GuardVerdict:
         """`tls.test` for TLS, `plain.test` for anything else."""
         is_open = host == ("tls.test" if "https" in schemes else "plain.test")
-        return ALLOWED if is_open else refused("closed server")
+        return ALLOWED if is_open else refuse("closed server")
 
-    def ip(self, host: str, port: int, ip: str) -> Verdict:
+    def ip(self, host: str, port: int, ip: str) -> GuardVerdict:
         """All but those closed."""
-        return refused("closed network") if ip in self.closed_ips else ALLOWED
+        return refuse("closed network") if ip in self.closed_ips else ALLOWED
 
     async def resolve(self, host: str, port: int) -> list[str]:
         """Every name leads to the same addresses."""
         return self.ips
 
-    def note(self, what: str, verdict: Verdict) -> None:
+    def note(self, what: str, verdict: GuardVerdict) -> None:
         """Remember."""
         self.refused.append(what)
 
@@ -92,7 +92,7 @@ async def address(gate: Gate) -> AsyncIterator[tuple[str, int]]:
 
 
 @asynccontextmanager
-async def talking(address: tuple[str, int]) -> AsyncIterator[Pipe]:
+async def talking(address: tuple[str, int]) -> AsyncIterator[Connection]:
     """A connection to the proxy."""
     reader, writer = await asyncio.open_connection(*address)
     yield reader, writer
@@ -301,7 +301,7 @@ async def test_a_proxy_of_the_users_own_is_gone_through(
     if not is_willing:
         beyond.answer = b"HTTP/1.1 407 No\r\n\r\n"
     listening = await asyncio.start_server(beyond.serve, "127.0.0.1", 0)
-    dial = Through("127.0.0.1", listening.sockets[0].getsockname()[1], "me", "pass")
+    dial = ProxyDialer("127.0.0.1", listening.sockets[0].getsockname()[1], "me", "pass")
     proxy = GuardProxy(gate, dial)
     host, port = (await proxy.open()).removeprefix("http://").split(":")
     reply = await answer((host, int(port)), get(gate, "/a"))

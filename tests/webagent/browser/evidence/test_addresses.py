@@ -4,7 +4,7 @@ import pytest
 
 from tasks.task import Probe
 from webagent.browser.evidence.page import Uncaptured
-from webagent.browser.evidence.probes import address_of, own_addresses
+from webagent.browser.evidence.probes import fill_address, list_own_addresses
 
 FOUND = {"link": "http://shop/a b", "word": "a/b c", "count": 3, "yes": True, "empty": ""}
 NAMES = (*FOUND, "later")
@@ -23,7 +23,7 @@ NAMES = (*FOUND, "later")
     ],
 )
 def test_values_fill_an_address(template: str, address: str) -> None:
-    assert address_of(Probe("it", url=template), "http://last/?y=1", FOUND, NAMES) == address
+    assert fill_address(Probe("it", url=template), "http://last/?y=1", FOUND, NAMES) == address
 
 
 @pytest.mark.parametrize(
@@ -39,19 +39,19 @@ def test_values_fill_an_address(template: str, address: str) -> None:
 )
 def test_an_address_that_cannot_be_filled_says_why(template: str, reason: str) -> None:
     with pytest.raises(Uncaptured) as raised:
-        address_of(Probe("it", url=template), "", FOUND, NAMES)
+        fill_address(Probe("it", url=template), "", FOUND, NAMES)
     assert str(raised.value) == reason
 
 
 def test_a_page_does_not_choose_a_file() -> None:
     found = {"link": "file:///etc/passwd"}
     with pytest.raises(Uncaptured, match="a page must not choose which file is opened"):
-        address_of(Probe("it", url="{link}"), "", found, ("link",))
+        fill_address(Probe("it", url="{link}"), "", found, ("link",))
     probe = Probe("it", url="file:///tmp/{link}")
-    assert address_of(probe, "", found, ("link",)).startswith("file:///tmp/file%3A%2F%2F")
+    assert fill_address(probe, "", found, ("link",)).startswith("file:///tmp/file%3A%2F%2F")
 
 
 def test_only_servers_that_are_written_out_are_the_tasks_own() -> None:
     urls = ("http://a/x", "http://b/{link}", "http://c{link}", "{link}/d", "http://{link}/", "")
     probes = [Probe(f"p{place}", url=url) for place, url in enumerate(urls)]
-    assert own_addresses(probes) == ["http://a/x", "http://b/"]
+    assert list_own_addresses(probes) == ["http://a/x", "http://b/"]

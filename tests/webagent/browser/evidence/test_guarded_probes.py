@@ -8,7 +8,7 @@ from perf.fakes.site import Site, serving
 from tasks.task import Probe, Task
 from webagent.action import actions as act
 from webagent.browser import Browser
-from webagent.guard import Guard, GuardPolicy, SiteRule, read_site
+from webagent.guard import Guard, GuardPolicy, SiteRule, parse_site
 from webagent.guard.policy import Secret
 from webagent.guard.secret import Secrets
 
@@ -42,8 +42,8 @@ async def closed() -> AsyncIterator[Site]:
 async def guarded(closed: Site) -> AsyncIterator[Browser]:
     """A browser with a secret, and one server that is closed to everybody."""
     policy = GuardPolicy(
-        sites=(SiteRule(read_site(closed.address), "deny"),),
-        secrets={"password": Secret((read_site("https://bank.test"),), env="UNUSED")},
+        sites=(SiteRule(parse_site(closed.address), "deny"),),
+        secrets={"password": Secret((parse_site("https://bank.test"),), env="UNUSED")},
     )
     async with Browser(guard=Guard(policy, Secrets({"password": "hunter22"}))) as running:
         yield running

@@ -15,7 +15,7 @@ from playwright.async_api import CDPSession, async_playwright
 from tasks.task import Task
 from webagent.action import actions as act
 from webagent.browser import BrowserWorld, find_chromium
-from webagent.browser.chromium import can_sandbox
+from webagent.browser.chromium import has_sandbox
 from webagent.browser.page.clock import clock_named
 from webagent.browser.sessions.profile import Profile
 from webagent.browser.tabs import Tabs
@@ -94,7 +94,7 @@ async def isolating() -> AsyncIterator[BrowserWorld]:
         chrome = await playwright.chromium.launch(
             executable_path=find_chromium().path,
             args=["--site-per-process"],
-            chromium_sandbox=can_sandbox(),
+            chromium_sandbox=has_sandbox(),
         )
         world = BrowserWorld(Isolating(chrome))
         yield world

@@ -13,7 +13,7 @@ from perf.fakes.site import Reply, Request, Site, serving
 from tasks.task import Task
 from webagent.browser import Browser
 from webagent.browser.sessions.login import Login, LoginStore, read_storage_state
-from webagent.browser.sessions.profile import Profile, opened_for_person
+from webagent.browser.sessions.profile import Profile, open_for_person
 from webagent.errors import SetupError
 from webagent.observation import render
 
@@ -68,7 +68,7 @@ async def test_a_login_made_by_a_person_is_there_in_every_fresh_episode(
     browser: Browser, site: Site, tmp_path: Path
 ) -> None:
     store = LoginStore(tmp_path, "a passphrase")
-    async with opened_for_person(site.address, Profile(), headless=True) as context:
+    async with open_for_person(site.address, Profile(), headless=True) as context:
         page = context.pages[0]
         await page.get_by_label("User").fill("ada")
         await page.get_by_role("button").click()

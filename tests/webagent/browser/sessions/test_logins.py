@@ -12,7 +12,7 @@ from perf.fakes.site import Reply, Request, Site, serving
 from tasks.task import Task
 from webagent.browser import Browser
 from webagent.browser.sessions.login import Login, Logins, LoginStore, StorageState
-from webagent.browser.sessions.profile import Profile, logged_in
+from webagent.browser.sessions.profile import Profile, add_login
 from webagent.errors import SetupError, WorldError
 from webagent.observation import render
 
@@ -79,7 +79,7 @@ def test_a_login_that_is_nowhere_is_named_with_where_it_was_looked_for(tmp_path:
 def test_a_task_whose_login_nobody_has_says_how_to_save_one() -> None:
     for logins in (None, lambda task: None):
         with pytest.raises(WorldError, match=r"webagent login http://shop\.test/ --site anna"):
-            logged_in(Profile(), TASK, logins)
+            add_login(Profile(), TASK, logins)
 
 
 def test_what_the_login_knows_comes_on_top_of_the_profile() -> None:
@@ -88,13 +88,13 @@ def test_what_the_login_knows_comes_on_top_of_the_profile() -> None:
         "origins": [*state("old")["origins"], *state("kept", "other.test")["origins"]],
     }
     profile = Profile(storage=below, locale="de-DE")
-    joined = logged_in(profile, TASK, lambda task: state("anna"))
+    joined = add_login(profile, TASK, lambda task: state("anna"))
     assert joined.locale == "de-DE"
     assert joined.storage is not None
     assert [each["value"] for each in joined.storage["cookies"]] == ["anna", "dark"]
     found = {each["origin"]: each["localStorage"][0]["value"] for each in joined.storage["origins"]}
     assert found == {"http://shop.test": "anna", "http://other.test": "kept"}
-    assert logged_in(profile, replace(TASK, login=""), lambda task: state("anna")) is profile
+    assert add_login(profile, replace(TASK, login=""), lambda task: state("anna")) is profile
 
 
 @pytest.fixture

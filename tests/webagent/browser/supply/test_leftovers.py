@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from webagent.browser import engine
-from webagent.browser.engine import OwnedFolder, sweep
+from webagent.browser.engine import OwnedFolder, remove_orphans
 
 
 @pytest.fixture(autouse=True)
@@ -66,13 +66,13 @@ def test_what_could_not_go_is_swept_later(scratch: Path, monkeypatch: pytest.Mon
         patch.setattr(engine, "_TRIES", 0)
         owned.remove()
     assert profile.exists()
-    assert sweep() == [owned.path]
+    assert remove_orphans() == [owned.path]
     assert not list(scratch.iterdir())
 
 
 def test_the_folder_of_a_living_browser_is_left_alone(scratch: Path) -> None:
     owned = OwnedFolder()
-    assert sweep() == []
+    assert remove_orphans() == []
     assert owned.path.exists()
     owned.remove()
     assert not list(scratch.iterdir())

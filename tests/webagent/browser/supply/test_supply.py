@@ -15,10 +15,10 @@ import pytest
 
 from tasks.task import Task
 from webagent.action import actions as act
-from webagent.browser import Browser, BrowserWorld, Limits
+from webagent.browser import Browser, BrowserLimits, BrowserWorld
 from webagent.browser import pool as supply_module
 from webagent.browser.chromium import Chromium
-from webagent.browser.engine import Engine, OwnedFolder, sweep
+from webagent.browser.engine import BrowserProcess, OwnedFolder, remove_orphans
 from webagent.errors import SetupError, WorldError
 
 pytestmark = pytest.mark.browser
@@ -39,7 +39,7 @@ async def until(is_so: Callable[[], bool], seconds: float = 15.0) -> None:
             await asyncio.sleep(0.02)
 
 
-def driver_of(engine: Engine) -> psutil.Process:
+def driver_of(engine: BrowserProcess) -> psutil.Process:
     """The driver among an engine's processes: the one this process started."""
     return next(each for each in engine.family() if each.ppid() == os.getpid())
 
@@ -53,7 +53,7 @@ async def play(world: BrowserWorld, task: Task) -> str:
 async def test_a_browser_is_replaced_after_so_many_pages_and_none_of_them_is_cut(
     page_task: MakeTask,
 ) -> None:
-    async with Browser(limits=Limits(episodes=3)) as browser:
+    async with Browser(limits=BrowserLimits(episodes=3)) as browser:
         long = await browser.world()
         await long.reset(page_task("tabs"))
         first = browser.engines[0]
@@ -80,21 +80,21 @@ async def test_a_world_that_was_closed_is_not_kept(page_task: MakeTask) -> None:
 
 
 async def test_a_browser_is_replaced_when_it_is_old(page_task: MakeTask) -> None:
-    async with Browser(limits=Limits(browser_seconds=1.0)) as browser:
+    async with Browser(limits=BrowserLimits(browser_seconds=1.0)) as browser:
         first = browser.engines[0]
         await until(lambda: not first.is_alive)
         assert await play(await browser.world(), page_task("tabs")) == "First"
 
 
 async def test_a_browser_is_replaced_when_it_takes_too_much_memory(page_task: MakeTask) -> None:
-    async with Browser(limits=Limits(megabytes=1, page_megabytes=200)) as browser:
+    async with Browser(limits=BrowserLimits(megabytes=1, page_megabytes=200)) as browser:
         first = browser.engines[0]
         assert first.megabytes() > 50
         await until(lambda: not first.is_alive)
 
 
 async def test_a_page_that_nobody_uses_is_taken_back_and_said_to_be(page_task: MakeTask) -> None:
-    async with Browser(limits=Limits(lease_seconds=1.0)) as browser:
+    async with Browser(limits=BrowserLimits(lease_seconds=1.0)) as browser:
         world = await browser.world()
         await world.reset(page_task("tabs"))
         await until(lambda: not browser.engines[0].chrome.contexts)
@@ -104,7 +104,7 @@ async def test_a_page_that_nobody_uses_is_taken_back_and_said_to_be(page_task: M
 
 
 async def test_each_use_renews_the_lease(page_task: MakeTask) -> None:
-    async with Browser(limits=Limits(lease_seconds=1.5)) as browser:
+    async with Browser(limits=BrowserLimits(lease_seconds=1.5)) as browser:
         world = await browser.world()
         await world.reset(page_task("tabs"))
         for _ in range(5):
@@ -113,7 +113,7 @@ async def test_each_use_renews_the_lease(page_task: MakeTask) -> None:
 
 
 async def test_a_world_that_was_let_go_without_closing_leaves_no_page(page_task: MakeTask) -> None:
-    async with Browser(limits=Limits(lease_seconds=1.0)) as browser:
+    async with Browser(limits=BrowserLimits(lease_seconds=1.0)) as browser:
         world = await browser.world()
         await world.reset(page_task("tabs"))
         del world
@@ -121,7 +121,7 @@ async def test_a_world_that_was_let_go_without_closing_leaves_no_page(page_task:
 
 
 async def test_another_browser_is_started_where_one_is_full(page_task: MakeTask) -> None:
-    async with Browser(limits=Limits(pages=2)) as browser:
+    async with Browser(limits=BrowserLimits(pages=2)) as browser:
         worlds = [await browser.world() for _ in range(3)]
         titles = await asyncio.gather(*(play(world, page_task("tabs")) for world in worlds))
         assert titles == ["First"] * 3
@@ -175,7 +175,7 @@ async def test_a_browser_that_stands_still_is_left_and_ended(
 
 
 async def test_a_page_that_asks_for_too_much_memory_crashes_alone(page_task: MakeTask) -> None:
-    async with Browser(limits=Limits(page_megabytes=300)) as browser:
+    async with Browser(limits=BrowserLimits(page_megabytes=300)) as browser:
         other = await browser.world()
         await other.reset(page_task("tabs"))
         world = await browser.world()
@@ -197,7 +197,9 @@ async def test_a_profile_goes_also_when_the_driver_is_killed_while_the_browser_s
     monkeypatch.setattr(tempfile, "tempdir", str(scratch))
     before = drivers()
     chromium = Chromium(browser, "headless shell", "the test")
-    starting = asyncio.ensure_future(Engine.start(chromium, True, flags=(), page_megabytes=1000))
+    starting = asyncio.ensure_future(
+        BrowserProcess.start(chromium, True, flags=(), page_megabytes=1000)
+    )
     await until(lambda: bool(running(browser)))
     for driver in drivers() - before:
         driver.kill()
@@ -236,10 +238,10 @@ def test_folders_are_swept_once_their_owner_is_gone_and_not_before() -> None:
     ) as owner:
         assert owner.stdout is not None
         folder = Path(owner.stdout.readline().decode().strip())
-        assert folder not in sweep() and profile.is_dir()
+        assert folder not in remove_orphans() and profile.is_dir()
         owner.kill()
         owner.wait()
-    assert folder in sweep()
+    assert folder in remove_orphans()
     assert not folder.exists() and not profile.exists()
     assert mine.path.is_dir()
     mine.remove()

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from webagent.browser.page.tab import Tab
-from webagent.browser.watching import Travels
+from webagent.browser.watching import NavigationWatch
 from webagent.errors import WorldError
 
 FRAME = "main"
@@ -43,7 +43,9 @@ class Shy:
 async def test_the_way_back_is_told_where_the_history_is_refused_at_first() -> None:
     told: list[tuple[str, str]] = []
     tab = Shy()
-    travels = Travels(cast(Tab, tab), lambda kind, url: told.append((kind, url)), lambda: 0.0)
+    travels = NavigationWatch(
+        cast(Tab, tab), lambda kind, url: told.append((kind, url)), lambda: 0.0
+    )
     await travels.begin()
     for place, kind in ((3, "differentDocument"), (2, "historyDifferentDocument")):
         answers, heard = tab.answers, len(told)

@@ -3,7 +3,7 @@
 import pytest
 
 from webagent.errors import SetupError
-from webagent.observation.render import bounded
+from webagent.observation.render import cut_to_tokens
 from webagent.observation.variants import VARIANTS, AccessibilityTree, variant_named
 from webagent.observation.variants.markup import clean_html, to_markdown
 from webagent.observation.variants.pruned import prune, recall
@@ -187,8 +187,8 @@ def test_the_accessibility_tree_loses_only_what_says_nothing():
 
 def test_what_does_not_fit_is_counted():
     lines = [f"line {number}" for number in range(100)]
-    assert bounded(lines, 20).splitlines()[-1] == "... 90 more lines left out"
-    assert bounded(lines, 1000).count("\n") == 99
+    assert cut_to_tokens(lines, 20).splitlines()[-1] == "... 90 more lines left out"
+    assert cut_to_tokens(lines, 1000).count("\n") == 99
 
 
 @pytest.mark.parametrize("name", [name for name, each in VARIANTS.items() if each.capture])

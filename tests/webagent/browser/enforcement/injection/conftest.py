@@ -18,7 +18,15 @@ from tests.webagent.browser.enforcement.injection.sites import (
 )
 from webagent.browser import Browser, find_chromium
 from webagent.browser.chromium import Chromium
-from webagent.guard import ActionRule, Guard, GuardPolicy, Secret, SiteRule, Uploads, read_site
+from webagent.guard import (
+    ActionRule,
+    Guard,
+    GuardPolicy,
+    Secret,
+    SiteRule,
+    UploadLimits,
+    parse_site,
+)
 from webagent.guard.secret import Secrets
 
 
@@ -64,14 +72,14 @@ def outbox(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def policy(listening: Sites, outbox: Path) -> GuardPolicy:
     """The shop and one other site are open, but for the shop's administration; buying is asked."""
-    shop, other = (read_site(f"http://{host}:{listening.port}") for host in (SHOP, OTHER))
-    admin = read_site(f"http://{SHOP}:{listening.port}/admin")
+    shop, other = (parse_site(f"http://{host}:{listening.port}") for host in (SHOP, OTHER))
+    admin = parse_site(f"http://{SHOP}:{listening.port}/admin")
     return GuardPolicy(
         sites=(
             SiteRule(shop, methods=("GET", "POST")),
             SiteRule(other, methods=("GET", "POST")),
             SiteRule(admin, "deny"),
-            SiteRule(read_site(f"http://rebound.test:{listening.port}")),
+            SiteRule(parse_site(f"http://rebound.test:{listening.port}")),
         ),
         actions=(
             ActionRule(
@@ -81,7 +89,7 @@ def policy(listening: Sites, outbox: Path) -> GuardPolicy:
             ),
         ),
         hosts={name: ip for name, ip in NAMES.items() if name != "rebound.test"},
-        uploads=Uploads((outbox,)),
+        uploads=UploadLimits((outbox,)),
         secrets={"shop_password": Secret((shop,), env="UNUSED")},
     )
 

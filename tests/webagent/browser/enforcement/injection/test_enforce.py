@@ -19,10 +19,10 @@ from webagent.action import GiveUp
 from webagent.action import actions as act
 from webagent.action.actions import Action
 from webagent.browser import Browser, BrowserWorld
-from webagent.browser.enforcement.enforce import all_but
+from webagent.browser.enforcement.enforce import match_all_but
 from webagent.browser.sessions.profile import Profile
 from webagent.errors import WorldError
-from webagent.guard import Downloads, Guard, GuardPolicy, SiteRule, Uploads, read_site
+from webagent.guard import DownloadLimits, Guard, GuardPolicy, SiteRule, UploadLimits, parse_site
 from webagent.records import Ending, Observation, Trajectory
 from webagent.rollout import run_episode
 
@@ -165,7 +165,7 @@ async def test_a_refusal_ends_the_episode_where_the_policy_wants_it(
 async def test_a_policy_that_closes_the_tasks_own_page_ends_it_as_refused(
     under: UnderPolicy, sites: Sites
 ) -> None:
-    closed = SiteRule(read_site(f"http://{SHOP}:{sites.port}/other"))
+    closed = SiteRule(parse_site(f"http://{SHOP}:{sites.port}/other"))
     trajectory = await episode(under(GuardPolicy(sites=(closed,))), task(sites))
     assert trajectory.ending is Ending.GUARD_REFUSED
     assert trajectory.error.startswith("the policy closes the task's own page")
@@ -201,7 +201,7 @@ async def test_an_open_file_is_uploaded(
     under: UnderPolicy, policy: GuardPolicy, sites: Sites, tmp_path: Path
 ) -> None:
     (tmp_path / "letter.txt").write_text("Dear shop")
-    browser = under(replace(policy, uploads=Uploads((tmp_path.resolve(),))))
+    browser = under(replace(policy, uploads=UploadLimits((tmp_path.resolve(),))))
     upload = "<input type=file onchange=\"fetch('/up', {method:'POST', body:this.files[0]})\">"
     on = task(sites, upload)
     page = await seen_after(browser, on, act.UploadFile(1, str(tmp_path / "letter.txt")))
@@ -294,21 +294,21 @@ async def test_a_failure_of_the_page_is_told_without_its_secrets(
 def test_only_plain_files_of_our_own_folders_go_unjudged(
     tmp_path: Path, tail: str, is_judged: bool
 ) -> None:
-    judged = all_but([tmp_path])
+    judged = match_all_but([tmp_path])
     assert bool(judged.search(f"{tmp_path.as_uri()}/{tail}")) == is_judged
     assert judged.search(f"{tmp_path.as_uri()}-other/page.html")
     assert judged.search(f"http://{EVIL}/?{tmp_path.as_uri()}/{tail}")
-    assert all_but([]).search(f"{tmp_path.as_uri()}/{tail}")
+    assert match_all_but([]).search(f"{tmp_path.as_uri()}/{tail}")
 
 
 @pytest.mark.parametrize(
     ("terms", "kept"),
     [
-        (Downloads(), False),
-        (Downloads(True), True),
-        (Downloads(True, (".html",)), True),
-        (Downloads(True, (".pdf",)), False),
-        (Downloads(True, max_bytes=10), False),
+        (DownloadLimits(), False),
+        (DownloadLimits(True), True),
+        (DownloadLimits(True, (".html",)), True),
+        (DownloadLimits(True, (".pdf",)), False),
+        (DownloadLimits(True, max_bytes=10), False),
     ],
 )
 async def test_a_download_is_kept_only_where_it_is_open(
@@ -316,7 +316,7 @@ async def test_a_download_is_kept_only_where_it_is_open(
     policy: GuardPolicy,
     sites: Sites,
     tmp_path: Path,
-    terms: Downloads,
+    terms: DownloadLimits,
     kept: bool,
 ) -> None:
     browser = under(replace(policy, downloads=terms))
@@ -331,7 +331,7 @@ async def test_a_download_is_kept_only_where_it_is_open(
 async def test_what_is_open_works_as_without_a_guard(
     under: UnderPolicy, policy: GuardPolicy, sites: Sites
 ) -> None:
-    named = SiteRule(read_site(f"http://evil.test:{sites.port}"), web_sockets=True)
+    named = SiteRule(parse_site(f"http://evil.test:{sites.port}"), web_sockets=True)
     browser = under(replace(policy, sites=(named,), actions=()))
     page = (
         "<script>new WebSocket('ws://@SHOP_HOST@/socket');"

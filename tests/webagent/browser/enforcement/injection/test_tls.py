@@ -19,11 +19,11 @@ from tasks.task import Task
 from tests.webagent.browser.enforcement.injection.obedient import Obedient
 from tests.webagent.browser.enforcement.injection.sites import OTHER, PASSWORD, SHOP, Sites
 from webagent.browser import Browser
-from webagent.browser.enforcement.enforce import flags
-from webagent.browser.enforcement.tls import Inspector
+from webagent.browser.enforcement.enforce import browser_flags
+from webagent.browser.enforcement.tls import TlsInspector
 from webagent.browser.sessions.profile import Profile
 from webagent.errors import SetupError
-from webagent.guard import Guard, GuardPolicy, Secret, SiteRule, read_site
+from webagent.guard import Guard, GuardPolicy, Secret, SiteRule, parse_site
 from webagent.guard.secret import Secrets
 from webagent.records import Trajectory
 from webagent.rollout import run_episode
@@ -76,11 +76,11 @@ def tls_policy(secure: Sites, tmp_path_factory: pytest.TempPathFactory) -> Guard
     shop = f"https://{SHOP}:{secure.port}"
     return GuardPolicy(
         sites=(
-            SiteRule(read_site(shop), methods=("GET", "POST")),
-            SiteRule(read_site(f"{shop}/closed"), "deny"),
-            SiteRule(read_site(f"https://{OTHER}:{secure.port}")),
+            SiteRule(parse_site(shop), methods=("GET", "POST")),
+            SiteRule(parse_site(f"{shop}/closed"), "deny"),
+            SiteRule(parse_site(f"https://{OTHER}:{secure.port}")),
         ),
-        secrets={"pw": Secret((read_site(shop),), env="UNUSED")},
+        secrets={"pw": Secret((parse_site(shop),), env="UNUSED")},
         inspect_tls=True,
         authorities=tmp_path_factory.getbasetemp() / "key.pem",
     )
@@ -191,7 +191,7 @@ async def test_only_a_site_with_a_good_certificate_is_spoken_to(
     for authorities, is_good in ((None, False), (tls_policy.authorities, True)):
         server = await asyncio.open_connection(SHOP, secure.port)
         try:
-            await Inspector(authorities).secure(server, SHOP)
+            await TlsInspector(authorities).secure(server, SHOP)
         except ssl.SSLCertVerificationError:
             assert not is_good
         else:
@@ -199,10 +199,10 @@ async def test_only_a_site_with_a_good_certificate_is_spoken_to(
         server[1].close()
     wrong_name = await asyncio.open_connection(SHOP, secure.port)
     with pytest.raises(ssl.SSLCertVerificationError):
-        await Inspector(tls_policy.authorities).secure(wrong_name, "127.0.0.9")
+        await TlsInspector(tls_policy.authorities).secure(wrong_name, "127.0.0.9")
 
 
 def test_authorities_that_cannot_be_read_stop_before_the_first_page(tmp_path: Path) -> None:
     (tmp_path / "ca.pem").write_text("nothing")
     with pytest.raises(SetupError, match=r"ca\.pem"):
-        flags(Guard(GuardPolicy(inspect_tls=True, authorities=tmp_path / "ca.pem")))
+        browser_flags(Guard(GuardPolicy(inspect_tls=True, authorities=tmp_path / "ca.pem")))
