@@ -32,7 +32,9 @@ async def train_first_judge(session: Session, learner: Learner) -> None:
         for index in range(each + (place < more))
     ]
     exploration = Exploration(session.config.temperature, session.config.random_share)
-    policy = BuiltinPolicy(learner.policy, exploration=exploration, batched=Batcher)
+    policy = BuiltinPolicy(
+        learner.policy, exploration=exploration, batched=Batcher, memory=learner.memory
+    )
     plan = plan_episodes(tasks, session.provenance("label", arm=SHARED))
     episodes = await play_episodes(session, plan, policy, "labelled episodes")
     for trajectory, value in zip(episodes, await score_episodes(session, episodes), strict=True):

@@ -7,8 +7,10 @@ import numpy as np
 
 from evaluators.reward.builtin import RewardModel
 from evaluators.reward.calibrated import calibrated
+from webagent.memory import Memory
 from webagent.models.builtin.model import BuiltinModel
 from webagent.models.builtin.targets import ActionGrammar, Codec
+from webagent.policy.remembering import remember_judged
 from webagent.records import Trajectory
 from webagent.training.fit import FitConfig, FitReport, fit
 from webagent.training.rows import Row, avoided_rows, grow_vocabulary, policy_rows
@@ -29,6 +31,8 @@ class Learner:
     """Models and experience of one arm in one repeat."""
 
     policy: BuiltinModel
+    memory: Memory | None = None
+    """What it remembers of demonstrations and judged successes; None where memory is off."""
     world: WorldModel | None = None
     reward: RewardModel | None = None
     judge: RewardModel | None = None
@@ -85,6 +89,18 @@ def train_policy(
     if not rows:
         return FitReport(0, 0, 0.0, 0.0, passes=0.0, loss=0.0)
     return fit(learner.policy.network, rows, config, progress)
+
+
+def train_memory(learner: Learner, seed: int) -> None:
+    """Remember demonstrations and what was judged since, and learn from the former and from the
+    successes when to trust what is remembered."""
+    if learner.memory is None:
+        return
+    for trajectory in learner.demonstrations:
+        learner.memory.remember(trajectory)
+    judged = [t for t in learner.experience if t.id in learner.success]
+    remember_judged(learner.memory, ((t, learner.success[t.id]) for t in judged))
+    learner.memory.learn([*learner.demonstrations, *filter(learner.succeeded, judged)], seed)
 
 
 def train_world(learner: Learner, model: WorldModel, config: FitConfig, progress: Progress) -> None:

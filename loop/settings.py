@@ -37,6 +37,9 @@ class ImproveConfig:
     """Demonstrations a task, from the built-in oracles; tasks without an oracle get none."""
     withhold: float = 0.0
     """Share of the tasks, others in each repeat, of which no demonstrations are given."""
+    memory: Literal["on", "off"] = "on"
+    """`on`: what was demonstrated or judged a success is done again where a page looks like it, and
+    the network acts where nothing like it is remembered; `off`: the network alone."""
     rounds: int = 3
     """Passes around the loop."""
     steps: int = 1600

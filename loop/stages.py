@@ -13,15 +13,17 @@ from evaluators.reward.builtin import RewardModel
 from loop.arms import has_learned_judge
 from loop.folder import TRAINING
 from loop.learned_judge import judge_episode, record_verdicts, train_first_judge
-from loop.learner import Learner, train_policy, train_reward, train_world
+from loop.learner import Learner, train_memory, train_policy, train_reward, train_world
 from loop.policies import ScriptedSolutions
 from loop.sampling import write_draws
 from loop.session import SHARED, Session, play_episodes, score_episodes
 from tasks.curriculum import Drawn
+from webagent.memory import Memory, MemoryMismatch
 from webagent.models.builtin.model import BuiltinModel
 from webagent.policy.builtin import BuiltinPolicy
 from webagent.policy.exploration import Exploration
 from webagent.policy.policy import Policy
+from webagent.policy.remembering import MEMORY
 from webagent.records import Trajectory
 from webagent.rollout import Batcher, PlannedEpisode, plan_episodes
 from webagent.training.fit import FitReport
@@ -44,12 +46,31 @@ async def begin(session: Session) -> Learner:
         tell_of_few_passes(session, report)
         session.folder.save(learner.policy, SHARED, session.repeat, 0, "policy")
     learner.policy = session.folder.load(SHARED, session.repeat, 0, "policy")
+    learn_memory(session, learner, SHARED, 0)
     learner.hidden = frozenset(session.config.hide_checks)
     if learner.hidden:
         learn_world(session, learner, 0)
     if session.believes or (session.arm.name == SHARED and has_learned_judge(session.config.arms)):
         await train_first_judge(session, learner)
     return learner
+
+
+def learn_memory(session: Session, learner: Learner, arm: str, round: int) -> None:
+    """Remember what the arm may learn from, or load what was remembered before; a memory that
+    another version wrote is built again from the run's episodes."""
+    if session.config.memory == "off":
+        return
+    key = (arm, session.repeat, round, MEMORY)
+    if session.folder.has_weights(*key):
+        try:
+            learner.memory = Memory.load(session.folder.weights(*key))
+            return
+        except MemoryMismatch as error:
+            session.say("memory", 1.0, f"built again: {error}")
+    learner.memory = learner.memory or Memory()
+    train_memory(learner, 1000 * session.repeat + round)
+    session.folder.save(learner.memory, *key)
+    session.say("memory", 1.0, f"{len(learner.memory)} steps remembered")
 
 
 def tell_of_few_passes(session: Session, report: FitReport) -> None:
@@ -108,6 +129,7 @@ async def recall(session: Session, round: int) -> Learner:
     if session.folder.has_weights(arm, repeat, round, "reward"):
         learner.reward = RewardModel(session.folder.load(arm, repeat, round, "reward"))
     await judge(session, learner, learner.experience)
+    learn_memory(session, learner, arm, round)
     if session.folder.has_weights(arm, repeat, round, "world"):
         learner.world = WorldModel(session.folder.load(arm, repeat, round, "world"))
     return learner
@@ -121,7 +143,9 @@ async def collect_real(
     Why each of those played was drawn is written beside the run.
     """
     exploration = Exploration(session.config.temperature, session.config.random_share)
-    policy = BuiltinPolicy(learner.policy, exploration=exploration, batched=Batcher)
+    policy = BuiltinPolicy(
+        learner.policy, exploration=exploration, batched=Batcher, memory=learner.memory
+    )
     plan = plan_episodes([one.task for one in drawn], session.provenance("collect", round))
     episodes = await play_episodes(session, plan, policy, "collect", session.config.steps)
     learner.experience.extend(episodes)
@@ -187,6 +211,8 @@ def learn_policy(session: Session, learner: Learner, round: int) -> None:
         session.charge(round, train_policy(learner, config, share, session.progress("policy")))
         session.folder.save(learner.policy, session.arm.name, session.repeat, round, "policy")
     learner.policy = session.folder.load(session.arm.name, session.repeat, round, "policy")
+    if session.arm.learns_from == "experience":
+        learn_memory(session, learner, session.arm.name, round)
 
 
 async def evaluate(session: Session, learner: Learner, round: int) -> None:
@@ -207,7 +233,7 @@ async def evaluate(session: Session, learner: Learner, round: int) -> None:
 
 def _acting(session: Session, learner: Learner) -> Policy:
     """The policy, alone or inside what the arm acts by."""
-    plain = BuiltinPolicy(learner.policy, batched=Batcher)
+    plain = BuiltinPolicy(learner.policy, batched=Batcher, memory=learner.memory)
     gate = Gate(candidates=session.config.candidates)
     match session.arm.acts_by:
         case "lookahead" if learner.world is not None:

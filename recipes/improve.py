@@ -179,7 +179,10 @@ def _reopen(path: Path) -> tuple[RunFolder, ImproveConfig]:
             f" {shlex.join(settings['command'])}"
         )
     folder.note_origin()
-    return folder, folder.config(ImproveConfig)
+    config = folder.config(ImproveConfig)
+    if "memory" not in settings["config"]:
+        config = replace(config, memory="off")  # as the run was begun
+    return folder, config
 
 
 def _meta(config: ImproveConfig, folder: RunFolder, notes: Sequence[str]) -> RunMeta:

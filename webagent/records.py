@@ -111,7 +111,8 @@ class Decision:
     action: Action
     thought: str = ""
     source: str = "policy"
-    """`policy`, `explore` (random), `demonstration`, `lookahead`, `rerank` or `best_of_k`."""
+    """`policy`, `memory`, `explore` (random), `demonstration`, `lookahead`, `rerank` or
+    `best_of_k`."""
     prompt_ids: tuple[int, ...] = ()
     images: tuple[str, ...] = ()
     """References to the images of the prompt, as they were shown, into the image store."""

@@ -40,12 +40,15 @@ def language_model(place: str) -> Model:
 def builtin_policy(folder: Path, temperature: float = 0.0, random_share: float = 0.0) -> Policy:
     """The policy of the built-in weights in a folder; concurrent turns are answered together.
 
-    It strays from its best guess only where one of the two is above zero. Raises `SetupError`
-    where no such weights lie, and `ModelError` where they cannot be read.
+    A memory that the run saved beside them is asked first. The policy strays from its best guess
+    only where one of the two is above zero. Raises `SetupError` where no such weights lie,
+    `ModelError` where they cannot be read, and `StoreError` where the memory cannot.
     """
+    from webagent.memory import Memory
     from webagent.models.builtin.model import BuiltinModel
     from webagent.policy.builtin import BuiltinPolicy
     from webagent.policy.exploration import Exploration
+    from webagent.policy.remembering import MEMORY
     from webagent.rollout import Batcher
 
     if not (folder / "config.json").is_file():
@@ -55,7 +58,9 @@ def builtin_policy(folder: Path, temperature: float = 0.0, random_share: float =
         )
     strays = temperature > 0 or random_share > 0
     exploration = Exploration(temperature or 1.0, random_share) if strays else None
-    return BuiltinPolicy(BuiltinModel.load(folder), exploration=exploration, batched=Batcher)
+    memory = Memory.load(folder.parent / MEMORY) if (folder.parent / MEMORY).is_dir() else None
+    model = BuiltinModel.load(folder)
+    return BuiltinPolicy(model, exploration=exploration, batched=Batcher, memory=memory)
 
 
 Acting: TypeAlias = str | Endpoint | Model | Policy

@@ -54,17 +54,21 @@ class Memory:
         return len(self.index.cases)
 
     def remember(
-        self, trajectory: Trajectory, weight: float = 1.0, source: str = "demonstration"
+        self,
+        trajectory: Trajectory,
+        weight: float = 1.0,
+        source: str = "demonstration",
+        without: frozenset[int] = frozenset(),
     ) -> int:
         """Keep an episode's steps as cases, at once usable; return how many were new.
 
-        A weight below zero keeps its last step as one to be avoided. An episode that is known is
-        not kept twice.
+        A weight below zero keeps its last step as one to be avoided. Steps whose indices are in
+        `without` are left out. An episode that is known is not kept twice.
         """
         if trajectory.id in self.episodes or not trajectory.steps:
             return 0
         self.episodes[trajectory.id] = weight
-        cases = cases_of(trajectory, weight, source)
+        cases = [each for each in cases_of(trajectory, weight, source) if each.step not in without]
         if weight < 0:
             cases = cases[-1:]
         for case in cases:

@@ -1,6 +1,7 @@
-"""The built-in policy: the small network choosing actions for many episodes at once."""
+"""The built-in policy: memory first, and the small network where memory does not know."""
 
 import hashlib
+import math
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -9,13 +10,18 @@ from typing import TypeAlias
 import numpy as np
 
 from webagent.action import Action, format_action
+from webagent.memory import Memory
 from webagent.models.builtin.generate import GeneratedTarget, sample, search
 from webagent.models.builtin.model import BuiltinModel
 from webagent.models.builtin.prefix import Prefix, encode
 from webagent.models.builtin.targets import ActionGrammar, Codec
 from webagent.policy.exploration import Exploration, random_action
 from webagent.policy.past_actions import ActionKey, action_key, find_tried_actions
+from webagent.policy.remembering import TRUSTED, confidence_of, recollect, sampled
 from webagent.records import Candidate, Decision, Observation, Trajectory
+
+_DRAWN_FROM = 4
+"""Remembered actions that exploring chooses from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,18 +49,20 @@ class BuiltinPolicy:
         exploration: Exploration | None = None,
         batched: Callable[[Callable[[Sequence[Request]], list[GeneratedTarget]]], Generate]
         | None = None,
+        memory: Memory | None = None,
     ):
-        """`batched` wraps a function over many requests so that concurrent calls share a pass."""
+        """`batched` wraps a function over many requests so that concurrent calls share a pass; with
+        a `memory` what is remembered is done, and the network acts where memory is less sure."""
         self.model = model
         self.grammar = grammar or ActionGrammar(Codec(model.vocabulary))
         self.exploration = exploration
+        self.memory = memory
         self.weights = model.version
         self._generate = batched(self._generate_all) if batched else self._generate_alone
 
     async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
         """One action in the current state."""
         started = time.monotonic()
-        prefix = encode(self.grammar.vocabulary, "policy", observation, trajectory.steps)
         rng = None
         if self.exploration is not None:
             rng = episode_rng(trajectory)
@@ -62,24 +70,45 @@ class BuiltinPolicy:
                 action = random_action(observation, rng, self.exploration.match_share)
                 if action is not None:
                     return Decision(action, source="explore", weights=self.weights)
+        remembered = self._recollected(trajectory, observation, rng)
+        if remembered is not None and confidence_of(remembered) >= TRUSTED:
+            return remembered
+        prefix = encode(self.grammar.vocabulary, "policy", observation, trajectory.steps)
         written = await self._generate(Request(prefix, rng))
         tried = find_tried_actions(trajectory, observation)
         if tried:
             written = self._fresh(written, prefix, trajectory, observation, tried)
+        if remembered is not None and confidence_of(remembered) >= math.exp(written.log_prob):
+            return remembered
         return self.decision(written, prefix, trajectory, time.monotonic() - started)
+
+    def _recollected(
+        self, trajectory: Trajectory, observation: Observation, rng: np.random.Generator | None
+    ) -> Decision | None:
+        """What memory would do, drawn from its proposals while exploring; None where it knows
+        nothing."""
+        if self.memory is None:
+            return None
+        if rng is None or self.exploration is None:
+            return next(iter(recollect(self.memory, trajectory, observation, 1)), None)
+        found = recollect(self.memory, trajectory, observation, _DRAWN_FROM)
+        return sampled(found, rng, self.exploration.temperature) if found else None
 
     async def propose(
         self, trajectory: Trajectory, observation: Observation, n: int
     ) -> Sequence[Decision]:
-        """The n most probable different actions, by beam search.
+        """The n most probable different actions: those remembered first, then by beam search.
 
         One action can be said in several ways; the most probable of them stands for it.
         """
+        different: dict[Action, Decision] = {}
+        if self.memory is not None:
+            for decision in recollect(self.memory, trajectory, observation, n):
+                different[decision.action] = decision
         started = time.monotonic()
         prefix = encode(self.grammar.vocabulary, "policy", observation, trajectory.steps)
         beams = search(self.model.network, self.grammar, prefix, 2 * n)
         seconds = (time.monotonic() - started) / n
-        different: dict[Action, Decision] = {}
         for beam in beams:
             decision = self.decision(beam, prefix, trajectory, seconds)
             different.setdefault(decision.action, decision)

@@ -8,7 +8,7 @@ from webagent.errors import ModelError, SetupError
 from webagent.models.model import Constraint
 from webagent.records import Decision, Trajectory
 
-_WITHOUT_IDS = ("demonstration", "explore")
+_WITHOUT_IDS = ("demonstration", "explore", "memory")
 """Sources of decisions that no language model sampled."""
 _SAMPLED = ("policy",)
 """Sources whose stored log-probabilities are those of the choice; elsewhere something chose among
