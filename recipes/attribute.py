@@ -22,7 +22,7 @@ from loop.console.outcome import CommandResult
 from loop.console.output import results_console
 from loop.failures import COLUMNS, FILE, TRUSTED, attribute_failures, format_rows
 from loop.policies import ModelChoice
-from recipes.command_line.config import resolve
+from recipes.settings import resolve
 from webagent.errors import StoreError
 from webagent.models import Model
 from webagent.store import Store

@@ -17,7 +17,7 @@ from loop.measurement.selection import Chosen
 from loop.measurement.settings import BenchmarkConfig, arm_of, check, contestant
 from loop.measurement.worlds import check_surroundings
 from loop.summary import RunMeta, Summary, print_summary, summarize, write_summary
-from recipes.command_line.config import resolve
+from recipes.settings import resolve
 from webagent.errors import StoreError
 from webagent.store import Store
 

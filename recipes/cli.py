@@ -1,20 +1,20 @@
-"""The command `webagent`: finds the recipe that was asked for and tells what came of it."""
+"""The command line `webagent`: find the command that was asked for, run it, report the outcome."""
 
 import os
 import sys
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from signal import SIGINT
 from typing import TYPE_CHECKING
 
 from loop.console.outcome import CommandResult, Status, Stopped, facts_as_json
 from loop.console.output import conclude, keep_stdout_for_json
-from recipes.command_line.registry import GROUPS, RECIPES, Recipe
+from recipes.commands import COMMANDS, GROUPS, load
 
 if TYPE_CHECKING:
     from webagent.errors import WebAgentError
 
-__all__ = ["RECIPES", "Recipe", "main", "usage"]
+__all__ = ["COMMANDS", "main", "usage"]
 
 JSON = "--json"
 _BROKEN_PIPE = 141
@@ -22,7 +22,7 @@ _BROKEN_PIPE = 141
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run `webagent <recipe> ...` and return the exit status, a `Status`."""
+    """Run `webagent <command> ...` and return the exit status, a `Status`."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     as_json = JSON in arguments
     rest = [word for word in arguments if word != JSON]
@@ -36,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(rest: Sequence[str], as_json: bool) -> int:
-    """Print the help or the version, or run the recipe; return the exit status."""
+    """Print the help or the version, or run the command; return the exit status."""
     if not rest or rest[0] in ("-h", "--help", "help"):
         print(usage())
         return Status.DONE if rest else Status.USAGE
@@ -50,19 +50,19 @@ def _run(rest: Sequence[str], as_json: bool) -> int:
 
 
 def usage() -> str:
-    """The help text: one line for each recipe, under the headings of their groups."""
-    width = max(map(len, RECIPES))
-    lines = ["usage: webagent <recipe> [settings]", "", "Web agents that improve themselves."]
+    """Return the help text: one line for each command, under the headings of their groups."""
+    width = max(map(len, COMMANDS))
+    lines = ["usage: webagent <command> [settings]", "", "Web agents that improve themselves."]
     for group, heading in GROUPS.items():
         lines += ["", f"{heading}:"]
         lines += [
-            f"  {name:<{width}}  {recipe.summary}"
-            for name, recipe in RECIPES.items()
-            if recipe.group == group
+            f"  {name:<{width}}  {command.summary}"
+            for name, command in COMMANDS.items()
+            if command.group == group
         ]
     lines += [
         "",
-        "`webagent <recipe> --help` lists its settings, with examples. `--json` prints one",
+        "`webagent <command> --help` lists its settings, with examples. `--json` prints one",
         "document of JSON, for programs. WEBAGENT_DEBUG=1 shows tracebacks. Exit status: 0 done,",
         "1 failed, 2 wrong command line, 3 something is missing, 4 a cap came before the end,",
         "130 interrupted.",
@@ -75,7 +75,7 @@ def _asks_for_help(words: Sequence[str]) -> bool:
 
 
 def _answer(name: str, arguments: Sequence[str]) -> int:
-    """The status of a recipe that is named; what came of it is told."""
+    """Run a command, report its outcome or its error, and return the exit status."""
     try:
         outcome = _outcome(name, arguments)
     except _ours() as error:
@@ -83,48 +83,47 @@ def _answer(name: str, arguments: Sequence[str]) -> int:
 
         if os.environ.get("WEBAGENT_DEBUG") == "1":
             raise
-        return _told_error(error, name, status_of(error))
+        return _report_error(error, name, status_of(error))
     except Stopped as stopped:
-        return _told_error(stopped, name, stopped.status)
+        return _report_error(stopped, name, stopped.status)
     except KeyboardInterrupt:
-        return _told_error(Stopped(SIGINT), name, Status.INTERRUPTED)
+        return _report_error(Stopped(SIGINT), name, Status.INTERRUPTED)
     if outcome is not None:
         conclude(facts_as_json(outcome))
     return outcome.status if outcome else Status.DONE
 
 
 def _outcome(name: str, arguments: Sequence[str]) -> CommandResult | None:
-    """What the recipe hands back; None when it was asked for its help, which has examples then."""
-    if name not in RECIPES:
-        raise _unknown(name)
-    recipe = RECIPES[name]
-    try:
-        return recipe.load()(recipe.line(arguments))
-    except SystemExit:
-        if not _asks_for_help(arguments):
-            raise
-    print("\n".join(["examples:", *(f"  {line}" for line in recipe.examples)]))
+    """Run a command and return its outcome, or print its help and return None."""
+    if name not in COMMANDS:
+        from webagent.errors import unknown_name
+
+        raise unknown_name("command", name, COMMANDS)
+    command = COMMANDS[name]
+    words = command.line(arguments)
+    if not _asks_for_help(arguments):
+        return command.load()(words)
+    from recipes.settings import resolve  # the settings alone: what the command does imports more
+
+    with suppress(SystemExit):
+        presets = load(command.presets) if command.presets else {}
+        resolve(load(command.settings), name, words, presets)
+    print("\n".join(["examples:", *(f"  {line}" for line in command.examples)]))
     return None
 
 
 def _ours() -> "type[WebAgentError]":
-    """The root of our errors; imported when something was raised, as it takes its time."""
+    """Return the root of our errors; imported only when something was raised, as it takes time."""
     from webagent.errors import WebAgentError
 
     return WebAgentError
 
 
-def _unknown(name: str) -> "WebAgentError":
-    from webagent.errors import unknown_name
-
-    return unknown_name("recipe", name, RECIPES)
-
-
-def _told_error(error: Exception, recipe: str, status: int) -> int:
-    """Say what went wrong, to people in a sentence and to programs as a document."""
+def _report_error(error: Exception, command: str, status: int) -> int:
+    """Report an error, to people in a sentence and to programs as a document."""
     from loop.console.outcome import describe_error
 
-    facts = describe_error(error, recipe if recipe in RECIPES else "")
+    facts = describe_error(error, command if command in COMMANDS else "")
     go_on = f"\nGo on with:\n  {error.next}" if isinstance(error, Stopped) and error.next else ""
     print(f"webagent: {error}{go_on}", file=sys.stderr)
     conclude(facts)

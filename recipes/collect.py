@@ -20,7 +20,7 @@ from loop.measurement.selection import Chosen
 from loop.measurement.settings import arm_of
 from loop.measurement.worlds import check_surroundings
 from loop.workers import Job, Say, run_jobs
-from recipes.command_line.config import resolve
+from recipes.settings import resolve
 from webagent.errors import StoreError
 from webagent.records import Score, Trajectory
 from webagent.rollout import PlannedEpisode

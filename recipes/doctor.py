@@ -15,7 +15,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from loop.console.outcome import CommandResult, Status
-from recipes.command_line.config import resolve
+from recipes.settings import resolve
 from webagent.errors import SetupError
 
 SETUP = "run scripts/setup"

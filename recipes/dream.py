@@ -18,7 +18,7 @@ from loop.session import HEADLINE, Session
 from loop.settings import ImproveConfig
 from loop.stages import learn_world
 from loop.workers import JobProgress
-from recipes.command_line.config import resolve
+from recipes.settings import resolve
 from tasks.suite import split_of
 from webagent.browser import Browser
 from webagent.errors import StoreError, UsageError

@@ -9,7 +9,7 @@ from apps.export.files import told, write
 from apps.export.request import ExportConfig, complete
 from apps.export.selection import select
 from loop.console.outcome import CommandResult
-from recipes.command_line.config import resolve
+from recipes.settings import resolve
 from webagent.store import Store, Where
 
 

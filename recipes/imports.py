@@ -11,7 +11,7 @@ from apps.imports import agentrewardbench, webvoyager
 from loop.console.outcome import CommandResult, Status
 from loop.console.progress import track
 from loop.folder import RunFolder
-from recipes.command_line.config import resolve
+from recipes.settings import resolve
 from webagent.errors import SetupError, StoreError, UsageError, unknown_name
 from webagent.records import Trajectory
 from webagent.store import Store

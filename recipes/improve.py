@@ -31,7 +31,7 @@ from loop.stages import (
 )
 from loop.summary import RunMeta, print_summary, summarize, write_summary
 from loop.workers import Job, JobError, Say, run_jobs
-from recipes.command_line.config import resolve
+from recipes.settings import resolve
 from tasks.suite import UnknownTask
 from webagent.browser import Browser, find_chromium
 from webagent.errors import StoreError, UsageError

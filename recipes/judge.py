@@ -36,7 +36,7 @@ from loop.judging.scoring import Scoring, kept_tallies
 from loop.judging.settings import JudgeConfig
 from loop.judging.specification import Making, Spec, read_spec, title
 from loop.judging.words import lettered, plain
-from recipes.command_line.config import resolve
+from recipes.settings import resolve
 from webagent.errors import SetupError, StoreError
 from webagent.models.metered import Ledger, MeteredModel
 from webagent.models.model import Model

@@ -12,7 +12,7 @@ from benchmarks.rules import checks_hold
 from loop.console.outcome import CommandResult
 from loop.console.progress import track
 from loop.policies import ModelChoice
-from recipes.command_line.config import resolve
+from recipes.settings import resolve
 from tasks.suite import split_of
 from webagent.errors import SetupError
 from webagent.policy.knowledge import InducedRules, learn_rules

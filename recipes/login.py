@@ -11,7 +11,7 @@ import tyro
 
 from loop.console.outcome import CommandResult
 from loop.console.person import wait_for_enter
-from recipes.command_line.config import resolve
+from recipes.settings import resolve
 from webagent.browser.sessions.login import PASSPHRASE_VARIABLE, Login, LoginStore, StorageState
 from webagent.browser.sessions.profile import Profile, open_for_person, read_profile
 from webagent.errors import SetupError, UsageError

@@ -11,7 +11,7 @@ from typing import Any
 from apps.mcp.settings import McpConfig
 from loop.console.outcome import CommandResult, run_until_stopped
 from loop.folder import RunFolder
-from recipes.command_line.config import resolve
+from recipes.settings import resolve
 from webagent.errors import SetupError
 from webagent.guard import Guard
 from webagent.store import Store

@@ -20,7 +20,7 @@ from loop.proposers.report import (
 )
 from loop.proposers.session import Session
 from loop.proposers.settings import ProposeConfig, resumed
-from recipes.command_line.config import resolve
+from recipes.settings import resolve
 
 
 def main(argv: Sequence[str]) -> CommandResult:

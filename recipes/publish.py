@@ -8,7 +8,7 @@ from tyro.conf import Positional
 
 from loop.console.outcome import CommandResult
 from loop.summary import as_markdown, read_summary, read_summary_file
-from recipes.command_line.config import resolve
+from recipes.settings import resolve
 from webagent.errors import StoreError
 
 PAGE = "README.md"

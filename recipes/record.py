@@ -15,7 +15,7 @@ from apps.record.demonstration import WHO, Demonstration
 from apps.record.session import Session, answer_typed
 from loop.console.outcome import SIGNALS, CommandResult
 from loop.folder import RunFolder
-from recipes.command_line.config import resolve
+from recipes.settings import resolve
 from tasks.task import Task
 from webagent.browser.sessions.profile import Profile, read_profile
 from webagent.errors import UsageError

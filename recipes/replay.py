@@ -15,7 +15,7 @@ from apps.replay.script import script_of
 from apps.replay.settings import ReplayConfig, values_of
 from loop.console.outcome import CommandResult, Status, run_until_stopped
 from loop.folder import RunFolder
-from recipes.command_line.config import resolve
+from recipes.settings import resolve
 from webagent.errors import SetupError, UsageError
 
 

@@ -10,7 +10,7 @@ from apps.report.page import write_report
 from loop.console.outcome import CommandResult
 from loop.failures import summarize_failures
 from loop.summary.shape import RunSummary
-from recipes.command_line.config import resolve
+from recipes.settings import resolve
 
 
 @dataclass(frozen=True)

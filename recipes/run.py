@@ -14,7 +14,7 @@ from apps.live.outcome import facts_of, last_lines, status_of
 from apps.live.settings import RunConfig, check
 from loop.console.outcome import CommandResult, Status, Stopped
 from loop.folder import RunFolder
-from recipes.command_line.config import resolve
+from recipes.settings import resolve
 from webagent.agent import Result
 from webagent.errors import StoreError, WebAgentError
 from webagent.records import Ending

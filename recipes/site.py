@@ -21,7 +21,7 @@ from benchmarks.sites.registry import AnySite, described_sites
 from benchmarks.sites.state import FIRST, Build, built, cache_folder, digest
 from loop.console.outcome import CommandResult, Status
 from loop.console.output import emit
-from recipes.command_line.config import resolve
+from recipes.settings import resolve
 from webagent.errors import SetupError, UsageError, unknown_name
 
 _RESETS = 20

@@ -12,7 +12,7 @@ from loop.training.experience import Experience, experience
 from loop.training.images import Images
 from loop.training.lessons import lessons
 from loop.training.settings import TrainSettings
-from recipes.command_line.config import resolve
+from recipes.settings import resolve
 from webagent.action import format_action
 from webagent.agent.asking import Asking
 from webagent.errors import SetupError

@@ -14,7 +14,7 @@ from loop.judge_training.course import teach
 from loop.judge_training.episodes import Labelled, frozen_of, part, read
 from loop.judge_training.report import Report, measured, table
 from loop.judge_training.settings import TrainJudgeSettings
-from recipes.command_line.config import resolve
+from recipes.settings import resolve
 from webagent.errors import SetupError
 
 

@@ -12,7 +12,7 @@ from apps.view import LOCAL
 from apps.view.archive import Archive
 from loop.console.outcome import CommandResult
 from loop.console.output import emit
-from recipes.command_line.config import resolve
+from recipes.settings import resolve
 from webagent.errors import SetupError
 
 _NEEDED = ("starlette", "jinja2", "uvicorn", "python_multipart")

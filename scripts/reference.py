@@ -12,8 +12,8 @@ from mkdocs.structure.files import File, Files
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from recipes.command_line.config import Option, options_of  # noqa: E402
-from recipes.command_line.registry import GROUPS, RECIPES, imported  # noqa: E402
+from recipes.commands import COMMANDS, GROUPS, load  # noqa: E402
+from recipes.settings import Option, options_of  # noqa: E402
 
 PROJECT = ("README.md", "CONTRIBUTING.md", "AGENTS.md", "CHANGELOG.md")
 """Pages at the root, which become pages of the folder `project`."""
@@ -38,7 +38,7 @@ def on_config(config: Any) -> Any:
         nav.append({section.split("\n")[0]: [{name: _placed(link)} for name, link in links]})
     records = sorted(path.name for path in (ROOT / "docs/decisions").glob("*.md"))
     nav.append({"Decisions": [f"decisions/{name}" for name in records]})
-    nav.append({"Commands": [{name: f"reference/{name}.md"} for name in RECIPES]})
+    nav.append({"Commands": [{name: f"reference/{name}.md"} for name in COMMANDS]})
     nav.append({"Rules": "reference/rules.md"})
     nav.append({"Python": [{name: f"reference/python/{name}.md"} for name in _modules()]})
     config.nav = nav
@@ -47,7 +47,7 @@ def on_config(config: Any) -> Any:
 
 def on_files(files: Files, config: Any) -> Files:
     """Add the pages that are made from code, and those at the root of the repository."""
-    pages = {f"reference/{name}.md": _command(name) for name in RECIPES}
+    pages = {f"reference/{name}.md": _command(name) for name in COMMANDS}
     pages |= {f"reference/python/{name}.md": f"# {name}\n\n::: {name}\n" for name in _modules()}
     pages["reference/rules.md"] = _rules()
     pages |= {f"project/{name}": (ROOT / name).read_text(encoding="utf-8") for name in PROJECT}
@@ -92,14 +92,14 @@ def _modules() -> Iterator[str]:
 
 def _command(name: str) -> str:
     """Return a command's page: its help, examples, settings, and what `--json` prints."""
-    recipe = RECIPES[name]
-    config: Any = imported(recipe.settings)
+    command = COMMANDS[name]
+    config: Any = load(command.settings)
     rows = [_row(option) for option in options_of(config)]
     table = "\n".join(["| setting | default | meaning |", "| --- | --- | --- |", *rows])
-    examples = "\n".join(recipe.examples)
-    facts = recipe.facts.replace(":", ".")
+    examples = "\n".join(command.examples)
+    facts = command.facts.replace(":", ".")
     return (
-        f"# webagent {name}\n\n{GROUPS[recipe.group]}: {recipe.summary}.\n\n{config.__doc__}\n\n"
+        f"# webagent {name}\n\n{GROUPS[command.group]}: {command.summary}.\n\n{config.__doc__}\n\n"
         f"```text\n{examples}\n```\n\n{table}\n\n## What `--json` prints\n\n::: {facts}\n"
     )
 

@@ -1,13 +1,17 @@
-"""How a command ends: its facts for programs, its exit status, its errors, stopping signals."""
+"""How a command ends: its facts for programs, its exit status, its errors, stopping signals.
 
-import asyncio
+`webagent --help` imports this module, so that asyncio and the errors are imported where they are
+used.
+"""
+
 import signal
 from collections.abc import Coroutine, Mapping
 from dataclasses import asdict, dataclass, field, is_dataclass
 from enum import IntEnum
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from webagent.errors import SetupError, StoreError, UsageError, WebAgentError
+if TYPE_CHECKING:
+    from webagent.errors import WebAgentError
 
 
 class Status(IntEnum):
@@ -57,8 +61,10 @@ class Stopped(Exception):
         """The exit status that says so."""
 
 
-def status_of(error: WebAgentError) -> Status:
-    """The exit status that stands for an error."""
+def status_of(error: "WebAgentError") -> Status:
+    """Return the exit status that stands for an error."""
+    from webagent.errors import SetupError, StoreError, UsageError
+
     match error:
         case UsageError():
             return Status.USAGE
@@ -94,10 +100,14 @@ def run_until_stopped(work: Coroutine[Any, Any, Result], kept: str = "", next: s
 
     `kept` and `next` go into what is said then: what is safe, and the command that goes on.
     """
+    import asyncio
+
     return asyncio.run(_watched(work, kept, next))
 
 
 async def _watched(work: Coroutine[Any, Any, Result], kept: str, next: str) -> Result:
+    import asyncio
+
     loop, task = asyncio.get_running_loop(), asyncio.ensure_future(work)
     seen: list[int] = []
 

@@ -109,7 +109,7 @@ def test_a_misspelt_flag_and_a_recipe_that_is_gone_are_found(
 ) -> None:
     for line, why in (
         ("webagent benchmark --sedes 3", "--seeds"),
-        ("webagent improove", "unknown recipe"),
+        ("webagent improove", "unknown command"),
         ("python perf/nothing.py", "there is no"),
         ("pip install -e .[lmm]", "lmm"),
     ):

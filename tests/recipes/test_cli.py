@@ -12,8 +12,8 @@ import pytest
 from loop.console.outcome import CommandResult, Status, Stopped
 from loop.console.output import emit, is_for_program
 from recipes import cli
-from recipes.command_line.config import options_of
-from recipes.command_line.registry import Recipe, imported
+from recipes.commands import Command, load
+from recipes.settings import options_of
 from webagent.errors import SetupError, StoreError, unknown_name
 
 HEAVY = ("torch", "playwright", "transformers", "tyro", "pydantic", "numpy")
@@ -61,58 +61,59 @@ def streaming(argv: Sequence[str]) -> CommandResult:
 
 @pytest.fixture
 def register(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[..., CommandResult]], None]:
-    """Puts a function of this file into the table of recipes."""
+    """Puts a function of this file into the table of commands."""
 
     def add(function: Callable[..., int]) -> None:
         entry = f"{__name__}:{function.__name__}"
-        made = Recipe(entry, "", "", "around", "for a test", ())
-        monkeypatch.setitem(cli.RECIPES, function.__name__, made)
+        name = function.__name__
+        made = Command(name, "for a test", "around", "", "", (), entry)
+        monkeypatch.setitem(cli.COMMANDS, name, made)
 
     return add
 
 
-@pytest.mark.parametrize("name", sorted(cli.RECIPES))
-def test_every_listed_recipe_can_be_loaded(name: str) -> None:
-    assert callable(cli.RECIPES[name].load())
+@pytest.mark.parametrize("name", sorted(cli.COMMANDS))
+def test_every_listed_command_can_be_loaded(name: str) -> None:
+    assert callable(cli.COMMANDS[name].load())
 
 
 def test_every_setting_of_every_command_is_explained() -> None:
     silent = [
         f"{name}: {option.name}"
-        for name, recipe in cli.RECIPES.items()
-        for option in options_of(imported(recipe.settings))
+        for name, command in cli.COMMANDS.items()
+        for option in options_of(load(command.settings))
         if not option.doc
     ]
     assert silent == []
 
 
-@pytest.mark.parametrize("name", sorted(cli.RECIPES))
+@pytest.mark.parametrize("name", sorted(cli.COMMANDS))
 def test_the_flags_of_a_command_are_those_in_its_help(
     name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     assert cli.main([name, "--help"]) == 0
     said = set(re.findall(r"--[a-z][\w.-]+", capsys.readouterr().out))
-    options = list(options_of(imported(cli.RECIPES[name].settings)))
+    options = list(options_of(load(cli.COMMANDS[name].settings)))
     flags = {flag for option in options for flag in option.flags}
     mentioned = re.findall(r"--[a-z][\w.-]+", " ".join(option.doc for option in options))
-    examples = re.findall(r"--[a-z][\w.-]+", " ".join(cli.RECIPES[name].examples))
+    examples = re.findall(r"--[a-z][\w.-]+", " ".join(cli.COMMANDS[name].examples))
     assert flags <= said
     assert said <= {*flags, *mentioned, *examples, "--help", "--config", "--json"}
 
 
-def test_help_lists_every_recipe(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["--help"]) == 0
     text = capsys.readouterr().out
-    assert all(name in text and recipe.summary in text for name, recipe in cli.RECIPES.items())
+    assert all(name in text and command.summary in text for name, command in cli.COMMANDS.items())
 
 
-def test_no_recipe_at_all_is_a_wrong_command_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_command_at_all_is_a_wrong_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main([]) == 2
     assert "usage" in capsys.readouterr().out
 
 
-def test_an_unknown_recipe_is_answered_with_the_close_matches(
+def test_an_unknown_command_is_answered_with_the_close_matches(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert cli.main(["docter"]) == 2
@@ -212,7 +213,7 @@ def test_a_stream_is_json_lines_the_last_of_which_is_the_outcome(
     assert capsys.readouterr().out == "for a program: False\n"
 
 
-def test_an_unknown_recipe_is_json_too(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_command_is_json_too(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["--json", "docter"]) == Status.USAGE
     found = json.loads(capsys.readouterr().out)
     assert found["kind"] == "UsageError" and found["next"].startswith("did you mean doctor")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tyro.conf import OmitArgPrefixes
 
-from recipes.command_line.config import resolve
+from recipes.settings import resolve
 from webagent.errors import SetupError, UsageError
 
 

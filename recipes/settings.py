@@ -1,4 +1,4 @@
-"""Where the settings of a recipe come from: flag, environment, TOML, preset, default."""
+"""The settings of a command: from its flag, the environment, TOML, a preset, or the default."""
 
 import argparse
 import ast
@@ -28,15 +28,15 @@ DEFAULT_FILE = Path("webagent.toml")
 
 def resolve(
     config: type[Config],
-    recipe: str,
+    command: str,
     argv: Sequence[str],
     presets: Mapping[str, Config] | None = None,
 ) -> Config:
-    """The settings of one recipe as an instance of its dataclass `config`.
+    """Return the settings of a command as an instance of its dataclass `config`.
 
     A value is taken from the first place that has it: a flag in `argv`; the environment
-    (`WEBAGENT_<RECIPE>_<FIELD>`); the table `[<recipe>]` of the file named by `--config`, else of
-    `./webagent.toml`; the preset, where the recipe has presets and a field `preset` to name one
+    (`WEBAGENT_<COMMAND>_<FIELD>`); the table `[<command>]` of the file named by `--config`, else of
+    `./webagent.toml`; the preset, where the command has presets and a field `preset` to name one
     (by any of the three ways above); the field's default.
 
     Raises `UsageError` for a wrong flag, an unknown name or a value of the wrong type, and
@@ -45,15 +45,15 @@ def resolve(
     import tyro
 
     file, flags = _take_option(argv, "--config")
-    layers = _read_file(config, recipe, file) | _read_environment(config, recipe)
+    layers = _read_file(config, command, file) | _read_environment(config, command)
     base = _base(config, flags, layers, presets or {})
     said = io.StringIO()
     try:
         with redirect_stderr(said):
             return tyro.cli(
                 config,
-                prog=f"webagent {recipe}",
-                description=f"{(config.__doc__ or '').strip()}\n\n{_sources(recipe)}",
+                prog=f"webagent {command}",
+                description=f"{(config.__doc__ or '').strip()}\n\n{_sources(command)}",
                 args=flags,
                 default=laid_upon(base, layers),
                 config=(tyro.conf.AvoidSubcommands,),
@@ -61,21 +61,21 @@ def resolve(
     except SystemExit as ended:
         if not ended.code:
             raise
-        raise _wrong(config, recipe, flags, said.getvalue()) from None
+        raise _wrong(config, command, flags, said.getvalue()) from None
 
 
-def _wrong(config: type[Config], recipe: str, flags: Sequence[str], said: str) -> UsageError:
-    """The error for a line that could not be read: the flag that is none, else what tyro said."""
+def _wrong(config: type[Config], command: str, flags: Sequence[str], said: str) -> UsageError:
+    """Return the error for a wrong line: the unknown flag, else what tyro said first."""
     inside = [line.strip("│| ") for line in said.splitlines() if line[:1] in ("│", "|")]
     first = next((line for line in inside if line), "the command line cannot be read")
     if unknown := _unknown(config, [word.partition("=")[0] for word in flags]):
-        found = str(unknown_name(f"flag of webagent {recipe}", unknown, _flags(config)))
-        return UsageError(f"{found}; webagent {recipe} --help lists all")
-    return UsageError(f"{first}; see webagent {recipe} --help")
+        found = str(unknown_name(f"flag of webagent {command}", unknown, _flags(config)))
+        return UsageError(f"{found}; webagent {command} --help lists all")
+    return UsageError(f"{first}; see webagent {command} --help")
 
 
 def _unknown(config: type[Config], given: Sequence[str]) -> str:
-    """The first flag among the words that no setting has; empty where all are known."""
+    """Return the first flag that no setting has, or an empty text."""
     known = set(_flags(config))
     flags = [word for word in given if word.startswith("-") and not _is_number(word)]
     return next((word for word in flags if word.replace("_", "-") not in known), "")
@@ -123,14 +123,14 @@ def options_of(config: type[Any], prefix: str = "") -> Iterator[Option]:
             assert isinstance(kind, type)
             yield from options_of(kind, prefix if OmitArgPrefixes in marks else f"{name}.")
         elif not any(is_dataclass(each) for each in get_args(kind)):  # no line can make one
-            is_made = field.default_factory is not MISSING
-            default = field.default_factory() if is_made else field.default
+            make = field.default_factory
+            default = field.default if make is MISSING else make()
             is_positional = get_args(Positional[str])[1] in marks
             yield Option(name, kind, default, docs.get(field.name, ""), is_positional)
 
 
 def _docs_of(config: type[Any]) -> dict[str, str]:
-    """The text under each field of a class and of those it extends, on one line."""
+    """Return the text under each field of a class and of those it extends, each on one line."""
     docs: dict[str, str] = {}
     for each in reversed([cls for cls in config.__mro__ if is_dataclass(cls)]):
         [node] = ast.parse(dedent(inspect.getsource(each))).body
@@ -142,10 +142,10 @@ def _docs_of(config: type[Any]) -> dict[str, str]:
     return docs
 
 
-def _sources(recipe: str) -> str:
+def _sources(command: str) -> str:
     return (
-        f"Settings may also come from the environment ({_variable(recipe, '')}<FIELD>) or from a "
-        f"table [{recipe}] in webagent.toml or in the file given with --config FILE. With --json "
+        f"Settings may also come from the environment ({_variable(command, '')}<FIELD>) or from a "
+        f"table [{command}] in webagent.toml or in the file given with --config FILE. With --json "
         "one document of JSON is printed, for programs."
     )
 
@@ -156,7 +156,7 @@ def _base(
     layers: Mapping[str, Any],
     presets: Mapping[str, Config],
 ) -> Config:
-    """What the layers are laid upon: the preset that was asked for, else the defaults."""
+    """Return the preset that is named anywhere, else the defaults."""
     if not presets:
         return config()
     name = _take_option(flags, "--preset")[0] or layers.get("preset") or config().preset  # type: ignore[attr-defined]
@@ -168,33 +168,33 @@ def _base(
 
 
 def _take_option(argv: Sequence[str], option: str) -> tuple[str, list[str]]:
-    """The value of one option, empty when it is not given, and the arguments without it."""
+    """Return the value of one option, empty when it is not given, and the other arguments."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument(option, dest="value", default="")
     known, rest = parser.parse_known_args(list(argv))
     return known.value, rest
 
 
-def _read_file(config: type[Config], recipe: str, name: str) -> dict[str, Any]:
-    """The recipe's table in the TOML file, checked against the fields."""
+def _read_file(config: type[Config], command: str, name: str) -> dict[str, Any]:
+    """Return the command's table of the TOML file, checked against the fields."""
     path = Path(name) if name else DEFAULT_FILE
     if not path.is_file():
         if name:
             raise SetupError(f"--config {name}: there is no such file")
         return {}
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8")).get(recipe, {})
+        table = tomllib.loads(path.read_text(encoding="utf-8")).get(command, {})
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SetupError(f"{path} is not TOML: {error}") from error
     if not isinstance(table, dict):
-        raise SetupError(f"{path}: `{recipe}` should be a table, as [{recipe}]")
+        raise SetupError(f"{path}: `{command}` should be a table, as [{command}]")
     values = {key.replace("-", "_"): value for key, value in table.items()}
-    return _checked(config, values, f"{path} [{recipe}]")
+    return _checked(config, values, f"{path} [{command}]")
 
 
-def _read_environment(config: type[Config], recipe: str) -> dict[str, Any]:
-    """The recipe's variables, checked against the fields; lists are split at spaces and commas."""
-    prefix = _variable(recipe, "")
+def _read_environment(config: type[Config], command: str) -> dict[str, Any]:
+    """Return the command's variables, checked; lists are split at spaces and commas."""
+    prefix = _variable(command, "")
     found = {
         name.removeprefix(prefix).lower(): text
         for name, text in os.environ.items()
@@ -208,8 +208,8 @@ def _read_environment(config: type[Config], recipe: str) -> dict[str, Any]:
     return _checked(config, values, f"the environment ({prefix}...)")
 
 
-def _variable(recipe: str, field: str) -> str:
-    return f"WEBAGENT_{recipe}_{field}".upper().replace("-", "_")
+def _variable(command: str, field: str) -> str:
+    return f"WEBAGENT_{command}_{field}".upper().replace("-", "_")
 
 
 def _is_list(hint: object) -> bool:
@@ -217,7 +217,7 @@ def _is_list(hint: object) -> bool:
 
 
 def _checked(config: type[Config], values: Mapping[str, object], source: str) -> dict[str, Any]:
-    """The values as the types of their fields. Raises `SetupError` naming the source."""
+    """Return the values as the types of their fields. Raises `SetupError` naming the source."""
     from pydantic import TypeAdapter, ValidationError
 
     hints = hints_of(config)

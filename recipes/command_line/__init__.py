@@ -1,1 +1,0 @@
-"""The command line: which recipes there are, and where their settings come from."""

@@ -1,1 +1,0 @@
-"""`webagent completion`: what shells need to complete recipes, flags, names and run folders."""
