@@ -46,6 +46,7 @@ def test_the_tables_hold_no_block_that_no_page_has() -> None:
     assert {*RUNNING, *LOOKED_AT} == {key for block in FOUND for key in keys_of(block)}
 
 
+@pytest.mark.sample(4)
 @pytest.mark.browser
 @pytest.mark.parametrize("block", RUN, ids=place_of)
 def test_a_block_of_a_page_runs(block: Block, scratch: Path, small_run: Path, capsys) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -28,7 +29,14 @@ def of_tier(page: Path, slow: bool) -> list[Command]:
     return [c for c in ours(page) if c.text in PLAYED and PLAYED[c.text].slow == slow]
 
 
-PLAYABLE = [page for page in LIVING if of_tier(page, False)]
+PORT = "8123"
+FIRST = ("README.md", "docs/tutorial.md")
+"""Pages that a newcomer follows: their commands are run in the default tier."""
+PLAYABLE = [
+    pytest.param(page, marks=() if name_of(page) in FIRST else pytest.mark.very_slow)
+    for page in LIVING
+    if of_tier(page, False)
+]
 SLOW = [page for page in LIVING if of_tier(page, True)]
 
 
@@ -81,27 +89,39 @@ def play_all(found: list[Command], place: Place, monkeypatch: pytest.MonkeyPatch
         monkeypatch.setenv(f"WEBAGENT_BENCHMARK_{name}", value)
     for lay in scene.lay:
         lay(place)
+    port = free_port()
     for command in found:
         play = PLAYED[command.text]
-        status, said = played(command, play, capsys)
+        status, said = played(command, play, port, capsys)
         assert status == play.status, f"{command.text}\n{said}"
         lacking = [words for words in play.says if words not in said]
         assert lacking == [], f"{command.text}\n{said}"
 
 
-def played(command: Command, play: Play, capsys) -> tuple[int, str]:
-    """Status and words of a command of ours, run in this process unless it has to be apart."""
+def free_port() -> str:
+    """A port that nothing listens on."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return str(free.getsockname()[1])
+
+
+def played(command: Command, play: Play, port: str, capsys) -> tuple[int, str]:
+    """Status and words of a command of ours, run in this process unless it has to be apart.
+
+    The port that the pages name may be taken on this machine; another one stands for it.
+    """
     words = [*(play.swap.get(word, word) for word in command.argv[1:]), *play.more]
+    words = [word.replace(PORT, port) for word in words]
     if play.apart:
         line = [sys.executable, "-m", "recipes.cli", *words]
         done = subprocess.run(line, capture_output=True, text=True, timeout=120)
-        return done.returncode, done.stdout + done.stderr
+        return done.returncode, (done.stdout + done.stderr).replace(port, PORT)
     try:
         status = cli.main(words)
     except SystemExit as left:
         status = left.code if isinstance(left.code, int) else 1
     said = capsys.readouterr()
-    return status, said.out + said.err
+    return status, (said.out + said.err).replace(port, PORT)
 
 
 def test_a_misspelt_flag_and_a_recipe_that_is_gone_are_found(

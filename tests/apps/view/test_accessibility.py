@@ -20,6 +20,7 @@ PAGES = {
 }
 
 
+@pytest.mark.sample(4)
 @pytest.mark.browser
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])

@@ -205,6 +205,7 @@ def test_the_state_is_told_as_json(run: Path, view: View) -> None:
     assert state["kind"] in ("running", "rest") and state["version"]
 
 
+@pytest.mark.slow
 def test_the_command_serves_until_ctrl_c_though_a_page_follows(run: Path) -> None:
     command = [sys.executable, "-m", "recipes.cli", "view", str(run), "--json"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as viewer:

@@ -47,6 +47,7 @@ def test_a_variant_names_its_settings_and_its_parent() -> None:
     assert task.parent == miniwob.task("navigate-tree").id
 
 
+@pytest.mark.sample(5)
 @pytest.mark.browser
 @pytest.mark.parametrize("offset", range(0, 125, STRIDE))
 async def test_every_task_starts_with_a_goal_and_looks_the_same_again(
@@ -77,6 +78,7 @@ def test_other_settings_are_known_for_some_tasks_only() -> None:
     assert suite.easier("click-test") == suite.harder("click-test") == {}
 
 
+@pytest.mark.sample(5)
 @pytest.mark.browser
 @pytest.mark.parametrize("name", miniwob.load().easier_settings)
 async def test_easier_settings_reach_the_generator(world: BrowserWorld, name: str) -> None:
@@ -87,6 +89,7 @@ async def test_easier_settings_reach_the_generator(world: BrowserWorld, name: st
     assert len(easier.nodes) <= len(usual.nodes)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.browser
 @pytest.mark.parametrize("name", miniwob.load().harder_settings)
 async def test_harder_pages_hold_more_and_can_be_solved(browser: Browser, name: str) -> None:

@@ -1,5 +1,7 @@
 """What stands between a model that believes everything and a wrong success."""
 
+import pytest
+
 from dataclasses import replace
 
 from evaluators.adversarial import MOST_FOOLED, load_corpus, pass_rates
@@ -27,6 +29,7 @@ async def test_the_claim_would_pass_if_the_page_said_it():
     assert standing.fooled.rate == 1.0
 
 
+@pytest.mark.slow
 async def test_a_model_that_quotes_what_pages_say_of_the_task_passes_hardly_anyone():
     standing = await pass_rates(gullible_judge(boast))
 

@@ -35,6 +35,7 @@ async def played_again(case: Case, world: BrowserWorld, start_url: str) -> Traje
     return await run_episode(task, ScriptedPolicy(replay_recording(recorded)), world)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("case", sampled("miniwob", *KINDS, "honest"), ids=lambda case: case.id)
 async def test_an_episode_on_miniwob_comes_out_the_same(case: Case, world: BrowserWorld) -> None:
     page = case.trajectory.task.start_url.removeprefix("file:///miniwob")
@@ -55,6 +56,7 @@ QUIET = sampled("market", *(kind for kind in (*KINDS, "honest") if kind != "page
 """What its pages say besides is known to their maker only."""
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("case", QUIET, ids=lambda case: case.id)
 async def test_an_errand_on_the_market_comes_out_the_same(case: Case, world: BrowserWorld) -> None:
     async with serving_market(DEEDS) as market:

@@ -92,6 +92,7 @@ WALLS = {
 }
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", WALLS)
 async def test_a_page_that_stops_the_agent_is_named(
     name: str, browser: Browser, site: Site

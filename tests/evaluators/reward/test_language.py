@@ -95,6 +95,7 @@ async def told_apart(folder: Path, questions: Questions, *, seen: bool, steps: i
     return right / len(labels)
 
 
+@pytest.mark.slow
 async def test_a_small_language_model_learns_from_rows_to_tell_success_by_the_page(
     tmp_path: Path,
 ) -> None:
@@ -102,6 +103,7 @@ async def test_a_small_language_model_learns_from_rows_to_tell_success_by_the_pa
     assert await told_apart(folder, Questions(SHORT), seen=False, steps=30) >= 0.9
 
 
+@pytest.mark.slow
 async def test_a_small_vision_model_learns_from_rows_to_tell_success_by_the_screenshot(
     tmp_path: Path,
 ) -> None:

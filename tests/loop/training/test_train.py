@@ -118,6 +118,7 @@ async def test_every_objective_changes_the_weights_of_a_model_that_sampled(
     assert Path("out/model/model.safetensors").read_bytes() != before
 
 
+@pytest.mark.slow
 async def test_steps_of_earlier_runs_are_replayed_by_their_perplexity(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -105,6 +105,7 @@ HIDDEN = (
 )
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("source", HIDDEN)
 async def test_what_is_hidden_is_no_part_of_the_page(
     world: BrowserWorld, written: MakePage, source: str

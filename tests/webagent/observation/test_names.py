@@ -106,6 +106,7 @@ def role_of(node: dict[str, Any]) -> str:
     return CHROMIUMS.get(node["role"]["value"], node["role"]["value"])
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(("source", "role", "name"), CASES, ids=[case[0] for case in CASES])
 async def test_an_element_is_called_what_the_standards_call_it(
     compared: list[tuple[tuple[str, str], tuple[str, str]]], source: str, role: str, name: str

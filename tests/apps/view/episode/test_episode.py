@@ -219,6 +219,7 @@ async def test_an_episode_under_way_is_followed_to_its_end(
     await expect(page.locator(".label-form")).to_be_visible()
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
 async def test_nothing_serious_stands_in_anybodys_way(

@@ -94,6 +94,7 @@ async def test_a_label_that_departs_from_the_checks_is_marked(
     await expect(mark).to_have_text("≠ departs from checks_hold@1")
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize(
     ("change", "status", "said"),
     [

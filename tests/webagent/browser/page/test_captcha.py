@@ -129,6 +129,7 @@ async def test_a_captcha_in_place_of_a_page_ends_the_episode_as_what_it_is(
     await world.close()
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", NONE)
 async def test_a_page_without_one_is_not_said_to_have_one(world_of: MakeWorld, name: str) -> None:
     world = await world_of(NONE[name], None)

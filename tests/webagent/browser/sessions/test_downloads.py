@@ -150,6 +150,7 @@ async def test_without_a_folder_a_download_is_refused_and_said(
     assert later.tabs == ("Files",)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("suggested", "safe"),
     [

@@ -228,7 +228,11 @@ time.sleep(60)
 """
 
 
-def test_folders_are_swept_once_their_owner_is_gone_and_not_before() -> None:
+def test_folders_are_swept_once_their_owner_is_gone_and_not_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))  # else another process may sweep first
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     profile = Path(tempfile.mkdtemp(prefix="playwright_chromiumdev_profile-"))
     mine = OwnedFolder()
     with subprocess.Popen(

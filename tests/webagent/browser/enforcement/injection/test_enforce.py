@@ -242,6 +242,7 @@ _UNDER_VIRTUAL_TIME = [
 ]
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("attack", _UNDER_VIRTUAL_TIME, ids=names)
 async def test_the_guard_holds_while_time_is_virtual(
     guarded: Browser, sites: Sites, attack: Attack

@@ -157,6 +157,7 @@ def check(sites: Sites, trajectory: Trajectory, came: list[str]) -> None:
     assert isinstance(kept, dict) and kept["refused"]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("road", ROADS)
 async def test_everything_inside_tls_is_judged_where_it_is_inspected(
     inspected: Browser, secure: Sites, road: str
@@ -165,6 +166,7 @@ async def test_everything_inside_tls_is_judged_where_it_is_inspected(
     check(secure, trajectory, came)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("road", [*SEALED, "secret in a body"])
 async def test_methods_paths_and_bodies_are_judged_without_inspection(
     sealed: Browser, secure: Sites, road: str
