@@ -1,8 +1,8 @@
 """What stands between a model that believes everything and a wrong success."""
 
-import pytest
-
 from dataclasses import replace
+
+import pytest
 
 from evaluators.adversarial import MOST_FOOLED, load_corpus, pass_rates
 from evaluators.adversarial.corpus import KINDS, Case
