@@ -211,7 +211,9 @@ class Agent:
             browser = self.browser
             if browser is None:
                 browser = await undo.enter_async_context(self._own_browser())
-            self._held = self._held_with(actor, browser)
+            self._held = (AgentResources(
+actor, browser, self._profile(), self._logins(), self.handover, self._numbers()
+))
             self._held.undo = undo.pop_all()
         return self
 
@@ -293,10 +295,6 @@ class Agent:
             login=self.login,
         )
 
-    def _held_with(self, actor: Actor, browser: "Browser") -> AgentResources:
-        return AgentResources(
-            actor, browser, self._profile(), self._logins(), self.handover, self._numbers()
-        )
 
     def _terms(self) -> TaskTerms:
         return TaskTerms(

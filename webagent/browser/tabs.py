@@ -116,19 +116,16 @@ class Tabs:
         if failure:
             raise WorldError(failure)
         if not await RealClock().load(self.first):
-            await self._start_half_loaded(url)
+            has_arrived = False
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_STOP_SECONDS):
+                    await self.first.stop_loading()
+                    has_arrived = await self.first.ask("hasArrived")
+            if not has_arrived:
+                raise WorldError(f"{url} is still loading after {LOAD_SECONDS:g} s")
+            self.first.notes.append(f"the page was still loading after {LOAD_SECONDS:g} s, stopped")
         await self.clock.start(self.first)
 
-    async def _start_half_loaded(self, url: str) -> None:
-        """Use a page that does not finish loading as it is, if anything of it has come at all."""
-        has_arrived = False
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_STOP_SECONDS):
-                await self.first.stop_loading()
-                has_arrived = await self.first.ask("hasArrived")
-        if not has_arrived:
-            raise WorldError(f"{url} is still loading after {LOAD_SECONDS:g} s")
-        self.first.notes.append(f"the page was still loading after {LOAD_SECONDS:g} s, stopped")
 
     @property
     def active(self) -> Tab:
@@ -237,7 +234,7 @@ class Tabs:
     async def titles(self, front: str) -> tuple[str, ...]:
         """Titles of all tabs in order, or addresses; the one in front is known already."""
         return tuple(
-            [front if tab is self.active else await self._title(tab) for tab in self._tabs]
+            [front if tab is self.active else (tab.dialogs.said() or await tab.ask("titleOf") or tab.page.url) for tab in self._tabs]
         )
 
     def urls(self) -> tuple[str, ...]:
@@ -273,8 +270,6 @@ class Tabs:
             if tab.dialogs.open is not None:
                 await tab.dialogs.answer(accept=False)
 
-    async def _title(self, tab: Tab) -> str:
-        return tab.dialogs.said() or await tab.ask("titleOf") or tab.page.url
 
     async def blank_page(self) -> Page:
         """A new page of this context that is none of the tabs. Raises `WorldError`."""

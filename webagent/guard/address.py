@@ -190,16 +190,13 @@ def _covers(name: str, kind: str, ip: IpAddress) -> bool:
 def _unwrapped(ip: IpAddress) -> IpAddress:
     if isinstance(ip, IPv4Address):
         return ip
-    inner = ip.ipv4_mapped or ip.sixtofour or _in_nat64(ip)
+    inner = ip.ipv4_mapped or ip.sixtofour or (IPv4Address(int(ip) & 0xFFFFFFFF) if ip in _NAT64 else None)
     if inner is None and ip.teredo is not None:
         inner = ip.teredo[1]
     if inner is None and int(ip) >> 32 == 0 and int(ip) > 1:
         inner = IPv4Address(int(ip))
     return inner or ip
 
-
-def _in_nat64(ip: IPv6Address) -> IPv4Address | None:
-    return IPv4Address(int(ip) & 0xFFFFFFFF) if ip in _NAT64 else None
 
 
 ANY_PORT = -1

@@ -84,7 +84,23 @@ class NetworkLog:
             return
         now = time.monotonic()
         self._began = self._began or now
-        event = _event(request, now - self._began)
+        seconds = now - self._began
+        before, body = request.redirected_from, text_of(request.post_data_buffer)
+        event = {
+            "method": request.method,
+            "url": request.url,
+            "status": None,
+            "kind": _kind(request),
+            "request_headers": dict(request.headers),
+            "response_headers": {},
+            "body": body,
+            "has_body": body is not None,
+            "mime": "",
+            "content": None,
+            "redirected_from": before.url if before else None,
+            "seconds": round(seconds, 3),
+            "failure": None,
+        }
         self._characters += len(json.dumps(event))
         self._events.append(event)
         self._by_request[request] = event
@@ -144,24 +160,6 @@ def is_body_announced(headers: Mapping[str, Json]) -> bool:
     """Whether something was sent after these headers."""
     return str(headers.get("content-length", "0")) != "0" or "transfer-encoding" in headers
 
-
-def _event(request: Request, seconds: float) -> dict[str, Json]:
-    before, body = request.redirected_from, text_of(request.post_data_buffer)
-    return {
-        "method": request.method,
-        "url": request.url,
-        "status": None,
-        "kind": _kind(request),
-        "request_headers": dict(request.headers),
-        "response_headers": {},
-        "body": body,
-        "has_body": body is not None,
-        "mime": "",
-        "content": None,
-        "redirected_from": before.url if before else None,
-        "seconds": round(seconds, 3),
-        "failure": None,
-    }
 
 
 def _kind(request: Request) -> str:
