@@ -211,9 +211,9 @@ class Agent:
             browser = self.browser
             if browser is None:
                 browser = await undo.enter_async_context(self._own_browser())
-            self._held = (AgentResources(
-actor, browser, self._profile(), self._logins(), self.handover, self._numbers()
-))
+            self._held = AgentResources(
+                actor, browser, self._profile(), self._logins(), self.handover, self._numbers()
+            )
             self._held.undo = undo.pop_all()
         return self
 
@@ -294,7 +294,6 @@ actor, browser, self._profile(), self._logins(), self.handover, self._numbers()
             clock="real",
             login=self.login,
         )
-
 
     def _terms(self) -> TaskTerms:
         return TaskTerms(

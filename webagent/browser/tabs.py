@@ -126,7 +126,6 @@ class Tabs:
             self.first.notes.append(f"the page was still loading after {LOAD_SECONDS:g} s, stopped")
         await self.clock.start(self.first)
 
-
     @property
     def active(self) -> Tab:
         """The tab in front."""
@@ -234,7 +233,12 @@ class Tabs:
     async def titles(self, front: str) -> tuple[str, ...]:
         """Titles of all tabs in order, or addresses; the one in front is known already."""
         return tuple(
-            [front if tab is self.active else (tab.dialogs.said() or await tab.ask("titleOf") or tab.page.url) for tab in self._tabs]
+            [
+                front
+                if tab is self.active
+                else (tab.dialogs.said() or await tab.ask("titleOf") or tab.page.url)
+                for tab in self._tabs
+            ]
         )
 
     def urls(self) -> tuple[str, ...]:
@@ -269,7 +273,6 @@ class Tabs:
         for tab in self._tabs:
             if tab.dialogs.open is not None:
                 await tab.dialogs.answer(accept=False)
-
 
     async def blank_page(self) -> Page:
         """A new page of this context that is none of the tabs. Raises `WorldError`."""

@@ -190,13 +190,16 @@ def _covers(name: str, kind: str, ip: IpAddress) -> bool:
 def _unwrapped(ip: IpAddress) -> IpAddress:
     if isinstance(ip, IPv4Address):
         return ip
-    inner = ip.ipv4_mapped or ip.sixtofour or (IPv4Address(int(ip) & 0xFFFFFFFF) if ip in _NAT64 else None)
+    inner = (
+        ip.ipv4_mapped
+        or ip.sixtofour
+        or (IPv4Address(int(ip) & 0xFFFFFFFF) if ip in _NAT64 else None)
+    )
     if inner is None and ip.teredo is not None:
         inner = ip.teredo[1]
     if inner is None and int(ip) >> 32 == 0 and int(ip) > 1:
         inner = IPv4Address(int(ip))
     return inner or ip
-
 
 
 ANY_PORT = -1

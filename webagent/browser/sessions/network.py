@@ -161,7 +161,6 @@ def is_body_announced(headers: Mapping[str, Json]) -> bool:
     return str(headers.get("content-length", "0")) != "0" or "transfer-encoding" in headers
 
 
-
 def _kind(request: Request) -> str:
     if request.resource_type != "document":
         return request.resource_type
