@@ -10,12 +10,11 @@ from loop.console.outcome import CommandResult, Status, run_until_stopped
 from loop.costs import load_prices, open_ledger, run_within_caps
 from loop.failures import summarize_failures
 from loop.folder import RunFolder, read_judge_id
-from loop.measurement.clock import Clock
-from loop.measurement.measurement import BASELINES, NOTES, Measurement
-from loop.measurement.preview import preview, told
-from loop.measurement.selection import Chosen
+from loop.measurement.measurement import BASELINES, NOTES, CostRecorder, Measurement
+from loop.measurement.preview import format_preview, preview_benchmark
+from loop.measurement.selection import TaskSelection
 from loop.measurement.settings import BenchmarkConfig, arm_of, check, contestant
-from loop.measurement.worlds import check_surroundings
+from loop.measurement.worlds import check_environment
 from loop.summary import RunMeta, Summary, print_summary, summarize, write_summary
 from recipes.settings import resolve
 from webagent.errors import StoreError
@@ -26,12 +25,12 @@ def main(argv: Sequence[str]) -> CommandResult:
     """Measure, then print the table and write summary.json and report.html."""
     config = _resumed(resolve(BenchmarkConfig, "benchmark", argv))
     check(config)
-    chosen = Chosen.of(config)
+    chosen = TaskSelection.of(config)
     if config.preview:
-        facts = preview(config, chosen)
-        print(told(facts))
+        facts = preview_benchmark(config, chosen)
+        print(format_preview(facts))
         return CommandResult({"preview": facts})
-    check_surroundings(config, chosen)
+    check_environment(config, chosen)
     folder = _folder(config, argv)
     with folder.store() as store:
         work = _within_caps(config, chosen, store)
@@ -57,10 +56,10 @@ def _status(summary: Summary) -> Status:
     return Status.DONE if summary["arms"] else Status.FAILED
 
 
-async def _within_caps(config: BenchmarkConfig, chosen: Chosen, store: Store) -> None:
+async def _within_caps(config: BenchmarkConfig, chosen: TaskSelection, store: Store) -> None:
     """Measure, as far as what may be spent allows."""
     ledger = open_ledger(store, config.caps, load_prices(config.caps.prices))
-    spent = Clock.spent(store, arm_of(config), BASELINES)
+    spent = CostRecorder.spent(store, arm_of(config), BASELINES)
     minutes = config.caps.max_minutes
     left = None if minutes is None else 60 * minutes - spent
     await run_within_caps(Measurement(config, chosen, store, ledger).play(), ledger, store, left)
@@ -88,7 +87,9 @@ def _folder(config: BenchmarkConfig, argv: Sequence[str]) -> RunFolder:
     return RunFolder.create(config.runs / name, config, ["webagent", "benchmark", *argv])
 
 
-def _meta(config: BenchmarkConfig, chosen: Chosen, folder: RunFolder, store: Store) -> RunMeta:
+def _meta(
+    config: BenchmarkConfig, chosen: TaskSelection, folder: RunFolder, store: Store
+) -> RunMeta:
     command = shlex.join(folder.settings()["command"])
     notes = store.get_state(NOTES)
     said = [str(note) for note in notes] if isinstance(notes, list) else []
@@ -107,7 +108,7 @@ def _meta(config: BenchmarkConfig, chosen: Chosen, folder: RunFolder, store: Sto
     )
 
 
-def _setup(config: BenchmarkConfig, chosen: Chosen) -> Mapping[str, str]:
+def _setup(config: BenchmarkConfig, chosen: TaskSelection) -> Mapping[str, str]:
     played = contestant(config, knows=False)
     judged = f" by {config.judge_model or config.judge_policy}" * (config.judge != "rules")
     facts = {

@@ -13,12 +13,11 @@ from loop.console.outcome import CommandResult, Status, Stopped, run_until_stopp
 from loop.console.progress import show_jobs
 from loop.costs import load_prices, open_ledger, read_stop_reason, run_within_caps
 from loop.folder import RunFolder
-from loop.measurement.clock import Clock
-from loop.measurement.measurement import Measurement
-from loop.measurement.preview import preview, told
-from loop.measurement.selection import Chosen
+from loop.measurement.measurement import CostRecorder, Measurement
+from loop.measurement.preview import format_preview, preview_benchmark
+from loop.measurement.selection import TaskSelection
 from loop.measurement.settings import arm_of
-from loop.measurement.worlds import check_surroundings
+from loop.measurement.worlds import check_environment
 from loop.workers import Job, Say, run_jobs
 from recipes.settings import resolve
 from webagent.errors import StoreError
@@ -58,10 +57,10 @@ def main(argv: Sequence[str]) -> CommandResult:
     config.check()
     chosen = _chosen(config)
     if config.preview:
-        facts = preview(config.played, chosen) | {"episodes": len(_plan(config, chosen))}
-        print(told(facts))
+        facts = preview_benchmark(config.played, chosen) | {"episodes": len(_plan(config, chosen))}
+        print(format_preview(facts))
         return CommandResult(Collected(preview=facts))
-    check_surroundings(config.played, chosen)
+    check_environment(config.played, chosen)
     folder = _folder(config, argv)
     if config.workers > 1:
         signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -98,17 +97,21 @@ def _folder(config: CollectConfig, argv: Sequence[str]) -> RunFolder:
     return RunFolder.create(config.runs / name, config, ["webagent", "collect", *argv])
 
 
-def _chosen(config: CollectConfig) -> Chosen:
-    return replace(Chosen.of(config.played), phase=PHASE)
+def _chosen(config: CollectConfig) -> TaskSelection:
+    return replace(TaskSelection.of(config.played), phase=PHASE)
 
 
-def _plan(config: CollectConfig, chosen: Chosen) -> list[PlannedEpisode]:
+def _plan(config: CollectConfig, chosen: TaskSelection) -> list[PlannedEpisode]:
     """Every task on its first seed before any on its second, so that a cut is fair."""
     return chosen.plan(arm_of(config.played))[: config.count]
 
 
 async def _played(
-    config: CollectConfig, chosen: Chosen, store: Store, say: Say | None = None, worker: int = 0
+    config: CollectConfig,
+    chosen: TaskSelection,
+    store: Store,
+    say: Say | None = None,
+    worker: int = 0,
 ) -> None:
     """A worker's part of the plan, as far as what may be spent allows."""
     part = _plan(config, chosen)[worker :: config.workers]
@@ -118,7 +121,7 @@ async def _played(
     seen = _Teller(say, len(part)) if say else None
     playing = Measurement(config.played, chosen, store, ledger, budget, clock, seen)
     minutes = config.caps.max_minutes
-    spent = Clock.spent(store, arm_of(config.played) + clock)
+    spent = CostRecorder.spent(store, arm_of(config.played) + clock)
     left = None if minutes is None else 60 * minutes - spent
     await run_within_caps(playing.play_plan(part), ledger, store, left)
 
@@ -146,7 +149,7 @@ def work(say: Say, config: CollectConfig, path: Path, number: int) -> None:
     say("done", 1.0, "")
 
 
-def _counted(config: CollectConfig, chosen: Chosen, folder: RunFolder) -> CommandResult:
+def _counted(config: CollectConfig, chosen: TaskSelection, folder: RunFolder) -> CommandResult:
     planned = len(_plan(config, chosen))
     with folder.store() as store:
         entries = [entry for entry in store.entries() if entry.phase == PHASE]

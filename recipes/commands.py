@@ -79,7 +79,7 @@ _TABLE = (
         "measure one policy on a suite of tasks",
         "agents",
         settings="loop.measurement.settings:BenchmarkConfig",
-        facts="loop.measurement.told:Measured",
+        facts="loop.summary.schema:BenchmarkResult",
         leads="benchmark",
         examples=(
             "webagent benchmark miniwob --tasks click-test login-user --seeds 2",
@@ -104,7 +104,7 @@ _TABLE = (
         "learning",
         settings="loop.settings:ImproveConfig",
         presets="loop.settings:PRESETS",
-        facts="loop.summary.shape:RunSummary",
+        facts="loop.summary.schema:RunSummary",
         examples=("webagent improve --preset demo", "webagent improve --resume runs/NAME"),
     ),
     Command(
@@ -151,7 +151,7 @@ _TABLE = (
         "teach a reward model on labelled episodes and measure it",
         "judging",
         settings="loop.judge_training.settings:TrainJudgeSettings",
-        facts="loop.judge_training.report:Report",
+        facts="loop.judge_training.training:JudgeReport",
         leads="runs",
         examples=("webagent train-judge runs/NAME --out judge",),
     ),

@@ -28,14 +28,29 @@ from loop.costs import (
     open_judging_ledger,
     run_until_closed,
 )
-from loop.judging.agreement import as_json, hold, print_costs, print_held, print_names
-from loop.judging.feedback import behaviours_told, induced
-from loop.judging.freezing import freeze_into, frozen_specs, verify_in
-from loop.judging.labelled import placed, values_of
-from loop.judging.scoring import Scoring, kept_tallies
+from loop.judging.agreement import (
+    agreement_as_json,
+    as_plain,
+    assign_letters,
+    match_labels,
+    measure_agreement,
+    print_agreement,
+    print_costs,
+    print_names,
+    read_values,
+)
+from loop.judging.feedback import format_metrics, induce_metrics
+from loop.judging.scoring import ScoringRun, read_tallies
 from loop.judging.settings import JudgeConfig
-from loop.judging.specification import Making, Spec, read_spec, title
-from loop.judging.words import lettered, plain
+from loop.judging.specification import (
+    EvaluatorBuilder,
+    EvaluatorSpec,
+    freeze_judge,
+    name_evaluator,
+    parse_evaluator,
+    read_frozen_specs,
+    verify_judges,
+)
 from recipes.settings import resolve
 from webagent.errors import SetupError, StoreError
 from webagent.models.metered import Ledger, MeteredModel
@@ -115,26 +130,28 @@ class Session:
         """Everything that needs evaluators: check, fix and ask them."""
         texts = list(self.config.evaluators)
         if self.config.verify:
-            texts = texts or frozen_specs(self.config.run)
-        specs = [read_spec(text) for text in texts]
+            texts = texts or read_frozen_specs(self.config.run)
+        specs = [parse_evaluator(text) for text in texts]
         ledger = open_judging_ledger(self.store, self.config.caps, self.prices)
         async with self._making(specs, ledger) as making:
             if self.config.verify:
-                verify_in(self.config.run, making, frozen_specs(self.config.run))
+                verify_judges(self.config.run, making, read_frozen_specs(self.config.run))
             if self.config.freeze:
                 for text in texts:
-                    freeze_into(self.config.run, making, text)
+                    freeze_judge(self.config.run, making, text)
             work = self._work(specs, making, ledger)
             minutes = self.config.caps.max_minutes
             await run_until_closed(work, ledger, None if minutes is None else 60 * minutes)
             self.left_undone = ledger.reason or "it was interrupted" if self.left_undone else ""
 
-    async def _work(self, specs: Sequence[Spec], making: Making, ledger: Ledger) -> None:
+    async def _work(
+        self, specs: Sequence[EvaluatorSpec], making: EvaluatorBuilder, ledger: Ledger
+    ) -> None:
         """Score, then make metrics of feedback; what is left undone when it is cancelled is kept
         in mind."""
         self.left_undone = "not begun"
         if specs and self.config.adversarial:
-            evaluators = {title(e): e for e in map(making.evaluator, specs)}
+            evaluators = {name_evaluator(e): e for e in map(making.evaluator, specs)}
             cases = load_corpus()
             for evaluator in evaluators.values():
                 with count_episodes(len(cases)) as counter:
@@ -144,14 +161,16 @@ class Session:
             await self._score(specs, making, ledger)
         if self.config.induce is not None:
             entries = self.entries()
-            self.induced = await induced(self.store, entries, self.config, making.model)
+            self.induced = await induce_metrics(self.store, entries, self.config, making.model)
         self.left_undone = ""
 
-    async def _score(self, specs: Sequence[Spec], making: Making, ledger: Ledger) -> None:
+    async def _score(
+        self, specs: Sequence[EvaluatorSpec], making: EvaluatorBuilder, ledger: Ledger
+    ) -> None:
         """Ask every evaluator about every episode that it has not scored."""
-        evaluators = list({title(e): e for e in map(making.evaluator, specs)}.values())
+        evaluators = list({name_evaluator(e): e for e in map(making.evaluator, specs)}.values())
         self.asked = evaluators
-        scoring = Scoring(self.store, evaluators, making.tallies, ledger, self.config.seconds)
+        scoring = ScoringRun(self.store, evaluators, making.tallies, ledger, self.config.seconds)
         self.tallies = scoring.tallies
         episodes = [entry.id for entry in self.entries()]
         if not episodes:
@@ -183,10 +202,10 @@ class Session:
         held = (
             []
             if self.asked or self.config.against is None
-            else [*values_of(self.store, self.config.score)]
+            else [*read_values(self.store, self.config.score)]
         )
         asked = [each.id for each in self.asked]
-        called = lettered([*self.tallies, *asked, *held, *members])
+        called = assign_letters([*self.tallies, *asked, *held, *members])
         print_names(called, console)
         print_costs(self.tallies, self.prices, console, called)
         if self.standings:
@@ -203,7 +222,7 @@ class Session:
                 "behaviours.json", json.dumps(behaviours_json(self.induced), indent=1) + "\n"
             )
             page = self._write("behaviours.md", as_markdown(self.induced))
-            print(behaviours_told(self.induced))
+            print(format_metrics(self.induced))
             print(f"metrics: {page}")
         return report
 
@@ -212,21 +231,21 @@ class Session:
         given = for_score(read_labels(labels), score)
         if not given:
             raise SetupError(f"{labels} holds no label of the score {score!r}")
-        placed_labels, ignored = placed(
+        placed_labels, ignored = match_labels(
             given, self.entries(), ignore_unknown=self.config.ignore_unknown
         )
-        values = values_of(self.store, score)
+        values = read_values(self.store, score)
         names = [each.id for each in self.asked if each.score == score] or list(values)
         asked = {name: values.get(name, {}) for name in names}
-        held = hold(placed_labels, asked, self.config.annotators)
-        print_held(held, console, called)
-        return as_json(held, labels, ignored)
+        held = measure_agreement(placed_labels, asked, self.config.annotators)
+        print_agreement(held, console, called)
+        return agreement_as_json(held, labels, ignored)
 
     def _costs(self) -> dict[str, Any]:
         """Of the evaluators asked for, over all sessions."""
         return {
             name: {
-                **plain(tally),
+                **as_plain(tally),
                 "together": [[*places, *counts] for places, counts in tally.together.items()],
                 "money": tally.money(self.prices),
                 "share_that_reached_the_last": tally.reached_last,
@@ -246,13 +265,17 @@ class Session:
         return target
 
     @asynccontextmanager
-    async def _making(self, specs: Sequence[Spec], ledger: Ledger) -> AsyncIterator[Making]:
+    async def _making(
+        self, specs: Sequence[EvaluatorSpec], ledger: Ledger
+    ) -> AsyncIterator[EvaluatorBuilder]:
         """What evaluators are made with; the model is there only where a judge asks one."""
         is_asked = self.config.asks_to_induce or any(spec.asks_a_model for spec in specs)
         model = self._model(ledger) if is_asked else None
         images = self.store.images.get if self.config.images else None
         try:
-            yield Making(model, images, self.config.seconds, kept=kept_tallies(self.store))
+            yield EvaluatorBuilder(
+                model, images, self.config.seconds, kept=read_tallies(self.store)
+            )
         finally:
             if model is not None:
                 await model.close()

@@ -7,7 +7,7 @@ from pathlib import Path
 from tyro.conf import Positional
 
 from loop.console.outcome import CommandResult
-from loop.summary import as_markdown, read_summary, read_summary_file
+from loop.summary import format_markdown, read_summary, read_summary_file
 from recipes.settings import resolve
 from webagent.errors import StoreError
 
@@ -62,6 +62,7 @@ def main(argv: Sequence[str]) -> CommandResult:
 def page_of(folder: Path) -> str:
     """The page of all summaries in a folder, in the order of their names."""
     sections = [
-        as_markdown(read_summary_file(path), path.stem) for path in sorted(folder.glob("*.json"))
+        format_markdown(read_summary_file(path), path.stem)
+        for path in sorted(folder.glob("*.json"))
     ]
     return "\n".join([_HEAD, *sections])

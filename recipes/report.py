@@ -9,7 +9,7 @@ from tyro.conf import Positional
 from apps.report.page import write_report
 from loop.console.outcome import CommandResult
 from loop.failures import summarize_failures
-from loop.summary.shape import RunSummary
+from loop.summary.schema import RunSummary
 from recipes.settings import resolve
 
 

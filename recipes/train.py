@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from loop.console.outcome import CommandResult
-from loop.training.experience import Experience, experience
-from loop.training.images import Images
-from loop.training.lessons import lessons
+from loop.training.lessons import Experience, build_units, load_experience
 from loop.training.settings import TrainSettings
 from recipes.settings import resolve
 from webagent.action import format_action
@@ -57,7 +55,7 @@ def main(argv: Sequence[str]) -> CommandResult:
     """Train, save the weights beside how they are to be asked, and print what was done."""
     settings = resolve(TrainSettings, "train", argv)
     settings.check()
-    lived = experience(settings.runs, settings.score, settings.steps)
+    lived = load_experience(settings.runs, settings.score, settings.steps)
     weights = _weights(settings, lived.episodes)
     asking = Asking(settings.prompt, settings.actions, settings.prompting, settings.observation)
     units = _units(settings, asking, weights, lived)
@@ -98,18 +96,17 @@ def _texts(episodes: Sequence[Trajectory]) -> Iterator[str]:
 def _units(
     settings: TrainSettings, asking: Asking, weights: "Weights", lived: Experience
 ) -> "list[Unit]":
-    from loop.training.reading import reading, replayed
-    from loop.training.writing import Writer
+    from loop.training.encoding import PromptEncoder, RunImages, build_reading, select_replayed
 
     runs = (*settings.runs, *settings.replay)
-    writer = Writer(weights, asking, Images(runs))
+    writer = PromptEncoder(weights, asking, RunImages(runs))
     given = (writer.write, writer.encode)
-    units = lessons(settings, lived.episodes, lived.scores, *given, lived.judged)
+    units = build_units(settings, lived.episodes, lived.scores, *given, lived.judged)
     if not settings.replay:
         return units
-    past = experience(settings.replay, settings.score, settings.steps)
-    offered = lessons(settings, past.episodes, past.scores, *given, past.judged)
-    kept = replayed(offered, weights, reading(weights, runs), *settings.perplexity)
+    past = load_experience(settings.replay, settings.score, settings.steps)
+    offered = build_units(settings, past.episodes, past.scores, *given, past.judged)
+    kept = select_replayed(offered, weights, build_reading(weights, runs), *settings.perplexity)
     print(f"{len(kept):,} of {len(offered):,} units of earlier runs are replayed", flush=True)
     return [*units, *kept]
 
@@ -117,7 +114,7 @@ def _units(
 def _train(
     settings: TrainSettings, weights: "Weights", units: "Sequence[Unit]"
 ) -> "tuple[TrainReport, Path]":
-    from loop.training.reading import reading
+    from loop.training.encoding import build_reading
     from webagent.training.language.course import train
     from webagent.training.language.trainer import Trainer
 
@@ -125,7 +122,7 @@ def _train(
         weights.module,
         _objective(settings),
         settings.course,
-        reading=reading(weights, (*settings.runs, *settings.replay)),
+        reading=build_reading(weights, (*settings.runs, *settings.replay)),
         adapter=settings.adapter,
     )
     settings.out.mkdir(parents=True, exist_ok=True)

@@ -10,10 +10,14 @@ from evaluators.frozen import refuse_frozen
 from loop.console.outcome import CommandResult
 from loop.console.output import is_for_program
 from loop.folder import read_origin
-from loop.judge_training.course import teach
-from loop.judge_training.episodes import Labelled, frozen_of, part, read
-from loop.judge_training.report import Report, measured, table
+from loop.judge_training.episodes import (
+    LabelledEpisode,
+    read_episodes,
+    read_frozen_judges,
+    split_episodes,
+)
 from loop.judge_training.settings import TrainJudgeSettings
+from loop.judge_training.training import JudgeReport, format_report, measure_judge, train_judge
 from recipes.settings import resolve
 from webagent.errors import SetupError
 
@@ -25,11 +29,13 @@ def main(argv: Sequence[str]) -> CommandResult:
     settings = resolve(TrainJudgeSettings, "train-judge", argv)
     settings.check()
     torch.set_num_threads(1)  # so small a network gains nothing by more
-    refuse_frozen(settings.out / "judge", frozen_of(settings.runs))
+    refuse_frozen(settings.out / "judge", read_frozen_judges(settings.runs))
     _same(settings)
-    parts = part(read(settings.runs, settings.labels, settings.score), settings.hold_out)
-    course = teach(settings, parts, _Teller())
-    report: Report = {
+    parts = split_episodes(
+        read_episodes(settings.runs, settings.labels, settings.score), settings.hold_out
+    )
+    course = train_judge(settings, parts, _Teller())
+    report: JudgeReport = {
         "command": ["webagent", "train-judge", *argv],
         "settings": asdict(settings),
         "origin": read_origin(),
@@ -37,11 +43,11 @@ def main(argv: Sequence[str]) -> CommandResult:
         "episodes": {name: _counted(getattr(parts, name)) for name in parts.__slots__},
         "cost": {k: getattr(course, k) for k in ("tokens", "seconds", "cpu_seconds")},
         "calibration": asdict(course.judge.calibration),
-        "parts": measured(course.judge, parts),
+        "parts": measure_judge(course.judge, parts),
     }
     text = json.dumps(report, indent=1, default=str)
     (settings.out / "report.json").write_text(text + "\n", encoding="utf-8")
-    print(f"{table(report)}\n\njudge: {settings.out / 'judge'}")
+    print(f"{format_report(report)}\n\njudge: {settings.out / 'judge'}")
     return CommandResult(report)
 
 
@@ -58,7 +64,7 @@ def _same(settings: TrainJudgeSettings) -> None:
     noted.write_text(text, encoding="utf-8")
 
 
-def _counted(episodes: Sequence[Labelled]) -> dict[str, int]:
+def _counted(episodes: Sequence[LabelledEpisode]) -> dict[str, int]:
     return {
         "episodes": len(episodes),
         "successes": sum(e.success for e in episodes),

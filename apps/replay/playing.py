@@ -13,7 +13,7 @@ from apps.replay.result import Replayed
 from apps.replay.settings import ReplayConfig, values_of
 from benchmarks.sites.hosting import Hosting
 from loop.measurement.scoring import HEADLINE, has_checks
-from loop.measurement.selection import own_folders
+from loop.measurement.selection import list_page_folders
 from loop.proposers.prove_stage import Playing, Stage
 from tasks.task import Task
 from webagent.action.actions import AnswerDialog
@@ -103,4 +103,4 @@ def guard_of(config: ReplayConfig, tasks: Sequence[Task]) -> Guard | None:
     """The guard that was asked for, with the tasks' own pages open. Raises `SetupError`."""
     if config.guard is None:
         return None
-    return Guard.read(config.guard).opening(*own_folders(list(tasks)))
+    return Guard.read(config.guard).opening(*list_page_folders(list(tasks)))

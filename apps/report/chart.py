@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from apps.report.colours import colour_class, shape_of
 from apps.report.markup import Markup, tag
 from loop.arms import ARMS
-from loop.summary import ArmRow, RoundRow, Summary
-from loop.summary.words import kind_of_seeds
+from loop.summary import ArmRow, RoundSummary, Summary
+from loop.summary.format import name_seeds
 
 _STEP_MARKS = (1, 2, 2.5, 5, 10)
 _DODGE = 5.0
@@ -45,7 +45,7 @@ class Frame:
 @dataclass(frozen=True, slots=True)
 class _Point:
     x: float
-    row: RoundRow
+    row: RoundSummary
 
 
 def has_curve(summary: Summary) -> bool:
@@ -80,7 +80,7 @@ def _drawing(summary: Summary, width: float, height: float, kind: str) -> Markup
     for place, arm in enumerate(actors):
         shift = gap * (place + 1.5)
         parts.append(_curve(summary, arm, frame, shift))
-    title = f"Success on {kind_of_seeds(summary)} seeds over real steps"
+    title = f"Success on {name_seeds(summary)} seeds over real steps"
     return tag(
         "svg",
         tag("title", title),
@@ -96,7 +96,7 @@ def _only_acts(arm: ArmRow) -> bool:
     return bool(known and known.weights_of)
 
 
-def _bounds(rows: Iterable[RoundRow]) -> tuple[float, float]:
+def _bounds(rows: Iterable[RoundSummary]) -> tuple[float, float]:
     """Rates at the ends of the axis: tenths that hold all intervals."""
     rows = list(rows)
     low = min(row["low"] for row in rows)
@@ -161,7 +161,7 @@ def _curve(summary: Summary, arm: ArmRow, frame: Frame, shift: float) -> Markup:
     return tag("g", whiskers, curve, marks, class_=colour_class(summary, arm["name"]))
 
 
-def steps_shown(summary: Summary, row: RoundRow) -> float:
+def steps_shown(summary: Summary, row: RoundSummary) -> float:
     """Where a round stands: an arm that takes no real steps stands beside those that do."""
     if row["real_steps"] or not row["round"]:
         return row["real_steps"]

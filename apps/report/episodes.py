@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 
 from apps.report.markup import Markup, tag
 from loop.summary import Summary
+from loop.summary.format import choose_headline_arm
 from loop.summary.measure import task_name
-from loop.summary.words import headline_arm
 from webagent.action import format_action
 from webagent.observation import render
 from webagent.records import Score, Step, Trajectory
@@ -19,7 +19,7 @@ _STEPS = 12
 
 def examples(summary: Summary, store: Store) -> Markup:
     """One success and some failures of the headline arm's last round."""
-    arm = headline_arm(summary)
+    arm = choose_headline_arm(summary)
     number = arm["rounds"][-1]["round"]
     where = Where(arm=arm["name"], round=number, phase="evaluate")
     scores = _frozen(summary, store.scores(**where))

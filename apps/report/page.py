@@ -10,8 +10,8 @@ from apps.report.chart import curves, has_curve
 from apps.report.episodes import examples
 from apps.report.markup import Child, Markup, joined, tag
 from loop.failures import summarize_failures
-from loop.summary import Summary, headline
-from loop.summary.words import kind_of_seeds, lenient_rule, macro_told, sources
+from loop.summary import Summary, format_headline
+from loop.summary.format import find_lenient_rule, format_macro, format_sources, name_seeds
 from webagent.errors import StoreError
 from webagent.store import Store
 
@@ -50,7 +50,7 @@ def page(summary: Summary, store: Store | None = None) -> str:
             _origin(summary),
         ]
     )
-    title = joined(f"{summary['benchmark']}: {headline(summary)}")
+    title = joined(f"{summary['benchmark']}: {format_headline(summary)}")
     return Template(_SKELETON.read_text(encoding="utf-8")).substitute(title=title, body=body)
 
 
@@ -59,7 +59,7 @@ def _header(summary: Summary) -> Markup:
     facts = {
         "tasks": f"{len(summary['tasks']):,}",
         "repeats": f"{summary['repeats']:,}",
-        f"{kind_of_seeds(summary)} seeds a task": f"{len(summary['seeds']):,}",
+        f"{name_seeds(summary)} seeds a task": f"{len(summary['seeds']):,}",
         "real steps, at most": f"{max((r['real_steps'] for r in arms), default=0):,.0f}",
         "set aside": f"{sum(summary['failures'].values()):,}",
     }
@@ -70,7 +70,7 @@ def _header(summary: Summary) -> Markup:
     return tag(
         "header",
         tag("p", kind, class_="kind"),
-        tag("h1", headline(summary).replace("-", NON_BREAKING_HYPHEN)),
+        tag("h1", format_headline(summary).replace("-", NON_BREAKING_HYPHEN)),
         tag("dl", cells, class_="facts"),
     )
 
@@ -83,7 +83,7 @@ def _measured(summary: Summary) -> list[Markup]:
             "drawn at the round it belongs to; marks at the right act with weights trained by "
             "another arm. The dotted line is where all start."
         )
-        parts += _section(f"Success on {kind_of_seeds(summary)} seeds", note, curves(summary))
+        parts += _section(f"Success on {name_seeds(summary)} seeds", note, curves(summary))
     if summary["comparisons"]:
         note = (
             "Points of success between two arms on the same repeats, tasks and seeds, with "
@@ -101,10 +101,10 @@ def _measured(summary: Summary) -> list[Markup]:
     if rows := summary.get("baselines"):
         note = "On the first seeds that are measured; the policy's success on the very same beside."
         parts += _section("What takes no skill", note, tables.baselines(rows))
-    if said := [*map(macro_told, summary.get("macro", ())), *summary.get("notes", ())]:
+    if said := [*map(format_macro, summary.get("macro", ())), *summary.get("notes", ())]:
         sentences = [tag("p", sentence, class_="note") for sentence in said]
         parts += _section("Beside the mean", "", joined(sentences))
-    rule = lenient_rule(summary)
+    rule = find_lenient_rule(summary)
     beside = " Headline: raw reward 1; beside it any positive reward." if rule else ""
     note = f"Share of episodes in percent.{beside}"
     parts += _section("Every round", note, tables.rounds(summary))
@@ -133,7 +133,7 @@ def _origin(summary: Summary) -> list[Markup]:
     rows: dict[str, Child] = {
         **summary.get("setup", {}),
         "command": tag("code", summary["command"]),
-        "commit": ", gone on with at ".join(sources(summary)),
+        "commit": ", gone on with at ".join(format_sources(summary)),
         "versions": versions,
         "judge": f"{', '.join(summary['judge']) or '–'}, frozen: the loop never trains it",
         "seeds": f"{summary['split']}: {_spans(summary['seeds']) or '–'}",

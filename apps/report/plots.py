@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from apps.report.chart import has_curve, steps_shown
 from apps.report.colours import colour_of, marker_of
 from evaluators.attribution import FailureSummary
-from loop.summary import ArmRow, Summary, headline
-from loop.summary.words import kind_of_seeds
+from loop.summary import ArmRow, Summary, format_headline
+from loop.summary.format import name_seeds
 from webagent.errors import SetupError, StoreError
 
 if TYPE_CHECKING:
@@ -83,14 +83,14 @@ def _success(summary: Summary) -> "Figure":
                 linestyle="-" if rounds[-1]["real_steps"] else "--",
             )
         axes.set_xlabel("real steps in the browser, mean over repeats")
-        axes.set_ylabel(f"success on {kind_of_seeds(summary)} seeds, %")
+        axes.set_ylabel(f"success on {name_seeds(summary)} seeds, %")
         axes.xaxis.set_major_formatter(lambda steps, _: f"{steps:,.0f}")
         axes.grid(axis="y", color=_LINE)
         axes.legend(frameon=False, labelcolor=_INK, loc="center left", bbox_to_anchor=(1.0, 0.5))
     note = "Intervals: Wilson, 95 %, over episodes."
     if any(not row["real_steps"] for arm in summary["arms"] for row in arm["rounds"][1:]):
         note += " A dashed arm takes no real steps and stands at its round."
-    _titled(figure, headline(summary), note)
+    _titled(figure, format_headline(summary), note)
     return figure
 
 
@@ -110,7 +110,7 @@ def _bars(axes: "Axes", summary: Summary) -> None:
         axes.text(102, place, f"{value:.1f} % of {row['episodes']:,}", va="center", color=_INK)
     axes.set_yticks(range(len(rows)), [name for name, _ in rows])
     axes.set_xlim(0, 100)
-    axes.set_xlabel(f"success on {kind_of_seeds(summary)} seeds, %")
+    axes.set_xlabel(f"success on {name_seeds(summary)} seeds, %")
 
 
 def _costs(summary: Summary, names: list[str]) -> "Figure":

@@ -6,17 +6,16 @@ from apps.report.colours import colour_class
 from apps.report.markup import Markup, tag
 from evaluators.attribution import FailureSummary
 from loop.failures import COLUMNS, format_rows
-from loop.summary import Comparison, Rate, RoundRow, Summary, compared
-from loop.summary.baselines import BaselineRow
-from loop.summary.drift import DriftRow
-from loop.summary.words import (
+from loop.summary import ArmComparison, RoundSummary, SuccessRate, Summary, format_comparison
+from loop.summary.format import (
     BASELINE_HEAD,
     DRIFT_HEAD,
-    baseline_cells,
-    drift_cells,
-    lenient_rule,
-    points,
+    find_lenient_rule,
+    format_baseline,
+    format_drift,
+    format_points,
 )
+from loop.summary.schema import BaselineRow, DriftRow
 
 _FIRST_PROSE = 2
 """From this column on, behind the cause, the table of failures holds words."""
@@ -24,7 +23,7 @@ _FIRST_PROSE = 2
 
 def rounds(summary: Summary) -> Markup:
     """A row for every round of every arm."""
-    rule = lenient_rule(summary)
+    rule = find_lenient_rule(summary)
     rows = [
         tag(
             "tr",
@@ -70,7 +69,7 @@ def comparisons(summary: Summary) -> Markup:
             "tr",
             tag("td", _sentence(row), class_="words"),
             tag("td", _forest(row, span), class_="forest-cell"),
-            tag("td", tag("b", points(row["difference"], signed=True))),
+            tag("td", tag("b", format_points(row["difference"], signed=True))),
             tag("td", _range(row["low"], row["high"])),
             tag("td", _range(row["these_low"], row["these_high"]), class_="soft"),
         )
@@ -83,7 +82,7 @@ def drift(found: Sequence[DriftRow]) -> Markup:
     """A row for every round of every arm with a learned judge."""
     rows = []
     for row in found:
-        arm, *cells = drift_cells(row)
+        arm, *cells = format_drift(row)
         rows.append(tag("tr", tag("th", arm, scope="row"), [tag("td", cell) for cell in cells]))
     return _table(DRIFT_HEAD, rows)
 
@@ -92,7 +91,7 @@ def baselines(found: Sequence[BaselineRow]) -> Markup:
     """A row for everything that takes no skill."""
     rows = []
     for row in found:
-        name, *cells = baseline_cells(row)
+        name, *cells = format_baseline(row)
         rows.append(tag("tr", tag("th", name, scope="row"), [tag("td", cell) for cell in cells]))
     return _table(BASELINE_HEAD, rows)
 
@@ -120,7 +119,7 @@ def _named(summary: Summary, arm: str) -> Markup:
     return tag("span", arm, class_=f"key {colour_class(summary, arm)}")
 
 
-def _round_cells(row: RoundRow, rule: str) -> list[Markup]:
+def _round_cells(row: RoundSummary, rule: str) -> list[Markup]:
     return [
         tag("td", str(row["round"])),
         tag("td", tag("b", _number(row["success"]))),
@@ -133,8 +132,8 @@ def _round_cells(row: RoundRow, rule: str) -> list[Markup]:
     ]
 
 
-def _cells(summary: Summary, rates: Sequence[Rate | None]) -> list[Markup]:
-    rule = lenient_rule(summary)
+def _cells(summary: Summary, rates: Sequence[SuccessRate | None]) -> list[Markup]:
+    rule = find_lenient_rule(summary)
     cells = [
         _rate_cell(rate, colour_class(summary, arm["name"]), rule) if rate else tag("td", "–")
         for arm, rate in zip(summary["arms"], rates, strict=True)
@@ -146,7 +145,7 @@ def _cells(summary: Summary, rates: Sequence[Rate | None]) -> list[Markup]:
     return cells
 
 
-def _rate_cell(rate: Rate, colour: str, rule: str) -> Markup:
+def _rate_cell(rate: SuccessRate, colour: str, rule: str) -> Markup:
     """Success with the lenient rule beside it, where there is one; the bar shows both."""
     words = f"{rate['episodes']:,} episodes, 95 % {_number(rate['low'])} to {_number(rate['high'])}"
     bar = tag(
@@ -159,17 +158,17 @@ def _rate_cell(rate: Rate, colour: str, rule: str) -> Markup:
     return tag("td", _number(rate["success"]), beside, bar, class_=f"cell {colour}", title=words)
 
 
-def _sentence(row: Comparison) -> str:
+def _sentence(row: ArmComparison) -> str:
     """Without the interval, which has columns of its own."""
-    text = compared(row).rsplit(" (", 1)[0]
+    text = format_comparison(row).rsplit(" (", 1)[0]
     return text[0].upper() + text[1:] if text.startswith("no ") else text
 
 
 def _range(low: float, high: float) -> str:
-    return f"{points(low)} to {points(high)}"
+    return f"{format_points(low)} to {format_points(high)}"
 
 
-def _forest(row: Comparison, span: tuple[float, float]) -> Markup:
+def _forest(row: ArmComparison, span: tuple[float, float]) -> Markup:
     def x(value: float) -> float:
         return 8 + 184 * (value - span[0]) / (span[1] - span[0])
 

@@ -15,7 +15,7 @@ from apps.view.contents import Contents, Line, Outcome
 from apps.view.figures import settings_of
 from apps.view.pages import Pages
 from evaluators.statistics import Interval, difference, wilson
-from loop.summary.words import points
+from loop.summary.format import format_points
 from webagent.errors import SetupError
 
 _FLIPS = 40
@@ -60,7 +60,7 @@ class TaskRow:
     @property
     def points(self) -> str:
         """B's success less A's, in points."""
-        return points(self.b - self.a, signed=True)
+        return format_points(self.b - self.a, signed=True)
 
 
 def routes(pages: Pages) -> list[BaseRoute]:
@@ -153,11 +153,11 @@ def _claim(found: Interval | None) -> str:
     if found is None:
         return "Nothing was measured that could be compared."
     value, low, high = found
-    told = f"95 % interval {points(low)} to {points(high)}"
+    told = f"95 % interval {format_points(low)} to {format_points(high)}"
     if round(100 * low, 1) > 0 or round(100 * high, 1) < 0:
         side = "above" if value > 0 else "below"
-        return f"B is {points(abs(value))} points {side} A ({told})."
-    return f"No difference is shown ({points(value, signed=True)} points, {told})."
+        return f"B is {format_points(abs(value))} points {side} A ({told})."
+    return f"No difference is shown ({format_points(value, signed=True)} points, {told})."
 
 
 def _tasks(a: Iterable[Line], b: Iterable[Line]) -> list[TaskRow]:

@@ -10,7 +10,7 @@ from apps.view.archive import Run
 from apps.view.contents import Contents
 from loop.folder import Origin, RunFolder
 from loop.summary import RunMeta, Summary, read_summary, summarize
-from loop.summary.shape import FILE
+from loop.summary.schema import FILE
 from webagent.errors import StoreError
 
 _WAIT_SECONDS = 0.4

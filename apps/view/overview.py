@@ -19,9 +19,9 @@ from apps.view.pages import Pages, crumbs_of, moment
 from evaluators.attribution import Cause, FailureSummary, summarize
 from evaluators.statistics import wilson
 from loop.folder import read_warnings
-from loop.summary import Summary, headline
-from loop.summary.words import SPENT_HEAD, asked_of, kind_of_seeds, macro_told, sources
-from loop.summary.words import spent_cells as cells_of_cost
+from loop.summary import Summary, format_headline
+from loop.summary.format import SPENT_HEAD, format_macro, format_models, format_sources, name_seeds
+from loop.summary.format import format_spending_rows as cells_of_cost
 from webagent.errors import StoreError
 
 _PATIENCE = 0.6
@@ -180,7 +180,7 @@ def _glance(pages: Pages, run: Run, contents: Contents, figures: Figures) -> dic
         "facts": _facts(contents),
         "figures": figures,
         "summary": summary if summary and summary["arms"] else None,
-        "headline": headline(summary) if summary else "",
+        "headline": format_headline(summary) if summary else "",
         "notices": notices,
         "known": known,
         "causes": cause_rows(failures),
@@ -200,16 +200,16 @@ def _drawn(summary: Summary) -> dict[str, Any]:
     """The drawings and tables that the report has, too."""
     spent = summary.get("spent")
     return {
-        "seeds": kind_of_seeds(summary),
+        "seeds": name_seeds(summary),
         "curves": curves(summary) if has_curve(summary) else "",
         "comparisons": tables.comparisons(summary) if summary["comparisons"] else "",
         "rounds": tables.rounds(summary),
         "drift": tables.drift(summary["drift"]) if "drift" in summary else "",
         "baselines": tables.baselines(rows) if (rows := summary.get("baselines")) else "",
-        "beside": [*map(macro_told, summary.get("macro", ())), *summary.get("notes", ())],
+        "beside": [*map(format_macro, summary.get("macro", ())), *summary.get("notes", ())],
         "spent_head": SPENT_HEAD,
         "spent": cells_of_cost(spent) if spent else [],
-        "asked": asked_of(spent) if spent else [],
+        "asked": format_models(spent) if spent else [],
         "stopped": spent["stopped"] if spent else "",
     }
 
@@ -248,7 +248,7 @@ def _origin(run: Run, settings: dict[str, Any], summary: Summary | None) -> dict
         facts |= {
             "benchmark": summary["benchmark"],
             **summary.get("setup", {}),
-            "commit": ", gone on with at ".join(sources(summary)),
+            "commit": ", gone on with at ".join(format_sources(summary)),
             "versions": ", ".join(versions),
             "judge": ", ".join(summary["judge"]),
             "seeds": f"{summary['split']}: {_spans(summary['seeds'])}" if summary["seeds"] else "",

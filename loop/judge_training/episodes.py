@@ -20,7 +20,7 @@ _FIFTHS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Labelled:
+class LabelledEpisode:
     """An episode with whether it succeeded."""
 
     trajectory: Trajectory
@@ -33,28 +33,28 @@ class Labelled:
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class EpisodeSplit:
     """Episodes by what they are for; no seed of a task stands in two of the first three."""
 
-    taught: tuple[Labelled, ...]
-    calibrated: tuple[Labelled, ...]
-    seeds: tuple[Labelled, ...]
+    taught: tuple[LabelledEpisode, ...]
+    calibrated: tuple[LabelledEpisode, ...]
+    seeds: tuple[LabelledEpisode, ...]
     """Held-out seeds of tasks that are taught."""
-    tasks: tuple[Labelled, ...]
+    tasks: tuple[LabelledEpisode, ...]
     """All episodes of held-out tasks."""
 
 
-def read(runs: Iterable[Path], labels: Path | None, score: str) -> list[Labelled]:
+def read_episodes(runs: Iterable[Path], labels: Path | None, score: str) -> list[LabelledEpisode]:
     """All finished real episodes with a label. Raises `SetupError` where there is none."""
-    named = _labels(labels) if labels else None
-    found: dict[str, Labelled] = {}
+    named = _read_label_file(labels) if labels else None
+    found: dict[str, LabelledEpisode] = {}
     for number, run in enumerate(runs):
-        for episode in _labelled(run, named, score):
+        for episode in _read_labelled(run, named, score):
             key = episode.trajectory.id
             if key in found:
                 key = f"{key}@{number}"
                 renamed = replace(episode.trajectory, id=key)
-                episode = Labelled(renamed, episode.success)
+                episode = LabelledEpisode(renamed, episode.success)
             found[key] = episode
     if not found:
         source = f"labels in {labels}" if labels else f"score {score!r}"
@@ -62,7 +62,9 @@ def read(runs: Iterable[Path], labels: Path | None, score: str) -> list[Labelled
     return list(found.values())
 
 
-def _labelled(run: Path, named: Mapping[str, bool] | None, score: str) -> Iterator[Labelled]:
+def _read_labelled(
+    run: Path, named: Mapping[str, bool] | None, score: str
+) -> Iterator[LabelledEpisode]:
     with Store.open(run) as store:
         scores = store.scores()
         for trajectory in store.trajectories():
@@ -76,10 +78,10 @@ def _labelled(run: Path, named: Mapping[str, bool] | None, score: str) -> Iterat
                 values = [s.value for s in scores.get(trajectory.id, ()) if s.name == score]
                 label = values[0] >= 0.5 if values and values[0] is not None else None
             if label is not None:
-                yield Labelled(trajectory, label)
+                yield LabelledEpisode(trajectory, label)
 
 
-def _labels(path: Path) -> dict[str, bool]:
+def _read_label_file(path: Path) -> dict[str, bool]:
     """Raises `SetupError` when the file is not ids with zeros and ones."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
@@ -90,15 +92,15 @@ def _labels(path: Path) -> dict[str, bool]:
     return {str(id): bool(value) for id, value in found.items()}
 
 
-def part(episodes: Sequence[Labelled], hold_out: float) -> Parts:
+def split_episodes(episodes: Sequence[LabelledEpisode], hold_out: float) -> EpisodeSplit:
     """By split where episodes of several splits are there (development seeds calibrate, test seeds
     are held out), else a fifth of the seeds each; families of tasks by a hash of their name.
 
     Raises `SetupError` when a part that is needed is empty or knows one outcome only.
     """
-    families = sorted({family(e.trajectory.task) for e in episodes}, key=_hash)
+    families = sorted({find_family(e.trajectory.task) for e in episodes}, key=_hash)
     kept_back = frozenset(families[: round(hold_out * len(families))])
-    known = [e for e in episodes if family(e.trajectory.task) not in kept_back]
+    known = [e for e in episodes if find_family(e.trajectory.task) not in kept_back]
     has_splits = {"train", "development", "test"} <= {_split(e) for e in known}
     roles = [_split(e) if has_splits else _fifth(e) for e in known]
     parts = [tuple(e for e, r in zip(known, roles, strict=True) if r == role) for role in SPLITS]
@@ -109,18 +111,18 @@ def part(episodes: Sequence[Labelled], hold_out: float) -> Parts:
                 f"{name} needs successes and failures, found {len(found)} episodes"
                 f" {'all of one kind' if found else ''}; play more seeds, or a weaker policy too"
             )
-    tasks = tuple(e for e in episodes if family(e.trajectory.task) in kept_back)
-    return Parts(parts[0], parts[1], parts[2], tasks)
+    tasks = tuple(e for e in episodes if find_family(e.trajectory.task) in kept_back)
+    return EpisodeSplit(parts[0], parts[1], parts[2], tasks)
 
 
-def family(task: Task) -> str:
+def find_family(task: Task) -> str:
     """What variants of a task have in common: their template, where the benchmark names one, else
     the beginning of their names, `click-tab` of `click-tab-2-hard`; on one site alone."""
     words = re.sub(r"-\d+.*$", "", task.name).split("-")
     return f"{task.site} {task.template or '-'.join(words[:2])}".strip()
 
 
-def frozen_of(runs: Iterable[Path]) -> tuple[FrozenJudge, ...]:
+def read_frozen_judges(runs: Iterable[Path]) -> tuple[FrozenJudge, ...]:
     """The frozen judges that the runs name. Raises `SetupError` when they cannot be read."""
     files = [file for run in runs for file in sorted(run.glob(FROZEN))]
     return tuple(judge for file in files for judge in read_frozen(file))
@@ -130,10 +132,10 @@ def _hash(text: str) -> int:
     return zlib.crc32(f"{text}#".encode())
 
 
-def _split(episode: Labelled) -> str:
+def _split(episode: LabelledEpisode) -> str:
     return split_of(episode.trajectory.task.seed)
 
 
-def _fifth(episode: Labelled) -> str:
+def _fifth(episode: LabelledEpisode) -> str:
     place = _hash(f"{episode.task} {episode.trajectory.task.seed}") % _FIFTHS
     return {0: "development", 1: "test"}.get(place, "train")

@@ -1,7 +1,9 @@
-"""Evaluators of a run held against a label file: the figures, the tables, the file they go to."""
+"""Evaluators compared with people's labels: matching, figures, tables, the file they go to."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from difflib import get_close_matches
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -23,31 +25,166 @@ from evaluators.agreement import (
     paired,
     truths,
 )
-from evaluators.combine import Tally
+from evaluators.combine import Stage, Tally
 from evaluators.labels import Label
-from loop.judging.words import (
-    COST_HEAD,
-    HEAD,
-    MORE_HEAD,
-    among_people,
-    beside,
-    bounds,
-    cells,
-    cost_rows,
-    cost_sentences,
-    more_cells,
-    number,
-    plain,
-    share,
-)
+from evaluators.statistics import Interval
 from webagent.errors import SetupError
 from webagent.models.price import Prices
+from webagent.store import Store
+from webagent.store.store import EpisodeSummary
+
+HEAD = ("evaluator", "episodes", "coverage", "precision", "recall", "F1", "false positives")
+MORE_HEAD = ("evaluator", "accuracy", "kappa", "Brier", "ECE")
+COST_HEAD = (
+    *("evaluator", "asked", "decided", "abstained", "failed", "overruled"),
+    *("seconds", "requests", "tokens", "money"),
+)
+
+_LONG = 26
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def assign_letters(names: Iterable[str]) -> dict[str, str]:
+    """What evaluators are called in tables: by their ids, and where one is long by a letter."""
+    unlike = list(dict.fromkeys(names))
+    if all(len(name) <= _LONG for name in unlike):
+        return {name: name for name in unlike}
+    return {name: f"{_LETTERS[n % 26]}{n // 26 or ''}" for n, name in enumerate(unlike)}
+
+
+def format_agreement(name: str, found: Agreement) -> tuple[str, ...]:
+    """A row of the table of agreement."""
+    rates = ("precision", "recall", "f1", "false_positive_rate")
+    return (
+        name,
+        str(found.episodes),
+        format_share(found.coverage),
+        *(format_share(found.measures[each]) for each in rates),
+    )
+
+
+def format_calibration(name: str, found: Agreement) -> tuple[str, ...]:
+    """A row of the table of what is left: how much of it chance gives, and calibration."""
+    known = found.calibration
+    graded = (known.brier, known.ece) if known else (None, None)
+    kappa = format_number(found.measures["kappa"])
+    return (name, format_share(found.measures["accuracy"]), kappa, *map(format_number, graded))
+
+
+def format_costs(tally: Tally, prices: Prices, called: Mapping[str, str]) -> list[tuple[str, ...]]:
+    """A row for each member."""
+    return [(called[stage.name], *_format_cost(stage, prices)) for stage in tally.stages]
+
+
+def describe_costs(name: str, tally: Tally, prices: Prices, called: Mapping[str, str]) -> list[str]:
+    """What an episode cost, how many came to the dear one, how members agree."""
+    if not tally.episodes:
+        return []
+    seconds = sum(stage.seconds for stage in tally.stages) / tally.episodes
+    tokens = sum(stage.tokens for stage in tally.stages) / tally.episodes
+    asked = sum(stage.requests for stage in tally.stages)
+    money = tally.money(prices)
+    known = f", {money / tally.episodes:.3g} in money" if asked and money is not None else ""
+    members = [called[stage.name] for stage in tally.stages]
+    said = [f"{name}: {seconds:.3g} s, {tokens:,.0f} tokens{known} an episode"]
+    if len(tally.stages) > 1:
+        said.append(
+            f"{name}: {100 * (tally.reached_last or 0):.1f} % of {tally.episodes} episodes came to"
+            f" {members[-1]}"
+        )
+    for (one, other), (both, same) in sorted(tally.together.items()):
+        pair = f"{members[one]} and {members[other]}"
+        said.append(f"{pair} say the same on {same} of the {both} episodes that both decide")
+    return said
+
+
+def describe_bounds(name: str, found: Agreement) -> str:
+    """What abstentions could make of the figures; empty where there are none."""
+    silent = sum(found.abstained)
+    if not silent:
+        return ""
+    low, high = found.as_failure, found.as_success
+    return (
+        f"{name} abstains on {silent} ({found.abstained[0]} successes, {found.abstained[1]}"
+        f" failures); as failures: precision {format_share(low['precision'])}, recall"
+        f" {format_share(low['recall'])}; as successes: precision"
+        f" {format_share(high['precision'])}, recall {format_share(high['recall'])}"
+    )
+
+
+def describe_annotators(found: Ceiling) -> str:
+    """How far annotators agree; empty where no two labelled the same episode."""
+    if not found.pairs:
+        return ""
+    unsure = f", {found.unsure} more unsure" if found.unsure else ""
+    return (
+        f"people agree with each other on {format_share(found.agreement)} of {found.pairs} pairs of"
+        f" labels{unsure}, kappa {format_number(found.kappa)}"
+    )
+
+
+def describe_comparison(first: str, second: str, found: Comparison) -> str:
+    """Two evaluators on the same episodes."""
+    told = ", ".join(
+        f"{name.replace('_', ' ')} {format_difference(found.differences[name])}"
+        for name in ("precision", "recall", "f1")
+    )
+    return (
+        f"{first} less {second} on {found.episodes} episodes that both decide: {told}; only the"
+        f" first is right on {found.only_first_right}, only the second on"
+        f" {found.only_second_right}"
+    )
+
+
+def format_share(found: Interval | None) -> str:
+    """In per cent with its interval."""
+    if found is None:
+        return "–"
+    return f"{100 * found.value:.1f} [{100 * found.low:.1f}, {100 * found.high:.1f}]"
+
+
+def format_number(found: Interval | None) -> str:
+    """As it is, with its interval."""
+    return "–" if found is None else f"{found.value:.2f} [{found.low:.2f}, {found.high:.2f}]"
+
+
+def format_difference(found: Interval | None) -> str:
+    """A difference in points with its interval."""
+    if found is None:
+        return "–"
+    return f"{100 * found.value:+.1f} [{100 * found.low:+.1f}, {100 * found.high:+.1f}]"
+
+
+def as_plain(value: Any) -> Any:
+    """Records as JSON values."""
+    if isinstance(value, Interval):
+        return value._asdict()
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: as_plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): as_plain(each) for key, each in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [as_plain(each) for each in value]
+    return value
+
+
+def _format_cost(stage: Stage, prices: Prices) -> tuple[str, ...]:
+    money = stage.money(prices) if stage.requests else None
+    return (
+        *(str(count) for count in (stage.asked, stage.decided, stage.abstained)),
+        *(str(count) for count in (stage.failed, stage.overruled)),
+        f"{stage.seconds:.1f}",
+        str(stage.requests),
+        f"{stage.tokens:,}",
+        "–" if money is None else f"{money:.4g}",
+    )
+
 
 GROUPS = ("benchmark", "agent", "task")
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class AgreementReport:
     """What came of holding evaluators against labels."""
 
     rule: str
@@ -59,9 +196,9 @@ class Held:
     compared: Mapping[tuple[str, str], Comparison]
 
 
-def hold(
+def measure_agreement(
     labels: Sequence[Label], values: Mapping[str, Mapping[str, float | None]], rule: str
-) -> Held:
+) -> AgreementReport:
     """The figures of every evaluator. Raises `SetupError` where no labelled episode was judged."""
     truth = truths(labels, rule)
     pairs = {name: paired(theirs, truth) for name, theirs in values.items()}
@@ -71,7 +208,7 @@ def hold(
             f"none of the {len(truth.values)} labelled episodes has been judged; name evaluators"
             " with --with"
         )
-    return Held(
+    return AgreementReport(
         rule,
         truth,
         ceiling(labels),
@@ -81,7 +218,7 @@ def hold(
     )
 
 
-def as_json(held: Held, labels: Path, ignored: int) -> dict[str, Any]:
+def agreement_as_json(held: AgreementReport, labels: Path, ignored: int) -> dict[str, Any]:
     """Everything, with the figures of each benchmark, agent and task."""
     truth = held.truth
     return {
@@ -92,36 +229,36 @@ def as_json(held: Held, labels: Path, ignored: int) -> dict[str, Any]:
         "disputed": list(truth.disputed),
         "unsure": list(truth.unsure),
         "ignored_labels": ignored,
-        "people": plain(held.people),
+        "people": as_plain(held.people),
         "evaluators": {
             name: {
-                **plain(found),
-                "groups": {group: plain(by_group(held.pairs[name], group)) for group in GROUPS},
+                **as_plain(found),
+                "groups": {group: as_plain(by_group(held.pairs[name], group)) for group in GROUPS},
             }
             for name, found in held.figures.items()
         },
         "compared": [
-            {"first": a, "second": b, **plain(found)} for (a, b), found in held.compared.items()
+            {"first": a, "second": b, **as_plain(found)} for (a, b), found in held.compared.items()
         ],
     }
 
 
-def print_held(held: Held, console: Console, called: Mapping[str, str]) -> None:
+def print_agreement(held: AgreementReport, console: Console, called: Mapping[str, str]) -> None:
     """The table, the bounds of those that abstain, people among themselves, evaluators in pairs."""
     truth = held.truth
     left_out = f"{len(truth.disputed)} disputed and {len(truth.unsure)} unsure ones left out"
     successes = sum(truth.values.values())
     first = f"{len(truth.values)} labelled episodes, {successes} successes; {left_out}"
     console.print(first, highlight=False)
-    rows = [cells(called[name], found) for name, found in held.figures.items()]
-    _print("agreement, in % with 95 % intervals", HEAD, rows, console)
-    rows = [more_cells(called[name], found) for name, found in held.figures.items()]
-    _print("and beyond", MORE_HEAD, rows, console)
+    rows = [format_agreement(called[name], found) for name, found in held.figures.items()]
+    _print_table("agreement, in % with 95 % intervals", HEAD, rows, console)
+    rows = [format_calibration(called[name], found) for name, found in held.figures.items()]
+    _print_table("and beyond", MORE_HEAD, rows, console)
     for group in GROUPS[:2]:
         rows = _group_rows(held, group, called)
         if len({row[1] for row in rows}) > 1:
             head = ("evaluator", group, *HEAD[1:])
-            _print(f"by {group}", head, rows, console)
+            _print_table(f"by {group}", head, rows, console)
     for sentence in _sentences(held, called):
         console.print(escape(f"• {sentence}"), highlight=False)
     for name, found in held.figures.items():
@@ -141,24 +278,28 @@ def print_costs(
     """What each evaluator and each of its members was asked, said and cost, over all sessions."""
     for name, tally in tallies.items():
         if tally.episodes:
-            rows = cost_rows(tally, prices, called)
-            _print(f"asked of {called[name]}", COST_HEAD, rows, console)
-            for sentence in cost_sentences(called[name], tally, prices, called):
+            rows = format_costs(tally, prices, called)
+            _print_table(f"asked of {called[name]}", COST_HEAD, rows, console)
+            for sentence in describe_costs(called[name], tally, prices, called):
                 console.print(escape(f"• {sentence}"), highlight=False)
 
 
-def _group_rows(held: Held, group: str, called: Mapping[str, str]) -> list[tuple[str, ...]]:
+def _group_rows(
+    held: AgreementReport, group: str, called: Mapping[str, str]
+) -> list[tuple[str, ...]]:
     return [
-        (called[name], *cells(member, found))
+        (called[name], *format_agreement(member, found))
         for name, theirs in held.pairs.items()
         for member, found in by_group(theirs, group).items()
     ]
 
 
-def _sentences(held: Held, called: Mapping[str, str]) -> list[str]:
-    said = [bounds(called[name], found) for name, found in held.figures.items()]
-    said += [beside(called[a], called[b], found) for (a, b), found in held.compared.items()]
-    said.append(among_people(held.people))
+def _sentences(held: AgreementReport, called: Mapping[str, str]) -> list[str]:
+    said = [describe_bounds(called[name], found) for name, found in held.figures.items()]
+    said += [
+        describe_comparison(called[a], called[b], found) for (a, b), found in held.compared.items()
+    ]
+    said.append(describe_annotators(held.people))
     return [sentence for sentence in said if sentence]
 
 
@@ -172,18 +313,18 @@ def _show_reliability(name: str, found: Agreement, console: Console) -> None:
             f"{each.low:.1f}–{each.high:.1f}",
             str(each.count),
             f"{100 * each.said:.1f}",
-            share(each.true),
+            format_share(each.true),
         )
         for each in bins
     ]
     title = f"what {name} says and what is so"
-    _print(title, ("value", "episodes", "said %", "true %"), rows, console)
+    _print_table(title, ("value", "episodes", "said %", "true %"), rows, console)
     if found.calibration:
-        line = f"Brier {number(found.calibration.brier)}, ECE {number(found.calibration.ece)}"
-        console.print(line, highlight=False)
+        brier, ece = map(format_number, (found.calibration.brier, found.calibration.ece))
+        console.print(f"Brier {brier}, ECE {ece}", highlight=False)
 
 
-def _print(
+def _print_table(
     title: str, head: Sequence[str], rows: Sequence[Sequence[str]], console: Console
 ) -> None:
     table = Table(title=escape(title), box=None, title_justify="left")
@@ -192,3 +333,74 @@ def _print(
     for row in rows:
         table.add_row(*map(escape, row))
     console.print(table)
+
+
+def match_labels(
+    labels: Sequence[Label], entries: Sequence[EpisodeSummary], *, ignore_unknown: bool
+) -> tuple[list[Label], int]:
+    """The labels under the ids of the run's episodes, with their tasks, and how many found none.
+
+    An episode is found by its id, else by task and agent where one episode alone has them. Raises
+    `SetupError` for labels of episodes that the run has not, unless they are to be ignored, and
+    when none is left.
+    """
+    by_id = {entry.id: entry for entry in entries}
+    by_task: defaultdict[tuple[str, str], list[EpisodeSummary]] = defaultdict(list)
+    for entry in entries:
+        for name in _list_names(entry.task):
+            by_task[name, entry.arm].append(entry)
+    found: list[Label] = []
+    unknown: list[str] = []
+    for label in labels:
+        there = by_task.get((label.task, label.agent), []) if label.task else []
+        meant = by_id.get(label.episode) or (there[0] if len(there) == 1 else None)
+        if meant is None:
+            unknown.append(label.episode)
+        else:
+            found.append(_complete_label(label, meant))
+    if not found or (unknown and not ignore_unknown):
+        raise _unknown_labels_error(unknown, len(labels), by_id)
+    return found, len(unknown)
+
+
+def read_values(store: Store, score: str = "success") -> dict[str, dict[str, float | None]]:
+    """What each evaluator said of each episode, by evaluator and episode."""
+    values: defaultdict[str, dict[str, float | None]] = defaultdict(dict)
+    for episode, scores in store.scores().items():
+        for one in scores:
+            if one.name == score:
+                values[one.evaluator][episode] = one.value
+    return dict(values)
+
+
+def _complete_label(label: Label, entry: EpisodeSummary) -> Label:
+    benchmark, _, _ = entry.task.rpartition("/")
+    return replace(
+        label,
+        episode=entry.id,
+        benchmark=label.benchmark or benchmark,
+        agent=label.agent or entry.arm,
+        task=label.task or entry.task,
+    )
+
+
+def _list_names(task: str) -> set[str]:
+    """What label files call a task: `webarena/7@1` is also `webarena/7`, `webarena.7` and `7`."""
+    bare = task.split("@", 1)[0]
+    return {task, bare, bare.replace("/", ".", 1), bare.rsplit("/", 1)[-1]}
+
+
+def _unknown_labels_error(
+    unknown: Sequence[str], total: int, known: dict[str, EpisodeSummary]
+) -> SetupError:
+    shown = ", ".join(map(repr, unknown[:3])) + (", …" if len(unknown) > 3 else "")
+    close = get_close_matches(unknown[0], list(known), n=1) if unknown else []
+    hint = (
+        f"did you mean {close[0]!r}?"
+        if close
+        else f"the run's are such as {next(iter(known), 'none')!r}"
+    )
+    return SetupError(
+        f"{len(unknown)} of {total} labels are of episodes that this run has not: {shown}; {hint}"
+        " (--ignore-unknown leaves them out where others fit)"
+    )

@@ -15,8 +15,8 @@ from evaluators.behaviours import (
     read_feedback,
 )
 from evaluators.behaviours.induce import SIZES
+from loop.judging.agreement import format_share
 from loop.judging.settings import JudgeConfig
-from loop.judging.words import share
 from webagent.errors import ModelError, SetupError, UsageError
 from webagent.models.model import Model
 from webagent.records import Trajectory
@@ -28,7 +28,7 @@ ASKED_SIZES = (4, 6, 8, 10, 12)
 measure."""
 
 
-async def induced(
+async def induce_metrics(
     store: Store, entries: Sequence[EpisodeSummary], config: JudgeConfig, model: Model | None
 ) -> Induced:
     """The metrics, with what could not be grounded among the problems.
@@ -36,12 +36,12 @@ async def induced(
     Raises `SetupError` for feedback on episodes that the run has not, `ModelError` when the model
     gives nothing that can be used.
     """
-    feedback = _known(config, {entry.id for entry in entries})
+    feedback = _read_known_feedback(config, {entry.id for entry in entries})
     if model is None or not config.asks_to_induce:
         aspects = [aspect for one in feedback for aspect in as_written(one)]
         return induce_by_words(aspects, config.metrics or SIZES)
-    episodes = _loaded(store, feedback)
-    grounded = await _grounded(model, feedback, episodes, config.concurrency)
+    episodes = _load_episodes(store, feedback)
+    grounded = await _ground_all(model, feedback, episodes, config.concurrency)
     aspects = [aspect for one in grounded for aspect in one.aspects]
     problems = tuple(f"{one.feedback.episode}: {one.problem}" for one in grounded if one.problem)
     if not aspects:
@@ -50,12 +50,12 @@ async def induced(
     return replace(found, problems=(*problems, *found.problems))
 
 
-def behaviours_told(found: Induced) -> str:
+def format_metrics(found: Induced) -> str:
     """The metrics in a few lines."""
     best = found.tried[found.size]
     lines = [
-        f"{found.size} metrics: coverage {share(best.coverage)} %, redundancy"
-        f" {share(best.redundancy)} %"
+        f"{found.size} metrics: coverage {format_share(best.coverage)} %, redundancy"
+        f" {format_share(best.redundancy)} %"
     ]
     for metric in found.metrics:
         good, bad = (
@@ -66,7 +66,7 @@ def behaviours_told(found: Induced) -> str:
     return "\n".join(lines)
 
 
-def _known(config: JudgeConfig, episodes: set[str]) -> list[Feedback]:
+def _read_known_feedback(config: JudgeConfig, episodes: set[str]) -> list[Feedback]:
     if config.induce is None:
         raise UsageError("no feedback is named; give it with --induce")
     feedback = read_feedback(config.induce)
@@ -79,12 +79,12 @@ def _known(config: JudgeConfig, episodes: set[str]) -> list[Feedback]:
     return [one for one in feedback if one.episode in episodes]
 
 
-def _loaded(store: Store, feedback: Sequence[Feedback]) -> dict[str, Trajectory]:
+def _load_episodes(store: Store, feedback: Sequence[Feedback]) -> dict[str, Trajectory]:
     found = {one.episode: store.load(one.episode) for one in feedback}
     return {episode: trajectory for episode, trajectory in found.items() if trajectory is not None}
 
 
-async def _grounded(
+async def _ground_all(
     model: Model,
     feedback: Sequence[Feedback],
     episodes: dict[str, Trajectory],

@@ -9,7 +9,7 @@ from typing import Any
 from evaluators.combine import Tally, ask
 from evaluators.evaluator import Judged
 from loop.console.progress import EpisodeCounter
-from loop.judging.specification import title
+from loop.judging.specification import name_evaluator
 from webagent.errors import ModelError
 from webagent.models.metered import Ledger
 from webagent.records import Trajectory
@@ -21,7 +21,7 @@ OUTAGE = 12
 
 
 @dataclass(slots=True)
-class Scoring:
+class ScoringRun:
     """Judgeds on their way through the episodes of a run."""
 
     store: Store
@@ -40,10 +40,10 @@ class Scoring:
     """Latest failures of each evaluator without a judgement between them."""
 
     def __post_init__(self) -> None:
-        kept = kept_tallies(self.store)
+        kept = read_tallies(self.store)
         for each in self.evaluators:
-            found = self.combined.get(each.id) or kept.get(title(each))
-            self.tallies[title(each)] = found or Tally()
+            found = self.combined.get(each.id) or kept.get(name_evaluator(each))
+            self.tallies[name_evaluator(each)] = found or Tally()
         self.others = {
             name: tally.state() for name, tally in kept.items() if name not in self.tallies
         }
@@ -72,7 +72,7 @@ class Scoring:
             for episode in episodes
             for each in self.evaluators
             if (each.score, each.id, episode) not in done
-            or episode in self.failed.get(title(each), ())
+            or episode in self.failed.get(name_evaluator(each), ())
         ]
 
     async def score(
@@ -101,9 +101,9 @@ class Scoring:
         if asked.was_in_vain and self.ledger.reason:
             return
         if not is_combined:
-            self.tallies[title(each)].note([title(each)], [asked], said.value)
+            self.tallies[name_evaluator(each)].note([name_evaluator(each)], [asked], said.value)
         self.store.score(trajectory.id, said)
-        name = title(each)
+        name = name_evaluator(each)
         before = self.failed.setdefault(name, set())
         if asked.was_in_vain != (trajectory.id in before):
             before.symmetric_difference_update({trajectory.id})
@@ -112,15 +112,17 @@ class Scoring:
         states = {name: tally.state() for name, tally in self.tallies.items()}
         self.store.put_state(_TALLIES, {**self.others, **states})
         counter.count(trajectory, said.value, is_new=False)
-        self.in_a_row[title(each)] = self.in_a_row[title(each)] + 1 if asked.was_in_vain else 0
-        if self.in_a_row[title(each)] >= OUTAGE:
+        self.in_a_row[name_evaluator(each)] = (
+            self.in_a_row[name_evaluator(each)] + 1 if asked.was_in_vain else 0
+        )
+        if self.in_a_row[name_evaluator(each)] >= OUTAGE:
             raise ModelError(
                 f"the last {OUTAGE} judgements of {each.id} failed, the latest: {said.reason}; what"
                 " was judged before is kept, and the same command goes on where this one stopped"
             )
 
 
-def kept_tallies(store: Store) -> dict[str, Tally]:
+def read_tallies(store: Store) -> dict[str, Tally]:
     """The tallies of earlier sessions, by evaluator."""
     kept = store.get_state(_TALLIES)
     rows = kept if isinstance(kept, dict) else {}

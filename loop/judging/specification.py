@@ -1,16 +1,17 @@
-"""Evaluators by the names they are asked for with: `cascade(rules, reward:FOLDER, judge)`."""
+"""Evaluators by name, as `cascade(rules, reward:FOLDER, judge)`, made, frozen and verified."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.rules import Means, checks_hold
 from evaluators.combine import Tally, cascade, unsure_abstains, vote
 from evaluators.evaluator import Judged, Verdict
+from evaluators.frozen import FrozenJudge, add_frozen, freeze, read_frozen
 from evaluators.judge import judge_variant
-from webagent.errors import UsageError
+from webagent.errors import SetupError, UsageError
 from webagent.models.model import Model
 from webagent.records import Trajectory
 
@@ -30,7 +31,7 @@ _HEAD = re.compile(r"\s*([\w-]+)\s*(?:\[([^\]]*)\])?\s*\(")
 
 
 @dataclass(frozen=True, slots=True)
-class Spec:
+class EvaluatorSpec:
     """An evaluator as it was asked for, not made yet."""
 
     kind: str
@@ -38,9 +39,9 @@ class Spec:
     """What stands after the colon."""
     numbers: tuple[float, ...] = ()
     """What stands in square brackets."""
-    parts: tuple["Spec", ...] = ()
+    parts: tuple["EvaluatorSpec", ...] = ()
 
-    def leaves(self) -> tuple["Spec", ...]:
+    def leaves(self) -> tuple["EvaluatorSpec", ...]:
         """Itself, or those it is made of."""
         return tuple(leaf for part in self.parts for leaf in part.leaves()) or (self,)
 
@@ -50,13 +51,13 @@ class Spec:
         return any(leaf.kind in _ASKING for leaf in self.leaves())
 
     @property
-    def learned(self) -> tuple["Spec", ...]:
+    def learned(self) -> tuple["EvaluatorSpec", ...]:
         """The parts that have weights."""
         return tuple(leaf for leaf in self.leaves() if leaf.kind in _LEARNED)
 
 
 @dataclass(frozen=True, slots=True)
-class Making:
+class EvaluatorBuilder:
     """What evaluators are made with."""
 
     model: Model | None = None
@@ -69,7 +70,7 @@ class Making:
     kept: Mapping[str, Tally] = field(default_factory=dict)
     """Tallies of earlier sessions, to go on with."""
 
-    def evaluator(self, spec: Spec) -> Judged:
+    def evaluator(self, spec: EvaluatorSpec) -> Judged:
         """It, ready to be asked. Raises `SetupError` or `ModelError` for what cannot be made."""
         parts = [self.evaluator(part) for part in spec.parts]
         match spec.kind:
@@ -79,11 +80,11 @@ class Making:
                 means = Means(self._asked("consulted rules ask"), self.images)
                 return checks_hold(spec.argument or "success", means)
             case "judge":
-                return judge_of(spec.argument, self._asked("a judge asks"), self.images)
+                return build_judge(spec.argument, self._asked("a judge asks"), self.images)
             case "reward":
-                return _reward(Path(spec.argument)).evaluator()
+                return _load_reward(Path(spec.argument)).evaluator()
             case "chance":
-                return _chance(_reward(Path(spec.argument)))
+                return _judge_by_chance(_load_reward(Path(spec.argument)))
             case "unsure":
                 return unsure_abstains(parts[0], *spec.numbers)
             case "vote":
@@ -94,7 +95,7 @@ class Making:
                     lambda tally: cascade(*parts, agree=agree, tally=tally, seconds=self.seconds)
                 )
 
-    def _vote(self, spec: Spec, parts: Sequence[Judged], tally: Tally) -> Judged:
+    def _vote(self, spec: EvaluatorSpec, parts: Sequence[Judged], tally: Tally) -> Judged:
         weights = spec.numbers or None
         return vote(*parts, weights=weights, tally=tally, seconds=self.seconds)
 
@@ -112,29 +113,29 @@ class Making:
         return self.model
 
 
-def judge_of(variant: str, model: Model, images: Callable[[str], bytes] | None = None) -> Judged:
+def build_judge(variant: str, model: Model, images: Callable[[str], bytes] | None = None) -> Judged:
     """The judge that looks, by the name of its variant. Raises `SetupError` for another."""
     return judge_variant(variant or "evidence", model, images)
 
 
-def title(judged: Judged) -> str:
+def name_evaluator(judged: Judged) -> str:
     """What an evaluator is called here: its id, and its score where that is not success."""
     return judged.id if judged.score == "success" else f"{judged.id} ({judged.score})"
 
 
-def read_spec(text: str) -> Spec:
+def parse_evaluator(text: str) -> EvaluatorSpec:
     """The evaluator that a text asks for. Raises `SetupError` saying what is wrong with it."""
-    spec, rest = _read(text, text)
+    spec, rest = _parse(text, text)
     if rest.strip():
         raise UsageError(f"in the evaluator {text!r} nothing may follow before {rest.strip()!r}")
     return spec
 
 
-def _read(text: str, whole: str) -> tuple[Spec, str]:
+def _parse(text: str, whole: str) -> tuple[EvaluatorSpec, str]:
     """The first evaluator in a text, and what follows it."""
     head = _HEAD.match(text)
     if head is not None and head[1] in _COMBINED:
-        return _read_combined(head[1], head[2], text[head.end() :], whole)
+        return _parse_combined(head[1], head[2], text[head.end() :], whole)
     atom = re.match(r"[^,()]*", text)
     said = atom[0].strip() if atom else ""
     kind, _, argument = said.partition(":")
@@ -144,13 +145,15 @@ def _read(text: str, whole: str) -> tuple[Spec, str]:
         )
     if kind in _LEARNED and not argument:
         raise UsageError(f"in {whole!r}: {kind} names no folder; give it as {kind}:FOLDER")
-    return Spec(kind, argument), text[len(atom[0]) if atom else 0 :]
+    return EvaluatorSpec(kind, argument), text[len(atom[0]) if atom else 0 :]
 
 
-def _read_combined(kind: str, bracket: str | None, text: str, whole: str) -> tuple[Spec, str]:
+def _parse_combined(
+    kind: str, bracket: str | None, text: str, whole: str
+) -> tuple[EvaluatorSpec, str]:
     parts = []
     while True:
-        part, text = _read(text, whole)
+        part, text = _parse(text, whole)
         parts.append(part)
         text = text.lstrip()
         if text[:1] not in (",", ")"):
@@ -158,7 +161,7 @@ def _read_combined(kind: str, bracket: str | None, text: str, whole: str) -> tup
         is_end, text = text[0] == ")", text[1:]
         if is_end:
             break
-    spec = Spec(kind, "", _numbers(bracket, whole), tuple(parts))
+    spec = EvaluatorSpec(kind, "", _parse_numbers(bracket, whole), tuple(parts))
     count, numbers = len(spec.parts), spec.numbers
     usable = {
         "vote": not numbers or (len(numbers) == count and min(numbers) > 0),
@@ -176,14 +179,14 @@ def _read_combined(kind: str, bracket: str | None, text: str, whole: str) -> tup
     return spec, text
 
 
-def _numbers(bracket: str | None, whole: str) -> tuple[float, ...]:
+def _parse_numbers(bracket: str | None, whole: str) -> tuple[float, ...]:
     try:
         return tuple(float(part) for part in (bracket or "").split(",") if part.strip())
     except ValueError:
         raise UsageError(f"in the evaluator {whole!r}: [{bracket}] does not hold numbers") from None
 
 
-def _reward(folder: Path) -> "RewardModel":
+def _load_reward(folder: Path) -> "RewardModel":
     """The learned reward model in a folder."""
     if not folder.is_dir():
         raise UsageError(f"{folder} is no folder; name one that reward weights were saved to")
@@ -192,7 +195,7 @@ def _reward(folder: Path) -> "RewardModel":
     return RewardModel.load(folder)
 
 
-def _chance(model: "RewardModel") -> Judged:
+def _judge_by_chance(model: "RewardModel") -> Judged:
     """Its probability as it is, so that calibration can be told and `unsure` has a range."""
 
     def judge(trajectory: Trajectory) -> Verdict:
@@ -200,3 +203,58 @@ def _chance(model: "RewardModel") -> Judged:
         return Verdict(chance, f"P(success) = {chance:.3f}")
 
     return Judged(f"chance({model.evaluator().id})", "success", judge)
+
+
+FILE = "frozen.json"
+
+
+def freeze_judge(run: Path, making: EvaluatorBuilder, text: str) -> list[FrozenJudge]:
+    """Keep which judge this is, and the weights of its learned parts; the records.
+
+    Raises `SetupError` where the run has it frozen with other content.
+    """
+    records = _freeze_parts(making, text)
+    add_frozen(run / FILE, records)
+    return records
+
+
+def read_frozen_specs(run: Path) -> list[str]:
+    """How the frozen judges are asked for. Raises `SetupError` when the run has none."""
+    found = [judge.spec for judge in read_frozen(run / FILE) if judge.spec]
+    if not found:
+        raise SetupError(f"{run / FILE} names no judge that webagent judge --freeze has frozen")
+    return list(dict.fromkeys(found))
+
+
+def verify_judges(run: Path, making: EvaluatorBuilder, texts: Sequence[str]) -> list[FrozenJudge]:
+    """Make the judges again and hold them against their records. Raises `SetupError`."""
+    kept = read_frozen(run / FILE)
+    for text in texts:
+        before = [judge for judge in kept if judge.spec == text]
+        for then, now in zip(before, _freeze_parts(making, text), strict=True):
+            if then != now:
+                raise SetupError(
+                    f"the judge {text!r} is not the frozen one: expected"
+                    f" {_describe_frozen(then)}, found {_describe_frozen(now)}; restore it or start"
+                    " a new run, as their scores cannot be compared"
+                )
+    return [judge for judge in kept if judge.spec in texts]
+
+
+def _freeze_parts(making: EvaluatorBuilder, text: str) -> list[FrozenJudge]:
+    """The whole, then each learned part with its weights, as they are what training may not touch.
+
+    A learned model by itself is one record.
+    """
+    spec = parse_evaluator(text)
+    learned = [
+        replace(freeze(making.evaluator(leaf), Path(leaf.argument)), spec=text)
+        for leaf in spec.learned
+    ]
+    whole = replace(freeze(making.evaluator(spec)), spec=text)
+    return learned if spec.learned == (spec,) else [whole, *learned]
+
+
+def _describe_frozen(judge: FrozenJudge) -> str:
+    weights = f" with the weights {judge.weights[:12]}" if judge.weights else ""
+    return f"{judge.evaluator!r}{weights}"

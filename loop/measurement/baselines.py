@@ -6,8 +6,8 @@ from pathlib import Path
 
 from loop.folder import read_judge_id
 from loop.measurement.scoring import HEADLINE
-from loop.measurement.selection import Chosen
-from loop.summary.baselines import GIVE_UP, NOTHING, PHASE, RECORDING, REPLAY
+from loop.measurement.selection import TaskSelection
+from loop.summary.context import GIVE_UP, NOTHING, PHASE, RECORDING, REPLAY
 from tasks.task import Task
 from webagent.action import Action, Answer, GiveUp
 from webagent.policy.policy import Script, ScriptedPolicy, play_actions, replay_recording
@@ -29,7 +29,7 @@ class Recordings:
     by_task: Mapping[str, Trajectory]
 
 
-def replay_told(source: str, known: Collection[str], names: Sequence[str]) -> str:
+def describe_replay(source: str, known: Collection[str], names: Sequence[str]) -> str:
     """Of which tasks there is a success to replay, in a sentence."""
     missing = [name for name in names if name not in known]
     if len(missing) == len(names):
@@ -55,7 +55,7 @@ def is_infeasible(task: Task) -> bool:
     )
 
 
-def oracle_plan(chosen: Chosen, names: Iterable[str], trial: int) -> list[PlannedEpisode]:
+def plan_solutions(chosen: TaskSelection, names: Iterable[str], trial: int) -> list[PlannedEpisode]:
     """Episodes in which oracles show their tasks, on seeds that are not measured."""
     from benchmarks.oracles import ORACLES
 
@@ -65,7 +65,9 @@ def oracle_plan(chosen: Chosen, names: Iterable[str], trial: int) -> list[Planne
     return plan_episodes(known, Provenance(arm="oracle", phase=RECORDING, round=trial))
 
 
-def plan(chosen: Chosen, known: Collection[str], seeds: int) -> list[PlannedEpisode]:
+def plan_baselines(
+    chosen: TaskSelection, known: Collection[str], seeds: int
+) -> list[PlannedEpisode]:
     """The episodes of all baselines, on the first seeds that are measured; a replay of the tasks
     that are `known`."""
     tasks = chosen.tasks(seeds)
@@ -80,7 +82,7 @@ def plan(chosen: Chosen, known: Collection[str], seeds: int) -> list[PlannedEpis
     ]
 
 
-def policy(recordings: Recordings) -> ScriptedPolicy:
+def build_policy(recordings: Recordings) -> ScriptedPolicy:
     """Plays each episode as the baseline that its arm names."""
     scripts: dict[str, Script] = {
         NOTHING: play_actions([Answer("")]),
@@ -95,7 +97,7 @@ def policy(recordings: Recordings) -> ScriptedPolicy:
     return ScriptedPolicy(script, source="script", name="baseline")
 
 
-def recorded(run: Path, chosen: Chosen) -> Recordings:
+def find_recordings(run: Path, chosen: TaskSelection) -> Recordings:
     """The first success that a run holds of each task: on another seed, where tasks have seeds.
 
     Raises `StoreError` for a folder that is no run.

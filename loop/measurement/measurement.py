@@ -1,6 +1,8 @@
-"""The playing of a measurement: the policy first, then the baselines beside it."""
+"""Playing a measurement: the policy, then the baselines beside it, with time and tokens noted."""
 
 import asyncio
+import time
+from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -12,16 +14,65 @@ from loop.console.progress import count_episodes
 from loop.costs import format_spending
 from loop.measurement import baselines
 from loop.measurement.baselines import Recordings
-from loop.measurement.clock import Clock
-from loop.measurement.scoring import Verdicts, judging_in
-from loop.measurement.selection import Chosen
+from loop.measurement.scoring import EpisodeScorer, open_scorer
+from loop.measurement.selection import TaskSelection
 from loop.measurement.settings import BenchmarkConfig, arm_of, contestant, judge_of, judging
-from loop.measurement.worlds import Stage, stage_of
+from loop.measurement.worlds import WorldFactory, open_worlds
 from webagent.models.metered import Ledger, MeteredModel
 from webagent.policy.policy import Policy
-from webagent.records import Trajectory
+from webagent.records import Step, Trajectory
 from webagent.rollout import PlannedEpisode, Recorder, collect
 from webagent.store import Store
+
+
+class CostRecorder:
+    """The run's recorder, which also notes time, steps and what was decided on in a session, on
+    top of earlier ones."""
+
+    def __init__(self, store: Store, arm: str) -> None:
+        self.begin, self.finish, self.load = store.begin, store.finish, store.load
+        self._store, self._key = store, self._key_of(arm)
+        self._started = time.monotonic()
+        self._sums: defaultdict[str, float] = defaultdict(float)
+
+    def __enter__(self) -> "CostRecorder":
+        return self
+
+    def __exit__(self, *failure: object) -> None:
+        before = self._noted(self._store, self._key)
+        self._sums["seconds"] = time.monotonic() - self._started
+        names = ("seconds", "steps", *self._sums)
+        now = {name: self._sums[name] + before.get(name, 0.0) for name in names}
+        self._store.put_state(self._key, {**before, **now})
+
+    def add_step(self, episode: str, position: int, step: Step) -> None:
+        """Keep the step, and add what it took to the sums."""
+        self._store.add_step(episode, position, step)
+        decision = step.decision
+        seconds = {"decision_seconds": decision.seconds, "world_seconds": step.seconds}
+        tokens = {
+            name: decision.usage[name]
+            for name in ("input_tokens", "output_tokens")
+            if name in decision.usage
+        }
+        for name, value in {"steps": 1, **seconds, **tokens}.items():
+            self._sums[name] += value
+
+    @classmethod
+    def spent(cls, store: Store, *arms: str) -> float:
+        """Seconds that the run has taken in earlier sessions for these arms."""
+        return sum(cls._noted(store, cls._key_of(arm)).get("seconds", 0.0) for arm in arms)
+
+    @staticmethod
+    def _key_of(arm: str) -> str:
+        return f"round:{arm}:0:0"
+
+    @staticmethod
+    def _noted(store: Store, key: str) -> dict[str, float]:
+        noted = store.get_state(key)
+        found = noted if isinstance(noted, dict) else {}
+        return {k: float(v) for k, v in found.items() if isinstance(v, int | float)}
+
 
 BASELINES = "baselines"
 """What the time of all baselines is noted under."""
@@ -33,7 +84,7 @@ class Measurement:
     """One benchmark run."""
 
     config: BenchmarkConfig
-    chosen: Chosen
+    chosen: TaskSelection
     store: Store
     ledger: Ledger
     budget: int | None = None
@@ -45,50 +96,60 @@ class Measurement:
 
     async def play_plan(self, plan: Sequence[PlannedEpisode]) -> None:
         """Play the policy alone on a plan of one's own; every episode is scored as it ends."""
-        async with self._judge() as verdicts, stage_of(self.config, self.chosen, self.store) as on:
+        async with (
+            self._judge() as verdicts,
+            open_worlds(self.config, self.chosen, self.store) as on,
+        ):
             await self._play_policy(on, verdicts, plan)
 
     async def play(self) -> None:
         """Play what has not been played yet, and score every episode as it ends."""
-        async with self._judge() as verdicts, stage_of(self.config, self.chosen, self.store) as on:
+        async with (
+            self._judge() as verdicts,
+            open_worlds(self.config, self.chosen, self.store) as on,
+        ):
             await self._play_policy(on, verdicts, self.chosen.plan(arm_of(self.config)))
             if self.config.baselines:
                 plain = on.plain()
-                with Clock(self.store, BASELINES) as clock:
+                with CostRecorder(self.store, BASELINES) as clock:
                     recordings = await self._recordings(plain, verdicts, clock)
                     known = recordings.by_task
-                    note = baselines.replay_told(recordings.source, known, self.chosen.names)
+                    note = baselines.describe_replay(recordings.source, known, self.chosen.names)
                     self.store.put_state(NOTES, [note])
-                    plan = baselines.plan(self.chosen, known, self.config.baseline_seeds)
-                    await self._collect(plan, baselines.policy(recordings), plain, verdicts, clock)
+                    plan = baselines.plan_baselines(self.chosen, known, self.config.baseline_seeds)
+                    await self._collect(
+                        plan, baselines.build_policy(recordings), plain, verdicts, clock
+                    )
 
     @asynccontextmanager
-    async def _judge(self) -> AsyncIterator[Verdicts]:
+    async def _judge(self) -> AsyncIterator[EpisodeScorer]:
         spec = judge_of(self.config)
         asked = judging(self.config) if spec.asks_a_model else None
-        async with judging_in(self.store, spec, asked, self.ledger) as verdicts:
+        async with open_scorer(self.store, spec, asked, self.ledger) as verdicts:
             yield verdicts
 
     async def _play_policy(
-        self, stage: Stage, verdicts: Verdicts, plan: Sequence[PlannedEpisode]
+        self, stage: WorldFactory, verdicts: EpisodeScorer, plan: Sequence[PlannedEpisode]
     ) -> None:
         played = contestant(self.config)
         played.asking.note(self.store)
         metered = partial(MeteredModel, ledger=self.ledger)
-        with Clock(self.store, arm_of(self.config) + self.worker) as clock:
+        with CostRecorder(self.store, arm_of(self.config) + self.worker) as clock:
             async with played.ready(stage.images, metered) as policy:
                 await self._collect(plan, policy, stage, verdicts, clock, self.budget)
 
-    async def _recordings(self, stage: Stage, verdicts: Verdicts, clock: Recorder) -> Recordings:
+    async def _recordings(
+        self, stage: WorldFactory, verdicts: EpisodeScorer, clock: Recorder
+    ) -> Recordings:
         """Successes to replay: those of a run, or what the oracles show now."""
         from loop.policies import ScriptedSolutions
 
         if self.config.replay is not None:
-            return baselines.recorded(self.config.replay, self.chosen)
+            return baselines.find_recordings(self.config.replay, self.chosen)
         found: dict[str, Trajectory] = {}
         for trial in range(baselines.TRIES):
             left = [name for name in self.chosen.names if name not in found]
-            plan = baselines.oracle_plan(self.chosen, left, trial)
+            plan = baselines.plan_solutions(self.chosen, left, trial)
             for shown in await self._collect(plan, ScriptedSolutions(), stage, verdicts, clock):
                 if await verdicts.give(shown) == 1.0:
                     found[shown.task.name] = shown
@@ -98,8 +159,8 @@ class Measurement:
         self,
         plan: Sequence[PlannedEpisode],
         policy: Policy,
-        stage: Stage,
-        verdicts: Verdicts,
+        stage: WorldFactory,
+        verdicts: EpisodeScorer,
         recorder: Recorder,
         budget: int | None = None,
     ) -> list[Trajectory]:

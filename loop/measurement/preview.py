@@ -9,16 +9,16 @@ from loop.folder import RunFolder
 from loop.measurement import baselines
 from loop.measurement.baselines import is_infeasible
 from loop.measurement.scoring import has_checks
-from loop.measurement.selection import Chosen
+from loop.measurement.selection import TaskSelection
 from loop.measurement.settings import BenchmarkConfig, arm_of, contestant, judge_of
-from loop.measurement.worlds import missing_logins, missing_sites
+from loop.measurement.worlds import find_missing_logins, find_missing_sites
 from tasks.task import Task
 from webagent.agent.asking import MAX_TOKENS
 
 _SHOWN = 5
 
 
-def told(facts: Mapping[str, Any]) -> str:
+def format_preview(facts: Mapping[str, Any]) -> str:
     """A preview as text."""
     lines = []
     for name, value in facts.items():
@@ -27,7 +27,7 @@ def told(facts: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def preview(config: BenchmarkConfig, chosen: Chosen) -> dict[str, Any]:
+def preview_benchmark(config: BenchmarkConfig, chosen: TaskSelection) -> dict[str, Any]:
     """What would be played and what it would take, each with its name."""
     plan = chosen.plan(arm_of(config))
     tasks = chosen.tasks(1)
@@ -42,10 +42,10 @@ def preview(config: BenchmarkConfig, chosen: Chosen) -> dict[str, Any]:
         "episodes": len(plan),
         "steps at most": steps,
     }
-    facts |= _judging(config, tasks)
-    facts["baselines"] = _baselines(config, chosen)
-    facts |= _tokens(config, steps)
-    if missing := _missing(config, chosen):
+    facts |= _preview_judging(config, tasks)
+    facts["baselines"] = _preview_baselines(config, chosen)
+    facts |= _preview_tokens(config, steps)
+    if missing := _find_missing(config, chosen):
         facts["missing"] = missing
     if config.resume is not None:
         with RunFolder.open(config.resume).store() as store:
@@ -53,7 +53,7 @@ def preview(config: BenchmarkConfig, chosen: Chosen) -> dict[str, Any]:
     return facts
 
 
-def _judging(config: BenchmarkConfig, tasks: Sequence[Task]) -> dict[str, Any]:
+def _preview_judging(config: BenchmarkConfig, tasks: Sequence[Task]) -> dict[str, Any]:
     """Who scores, and which tasks that leaves unscored."""
     spec = judge_of(config)
     unchecked = [task.name for task in tasks if not has_checks(task)]
@@ -64,36 +64,38 @@ def _judging(config: BenchmarkConfig, tasks: Sequence[Task]) -> dict[str, Any]:
     facts: dict[str, Any] = {"judge": config.judge}
     kinds = Counter(leaf.kind for leaf in spec.leaves())
     if unchecked:
-        facts["no checks"] = _named(unchecked, "only a judge can score them")
+        facts["no checks"] = _format_names(unchecked, "only a judge can score them")
         if set(kinds) == {"rules"}:
             facts["no checks"] += "; unscored without --judge, as judge:webvoyager"
     if consulting and set(kinds) == {"rules"}:
         why = "checks that look at pictures or ask a model, which --judge consulted can"
-        facts["consulting"] = _named(consulting, why)
+        facts["consulting"] = _format_names(consulting, why)
     if infeasible:
-        facts["infeasible"] = _named(infeasible, "right is to give up")
+        facts["infeasible"] = _format_names(infeasible, "right is to give up")
     return facts
 
 
-def _baselines(config: BenchmarkConfig, chosen: Chosen) -> str | list[str]:
+def _preview_baselines(config: BenchmarkConfig, chosen: TaskSelection) -> str | list[str]:
     if not config.baselines:
         return "left out, as --no-baselines asked"
     seeds = min(config.baseline_seeds, chosen.seeds)
     if config.replay is not None:
-        found = baselines.recorded(config.replay, chosen)
+        found = baselines.find_recordings(config.replay, chosen)
         source, known = found.source, list(found.by_task)
     else:
         source = baselines.ORACLES
-        known = [entry.task.name for entry in baselines.oracle_plan(chosen, chosen.names, 0)]
+        known = [entry.task.name for entry in baselines.plan_solutions(chosen, chosen.names, 0)]
     shown = len(known) if config.replay is None else 0
-    counts = Counter(entry.provenance.arm for entry in baselines.plan(chosen, known, seeds))
-    told = baselines.replay_told(source, known, chosen.names)
+    counts = Counter(
+        entry.provenance.arm for entry in baselines.plan_baselines(chosen, known, seeds)
+    )
+    told = baselines.describe_replay(source, known, chosen.names)
     counted = ", ".join(f"{count} of {arm}" for arm, count in counts.items())
     to_show = f"; {shown} or a few more in which oracles show what is replayed" * bool(shown)
     return [f"{sum(counts.values())} episodes: {counted}{to_show}", told]
 
 
-def _tokens(config: BenchmarkConfig, steps: int) -> dict[str, Any]:
+def _preview_tokens(config: BenchmarkConfig, steps: int) -> dict[str, Any]:
     """What a language model would read and write at most, roughly."""
     played = contestant(config, knows=False)
     if played.kind not in ("endpoint", "local"):
@@ -105,18 +107,18 @@ def _tokens(config: BenchmarkConfig, steps: int) -> dict[str, Any]:
     }
 
 
-def _missing(config: BenchmarkConfig, chosen: Chosen) -> list[str]:
+def _find_missing(config: BenchmarkConfig, chosen: TaskSelection) -> list[str]:
     missing = [f"addresses: {reason}" for reason in list(chosen.lacking.values())[:1]]
     if len(chosen.lacking) > 1:
-        missing.append(_named(list(chosen.lacking), "they lack addresses, too"))
-    missing += list(missing_logins(config, chosen).values())
-    if sites := missing_sites(config, chosen):
+        missing.append(_format_names(list(chosen.lacking), "they lack addresses, too"))
+    missing += list(find_missing_logins(config, chosen).values())
+    if sites := find_missing_sites(config, chosen):
         missing.append(sites)
     if config.replay is not None and not (config.replay / "run.sqlite").is_file():
         missing.append(f"{config.replay} is no run folder to replay")
     return missing
 
 
-def _named(names: Sequence[str], why: str) -> str:
+def _format_names(names: Sequence[str], why: str) -> str:
     more = f" and {len(names) - _SHOWN} more" * (len(names) > _SHOWN)
     return f"{len(names)} tasks ({', '.join(names[:_SHOWN])}{more}): {why}"

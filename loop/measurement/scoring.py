@@ -9,7 +9,7 @@ from benchmarks.rules import checks_hold
 from evaluators.combine import CountedModel, ask
 from evaluators.evaluator import Judged
 from loop.folder import JUDGE
-from loop.judging.specification import Making, Spec
+from loop.judging.specification import EvaluatorBuilder, EvaluatorSpec
 from loop.policies import NamedPolicy
 from tasks.task import Task
 from webagent.models.metered import Ledger, MeteredModel
@@ -25,7 +25,7 @@ SECONDS = 600.0
 
 
 @dataclass(slots=True)
-class Verdicts:
+class EpisodeScorer:
     """What is said of the episodes of a run."""
 
     store: Store
@@ -66,16 +66,16 @@ class Verdicts:
 
 
 @asynccontextmanager
-async def judging_in(
-    store: Store, spec: Spec, contestant: NamedPolicy | None, ledger: Ledger
-) -> AsyncIterator[Verdicts]:
+async def open_scorer(
+    store: Store, spec: EvaluatorSpec, contestant: NamedPolicy | None, ledger: Ledger
+) -> AsyncIterator[EpisodeScorer]:
     """Whoever scores, ready; `contestant` has the model of one that asks. Raises `SetupError`."""
     model = None
     if contestant is not None:
         model = CountedModel(MeteredModel(contestant.language_model(), ledger, "judge"))
     try:
-        made = Making(model, store.images.get, SECONDS).evaluator(spec)
-        yield Verdicts(store, made, model is not None, ledger)
+        made = EvaluatorBuilder(model, store.images.get, SECONDS).evaluator(spec)
+        yield EpisodeScorer(store, made, model is not None, ledger)
     finally:
         if model is not None:
             await model.close()

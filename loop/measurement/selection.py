@@ -21,7 +21,7 @@ DEFAULT_GROUP = "twenty"
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
+class TaskSelection:
     """The tasks of a run."""
 
     suite: Suite
@@ -36,16 +36,16 @@ class Chosen:
     """What the episodes are played for."""
 
     @classmethod
-    def of(cls, config: BenchmarkConfig) -> "Chosen":
+    def of(cls, config: BenchmarkConfig) -> "TaskSelection":
         """As the settings say. Raises `SetupError` for tasks that are not there."""
-        suite = _suite(config)
+        suite = _load_suite(config)
         usual = (DEFAULT_GROUP,) if DEFAULT_GROUP in suite.groups else ("all",)
         try:
             names = suite.select(config.tasks or usual)
         except UnknownTask as error:
             raise UsageError(str(error)) from error
         seeds = config.seeds or (SEEDS if suite.is_seeded else 1)
-        lacking = _lacking(suite, names, config.split)
+        lacking = _find_lacking(suite, names, config.split)
         there = tuple(name for name in names if name not in lacking)
         return cls(suite, there, seeds, config.samples, config.split, lacking)
 
@@ -83,12 +83,12 @@ class Chosen:
         return f"{times} of each task: its tasks are the same whatever the seed"
 
 
-def plan(config: BenchmarkConfig) -> list[PlannedEpisode]:
+def plan_benchmark(config: BenchmarkConfig) -> list[PlannedEpisode]:
     """What the settings ask to be measured."""
-    return Chosen.of(config).plan(arm_of(config))
+    return TaskSelection.of(config).plan(arm_of(config))
 
 
-def own_folders(tasks: list[Task]) -> list[Path]:
+def list_page_folders(tasks: list[Task]) -> list[Path]:
     """The folders that a guard has to open for tasks on pages that are files."""
     paths = [
         Path(unquote(urlsplit(url).path))
@@ -122,7 +122,7 @@ def read_addresses(file: Path) -> Mapping[str, str]:
     return {name: address.rstrip("/") for name, address in found.items()}
 
 
-def _lacking(suite: Suite, names: Sequence[str], split: str) -> dict[str, str]:
+def _find_lacking(suite: Suite, names: Sequence[str], split: str) -> dict[str, str]:
     lacking = {}
     for name in names:
         try:
@@ -132,7 +132,7 @@ def _lacking(suite: Suite, names: Sequence[str], split: str) -> dict[str, str]:
     return lacking
 
 
-def _suite(config: BenchmarkConfig) -> Suite:
+def _load_suite(config: BenchmarkConfig) -> Suite:
     addresses = read_addresses(config.addresses) if config.addresses else {}
     options = Options(config.files, addresses, config.corrected)
     try:

@@ -8,7 +8,7 @@ from tyro.conf import OmitArgPrefixes
 
 from benchmarks.catalogue import BENCHMARKS
 from loop.costs import Caps, check_cost_cap, load_prices
-from loop.judging.specification import Spec, read_spec
+from loop.judging.specification import EvaluatorSpec, parse_evaluator
 from loop.measurement.scoring import HEADLINE
 from loop.policies import PLAIN, ModelChoice, NamedPolicy, load_knowledge
 from tasks.suite import SEEDS_PER_SPLIT, SPLITS
@@ -130,9 +130,9 @@ def check(config: BenchmarkConfig) -> None:
         Guard.read(config.guard)
 
 
-def judge_of(config: BenchmarkConfig) -> Spec:
+def judge_of(config: BenchmarkConfig) -> EvaluatorSpec:
     """Who scores, as it was asked for. Raises `SetupError`."""
-    return read_spec(config.judge)
+    return parse_evaluator(config.judge)
 
 
 def judging(config: BenchmarkConfig) -> NamedPolicy:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmarks.sites.hosting import Hosting
-from loop.measurement.selection import Chosen, own_folders
+from loop.measurement.selection import TaskSelection, list_page_folders
 from loop.measurement.settings import BenchmarkConfig, contestant, judge_of
 from tasks.task import Json, Task
 from webagent.browser import Browser, BrowserWorld
@@ -29,7 +29,7 @@ benchmark's repository."""
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class WorldFactory:
     """Opens worlds for one policy."""
 
     browser: Browser
@@ -57,14 +57,14 @@ class Stage:
             keep_picture=self.store.images.add,
             logins=self.hosting.logins,
         )
-        return Pictured(world, self.needed) if self.needed else world
+        return PicturedWorld(world, self.needed) if self.needed else world
 
-    def plain(self) -> "Stage":
+    def plain(self) -> "WorldFactory":
         """The same for scripts, which look at nothing but the lines."""
         return replace(self, variant=None, images=None, needed=None)
 
 
-class Pictured:
+class PicturedWorld:
     """A browser's world in which no task begins without the pictures of its goal."""
 
     def __init__(self, world: BrowserWorld, pictures: GoalPictures) -> None:
@@ -82,17 +82,21 @@ class Pictured:
 
 
 @asynccontextmanager
-async def stage_of(config: BenchmarkConfig, chosen: Chosen, store: Store) -> AsyncIterator[Stage]:
+async def open_worlds(
+    config: BenchmarkConfig, chosen: TaskSelection, store: Store
+) -> AsyncIterator[WorldFactory]:
     """A browser for the tasks, and what is to be ready before the first. Raises `SetupError`."""
-    played, guard = contestant(config), guard_of(config, chosen)
+    played, guard = contestant(config), load_guard(config, chosen)
     pictures = None
     if played.images:
-        pictures = GoalPictures(store.images, _folders(config), config.har, _refusals(guard))
+        pictures = GoalPictures(
+            store.images, _list_picture_folders(config), config.har, _refuse_by_guard(guard)
+        )
         await pictures.fetch(chosen.tasks(1))
     hosted = Hosting(config.concurrency, config.sites, Logins(config.logins))
     async with hosted as hosting, Browser(guard=guard) as browser:
         await hosting.prepare(chosen.tasks(1))
-        yield Stage(
+        yield WorldFactory(
             browser,
             hosting,
             store,
@@ -104,13 +108,13 @@ async def stage_of(config: BenchmarkConfig, chosen: Chosen, store: Store) -> Asy
         )
 
 
-def check_surroundings(config: BenchmarkConfig, chosen: Chosen) -> None:
+def check_environment(config: BenchmarkConfig, chosen: TaskSelection) -> None:
     """What the tasks need is there, or `SetupError` or `StoreError` before anything is spent."""
     chosen.check()
-    guard_of(config, chosen)
-    if sites := missing_sites(config, chosen):
+    load_guard(config, chosen)
+    if sites := find_missing_sites(config, chosen):
         raise SetupError(sites)
-    if missing := missing_logins(config, chosen):
+    if missing := find_missing_logins(config, chosen):
         raise SetupError(f"logins are missing: {'; '.join(missing.values())}")
     if config.replay is not None:
         Store.open(config.replay).close()
@@ -118,16 +122,16 @@ def check_surroundings(config: BenchmarkConfig, chosen: Chosen) -> None:
         read_traffic(config.har)
 
 
-def guard_of(config: BenchmarkConfig, chosen: Chosen) -> Guard | None:
+def load_guard(config: BenchmarkConfig, chosen: TaskSelection) -> Guard | None:
     """The guard asked for, with the benchmark's own pages open. Raises `SetupError`."""
     if config.guard is None:
         return None
     if config.har is not None:
         raise UsageError("--har answers in place of the network; leave --guard out")
-    return Guard.read(config.guard).opening(*own_folders(chosen.tasks(1)))
+    return Guard.read(config.guard).opening(*list_page_folders(chosen.tasks(1)))
 
 
-def missing_sites(config: BenchmarkConfig, chosen: Chosen) -> str:
+def find_missing_sites(config: BenchmarkConfig, chosen: TaskSelection) -> str:
     """Why the sites of the tasks cannot be started here; empty where they can."""
     try:
         Hosting(files=config.sites).check(chosen.tasks(1))
@@ -136,7 +140,7 @@ def missing_sites(config: BenchmarkConfig, chosen: Chosen) -> str:
     return ""
 
 
-def missing_logins(config: BenchmarkConfig, chosen: Chosen) -> dict[str, str]:
+def find_missing_logins(config: BenchmarkConfig, chosen: TaskSelection) -> dict[str, str]:
     """Logins that tasks begin with and that are not saved, each with what to do about it."""
     logins, missing = Logins(config.logins), {}
     wanted = {task.login: task for task in chosen.tasks(1) if task.login and not task.site}
@@ -148,14 +152,14 @@ def missing_logins(config: BenchmarkConfig, chosen: Chosen) -> dict[str, str]:
     return missing
 
 
-def _folders(config: BenchmarkConfig) -> list[Path]:
+def _list_picture_folders(config: BenchmarkConfig) -> list[Path]:
     if config.files is None:
         return []
     place = config.files.resolve()
     return [place, *list(place.parents)[:_ABOVE]]
 
 
-def _refusals(guard: Guard | None) -> Callable[[str], str]:
+def _refuse_by_guard(guard: Guard | None) -> Callable[[str], str]:
     if guard is None:
         return lambda address: ""
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from evaluators.evaluator import Judged
 from loop.costs import load_prices, open_ledger, run_within_caps
 from loop.folder import RunFolder
-from loop.judging.specification import Making, read_spec
+from loop.judging.specification import EvaluatorBuilder, parse_evaluator
 from loop.proposers.ask import Asker, Kept, Sampling
 from loop.proposers.exploring import EXPLORING, propose_by_exploring
 from loop.proposers.filter import Prove, Sieve, limits_of
@@ -156,11 +156,13 @@ class Session:
         config = self.config
         if not config.judge:
             return None
-        spec, model = read_spec(config.judge), None
+        spec, model = parse_evaluator(config.judge), None
         if spec.asks_a_model:
             model = MeteredModel(config.contestant.language_model(), self.ledger, "judge")
             ends.push_async_callback(model.close)
-        return Making(model, self.store.images.get if config.images else None).evaluator(spec)
+        return EvaluatorBuilder(model, self.store.images.get if config.images else None).evaluator(
+            spec
+        )
 
 
 @dataclass(frozen=True, slots=True)

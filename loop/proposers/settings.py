@@ -10,7 +10,7 @@ from tyro.conf import OmitArgPrefixes
 
 from loop.costs import Caps, check_cost_cap, load_prices
 from loop.folder import RunFolder
-from loop.judging.specification import read_spec
+from loop.judging.specification import parse_evaluator
 from loop.policies import ModelChoice, NamedPolicy
 from loop.proposers.sources import ASKING
 from tasks.proposal import SOURCES
@@ -133,7 +133,7 @@ class ProposeConfig:
         self.caps.check()
         if self.writer not in WRITERS:
             raise unknown_name("writer", self.writer, WRITERS)
-        if self.asks or (self.judge and read_spec(self.judge).asks_a_model):
+        if self.asks or (self.judge and parse_evaluator(self.judge).asks_a_model):
             self.contestant.check()
         if self.solver != NOBODY:
             self.solving.check()

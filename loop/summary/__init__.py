@@ -1,31 +1,30 @@
 """A run in numbers: success by arm, round and task, with intervals, costs and origin."""
 
-from loop.summary.markdown import as_markdown
+from loop.summary.format import format_comparison, format_headline
 from loop.summary.measure import summarize
-from loop.summary.shape import (
+from loop.summary.render import format_markdown, print_summary
+from loop.summary.schema import (
+    ArmComparison,
     ArmRow,
-    Comparison,
-    Rate,
-    RoundRow,
+    RoundSummary,
     RunMeta,
+    SuccessRate,
     Summary,
     read_summary,
     read_summary_file,
     write_summary,
 )
-from loop.summary.tables import print_summary
-from loop.summary.words import compared, headline
 
 __all__ = [
+    "ArmComparison",
     "ArmRow",
-    "Comparison",
-    "Rate",
-    "RoundRow",
+    "RoundSummary",
     "RunMeta",
+    "SuccessRate",
     "Summary",
-    "as_markdown",
-    "compared",
-    "headline",
+    "format_comparison",
+    "format_headline",
+    "format_markdown",
     "print_summary",
     "read_summary",
     "read_summary_file",

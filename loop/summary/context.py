@@ -1,14 +1,69 @@
-"""What a benchmark's figures need beside them: templates, baselines, setup, what is unscored."""
+"""What a benchmark's figures need beside them: templates, baselines, setup, unscored episodes."""
 
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from loop.summary.baselines import BASELINES, PHASE, baseline_rows
-from loop.summary.macro import macro_row
-from loop.summary.shape import RunMeta, Summary
-from webagent.records import Score
+from evaluators.statistics import cluster_interval, wilson
+from loop.summary.schema import BaselineRow, MacroRow, RunMeta, Summary
+from webagent.records import SET_APART, Score
 from webagent.store import EpisodeSummary, Store
+
+NOTHING, GIVE_UP, REPLAY = "do nothing", "give up at once", "blind replay"
+BASELINES = (NOTHING, GIVE_UP, REPLAY)
+PHASE, RECORDING = SET_APART
+"""Phases of the episodes that are baselines, and of those that were played to be replayed."""
+
+
+def summarize_baselines(
+    entries: Sequence[EpisodeSummary], values: Mapping[str, float]
+) -> list[BaselineRow]:
+    """A row for each baseline that was scored; `values` has episodes' scores of the judge."""
+    measured: dict[tuple[str, int], list[float]] = {}
+    for entry in entries:
+        if entry.phase == "evaluate" and entry.id in values:
+            measured.setdefault((entry.task, entry.seed), []).append(values[entry.id])
+    rows = []
+    for name in BASELINES:
+        own = [e for e in entries if (e.phase, e.arm) == (PHASE, name) and e.id in values]
+        if own:
+            rows.append(_baseline_row(name, own, values, measured))
+    return rows
+
+
+def _baseline_row(
+    name: str,
+    own: Sequence[EpisodeSummary],
+    values: Mapping[str, float],
+    measured: Mapping[tuple[str, int], list[float]],
+) -> BaselineRow:
+    successes = sum(values[entry.id] for entry in own)
+    low, high = wilson(successes, len(own))
+    places = {(entry.task, entry.seed) for entry in own}
+    beside = [value for place in places for value in measured.get(place, ())]
+    return BaselineRow(
+        name=name,
+        success=successes / len(own),
+        low=low,
+        high=high,
+        episodes=len(own),
+        tasks=len({entry.task for entry in own}),
+        policy=sum(beside) / len(beside) if beside else None,
+    )
+
+
+def average_templates(
+    arm: str, outcomes: Iterable[tuple[str, float]], templates: Mapping[str, str]
+) -> MacroRow:
+    """From pairs of a task's name and the success of an episode."""
+    groups: dict[str, list[float]] = {}
+    for task, success in outcomes:
+        groups.setdefault(templates.get(task, task), []).append(success)
+    found = cluster_interval(list(groups.values()))
+    return MacroRow(
+        arm=arm, success=found.value, low=found.low, high=found.high, templates=len(groups)
+    )
+
 
 _LONGEST_REASON = 120
 _MOST_REASONS = 3
@@ -22,9 +77,11 @@ def add_context(
 ) -> None:
     """Put it into the summary; `outcomes` has, for each arm, tasks' names and successes."""
     entries = [*store.entries(phase="evaluate"), *store.entries(phase=PHASE)]
-    values, unscored = _said(entries, store.scores(phase=["evaluate", PHASE]), meta.judge)
-    summary["macro"] = [macro_row(arm, pairs, meta.templates) for arm, pairs in outcomes.items()]
-    summary["baselines"] = baseline_rows(entries, values)
+    values, unscored = _read_headlines(entries, store.scores(phase=["evaluate", PHASE]), meta.judge)
+    summary["macro"] = [
+        average_templates(arm, pairs, meta.templates) for arm, pairs in outcomes.items()
+    ]
+    summary["baselines"] = summarize_baselines(entries, values)
     begun = min((entry.started for entry in store.entries("any")), default=None)
     changed = " with changes that were not committed" * summary["modified"]
     facts = {
@@ -45,7 +102,7 @@ def add_context(
     ]
 
 
-def _said(
+def _read_headlines(
     entries: Sequence[EpisodeSummary], scores: Mapping[str, Sequence[Score]], judge: str
 ) -> tuple[dict[str, float], Counter[str]]:
     """Episodes' headline scores, and why episodes of the policy have none."""

@@ -3,10 +3,10 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypedDict
 
 from evaluators.statistics import Outcomes, difference, wilson
 from loop.arms import ARMS
+from loop.summary.schema import DriftRow
 from webagent.records import Score
 from webagent.store import EpisodeSummary, Store
 
@@ -14,34 +14,8 @@ OWN, FROZEN = "judged", "frozen"
 """Names of the scores that an arm's own learned judge and the frozen one leave."""
 
 
-class DriftRow(TypedDict):
-    """An arm with a learned judge after a round, on the episodes it was measured with."""
-
-    arm: str
-    round: int
-    episodes: int
-    true: float
-    """Share that the tasks' checks pass."""
-    believed: float
-    """Share that the arm takes for successes."""
-    frozen: float
-    """Share that the judge from before the first round passes."""
-    gap: float
-    """Believed less true."""
-    low: float
-    """95 %, over repeats and tasks."""
-    high: float
-    kept: int
-    """Episodes of the round, collected to learn from, that were taken for successes."""
-    wrong: float
-    """Share of these that are none."""
-    wrong_low: float
-    """Wilson's 95 % interval."""
-    wrong_high: float
-
-
 @dataclass(frozen=True, slots=True)
-class _Judged:
+class _JudgedEpisode:
     """An episode with the truth and what was believed."""
 
     entry: EpisodeSummary
@@ -50,19 +24,21 @@ class _Judged:
     frozen: float
 
 
-def drift(store: Store, judge: str) -> list[DriftRow]:
+def measure_drift(store: Store, judge: str) -> list[DriftRow]:
     """A row for every arm and round that a learned judge looked at. Raises `StoreError`."""
-    measured = _grouped(_judged(store, judge, "evaluate"))
-    collected = _grouped(_judged(store, judge, "collect"))
+    measured = _group_episodes(_read_judged(store, judge, "evaluate"))
+    collected = _group_episodes(_read_judged(store, judge, "collect"))
     rows = []
     for (arm, number), episodes in sorted(measured.items(), key=lambda item: _order(*item[0])):
         kept = [one for one in collected.get((arm, number), ()) if one.believed >= 0.5]
-        rows.append(_row(arm, number, episodes, kept))
+        rows.append(_drift_row(arm, number, episodes, kept))
     return rows
 
 
-def _row(arm: str, number: int, episodes: Sequence[_Judged], kept: Sequence[_Judged]) -> DriftRow:
-    gap = difference(_outcomes(episodes, "believed"), _outcomes(episodes, "true"))
+def _drift_row(
+    arm: str, number: int, episodes: Sequence[_JudgedEpisode], kept: Sequence[_JudgedEpisode]
+) -> DriftRow:
+    gap = difference(_outcomes_by_judge(episodes, "believed"), _outcomes_by_judge(episodes, "true"))
     wrong = sum(one.true < 0.5 for one in kept)
     low, high = wilson(wrong, len(kept))
     assert gap is not None
@@ -83,7 +59,7 @@ def _row(arm: str, number: int, episodes: Sequence[_Judged], kept: Sequence[_Jud
     )
 
 
-def _judged(store: Store, judge: str, phase: str) -> list[_Judged]:
+def _read_judged(store: Store, judge: str, phase: str) -> list[_JudgedEpisode]:
     scores = store.scores(phase=phase)
     found = []
     for entry in store.entries(phase=phase):
@@ -92,7 +68,7 @@ def _judged(store: Store, judge: str, phase: str) -> list[_Judged]:
         if true is None or own is None or frozen is None:
             continue
         both = entry.arm in ARMS and ARMS[entry.arm].believes == "own and frozen"
-        found.append(_Judged(entry, true, min(own, frozen) if both else own, frozen))
+        found.append(_JudgedEpisode(entry, true, min(own, frozen) if both else own, frozen))
     return found
 
 
@@ -105,14 +81,16 @@ def _by_name(scores: Iterable[Score], judge: str) -> Mapping[str, float]:
     }
 
 
-def _outcomes(episodes: Iterable[_Judged], what: str) -> Outcomes:
+def _outcomes_by_judge(episodes: Iterable[_JudgedEpisode], what: str) -> Outcomes:
     return {
         (one.entry.repeat, one.entry.task, one.entry.seed): getattr(one, what) for one in episodes
     }
 
 
-def _grouped(episodes: Iterable[_Judged]) -> dict[tuple[str, int], list[_Judged]]:
-    groups: dict[tuple[str, int], list[_Judged]] = defaultdict(list)
+def _group_episodes(
+    episodes: Iterable[_JudgedEpisode],
+) -> dict[tuple[str, int], list[_JudgedEpisode]]:
+    groups: dict[tuple[str, int], list[_JudgedEpisode]] = defaultdict(list)
     for one in episodes:
         groups[one.entry.arm, one.entry.round].append(one)
     return groups

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from loop.summary.shape import ArmRow, Summary
+from loop.summary.schema import ArmRow, Summary
 
 COMPARED = ("self", "uniform")
 """The arm that should need fewer steps, and the one it is compared with."""
@@ -34,15 +34,15 @@ class Efficiency:
     repeats: int
 
 
-def same_success(summary: Summary, a: str, b: str) -> Efficiency | None:
+def compare_steps(summary: Summary, a: str, b: str) -> Efficiency | None:
     """The two arms of a run; None where one of them, or the course of it, is missing."""
     arms = {arm["name"]: arm for arm in summary["arms"]}
     if a not in arms or b not in arms:
         return None
-    return compare(a, curves_of(arms[a]), b, curves_of(arms[b]))
+    return compare_curves(a, read_curves(arms[a]), b, read_curves(arms[b]))
 
 
-def curves_of(arm: ArmRow) -> dict[int, Curve]:
+def read_curves(arm: ArmRow) -> dict[int, Curve]:
     """The course of each repeat."""
     found: dict[int, Curve] = {}
     for row in arm["rounds"]:
@@ -52,7 +52,7 @@ def curves_of(arm: ArmRow) -> dict[int, Curve]:
     return found
 
 
-def compare(
+def compare_curves(
     a: str, of_a: Mapping[int, Curve], b: str, of_b: Mapping[int, Curve]
 ) -> Efficiency | None:
     """Steps to the same success, over the repeats that both have in as many rounds.
@@ -78,7 +78,7 @@ def compare(
     return Efficiency(a, b, level, steps_a, steps_b, ratio, float(low), float(high), len(repeats))
 
 
-def sentences(efficiency: Efficiency | None) -> list[str]:
+def format_efficiency(efficiency: Efficiency | None) -> list[str]:
     """It in words; empty where there is nothing to say."""
     if efficiency is None:
         return []
@@ -98,7 +98,7 @@ def _steps(pairs: Sequence[tuple[Curve, Curve]]) -> tuple[float, float, float] |
     level = min(rise_a[-1], rise_b[-1])
     if level <= min(rise_a[0], rise_b[0]):
         return None
-    needed_a, needed_b = _reached(steps_a, rise_a, level), _reached(steps_b, rise_b, level)
+    needed_a, needed_b = _find_steps(steps_a, rise_a, level), _find_steps(steps_b, rise_b, level)
     return (float(level), needed_a, needed_b) if needed_a > 0 else None
 
 
@@ -119,7 +119,7 @@ def isotonic(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.array([mean for mean, count in blocks for _ in range(count)])
 
 
-def _reached(steps: NDArray[np.float64], rise: NDArray[np.float64], level: float) -> float:
+def _find_steps(steps: NDArray[np.float64], rise: NDArray[np.float64], level: float) -> float:
     """The first steps at which a course that never falls is at the level."""
     place = int(np.argmax(rise >= level - 1e-12))
     if place == 0:

@@ -9,18 +9,18 @@ from typing import TypeVar
 from evaluators.statistics import Outcomes, difference, mean_interval, wilson
 from loop.arms import ARMS
 from loop.summary.context import add_context
-from loop.summary.drift import drift
-from loop.summary.efficiency import COMPARED, same_success, sentences
-from loop.summary.shape import (
+from loop.summary.drift import measure_drift
+from loop.summary.efficiency import COMPARED, compare_steps, format_efficiency
+from loop.summary.schema import (
+    ArmComparison,
     ArmRow,
-    Comparison,
-    Rate,
     RepeatRow,
-    RoundRow,
+    RoundSummary,
     RunMeta,
+    SuccessRate,
     Summary,
 )
-from loop.summary.spent import spent
+from loop.summary.spending import summarize_spending
 from webagent.records import Ending, Score
 from webagent.rollout import INTERRUPTED
 from webagent.store import EpisodeSummary, Store
@@ -46,7 +46,7 @@ PAIRS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class MeasuredEpisode:
     """A held-out episode with the frozen judge's scores."""
 
     entry: EpisodeSummary
@@ -59,10 +59,10 @@ def summarize(store: Store, meta: RunMeta) -> Summary:
     """The numbers of a run, finished or under way. Raises `StoreError`."""
     entries = store.entries(phase="evaluate")
     scores = store.scores(phase="evaluate")
-    measured, judges = _scored(entries, scores, meta.judge)
-    arms = [_arm(store, name, measured, meta.tasks) for name in _in_order(measured)]
+    measured, judges = _read_measured(entries, scores, meta.judge)
+    arms = [_summarize_arm(store, name, measured, meta.tasks) for name in _order_arms(measured)]
     begun, *continued = meta.origins
-    failures = _failures(store, entries)
+    failures = _count_failures(store, entries)
     failures["unscored"] = len(entries) - len(measured)
     summary = Summary(
         benchmark=meta.benchmark,
@@ -77,29 +77,31 @@ def summarize(store: Store, meta: RunMeta) -> Summary:
         continued=continued,
         command=meta.command,
         judge=sorted(judges),
-        comparisons=[row for a, b in PAIRS if (row := _compared(measured, a, b))],
+        comparisons=[row for a, b in PAIRS if (row := _compare_arms(measured, a, b))],
         failures=failures,
     )
-    if drifted := drift(store, meta.judge):
+    if drifted := measure_drift(store, meta.judge):
         summary["drift"] = drifted
-    if (cost := spent(store)) is not None:
+    if (cost := summarize_spending(store)) is not None:
         summary["spent"] = cost
-    if told := [*meta.notes, *sentences(same_success(summary, *COMPARED))]:
+    if told := [*meta.notes, *format_efficiency(compare_steps(summary, *COMPARED))]:
         summary["notes"] = told
     if meta.setup:
-        add_context(summary, store, meta, {arm["name"]: _last(measured, arm) for arm in arms})
+        add_context(
+            summary, store, meta, {arm["name"]: _list_last_round(measured, arm) for arm in arms}
+        )
     return summary
 
 
-def _last(measured: Iterable[Measured], arm: ArmRow) -> list[tuple[str, float]]:
+def _list_last_round(measured: Iterable[MeasuredEpisode], arm: ArmRow) -> list[tuple[str, float]]:
     """What came of each episode of the arm's last round, by task."""
     name, number = arm["name"], arm["rounds"][-1]["round"]
-    return [(one.task, one.success) for one in measured if _is(one, name, number)]
+    return [(one.task, one.success) for one in measured if _is_of(one, name, number)]
 
 
-def _scored(
+def _read_measured(
     entries: Iterable[EpisodeSummary], scores: Mapping[str, Sequence[Score]], judge: str
-) -> tuple[list[Measured], set[str]]:
+) -> tuple[list[MeasuredEpisode], set[str]]:
     """The episodes the frozen judge has a headline score of, and who judged."""
     measured, judges = [], set[str]()
     for entry in entries:
@@ -109,7 +111,7 @@ def _scored(
             continue
         judges.add(headline.evaluator)
         passed = lenient.value if lenient and lenient.value is not None else headline.value
-        measured.append(Measured(entry, task_name(entry.task), headline.value, passed))
+        measured.append(MeasuredEpisode(entry, task_name(entry.task), headline.value, passed))
     return measured, judges
 
 
@@ -118,33 +120,37 @@ def task_name(task: str) -> str:
     return task.rsplit("/", 1)[-1].split("@", 1)[0]
 
 
-def _in_order(measured: Iterable[Measured]) -> list[str]:
+def _order_arms(measured: Iterable[MeasuredEpisode]) -> list[str]:
     """The arms that were measured, known ones first and in the order of their table."""
     names = {one.entry.arm for one in measured}
     return [*(name for name in ARMS if name in names), *sorted(names - ARMS.keys())]
 
 
-def _arm(store: Store, name: str, measured: Sequence[Measured], tasks: Sequence[str]) -> ArmRow:
+def _summarize_arm(
+    store: Store, name: str, measured: Sequence[MeasuredEpisode], tasks: Sequence[str]
+) -> ArmRow:
     own = [one for one in measured if one.entry.arm == name]
-    by_round = _grouped(own, lambda one: one.entry.round)
-    rows = [_round(store, name, number, by_round[number]) for number in sorted(by_round)]
+    by_round = _group_by(own, lambda one: one.entry.round)
+    rows = [_summarize_round(store, name, number, by_round[number]) for number in sorted(by_round)]
     if name in ARMS and name != BEFORE and not ARMS[name].weights_of and 0 not in by_round:
         repeats = {one.entry.repeat for one in own}
-        start = [m for m in measured if _is(m, BEFORE, 0) and m.entry.repeat in repeats]
-        rows = ([_round(store, BEFORE, 0, start)] if start else []) + rows
+        start = [m for m in measured if _is_of(m, BEFORE, 0) and m.entry.repeat in repeats]
+        rows = ([_summarize_round(store, BEFORE, 0, start)] if start else []) + rows
     last = by_round[max(by_round)]
-    by_task = _grouped(last, lambda one: one.task)
+    by_task = _group_by(last, lambda one: one.task)
     order = [*tasks, *sorted(by_task.keys() - set(tasks))]
     return ArmRow(
         name=name,
         rounds=rows,
-        by_task={task: _rate(by_task[task]) for task in order if task in by_task},
+        by_task={task: _measure_rate(by_task[task]) for task in order if task in by_task},
         endings=dict(Counter(str(one.entry.ending) for one in last).most_common()),
     )
 
 
-def _round(store: Store, arm: str, number: int, episodes: Sequence[Measured]) -> RoundRow:
-    by_repeat = _grouped(episodes, lambda one: one.entry.repeat)
+def _summarize_round(
+    store: Store, arm: str, number: int, episodes: Sequence[MeasuredEpisode]
+) -> RoundSummary:
+    by_repeat = _group_by(episodes, lambda one: one.entry.repeat)
     repeats = [
         RepeatRow(
             repeat=repeat,
@@ -152,22 +158,27 @@ def _round(store: Store, arm: str, number: int, episodes: Sequence[Measured]) ->
             episodes=len(ones),
             real_steps=(
                 store.count_real_steps(
-                    arm=_trainer(arm), repeat=repeat, round=range(1, number + 1), phase="collect"
+                    arm=_find_trainer(arm),
+                    repeat=repeat,
+                    round=range(1, number + 1),
+                    phase="collect",
                 )
             ),
         )
         for repeat, ones in sorted(by_repeat.items())
     ]
     spread = mean_interval([row["success"] for row in repeats]) if len(repeats) > 1 else None
-    costs = [_costs(store, arm, repeat, number, ones) for repeat, ones in by_repeat.items()]
+    costs = [_read_costs(store, arm, repeat, number, ones) for repeat, ones in by_repeat.items()]
     mean_costs = {
         key: fmean(cost[key] for cost in costs) for key in costs[0] if all(key in c for c in costs)
     }
-    return RoundRow(
+    return RoundSummary(
         round=number,
-        **_rate(episodes),
+        **_measure_rate(episodes),
         real_steps=fmean(row["real_steps"] for row in repeats),
-        imagined_steps=fmean(_imagined_steps(store, arm, repeat, number) for repeat in by_repeat),
+        imagined_steps=fmean(
+            _count_imagined_steps(store, arm, repeat, number) for repeat in by_repeat
+        ),
         seconds=mean_costs.pop("seconds"),
         costs=mean_costs,
         repeats_low=spread.low if spread else None,
@@ -176,10 +187,10 @@ def _round(store: Store, arm: str, number: int, episodes: Sequence[Measured]) ->
     )
 
 
-def _rate(episodes: Sequence[Measured]) -> Rate:
+def _measure_rate(episodes: Sequence[MeasuredEpisode]) -> SuccessRate:
     successes = sum(one.success for one in episodes)
     low, high = wilson(successes, len(episodes))
-    return Rate(
+    return SuccessRate(
         success=successes / len(episodes),
         low=low,
         high=high,
@@ -188,16 +199,16 @@ def _rate(episodes: Sequence[Measured]) -> Rate:
     )
 
 
-def _imagined_steps(store: Store, arm: str, repeat: int, number: int) -> int:
+def _count_imagined_steps(store: Store, arm: str, repeat: int, number: int) -> int:
     """Imagined steps offered to the training of the weights measured here, and those looked ahead
     in the measurement itself."""
     dreams = store.entries(
-        arm=_trainer(arm), repeat=repeat, round=range(1, number + 1), world="imagined"
+        arm=_find_trainer(arm), repeat=repeat, round=range(1, number + 1), world="imagined"
     )
-    return sum(dream.steps for dream in dreams) + _looked_ahead(store, arm, repeat, number)
+    return sum(dream.steps for dream in dreams) + _count_lookahead(store, arm, repeat, number)
 
 
-def _looked_ahead(store: Store, arm: str, repeat: int, number: int) -> int:
+def _count_lookahead(store: Store, arm: str, repeat: int, number: int) -> int:
     if arm not in ARMS or ARMS[arm].acts_by != "lookahead":
         return 0
     episodes = store.trajectories(arm=arm, repeat=repeat, round=number, phase="evaluate")
@@ -208,13 +219,13 @@ def _looked_ahead(store: Store, arm: str, repeat: int, number: int) -> int:
     )
 
 
-def _trainer(arm: str) -> str:
+def _find_trainer(arm: str) -> str:
     """The arm whose experience counts: its own, or that of the arm whose weights it uses."""
     return (ARMS[arm].weights_of if arm in ARMS else "") or arm
 
 
-def _costs(
-    store: Store, arm: str, repeat: int, number: int, episodes: Sequence[Measured]
+def _read_costs(
+    store: Store, arm: str, repeat: int, number: int, episodes: Sequence[MeasuredEpisode]
 ) -> dict[str, float]:
     """What the run noted of the round; without a note its time is that of the measurement."""
     started = min(one.entry.started for one in episodes)
@@ -228,7 +239,7 @@ def _costs(
     return {"seconds": ended - started, **numbers}
 
 
-def _compared(measured: Sequence[Measured], a: str, b: str) -> Comparison | None:
+def _compare_arms(measured: Sequence[MeasuredEpisode], a: str, b: str) -> ArmComparison | None:
     """The two arms at the last round that both were measured in; what never changes fits any."""
     rounds = {arm: {m.entry.round for m in measured if m.entry.arm == arm} for arm in (a, b)}
     common = rounds[a] if b == BEFORE else rounds[a] & rounds[b]
@@ -240,7 +251,7 @@ def _compared(measured: Sequence[Measured], a: str, b: str) -> Comparison | None
     found, these = difference(of_a, of_b), difference(of_a, of_b, fixed_tasks=True)
     if found is None or these is None:
         return None
-    return Comparison(
+    return ArmComparison(
         a=a,
         b=b,
         round=number,
@@ -253,38 +264,38 @@ def _compared(measured: Sequence[Measured], a: str, b: str) -> Comparison | None
     )
 
 
-def _outcomes(measured: Iterable[Measured], arm: str, number: int) -> Outcomes:
+def _outcomes(measured: Iterable[MeasuredEpisode], arm: str, number: int) -> Outcomes:
     return {
         (one.entry.repeat, one.task, one.entry.seed): one.success
         for one in measured
-        if _is(one, arm, number)
+        if _is_of(one, arm, number)
     }
 
 
-def _is(one: Measured, arm: str, number: int) -> bool:
+def _is_of(one: MeasuredEpisode, arm: str, number: int) -> bool:
     return one.entry.arm == arm and one.entry.round == number
 
 
-def _failures(store: Store, played: Iterable[EpisodeSummary]) -> dict[str, int]:
+def _count_failures(store: Store, played: Iterable[EpisodeSummary]) -> dict[str, int]:
     """Attempts that ended for reasons outside the agent, and measurements lost to them."""
     kinds = [ending for ending in Ending if ending.is_infrastructure]
     failed = store.entries("finished", ending=kinds)
     counts = Counter(INTERRUPTED if one.error == INTERRUPTED else str(one.ending) for one in failed)
-    lost = {_place(one) for one in failed if one.phase == "evaluate"}
-    lost -= {_place(one) for one in played}
+    lost = {_place_in_plan(one) for one in failed if one.phase == "evaluate"}
+    lost -= {_place_in_plan(one) for one in played}
     names = (*map(str, kinds), INTERRUPTED)
     return {**{name: counts[name] for name in names}, "masked": len(lost)}
 
 
-def _place(entry: EpisodeSummary) -> tuple[str, int, int, int]:
+def _place_in_plan(entry: EpisodeSummary) -> tuple[str, int, int, int]:
     """The place in its plan, the same for all attempts."""
     return entry.arm, entry.repeat, entry.round, entry.index
 
 
-def _grouped(
-    items: Iterable[Measured], key: Callable[[Measured], Key]
-) -> dict[Key, list[Measured]]:
-    groups: dict[Key, list[Measured]] = defaultdict(list)
+def _group_by(
+    items: Iterable[MeasuredEpisode], key: Callable[[MeasuredEpisode], Key]
+) -> dict[Key, list[MeasuredEpisode]]:
+    groups: dict[Key, list[MeasuredEpisode]] = defaultdict(list)
     for item in items:
         groups[key(item)].append(item)
     return groups

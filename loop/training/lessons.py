@@ -1,13 +1,17 @@
-"""What the episodes of runs teach, as units of rows for the trainer."""
+"""What the stored episodes of runs teach, as units of rows for the trainer."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from statistics import fmean
 
-from evaluators.steps import JudgedStep, StepJudgement, step_labels, step_rewards
+from evaluators.steps import JudgedStep, StepJudgement, by_rules, kept, step_labels, step_rewards
 from loop.training.settings import TrainSettings
+from tasks.suite import split_of
 from webagent.errors import SetupError
 from webagent.records import Trajectory
+from webagent.store import Store
 from webagent.training.language.advantages import (
     critic_advantages,
     group_advantages,
@@ -26,7 +30,7 @@ Judgements = Mapping[str, StepJudgement]
 """What is thought of the steps, by episode id."""
 
 
-def lessons(
+def build_units(
     settings: TrainSettings,
     episodes: Sequence[Trajectory],
     scores: Scores,
@@ -49,7 +53,7 @@ def lessons(
     else:
         units = _policy_units(settings, scored, scores, encode, judged)
     if not units:
-        raise SetupError(_nothing(settings, episodes, scores))
+        raise SetupError(_explain_nothing(settings, episodes, scores))
     return units
 
 
@@ -62,22 +66,22 @@ def _policy_units(
 ) -> list[Unit]:
     if judged and settings.objective in ("grpo", "gspo"):
         rewards = {
-            one.id: step_rewards(_judgement(one, judged), scores[one.id])
+            one.id: step_rewards(_find_judgement(one, judged), scores[one.id])
             for one in episodes
             if one.steps
         }
-        return _advanced(episodes, step_advantages(rewards, _groups(episodes)))
+        return _advantage_units(episodes, step_advantages(rewards, _group_by_seed(episodes)))
     if settings.objective == "sft":
         labels = {name: step_labels(one) for name, one in (judged or {}).items()}
         return [
             Unit((row,))
             for one in successes(episodes, scores, most=settings.most or None)
-            for row in _rows(one, encode, step_weights(one, labels.get(one.id)))
+            for row in _encode_rows(one, encode, step_weights(one, labels.get(one.id)))
         ]
     return _POLICY[settings.objective](settings, episodes, scores, encode)
 
 
-def _judgement(episode: Trajectory, judged: Judgements) -> StepJudgement:
+def _find_judgement(episode: Trajectory, judged: Judgements) -> StepJudgement:
     """The episode's judgement, an open one where there is none of as many steps."""
     found = judged.get(episode.id)
     if found is not None and len(found.steps) == len(episode.steps):
@@ -85,28 +89,28 @@ def _judgement(episode: Trajectory, judged: Judgements) -> StepJudgement:
     return StepJudgement(episode.id, "", (JudgedStep(),) * len(episode.steps))
 
 
-def _compared(
+def _pair_units(
     settings: TrainSettings, episodes: Sequence[Trajectory], scores: Scores, encode: Encode
 ) -> list[Unit]:
     """A success beside a failure at the same task and seed."""
     by_id = {one.id: one for one in episodes}
-    pairs = episode_pairs(scores, _groups(episodes), most=settings.most or None)
-    sides = ((_rows(by_id[a], encode), _rows(by_id[b], encode)) for a, b in pairs)
+    pairs = episode_pairs(scores, _group_by_seed(episodes), most=settings.most or None)
+    sides = ((_encode_rows(by_id[a], encode), _encode_rows(by_id[b], encode)) for a, b in pairs)
     return [pair(better, worse) for better, worse in sides if better and worse]
 
 
-def _valued(
+def _value_units(
     settings: TrainSettings, episodes: Sequence[Trajectory], scores: Scores, encode: Encode
 ) -> list[Unit]:
     """Each step as good or as bad as its episode."""
     return [
         Unit((row,), better=int(scores[one.id] >= 0.5))
         for one in episodes
-        for row in _rows(one, encode, merged=False)
+        for row in _encode_rows(one, encode, merged=False)
     ]
 
 
-def _regressed(
+def _regress_units(
     settings: TrainSettings, episodes: Sequence[Trajectory], scores: Scores, encode: Encode
 ) -> list[Unit]:
     """WebRL's advantages, the share of a task's episodes that succeed in place of a critic."""
@@ -119,48 +123,48 @@ def _regressed(
         )
         for one in episodes
     }
-    return _advanced(episodes, advantages)
+    return _advantage_units(episodes, advantages)
 
 
-def _grouped(
+def _group_units(
     settings: TrainSettings, episodes: Sequence[Trajectory], scores: Scores, encode: Encode
 ) -> list[Unit]:
     """Advantages within groups of episodes at one task and seed; groups without any are dropped."""
     rewards = {one.id: scores[one.id] for one in episodes}
-    found = group_advantages(rewards, _groups(episodes))
+    found = group_advantages(rewards, _group_by_seed(episodes))
     if not settings.step_groups:
-        return _advanced(episodes, found)
+        return _advantage_units(episodes, found)
     steps = step_group_advantages(episodes, rewards)
     both = {
         name: [value + settings.step_groups * step for step in steps[name]]
         for name, value in found.items()
     }
-    return _advanced(episodes, both)
+    return _advantage_units(episodes, both)
 
 
 _POLICY = {
-    "dpo": _compared,
-    "kto": _valued,
-    "webrl": _regressed,
-    "grpo": _grouped,
-    "gspo": _grouped,
+    "dpo": _pair_units,
+    "kto": _value_units,
+    "webrl": _regress_units,
+    "grpo": _group_units,
+    "gspo": _group_units,
 }
 
 
-def _advanced(
+def _advantage_units(
     episodes: Iterable[Trajectory], advantages: Mapping[str, float | Sequence[float]]
 ) -> list[Unit]:
     """Sampled steps with their advantages; demonstrated ones have no behaviour to compare with."""
-    rows = (row for one in episodes if one.id in advantages for row in _sampled(one))
+    rows = (row for one in episodes if one.id in advantages for row in _sampled_rows(one))
     return [Unit((row,)) for row in merge(with_advantages(rows, advantages))]
 
 
-def _sampled(episode: Trajectory) -> list[TokenRow]:
+def _sampled_rows(episode: Trajectory) -> list[TokenRow]:
     given = [float(bool(step.decision.sampled_ids)) for step in episode.steps]
     return [row for row in step_rows(episode, weights=given) if row.has_behaviour]
 
 
-def _rows(
+def _encode_rows(
     episode: Trajectory,
     encode: Encode,
     weights: Sequence[float] | None = None,
@@ -171,11 +175,13 @@ def _rows(
     return merge(rows) if merged else rows
 
 
-def _groups(episodes: Iterable[Trajectory]) -> dict[str, str]:
+def _group_by_seed(episodes: Iterable[Trajectory]) -> dict[str, str]:
     return {one.id: f"{one.task.id}:{one.task.seed}" for one in episodes}
 
 
-def _nothing(settings: TrainSettings, episodes: Sequence[Trajectory], scores: Scores) -> str:
+def _explain_nothing(
+    settings: TrainSettings, episodes: Sequence[Trajectory], scores: Scores
+) -> str:
     good = sum(score >= 0.5 for score in scores.values())
     wanted = {
         "sft": "successes to imitate",
@@ -187,3 +193,61 @@ def _nothing(settings: TrainSettings, episodes: Sequence[Trajectory], scores: Sc
         f"nothing to train on: {len(episodes)} episodes, {len(scores)} of them scored as"
         f" {settings.score!r}, {good} successes; --objective {settings.objective} needs {wanted}"
     )
+
+
+RULES = "rules"
+"""The source that needs no model and judges when it is asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Experience:
+    """What was played and how well it went."""
+
+    episodes: Sequence[Trajectory]
+    scores: Scores
+    held_out: int
+    """Episodes left out, since measurements are made on their seeds."""
+    judged: Mapping[str, StepJudgement] = field(default_factory=dict)
+    """What is thought of the steps, by episode id, as far as that was asked for."""
+
+
+def load_experience(runs: Sequence[Path], score: str, steps: str = "") -> Experience:
+    """All that the runs hold on seeds for training. Raises `StoreError` for what is no run.
+
+    `steps` names whose judgements of steps are wanted, as in `TrainSettings`.
+    """
+    episodes, scores, held_out = [], {}, 0
+    judged: dict[str, StepJudgement] = {}
+    for run in runs:
+        with Store.open(run) as store:
+            for name, found in store.scores().items():
+                values = [each.value for each in found if each.name == score]
+                if values and values[0] is not None:
+                    scores[name] = values[0]
+            for episode in store.trajectories():
+                if _is_for_training(episode):
+                    episodes.append(episode)
+                else:
+                    held_out += 1
+            if steps and steps != RULES:
+                judged |= kept(store, steps)
+    names = {episode.id for episode in episodes}
+    scores = {name: value for name, value in scores.items() if name in names}
+    if steps == RULES:
+        judged = {
+            one.id: by_rules(one, succeeded=scores[one.id] >= 0.5 if one.id in scores else None)
+            for one in episodes
+        }
+    judged = {name: one for name, one in judged.items() if name in names}
+    if steps and not judged:
+        raise SetupError(
+            f"the runs hold no judgement of steps by {steps!r}; make some, or give --steps rules"
+        )
+    return Experience(episodes, scores, held_out, judged)
+
+
+def _is_for_training(episode: Trajectory) -> bool:
+    try:
+        return split_of(episode.task.seed) == "train"
+    except ValueError:
+        return False

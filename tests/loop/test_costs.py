@@ -15,10 +15,11 @@ from loop.console.outcome import Status
 from loop.console.progress import count_episodes
 from loop.costs import Caps, open_ledger, run_within_caps
 from loop.costs import format_spending as in_words
-from loop.measurement.clock import Clock
-from loop.summary import as_markdown, read_summary
-from loop.summary.spent import SpentRow, spent
-from loop.summary.words import spent_cells
+from loop.measurement.measurement import CostRecorder
+from loop.summary import format_markdown, read_summary
+from loop.summary.format import format_spending_rows
+from loop.summary.schema import SpentRow
+from loop.summary.spending import summarize_spending
 from perf.fakes.chat_server import Behave, ChatServer
 from perf.fakes.policy import oracle
 from perf.fakes.run import episode
@@ -78,7 +79,7 @@ async def session(store: Store, caps: Caps, seconds: float | None = None) -> Pla
         return FakeWorld()
 
     async def work() -> None:
-        with Clock(store, "tiny") as clock:
+        with CostRecorder(store, "tiny") as clock:
             await collect(plan, player, world, concurrency=3, recorder=clock)
 
     await run_within_caps(work(), ledger, store, seconds)
@@ -93,7 +94,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 def told(store: Store) -> SpentRow:
     """What the run has spent."""
-    row = spent(store)
+    row = summarize_spending(store)
     assert row is not None
     return row
 
@@ -152,15 +153,15 @@ async def test_small_sums_are_told_from_nothing_and_unknown_ones_are_never_told_
 ) -> None:
     await session(store, Caps())
     row = told(store)
-    assert [cells[-1] for cells in spent_cells(row)] == [
+    assert [cells[-1] for cells in format_spending_rows(row)] == [
         "0.000020 USD",
         "0.000060 USD",
         "0.00036 USD",
     ]
     open_ledger(store, Caps(), Prices())
-    assert [cells[-1] for cells in spent_cells(told(store))] == ["unknown"] * 3
+    assert [cells[-1] for cells in format_spending_rows(told(store))] == ["unknown"] * 3
     open_ledger(store, Caps(), Prices({"tiny": Price(own=True)}))
-    assert [cells[-1] for cells in spent_cells(told(store))] == ["–"] * 3
+    assert [cells[-1] for cells in format_spending_rows(told(store))] == ["–"] * 3
 
 
 async def test_an_error_in_the_work_is_not_swallowed(store: Store) -> None:
@@ -229,7 +230,7 @@ def test_a_benchmark_stops_at_its_cap_says_so_and_goes_on(
     assert summary["spent"]["stopped"] == ""
     assert summary["spent"]["asked"][0]["requests"] == len(server.requests)
     read = summary["spent"]["per_step"]["input_tokens"]
-    assert f"| a step | {read:,.0f} | 7 |" in as_markdown(summary, "c")
+    assert f"| a step | {read:,.0f} | 7 |" in format_markdown(summary, "c")
 
 
 @pytest.mark.browser

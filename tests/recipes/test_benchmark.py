@@ -21,7 +21,7 @@ from benchmarks.miniwob import tasks as miniwob
 from loop.console.outcome import Status, Stopped, run_until_stopped
 from loop.console.progress import count_episodes
 from loop.folder import RunFolder
-from loop.measurement.selection import plan as _plan
+from loop.measurement.selection import plan_benchmark as _plan
 from loop.measurement.settings import BenchmarkConfig
 from loop.policies import ScriptedSolutions
 from loop.summary import read_summary

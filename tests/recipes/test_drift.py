@@ -9,8 +9,8 @@ from rich.console import Console
 
 from apps.report.page import page
 from loop.folder import read_origin
-from loop.summary import RunMeta, as_markdown, print_summary, summarize
-from loop.summary.drift import DriftRow
+from loop.summary import RunMeta, format_markdown, print_summary, summarize
+from loop.summary.schema import DriftRow
 from perf.fakes.run import JUDGE, TASKS, episode
 from webagent.records import Provenance, Score
 from webagent.store import Store
@@ -83,6 +83,6 @@ def test_a_run_whose_arms_see_the_checks_has_no_such_table(tmp_path: Path) -> No
 def test_the_table_stands_on_the_terminal_in_markdown_and_in_the_report(run: Store) -> None:
     summary, out = summarize(run, META), StringIO()
     print_summary(summary, Console(file=out, width=140))
-    for text in (out.getvalue(), as_markdown(summary, "Run"), page(summary)):
+    for text in (out.getvalue(), format_markdown(summary, "Run"), page(summary)):
         assert "believed − true" in text
         assert "+25.0" in text

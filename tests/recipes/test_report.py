@@ -15,9 +15,9 @@ from apps.report.page import page
 from loop.folder import read_origin
 from loop.summary import (
     RunMeta,
-    as_markdown,
-    compared,
-    headline,
+    format_comparison,
+    format_headline,
+    format_markdown,
     print_summary,
     summarize,
     write_summary,
@@ -101,7 +101,7 @@ def test_what_pages_and_commands_say_is_shown_as_text(read: Reader) -> None:
 def test_the_first_heading_is_the_sentence_that_the_interval_allows(
     read: Reader, store: Store
 ) -> None:
-    assert headline(summarize(store, META)) in words(read)
+    assert format_headline(summarize(store, META)) in words(read)
 
 
 def test_every_arm_round_task_and_comparison_is_on_the_page(read: Reader, store: Store) -> None:
@@ -111,7 +111,7 @@ def test_every_arm_round_task_and_comparison_is_on_the_page(read: Reader, store:
         for row in arm["rounds"]:
             assert f"{100 * row['low']:.1f}–{100 * row['high']:.1f}" in read.text
     assert all(task in read.text for task in TASKS)
-    sentences = [compared(row).rsplit(" (", 1)[0] for row in summary["comparisons"]]
+    sentences = [format_comparison(row).rsplit(" (", 1)[0] for row in summary["comparisons"]]
     assert all(s in words(read) or s.replace("no ", "No ", 1) in words(read) for s in sentences)
     assert all(version in read.text for version in summary["versions"].values())
 
@@ -162,7 +162,7 @@ def test_the_lenient_rule_is_told_where_the_benchmark_has_one(
     fill(store, {("oracle", 0): 1.0}, repeats=1)
     summary = summarize(store, replace(META, benchmark=benchmark))
     print_summary(summary)
-    printed, published = capsys.readouterr().out, as_markdown(summary, "Run")
+    printed, published = capsys.readouterr().out, format_markdown(summary, "Run")
     for told in (printed, published, words(Reader(page(summary, store)))):
         assert bool(re.search(r"\braw (reward|[>=])", told)) is is_told
     head, _, row = published.split("| arm |")[1].splitlines()[:3]

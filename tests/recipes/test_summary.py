@@ -17,16 +17,16 @@ from loop.summary import (
     ArmRow,
     RunMeta,
     Summary,
-    as_markdown,
-    compared,
-    headline,
+    format_comparison,
+    format_headline,
+    format_markdown,
     print_summary,
     read_summary,
     summarize,
     write_summary,
 )
+from loop.summary.format import format_percent, format_points, format_sources
 from loop.summary.measure import PAIRS
-from loop.summary.words import percent, points, sources
 from perf.fakes.run import JUDGE, TASKS, episode, fill, measure
 from webagent.errors import StoreError
 from webagent.records import Ending, Provenance, Score
@@ -58,7 +58,7 @@ def arm(summary: Summary, name: str) -> ArmRow:
 def test_a_run_without_a_measurement_has_a_summary(store: Store) -> None:
     summary = summarize(store, META)
     assert (summary["arms"], summary["repeats"], summary["seeds"]) == ([], 0, [])
-    assert headline(summary) == "Nothing has been measured yet."
+    assert format_headline(summary) == "Nothing has been measured yet."
     print_summary(summary, Console(file=StringIO()))
 
 
@@ -207,7 +207,7 @@ def test_a_run_gone_on_with_elsewhere_names_both_sources(store: Store) -> None:
     fill(store, {("none", 0): 0.5})
     now = META.origins[0]
     earlier = Origin(commit="ab" * 20, modified=True, versions=now["versions"] | {"torch": "2.0"})
-    begun, continued = sources(summarize(store, replace(META, origins=(earlier, now))))
+    begun, continued = format_sources(summarize(store, replace(META, origins=(earlier, now))))
     assert begun == "abababababab with changes that were not committed"
     assert continued.startswith(now["commit"][:12])
     assert continued.endswith(f"(torch {now['versions']['torch']})")
@@ -234,15 +234,15 @@ def test_a_difference_is_told_only_where_the_interval_leaves_zero_out(store: Sto
     fill(store, RATES, repeats=3, seeds=20)
     (row,) = [c for c in summarize(store, META)["comparisons"] if c["b"] == "control"]
     shown = {**row, "difference": 0.091, "low": 0.052, "high": 0.13}
-    assert compared(shown) == (  # type: ignore[arg-type]
+    assert format_comparison(shown) == (  # type: ignore[arg-type]
         "self is 9.1 points above control (95 % interval 5.2 to 13.0)"
     )
     below = {**row, "difference": -0.091, "low": -0.13, "high": -0.052}
-    assert compared(below) == (  # type: ignore[arg-type]
+    assert format_comparison(below) == (  # type: ignore[arg-type]
         "self is 9.1 points below control (95 % interval −13.0 to −5.2)"
     )
     unclear = {**row, "difference": 0.004, "low": -0.012, "high": 0.02}
-    assert compared(unclear) == (  # type: ignore[arg-type]
+    assert format_comparison(unclear) == (  # type: ignore[arg-type]
         "no difference between self and control is shown (+0.4, 95 % interval −1.2 to 2.0)"
     )
 
@@ -251,20 +251,20 @@ def test_a_limit_that_rounds_to_zero_shows_nothing(store: Store) -> None:
     fill(store, RATES)
     (row,) = [c for c in summarize(store, META)["comparisons"] if c["b"] == "control"]
     edge = {**row, "difference": 0.05, "low": 0.0004, "high": 0.1}
-    assert "no difference" in compared(edge)  # type: ignore[arg-type]
+    assert "no difference" in format_comparison(edge)  # type: ignore[arg-type]
 
 
 def test_seeds_that_were_tuned_on_are_not_called_held_out(store: Store) -> None:
     fill(store, {("none", 0): 0.5}, repeats=1)
-    assert "20 held-out episodes" in headline(summarize(store, META))
-    tuned = headline(summarize(store, replace(META, split="development")))
+    assert "20 held-out episodes" in format_headline(summarize(store, META))
+    tuned = format_headline(summarize(store, replace(META, split="development")))
     assert "20 development episodes" in tuned
 
 
 def test_numbers_are_written_with_a_real_minus_and_no_minus_zero() -> None:
-    assert [points(v) for v in (-0.0123, -0.0001, 0.5)] == ["−1.2", "0.0", "50.0"]
-    assert [points(v, signed=True) for v in (0.01, 0.0, -0.01)] == ["+1.0", "0.0", "−1.0"]
-    assert percent(0.8234) == "82.3 %"
+    assert [format_points(v) for v in (-0.0123, -0.0001, 0.5)] == ["−1.2", "0.0", "50.0"]
+    assert [format_points(v, signed=True) for v in (0.01, 0.0, -0.01)] == ["+1.0", "0.0", "−1.0"]
+    assert format_percent(0.8234) == "82.3 %"
 
 
 def test_the_tables_show_every_arm_round_task_and_comparison(store: Store) -> None:
@@ -277,7 +277,7 @@ def test_the_tables_show_every_arm_round_task_and_comparison(store: Store) -> No
     assert all(
         f"{100 * row['success']:.1f}" in shown for a in summary["arms"] for row in a["rounds"]
     )
-    assert all(compared(row) in " ".join(shown.split()) for row in summary["comparisons"])
+    assert all(format_comparison(row) in " ".join(shown.split()) for row in summary["comparisons"])
     assert "set aside, never scored: nothing" in shown
 
 
@@ -307,7 +307,7 @@ def test_notes_and_the_steps_to_the_same_success_stand_wherever_a_summary_is_tol
     assert ("self", "uniform") in {(row["a"], row["b"]) for row in summary["comparisons"]}
     text = StringIO()
     print_summary(summary, Console(file=text, width=300))
-    for told in (text.getvalue(), as_markdown(summary, "run"), page(summary)):
+    for told in (text.getvalue(), format_markdown(summary, "run"), page(summary)):
         assert plateau in told and steps in told
 
 

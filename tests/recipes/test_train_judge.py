@@ -11,8 +11,8 @@ from evaluators.frozen import FrozenJudge, content_hash, write_frozen
 from evaluators.reward.builtin import RewardModel
 from evaluators.statistics import wilson
 from loop.console.outcome import Status
-from loop.judge_training import course
-from loop.judge_training.episodes import Labelled, family, part, read
+from loop.judge_training import training
+from loop.judge_training.episodes import LabelledEpisode, find_family, read_episodes, split_episodes
 from recipes import cli
 from tasks.task import Task
 from tests.fakes.lessons import episode, lesson
@@ -86,7 +86,7 @@ def test_started_again_it_goes_on_with_the_members_that_lack_and_gives_the_same(
     line = ["train-judge", str(run), *FEW, "--members", "2", "--out"]
     assert cli.main([*line, str(tmp_path / "whole")]) == 0
     taught = []
-    original = course._member
+    original = training._train_member
 
     def once(settings, episodes, number, say):  # type: ignore[no-untyped-def]
         if number in taught or (number == 1 and len(taught) == 1):
@@ -95,9 +95,9 @@ def test_started_again_it_goes_on_with_the_members_that_lack_and_gives_the_same(
         taught.append(number)
         return original(settings, episodes, number, say)
 
-    monkeypatch.setattr(course, "_member", once)
+    monkeypatch.setattr(training, "_train_member", once)
     assert cli.main([*line, str(tmp_path / "cut")]) == 3
-    monkeypatch.setattr(course, "_member", original)
+    monkeypatch.setattr(training, "_train_member", original)
     assert taught == [0, "killed"]
     assert cli.main([*line, str(tmp_path / "cut")]) == 0
     whole, cut = (content_hash(tmp_path / name / "judge") for name in ("whole", "cut"))
@@ -128,23 +128,23 @@ def test_a_frozen_judge_is_not_trained(
 def test_labels_of_people_take_the_place_of_scores(run: Path, tmp_path: Path) -> None:
     labels = tmp_path / "labels.json"
     labels.write_text(json.dumps({"press-one-1": 1, "find-it-2": 0, "nobody": 1}))
-    found = {e.trajectory.id: e.success for e in read([run], labels, "success")}
+    found = {e.trajectory.id: e.success for e in read_episodes([run], labels, "success")}
     assert found == {"press-one-1": True, "find-it-2": False}
     labels.write_text('{"press-one-1": "good"}')
     with pytest.raises(SetupError, match="each with 0 or 1"):
-        read([run], labels, "success")
+        read_episodes([run], labels, "success")
 
 
 def test_only_finished_and_labelled_episodes_are_read(run: Path) -> None:
-    ids = {e.trajectory.id for e in read([run], None, "success")}
+    ids = {e.trajectory.id for e in read_episodes([run], None, "success")}
     assert len(ids) == 160 and ids.isdisjoint({"broken", "unscored"})
     with pytest.raises(SetupError, match="score 'other'"):
-        read([run], None, "other")
+        read_episodes([run], None, "other")
 
 
 def test_no_seed_of_a_task_is_in_two_parts_and_families_are_held_out_whole(run: Path) -> None:
-    episodes = read([run], None, "success")
-    parts = part(episodes, 0.25)
+    episodes = read_episodes([run], None, "success")
+    parts = split_episodes(episodes, 0.25)
     keys = [
         {(e.task, e.trajectory.task.seed) for e in found}
         for found in (parts.taught, parts.calibrated, parts.seeds, parts.tasks)
@@ -155,28 +155,30 @@ def test_no_seed_of_a_task_is_in_two_parts_and_families_are_held_out_whole(run: 
 
 def test_variants_are_of_one_family_by_their_names_or_by_their_template() -> None:
     tabs = [Task(f"miniwob/{name}@1", "") for name in ("click-tab-2-hard", "click-tab")]
-    assert {family(task) for task in tabs} == {"click-tab"}
+    assert {find_family(task) for task in tabs} == {"click-tab"}
     close = Task("fossil/ticket-close@1", "", site="fossil@1", template="ticket-close")
-    assert family(close) == family(replace(close, id="fossil/other@1"))
-    assert family(close) != family(replace(close, template="ticket-open"))
-    assert family(close) != family(replace(close, site="oscar@1"))
+    assert find_family(close) == find_family(replace(close, id="fossil/other@1"))
+    assert find_family(close) != find_family(replace(close, template="ticket-open"))
+    assert find_family(close) != find_family(replace(close, site="oscar@1"))
 
 
 def test_splits_are_kept_where_the_seeds_have_them(run: Path) -> None:
     episodes = [
-        Labelled(replace(e.trajectory, task=replace(e.trajectory.task, seed=seed)), e.success)
-        for i, e in enumerate(read([run], None, "success"))
+        LabelledEpisode(
+            replace(e.trajectory, task=replace(e.trajectory.task, seed=seed)), e.success
+        )
+        for i, e in enumerate(read_episodes([run], None, "success"))
         for seed in [i + 1_000_000 * (i % 3)]
     ]
-    parts = part(episodes, 0.0)
+    parts = split_episodes(episodes, 0.0)
     for place, found in enumerate((parts.taught, parts.calibrated, parts.seeds)):
         assert found and {e.trajectory.task.seed // 1_000_000 for e in found} == {place}
 
 
 def test_one_outcome_alone_teaches_nothing(run: Path) -> None:
-    good = [e for e in read([run], None, "success") if e.success]
+    good = [e for e in read_episodes([run], None, "success") if e.success]
     with pytest.raises(SetupError, match="successes and failures"):
-        part(good, 0.0)
+        split_episodes(good, 0.0)
 
 
 @pytest.mark.parametrize(

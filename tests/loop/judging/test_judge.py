@@ -190,7 +190,7 @@ def asks(monkeypatch: pytest.MonkeyPatch, chat_server) -> Callable[..., list[str
     """The flags of a cascade and a judge behind the test server."""
 
     def flags(*behaviours: object) -> list[str]:
-        monkeypatch.setattr(specification, "judge_of", yes_or_no)
+        monkeypatch.setattr(specification, "build_judge", yes_or_no)
         monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
         chat_server.will(*behaviours)
         return ["--with", "cascade(rules, judge)", "judge", "--model", "m", "--concurrency", "1"]

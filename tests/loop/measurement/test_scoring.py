@@ -9,7 +9,7 @@ import pytest
 
 from evaluators.evaluator import Judged, Verdict
 from loop.folder import read_judge_id
-from loop.measurement.scoring import HEADLINE, Verdicts
+from loop.measurement.scoring import HEADLINE, EpisodeScorer
 from perf.fakes.run import episode
 from tasks.task import Check
 from webagent.errors import ModelError
@@ -49,10 +49,10 @@ def judge(*values: float | Exception | None) -> tuple[Judged, list[str]]:
 async def test_a_judge_is_asked_again_only_where_it_has_not_spoken(store: Store) -> None:
     first, second, third = (played(store, index) for index in range(3))
     model, asked = judge(1.0, None, ModelError("the server is gone"))
-    verdicts = Verdicts(store, model, True, Ledger())
+    verdicts = EpisodeScorer(store, model, True, Ledger())
     assert [await verdicts.give(each) for each in (first, second, third)] == [1.0, None, None]
     again, asked_again = judge(0.0, 1.0)
-    verdicts = Verdicts(store, again, True, Ledger())
+    verdicts = EpisodeScorer(store, again, True, Ledger())
     assert [await verdicts.give(each) for each in (first, second, third)] == [1.0, 0.0, 1.0]
     assert len(asked) == 3
     assert asked_again == [second.id, third.id]
@@ -64,7 +64,7 @@ async def test_a_judge_that_a_cap_has_silenced_leaves_no_verdict(store: Store) -
     model, _ = judge(ModelError("no more may be spent"))
     ledger = Ledger(Limits(tokens=1))
     ledger.stop("its time is up")
-    assert await Verdicts(store, model, True, ledger).give(whole) is None
+    assert await EpisodeScorer(store, model, True, ledger).give(whole) is None
     assert store.scores() == {}
 
 
@@ -75,7 +75,7 @@ async def test_checks_are_kept_beside_a_judge_where_there_are_any(store: Store) 
         store, 1, task=replace(episode(Provenance(), "x", 1, True).task, checks=(check,))
     )
     model, _ = judge(1.0, 0.0)
-    verdicts = Verdicts(store, model, True, Ledger())
+    verdicts = EpisodeScorer(store, model, True, Ledger())
     await asyncio.gather(verdicts.give(bare), verdicts.give(checked))
     said = {
         episode: {score.evaluator: score.value for score in scores}
@@ -90,5 +90,5 @@ async def test_checks_are_kept_beside_a_judge_where_there_are_any(store: Store) 
 async def test_an_episode_the_environment_failed_is_never_shown_to_a_judge(store: Store) -> None:
     lost = played(store, 0, ending=Ending.WORLD_FAILED, last=None)
     model, asked = judge(1.0)
-    assert await Verdicts(store, model, True, Ledger()).give(lost) is None
+    assert await EpisodeScorer(store, model, True, Ledger()).give(lost) is None
     assert asked == []

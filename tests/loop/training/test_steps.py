@@ -7,8 +7,7 @@ import pytest
 
 from evaluators.steps import JudgedStep, StepJudgement, keep
 from loop.console.outcome import Status
-from loop.training.experience import experience
-from loop.training.lessons import lessons
+from loop.training.lessons import build_units, load_experience
 from loop.training.settings import TrainSettings
 from perf.fakes import tiny_models
 from perf.fakes.run import episode
@@ -57,8 +56,8 @@ def a_run(folder: Path, *judged: tuple[bool, tuple[JudgedStep, ...]]) -> Path:
 def taught(run: Path, objective: str, steps: str) -> dict[tuple[str, int], float]:
     """The steps that are learnt, by episode and index, with the mean advantage of each."""
     settings = TrainSettings(runs=(run,), objective=objective, steps=steps)  # type: ignore[arg-type]
-    lived = experience((run,), "success", steps)
-    units = lessons(settings, lived.episodes, lived.scores, _write, _encode, lived.judged)
+    lived = load_experience((run,), "success", steps)
+    units = build_units(settings, lived.episodes, lived.scores, _write, _encode, lived.judged)
     found = {}
     for unit in units:
         for row in unit.rows:

@@ -8,10 +8,6 @@ from pathlib import Path
 from typing import NotRequired, TypedDict, cast
 
 from loop.folder import Origin
-from loop.summary.baselines import BaselineRow
-from loop.summary.drift import DriftRow
-from loop.summary.macro import MacroRow
-from loop.summary.spent import SpentRow
 from webagent.errors import StoreError
 
 FILE = "summary.json"
@@ -40,7 +36,7 @@ class RunMeta:
     """Sentences that belong beside the figures."""
 
 
-class Rate(TypedDict):
+class SuccessRate(TypedDict):
     """Successes of a number of episodes; all rates lie in [0, 1]."""
 
     success: float
@@ -61,7 +57,7 @@ class RepeatRow(TypedDict):
     real_steps: int
 
 
-class RoundRow(Rate):
+class RoundSummary(SuccessRate):
     """An arm after a round; all repeats together."""
 
     round: int
@@ -83,14 +79,14 @@ class ArmRow(TypedDict):
     """One way of using the same budget of real steps."""
 
     name: str
-    rounds: list[RoundRow]
-    by_task: dict[str, Rate]
+    rounds: list[RoundSummary]
+    by_task: dict[str, SuccessRate]
     """At the last round."""
     endings: dict[str, int]
     """How the episodes of the last round ended."""
 
 
-class Comparison(TypedDict):
+class ArmComparison(TypedDict):
     """How much higher a's success is than b's, at the last round both have."""
 
     a: str
@@ -106,6 +102,106 @@ class Comparison(TypedDict):
     these_high: float
     episodes: int
     """Pairs that were compared."""
+
+
+class DriftRow(TypedDict):
+    """An arm with a learned judge after a round, on the episodes it was measured with."""
+
+    arm: str
+    round: int
+    episodes: int
+    true: float
+    """Share that the tasks' checks pass."""
+    believed: float
+    """Share that the arm takes for successes."""
+    frozen: float
+    """Share that the judge from before the first round passes."""
+    gap: float
+    """Believed less true."""
+    low: float
+    """95 %, over repeats and tasks."""
+    high: float
+    kept: int
+    """Episodes of the round, collected to learn from, that were taken for successes."""
+    wrong: float
+    """Share of these that are none."""
+    wrong_low: float
+    """Wilson's 95 % interval."""
+    wrong_high: float
+
+
+class MacroRow(TypedDict):
+    """One arm's average over templates; rates lie in [0, 1]."""
+
+    arm: str
+    success: float
+    low: float
+    """95 %, for other templates like these; see `evaluators.statistics.cluster_interval`."""
+    high: float
+    templates: int
+
+
+class BaselineRow(TypedDict):
+    """One baseline; rates lie in [0, 1]."""
+
+    name: str
+    success: float
+    low: float
+    """Wilson's 95 % interval over the episodes."""
+    high: float
+    episodes: int
+    tasks: int
+    policy: float | None
+    """The policy's success on the same tasks and seeds; None where it has not played them."""
+
+
+class CostAmount(TypedDict):
+    """A cost; None where it is not known or there is none of the kind."""
+
+    input_tokens: float | None
+    output_tokens: float | None
+    seconds: float
+    """Deciding, of all episodes that went on at the same time."""
+    world_seconds: float
+    """Waiting for pages, likewise."""
+    money: float | None
+
+
+class ModelSpending(TypedDict):
+    """What was asked of one model in one role."""
+
+    role: str
+    model: str
+    requests: int
+    failed: int
+    uncounted: int
+    input_tokens: int
+    cached_input_tokens: int
+    output_tokens: int
+    seconds: float
+    money: float | None
+    currency: str
+    price: str
+    """`known`, `unknown` or `own weights`."""
+    price_date: str
+    price_source: str
+
+
+class SpentRow(TypedDict):
+    """What a run has spent so far, attempts included that were not scored; scripts that are played
+    beside the policy count neither as steps nor as episodes."""
+
+    steps: int
+    episodes: int
+    run: CostAmount
+    per_step: CostAmount | None
+    """None before there is a step."""
+    per_episode: CostAmount | None
+    currency: str
+    """Empty where no money is told of, or several kinds of it."""
+    asked: list[ModelSpending]
+    stopped: str
+    """Why the run stopped before its end; empty where it did not."""
 
 
 class Summary(TypedDict):
@@ -127,7 +223,7 @@ class Summary(TypedDict):
     command: str
     judge: list[str]
     """Ids of the evaluators whose scores these are."""
-    comparisons: list[Comparison]
+    comparisons: list[ArmComparison]
     failures: dict[str, int]
     """Attempts that say nothing about the agent, by kind; `masked` counts measured episodes that
     were lost for good, `unscored` those the judge abstained on."""
@@ -183,3 +279,10 @@ def read_summary_file(path: Path) -> Summary:
     if missing:
         raise StoreError(f"{path} is no summary of this version; it lacks {', '.join(missing)}")
     return cast(Summary, found)
+
+
+class BenchmarkResult(RunSummary):
+    """The summary of the run, or with `--preview` only what stands under `preview`."""
+
+    preview: NotRequired[dict[str, object]]
+    """What would be played and what it would take."""

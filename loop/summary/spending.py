@@ -1,91 +1,42 @@
 """What a run has spent: tokens, seconds and money by step, by episode and in all."""
 
 from collections.abc import Iterable, Mapping
-from typing import TypedDict
 
 from loop.costs import read_spending, read_stop_reason, read_stored_prices
-from loop.summary.baselines import PHASE, RECORDING
+from loop.summary.context import PHASE, RECORDING
+from loop.summary.schema import CostAmount, ModelSpending, SpentRow
 from webagent.models.metered import Spent
 from webagent.models.price import Prices
 from webagent.store import Store, Where
 
 
-class Amount(TypedDict):
-    """A cost; None where it is not known or there is none of the kind."""
-
-    input_tokens: float | None
-    output_tokens: float | None
-    seconds: float
-    """Deciding, of all episodes that went on at the same time."""
-    world_seconds: float
-    """Waiting for pages, likewise."""
-    money: float | None
-
-
-class Asked(TypedDict):
-    """What was asked of one model in one role."""
-
-    role: str
-    model: str
-    requests: int
-    failed: int
-    uncounted: int
-    input_tokens: int
-    cached_input_tokens: int
-    output_tokens: int
-    seconds: float
-    money: float | None
-    currency: str
-    price: str
-    """`known`, `unknown` or `own weights`."""
-    price_date: str
-    price_source: str
-
-
-class SpentRow(TypedDict):
-    """What a run has spent so far, attempts included that were not scored; scripts that are played
-    beside the policy count neither as steps nor as episodes."""
-
-    steps: int
-    episodes: int
-    run: Amount
-    per_step: Amount | None
-    """None before there is a step."""
-    per_episode: Amount | None
-    currency: str
-    """Empty where no money is told of, or several kinds of it."""
-    asked: list[Asked]
-    stopped: str
-    """Why the run stopped before its end; empty where it did not."""
-
-
-def spent(store: Store) -> SpentRow | None:
+def summarize_spending(store: Store) -> SpentRow | None:
     """From what the run noted; None for a run that keeps no ledger."""
     prices = read_stored_prices(store)
     if prices is None:
         return None
-    asked = [_asked(entry, prices) for entry in read_spending(store)]
+    asked = [_summarize_model(entry, prices) for entry in read_spending(store)]
     beside: Where = {"phase": [PHASE, RECORDING]}
     steps = store.count_real_steps() - store.count_real_steps(**beside)
     episodes = len(store.entries("played"))
-    total = _total(asked, _noted(store))
+    total = _add_up(asked, _read_noted(store))
     currencies = {row["currency"] for row in asked if row["currency"]}
     return SpentRow(
         steps=steps,
         episodes=episodes,
         run=total,
-        per_step=_share(total, steps),
-        per_episode=_share(total, episodes),
+        per_step=_divide(total, steps),
+        per_episode=_divide(total, episodes),
         currency=next(iter(currencies)) if len(currencies) == 1 else "",
         asked=asked,
         stopped=read_stop_reason(store),
     )
 
 
-def _asked(entry: Spent, prices: Prices) -> Asked:
+def _summarize_model(entry: Spent, prices: Prices) -> ModelSpending:
     price = prices.of(entry.model)
     known = "unknown" if price is None else "own weights" if price.own else "known"
-    return Asked(
+    return ModelSpending(
         role=entry.role,
         model=entry.model,
         requests=entry.requests,
@@ -103,7 +54,7 @@ def _asked(entry: Spent, prices: Prices) -> Asked:
     )
 
 
-def _noted(store: Store) -> dict[str, float]:
+def _read_noted(store: Store) -> dict[str, float]:
     """The sums over decisions that the sessions noted, of all arms and rounds."""
     total: dict[str, float] = {}
     for arm in sorted({entry.arm for entry in store.entries("any")}):
@@ -114,7 +65,7 @@ def _noted(store: Store) -> dict[str, float]:
     return total
 
 
-def _total(asked: Iterable[Asked], noted: Mapping[str, float]) -> Amount:
+def _add_up(asked: Iterable[ModelSpending], noted: Mapping[str, float]) -> CostAmount:
     rows = list(asked)
     paid = [row for row in rows if row["price"] != "own weights"]
     known = [row["money"] for row in paid if row["money"] is not None]
@@ -122,7 +73,7 @@ def _total(asked: Iterable[Asked], noted: Mapping[str, float]) -> Amount:
     is_counted = not any(row["uncounted"] for row in rows)
     read = sum(row["input_tokens"] for row in rows) if rows else noted.get("input_tokens")
     written = sum(row["output_tokens"] for row in rows) if rows else noted.get("output_tokens")
-    return Amount(
+    return CostAmount(
         input_tokens=read if is_counted else None,
         output_tokens=written if is_counted else None,
         seconds=noted.get("decision_seconds", 0.0),
@@ -131,14 +82,14 @@ def _total(asked: Iterable[Asked], noted: Mapping[str, float]) -> Amount:
     )
 
 
-def _share(total: Amount, count: int) -> Amount | None:
+def _divide(total: CostAmount, count: int) -> CostAmount | None:
     if not count:
         return None
 
     def each(value: float | None) -> float | None:
         return None if value is None else value / count
 
-    return Amount(
+    return CostAmount(
         input_tokens=each(total["input_tokens"]),
         output_tokens=each(total["output_tokens"]),
         seconds=total["seconds"] / count,

@@ -1,0 +1,106 @@
+"""Training rows in a model's ids, and what is needed to read them again: masks and screenshots."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from webagent.agent.asking import Asking
+from webagent.models.constrain import Masks, replay
+from webagent.models.local.weights import Weights
+from webagent.models.model import Message
+from webagent.records import Trajectory
+from webagent.store import ImageFolder
+from webagent.training.language.intake import Unit
+from webagent.training.language.likelihood import Reading, log_probs
+from webagent.training.language.packing import Packing
+from webagent.training.language.rows import Encoded
+from webagent.training.language.selection import within_perplexity
+from webagent.training.language.texts import reply_text
+
+
+class RunImages:
+    """The screenshots of several runs, each looked for wherever it may lie."""
+
+    def __init__(self, runs: Sequence[Path]) -> None:
+        self._folders = [ImageFolder(run / "images") for run in runs]
+
+    def get(self, reference: str) -> bytes:
+        """An image by its reference. Raises `StoreError` where no run has it."""
+        for folder in self._folders[:-1]:
+            if folder.path(reference).is_file():
+                return folder.get(reference)
+        return self._folders[-1].get(reference)
+
+    def add(self, image: bytes) -> str:
+        """Keep a picture that was drawn for a prompt, in the last run's folder."""
+        return self._folders[-1].add(image)
+
+
+_MASKED_REPLIES = 4096
+"""Replies whose masks are kept from one epoch to the next."""
+
+
+def build_reading(weights: Weights, runs: Sequence[Path]) -> Reading:
+    """What the model needs beside rows of these runs to read them."""
+    images = RunImages(runs)
+
+    @lru_cache(maxsize=_MASKED_REPLIES)
+    def packed(allowed: str, ids: tuple[int, ...]) -> Masks:
+        ends = tuple(sorted(weights.endings.stop))
+        return replay(allowed, ids, weights.tokenizer, width=weights.width, ends=ends)
+
+    def masks(allowed: str, ids: Sequence[int]) -> NDArray[np.bool_]:
+        return packed(allowed, tuple(ids)).unpacked()
+
+    def pictures(references: Sequence[str]) -> Mapping[str, Tensor]:
+        return weights.reader.pixels([images.get(reference) for reference in references])
+
+    return Reading(masks=masks, pictures=pictures, never=weights.endings.never)
+
+
+def select_replayed(
+    units: Sequence[Unit], weights: Weights, how: Reading, low: float, high: float
+) -> list[Unit]:
+    """Units of one row each whose replies the model now finds neither certain nor strange."""
+    rows = [row for unit in units for row in unit.rows]
+    with torch.no_grad():
+        found = log_probs(weights.module, rows, Packing(), how)
+    values = [each.tolist() for each in found]
+    return [Unit((row,)) for row in within_perplexity(rows, values, low, high)]
+
+
+class PromptEncoder:
+    """Writes prompts as the loaded model reads them when it acts, image places included."""
+
+    def __init__(self, weights: Weights, asking: Asking, images: RunImages) -> None:
+        """`images` holds the screenshots, for a model that is shown them."""
+        from webagent.models.local.model import LocalModel
+
+        self._weights = weights
+        shown = images if weights.sees_images else None
+        self._policy = asking.policy(LocalModel(weights), shown)
+
+    def write(self, messages: Sequence[Message], reply: str) -> Encoded:
+        """Messages without images, and a reply, ended as the model ends one."""
+        prompt = self._weights.reader.read(messages).tokens.ids
+        said = self._weights.tokenizer(reply, add_special_tokens=False)["input_ids"]
+        return Encoded(prompt, (*said, self._end))
+
+    def encode(self, trajectory: Trajectory, index: int) -> Encoded:
+        """A step that no model sampled, as the policy would have been asked and have replied."""
+        step = trajectory.steps[index]
+        before = replace(trajectory, steps=trajectory.steps[:index], last=None, ending=None)
+        brief = self._policy.brief(before, step.observation)
+        encoded = self.write(brief.messages, reply_text(step.decision))
+        return replace(encoded, images=brief.images)
+
+    @property
+    def _end(self) -> int:
+        end = self._weights.tokenizer.eos_token_id
+        return min(self._weights.endings.stop) if end is None else int(end)
