@@ -6,11 +6,11 @@ compares all of its by rule, after https://arxiv.org/abs/2311.12983.
 
 import re
 import string
+import unicodedata
 from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.webarena.rules.asked import ask_for_verdict
-from benchmarks.webarena.rules.verified.text import plain
 from evaluators.evaluator import Verdict
 from evaluators.rules.numbers import Quantity, quantities
 from evaluators.rules.rule import Question, consulting_rule, rule
@@ -23,6 +23,22 @@ PROMPTS = Path(__file__).parent / "prompts"
 _SHARE = re.compile(r"(?<![\d.])(?:0?\.\d+|[01](?:\.\d+)?)(?![\d.])")
 _WORDS = re.compile(r"[^\W_]+", re.UNICODE)
 _EXACT = 1e-9
+_MARKS = dict.fromkeys(map(ord, "™®℠©"))
+_HYPHEN = r"[-\u2010-\u2015\u2212\u00ad]"
+_WORD_HYPHEN = re.compile(rf"(?<=[a-zA-Z]){_HYPHEN}|{_HYPHEN}(?=[a-zA-Z])")
+_ASCII = str.maketrans(
+    {
+        "ß": "ss", "ẞ": "SS", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ø": "o", "Ø": "O",
+        "đ": "d", "Đ": "D", "ð": "d", "Ð": "D", "þ": "th", "Þ": "Th", "ł": "l", "Ł": "L",
+        "ı": "i", "ħ": "h", "Ħ": "H", "ŋ": "ng", "Ŋ": "NG", "ŧ": "t", "Ŧ": "T", "ĸ": "k",
+        "‘": "'", "’": "'", "‚": ",", "‛": "'", "“": '"', "”": '"', "„": ",,", "‟": '"',
+        "′": "'", "‵": "`", "‹": "<", "›": ">", "«": "<<", "»": ">>", "‐": "-", "‑": "-",
+        "‒": "-", "–": "-", "—": "--", "―": "--", "−": "-", "•": "*", "·": "*", "⁄": "/",
+        "€": "EUR", "£": "PS", "¥": "Y=", "¢": "C/", "₹": "Rs", "¤": "$?", "§": "SS", "¶": "P",
+        "°": "deg", "±": "+-", "×": "x", "÷": "/", "¬": "!", "¦": "|", "¡": "!", "¿": "?",
+        "†": "+", "‡": "++", "‰": "%0", "←": "-", "↑": "|", "→": "-", "↓": "|",
+    }
+)  # fmt: skip
 
 
 @rule
@@ -170,7 +186,7 @@ def _squeezed(text: str, *, punctuation: bool = False) -> str:
 
 
 def _words(text: str) -> list[str]:
-    return _WORDS.findall(plain(text))
+    return _WORDS.findall(_plain(text))
 
 
 def _float(text: str) -> float | None:
@@ -184,3 +200,26 @@ def _text(value: Json, what: str) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{what} is {value!r}, expected text")
     return value
+
+
+def _plain(text: str) -> str:
+    """Return the text in ASCII where it can be, casefolded, runs of space as one; letters that are
+    not Latin stay as they are."""
+    text = unicodedata.normalize("NFKC", text.translate(_MARKS))
+    text = _WORD_HYPHEN.sub(" ", text)
+    text = "".join(map(_printable, text)).translate(_ASCII)
+    text = "".join(map(_latin, unicodedata.normalize("NFKD", text)))
+    return " ".join(unicodedata.normalize("NFC", text).split()).casefold()
+
+
+def _printable(letter: str) -> str:
+    if not unicodedata.category(letter).startswith("C"):
+        return letter
+    return " " if letter in "\t\n\r" else ""
+
+
+def _latin(letter: str) -> str:
+    """The letter, empty for an accent or a sign that has no ASCII form."""
+    if letter.isascii() or unicodedata.category(letter)[0] in "LN":
+        return letter
+    return " " if letter.isspace() else ""

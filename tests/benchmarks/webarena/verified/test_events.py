@@ -7,6 +7,8 @@ import pytest
 from benchmarks.rules import RULES
 from benchmarks.webarena.rules.verified import network_events
 
+pytestmark = [pytest.mark.very_slow, pytest.mark.usefixtures("scorer")]
+
 SITES = {"gitlab": ["http://git.test"], "reddit": ["http://forum.test", "http://forum2.test"]}
 OPENED = {
     "Sec-Fetch-User": "?1",

@@ -1,9 +1,7 @@
-"""Our rules beside the official scorer, which runs in an environment of its own."""
+"""The rules, which give the package one check at a time, beside the package with its own tasks."""
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,26 +13,9 @@ from benchmarks.webarena.rules.verified import network_events
 from tests.benchmarks.webarena.verified import mutations
 
 HERE = Path(__file__).parent
-REQUIREMENT = "webarena-verified==1.2.3"
 PUBLISHED = json.loads((HERE / "published.json").read_text(encoding="utf-8"))
 
-pytestmark = pytest.mark.very_slow
-
-
-@pytest.fixture(scope="module")
-def scorer() -> Path:
-    """The interpreter of an environment that has the official scorer; made once, then kept."""
-    folder = Path(os.environ["WEBAGENT_TESTS_CACHE"]) / REQUIREMENT.replace("==", "-")
-    python = folder / "bin" / "python"
-    if not (folder / "complete").exists():
-        made = [sys.executable, "-m", "venv", "--clear", str(folder)]
-        subprocess.run(made, check=True, capture_output=True, timeout=120)
-        install = [str(python), "-m", "pip", "install", "-q", "--retries", "1", REQUIREMENT]
-        done = subprocess.run(install, capture_output=True, text=True, timeout=280)
-        if done.returncode:
-            pytest.skip(f"pip could not install {REQUIREMENT}: {done.stderr.strip()[-300:]}")
-        (folder / "complete").touch()
-    return python
+pytestmark = [pytest.mark.very_slow, pytest.mark.usefixtures("scorer")]
 
 
 @pytest.fixture(scope="module")
