@@ -172,6 +172,18 @@ _TABLE = (
         examples=("webagent view runs", "webagent view runs/NAME --port 8000 --open"),
     ),
     Command(
+        "memory",
+        "show what a run remembers, and why it would act so",
+        "learning",
+        settings="recipes.memory:MemoryConfig",
+        facts="recipes.memory:Remembered",
+        examples=(
+            "webagent memory runs/oscar",
+            "webagent memory runs/oscar 7ab5e0219cfb --step 3",
+            "webagent memory runs/collected --rebuild",
+        ),
+    ),
+    Command(
         "report",
         "write a run's page or pictures again and print its tables",
         "judging",

@@ -18,6 +18,8 @@ Form: TypeAlias = tuple[Any, ...]
 _WORD = re.compile(r"[\w£$€@.,:/'-]*\w")
 _MOST_PLACES = 6
 """Places of a text on a page from which descriptors are made."""
+_LABEL = 30
+"""Letters of a text beyond which it is no label of a value."""
 _MOST_LINES = 60
 """Lines of one kind among which a place says something."""
 _SHORT = 80
@@ -172,13 +174,38 @@ def _on_page(scene: Scene, wanted: str) -> Iterator[Descriptor]:
     for unit, forms in places[:_MOST_PLACES]:
         anchors = [(reference, text, 8) for reference, text in slots]
         anchors += [(("=", label), label, 3) for label in _labels_of(page, unit)]
-        ways: list[Descriptor] = [("line", *place) for place in _by_order(page, unit)]
+        ways: list[Descriptor] = [("asked", place) for place in _asked_places(scene, unit)]
+        ways += [("line", *place) for place in _by_order(page, unit)]
         for reference, text, reach in anchors:
             for number, hit in enumerate(page.find(text)):
                 anchor = page.units[hit]
                 if abs(unit.line - anchor.line) <= reach and anchor is not unit:
                     ways.append(("beside", reference, number, *_offset(anchor, unit)))
         yield from ((*way, form) for way in ways for form in forms)
+
+
+def asked(scene: Scene) -> list[Unit]:
+    """Return the cells that stand behind a label which the goal's words name."""
+    page, found = scene.page, []
+    words = " ".join(scene.goal.template)
+    for i, unit in enumerate(page.units[:-1]):
+        label = unit.text.rstrip(": ").lower()
+        if 2 < len(label) < _LABEL and page.nodes[unit.line].role != "option":
+            after = page.units[i + 1]
+            is_labelled = after.line == unit.line or unit.text.endswith(":")
+            if is_labelled and is_within(label, words):
+                found.append(after)
+    return found
+
+
+def _asked_places(scene: Scene, unit: Unit) -> list[int]:
+    found = asked(scene)
+    return [found.index(unit)] if unit in found else []
+
+
+def _asked(scene: Scene, place: int, form: Form) -> str | None:
+    found = asked(scene)
+    return extract_form(found[place].text, form) if place < len(found) else None
 
 
 def _by_order(page: Page, unit: Unit) -> list[tuple[str, str, int]]:
@@ -367,6 +394,7 @@ _FINDERS: dict[str, Callable[..., str | None]] = {
     "join": _joined,
     "all": _all,
     "compose": _put_together,
+    "asked": _asked,
     "beside": _beside,
     "line": lambda scene, *place: _line(scene.page, *place),
     "earlier": _earlier,

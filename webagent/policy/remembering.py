@@ -8,12 +8,14 @@ import numpy as np
 
 from webagent.action import format_action
 from webagent.memory import Memory, Proposal
-from webagent.policy.past_actions import action_key, find_detours, find_tried_actions
+from webagent.policy.past_actions import action_key, find_detours, page_appearance
 from webagent.records import Candidate, Decision, Ending, Observation, Trajectory
 
 TRUSTED = 0.5
 """Confidence from which memory acts without the network being asked. Of 842 held-out steps of
 demonstrations on two sites those at least as sure were right in 98 %."""
+_MOST_REPEATS = 4
+"""How often one action is done on pages that look the same."""
 MEMORY = "memory"
 """The `Decision.source` of what was remembered."""
 FAILURE_WEIGHT = -0.5
@@ -23,16 +25,27 @@ FAILURE_WEIGHT = -0.5
 def recollect(
     memory: Memory, trajectory: Trajectory, observation: Observation, count: int
 ) -> list[Decision]:
-    """Return what memory would do, the surest first, without what this very page has seen already.
+    """Return what memory would do, the surest first; none where nothing like it is remembered.
 
-    None where nothing like it is remembered.
+    What was done on a page that looked the same is done once more where memory is sure of it, since
+    some tasks go the same way twice; not again at once, and not without end.
     """
     started = time.monotonic()
     proposals = memory.propose(observation, trajectory.steps, count + 2)
-    tried = find_tried_actions(trajectory, observation)
-    fresh = [each for each in proposals if action_key(each.action, observation) not in tried][
-        :count
+    now = page_appearance(observation)
+    here = [
+        (place, action_key(step.decision.action, step.observation))
+        for place, step in enumerate(trajectory.steps)
+        if page_appearance(step.observation) == now
     ]
+    fresh = []
+    for proposal in proposals:
+        key = action_key(proposal.action, observation)
+        places = [place for place, done in here if done == key]
+        is_sure = proposal.confidence >= TRUSTED and len(places) < _MOST_REPEATS
+        if not places or (is_sure and places[-1] + 1 < len(trajectory.steps)):
+            fresh.append(proposal)
+    fresh = fresh[:count]
     seconds = time.monotonic() - started
     return [_decision(each, fresh, memory, seconds) for each in fresh]
 

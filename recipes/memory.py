@@ -1,0 +1,204 @@
+"""`webagent memory`: what a run remembers, and why memory would act as it does."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tyro.conf import Positional
+
+from loop.console.outcome import CommandResult
+from recipes.command_line.config import resolve
+from webagent.action import format_action
+from webagent.errors import StoreError, UsageError
+from webagent.memory import Memory, MemoryMismatch, explain, scene_of
+from webagent.policy.remembering import MEMORY, remember_judged
+from webagent.records import Trajectory
+from webagent.store import Store
+
+SUCCESS = "success"
+
+
+@dataclass(frozen=True)
+class MemoryConfig:
+    """Show what a run remembers or, for an episode, why memory would act as it does."""
+
+    run: Positional[Path] = Path()
+    """The run folder; this one when none is named."""
+    episode: Positional[str] = ""
+    """Id of an episode, or its beginning: each of its steps is explained, without the episode's own
+    cases."""
+    step: int = 0
+    """Number of the one step to explain, from 1; 0 for all."""
+    rebuild: bool = False
+    """Build the memory again from the run's successful episodes, and save it as `memory` in the run
+    folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """One step, with what memory would do there."""
+
+    step: int
+    taken: str
+    proposed: str
+    confidence: float
+    why: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """What a run remembers."""
+
+    folder: str
+    """Where the memory lies."""
+    version: str
+    cases: int
+    episodes: int
+    sources: dict[str, int] = field(default_factory=dict)
+    """Cases by where they come from: demonstrations, successes, failures."""
+    tasks: dict[str, int] = field(default_factory=dict)
+    """Cases by task."""
+    steps: list[Explained] = field(default_factory=list)
+    """For an episode: its steps."""
+
+
+def main(argv: Sequence[str]) -> CommandResult:
+    """Show or rebuild the memory, and explain an episode by it."""
+    config = resolve(MemoryConfig, "memory", argv)
+    with Store.look(config.run) as store:
+        episode = _episode(store, config.episode) if config.episode else None
+        folder, memory = _memory(store, config, episode)
+        if memory is None:
+            memory = _rebuilt(store, folder)
+            print(f"built again from {len(memory.episodes)} episodes: {folder}")
+    steps = list(_explained(memory, episode, config.step)) if episode else []
+    shown = _facts(folder, memory, steps)
+    _print(shown)
+    return CommandResult(shown)
+
+
+def _episode(store: Store, name: str) -> Trajectory:
+    """The episode whose id begins so. Raises `UsageError` where none or several do."""
+    found = [each for each in store.ids("any") if each.startswith(name)]
+    if len(found) != 1:
+        raise UsageError(
+            f"{len(found)} episodes of {store.folder} have an id that begins with {name!r};"
+            " expected one. webagent view lists them"
+        )
+    episode = store.load(found[0])
+    if episode is None or not episode.steps:
+        raise UsageError(f"episode {found[0]} has no steps to explain")
+    return episode
+
+
+def _memory(
+    store: Store, config: MemoryConfig, episode: Trajectory | None
+) -> tuple[Path, Memory | None]:
+    """The folder of the memory and what it holds; None where it is to be built again.
+
+    Of several the one that the episode's arm, repeat and round acted by, or the last.
+    """
+    own = store.folder / MEMORY
+    if config.rebuild:
+        return own, None
+    saved = sorted(store.folder.glob(f"weights/*/*/{MEMORY}"), key=_age)
+    if episode is not None:
+        source = episode.provenance
+        arm = store.folder / "weights" / f"{source.arm}-{source.repeat}"
+        before = source.round - (source.phase == "collect")
+        saved = [
+            each for each in saved if _age(each)[1] <= before and each.is_relative_to(arm)
+        ] or [each for each in saved if each.is_relative_to(arm.with_name(f"none-{source.repeat}"))]
+    folder = own if own.is_dir() or not saved else saved[-1]
+    if not folder.is_dir():
+        raise StoreError(
+            f"{store.folder} holds no memory; build one from its successful episodes:"
+            f" webagent memory {store.folder} --rebuild"
+        )
+    try:
+        return folder, Memory.load(folder)
+    except MemoryMismatch as error:
+        raise MemoryMismatch(str(error).replace("RUN", str(store.folder))) from error
+
+
+def _age(folder: Path) -> tuple[str, int]:
+    """Whose memory it is and after which round."""
+    return folder.parents[1].name, int(folder.parent.name)
+
+
+def _rebuilt(store: Store, folder: Path) -> Memory:
+    """A memory of the run's successful episodes on training seeds, saved."""
+    from tasks.suite import split_of
+
+    memory = Memory()
+    scores = store.scores()
+    episodes = [t for t in store.trajectories() if _is_training(t, split_of)]
+    judged: list[tuple[Trajectory, float | None]] = []
+    for episode in episodes:
+        values = [s.value for s in scores.get(episode.id, ()) if s.name == SUCCESS]
+        value = values[0] if values else None
+        if episode.provenance.phase == "demonstrate" and value:
+            memory.remember(episode)
+        elif episode.provenance.phase == "collect":
+            judged.append((episode, value))
+    remember_judged(memory, judged)
+    if not len(memory):
+        raise StoreError(
+            f"{store.folder} holds no successful demonstration or collected episode on training"
+            " seeds to remember; webagent improve and webagent collect make some"
+        )
+    memory.learn(episode for episode in episodes if memory.episodes.get(episode.id, 0) > 0)
+    memory.save(folder)
+    return memory
+
+
+def _is_training(episode: Trajectory, split_of: Any) -> bool:
+    try:
+        return bool(split_of(episode.task.seed) == "train")
+    except ValueError:
+        return False
+
+
+def _explained(memory: Memory, episode: Trajectory, only: int) -> Iterator[Explained]:
+    if only > len(episode.steps):
+        raise UsageError(f"episode {episode.id} has {len(episode.steps)} steps, not {only}")
+    for number, step in enumerate(episode.steps, 1):
+        if only in (0, number):
+            before = episode.steps[: number - 1]
+            scene = scene_of(step.observation, before)
+            found = memory.propose(step.observation, before, without=episode.id)
+            taken = format_action(step.decision.action)
+            if found:
+                why = explain(found[0], scene)
+                proposed = format_action(found[0].action)
+                yield Explained(number, taken, proposed, found[0].confidence, why)
+            else:
+                yield Explained(number, taken, "", 0.0, ["nothing like it is remembered"])
+
+
+def _facts(folder: Path, memory: Memory, steps: list[Explained]) -> Remembered:
+    cases = memory.index.cases
+    return Remembered(
+        folder=str(folder),
+        version=memory.version,
+        cases=len(cases),
+        episodes=len(memory.episodes),
+        sources=dict(Counter(case.source for case in cases)),
+        tasks=dict(Counter(case.task for case in cases)),
+        steps=steps,
+    )
+
+
+def _print(shown: Remembered) -> None:
+    sources = ", ".join(f"{n} of {source}s" for source, n in shown.sources.items())
+    print(f"{shown.folder}: {shown.cases} steps of {shown.episodes} episodes ({sources})")
+    if not shown.steps:
+        for task, n in sorted(shown.tasks.items()):
+            print(f"  {task}: {n}")
+    for each in shown.steps:
+        agrees = "the same" if each.taken == each.proposed else "memory would not"
+        print(f"\nstep {each.step}: {each.taken} was done; {agrees}")
+        for line in each.why:
+            print(f"  {line}")
