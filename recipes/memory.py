@@ -9,7 +9,7 @@ from typing import Any
 from tyro.conf import Positional
 
 from loop.console.outcome import CommandResult
-from recipes.command_line.config import resolve
+from recipes.settings import resolve
 from webagent.action import format_action
 from webagent.errors import StoreError, UsageError
 from webagent.memory import Memory, MemoryMismatch, explain, scene_of
