@@ -67,7 +67,7 @@ _TABLE = (
         "do one task live: watch, pause, take over, keep it",
         "agents",
         settings="apps.live.settings:RunConfig",
-        facts="apps.live.outcome:Ran",
+        facts="apps.live.live:RunResult",
         examples=(
             "webagent run 'What does it cost?' --url https://shop.example --model NAME",
             "webagent run 'Buy it' --url https://shop.example --model NAME --headed"

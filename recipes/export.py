@@ -4,10 +4,9 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from apps.export.draft import refuse_existing
-from apps.export.files import told, write
-from apps.export.request import ExportConfig, complete
-from apps.export.selection import select
+from apps.export.examples import select
+from apps.export.files import format_result, refuse_existing, write
+from apps.export.request import ExportConfig, complete_request
 from loop.console.outcome import CommandResult
 from recipes.settings import resolve
 from webagent.store import Store, Where
@@ -33,14 +32,14 @@ class Exported:
 
 def main(argv: Sequence[str]) -> CommandResult:
     """Write the export and say what is in it."""
-    request = complete(resolve(ExportConfig, "export", argv))
+    request = complete_request(resolve(ExportConfig, "export", argv))
     config = request.config
     refuse_existing(request.out)
     with Store.open(request.run) as store:
         where: Where = {"arm": config.arms} if config.arms else {}
         selection = select(store, config.judge, where, config.phases, imagined=config.imagined)
         tally, counts = asyncio.run(write(request, store, selection))
-    print("\n".join(told(tally, counts, selection.left_out)))
+    print("\n".join(format_result(tally, counts, selection.left_out)))
     print(f"written for {request.to}, as {request.what}: {request.out}")
     written = (str(request.out), request.to, request.what, tally.rows, tally.imagined)
     return CommandResult(Exported(*written, dict(counts), dict(selection.left_out)))

@@ -36,7 +36,7 @@ def main(argv: Sequence[str]) -> CommandResult:
     if find_spec("mcp") is None:
         raise SetupError("the SDK for the protocol is missing; pip install 'webagent-loop[mcp]'")
     if config.describe:
-        from apps.mcp.reference import reference
+        from apps.mcp.handlers import reference
 
         print(reference(config))
         return CommandResult(_served(config, 0))
@@ -51,39 +51,37 @@ def main(argv: Sequence[str]) -> CommandResult:
 
 
 def _served(config: McpConfig, sessions: int) -> Served:
-    from apps.mcp.tools import offers
+    from apps.mcp.handlers import make_tools
 
-    tools = [offer.tool.model_dump(by_alias=True) for offer in offers(config).values()]
+    tools = [offer.tool.model_dump(by_alias=True) for offer in make_tools(config).values()]
     shown = ("name", "description", "inputSchema")
     listed = [{name: tool[name] for name in shown} for tool in tools]
     return Served(listed, sessions, str(config.store or ""))
 
 
 async def _serve(config: McpConfig, store: Store | None) -> int:
-    from apps.mcp.desk import Desk
-    from apps.mcp.errands import Errands
-    from apps.mcp.server import Tools, server_of
-    from apps.mcp.serving import serve_http, serve_stdio
-    from apps.mcp.sessions import Kept, Sessions
-    from apps.mcp.tools import offers
-    from apps.mcp.work import ByClient
+    from apps.mcp.approval import ByClient
+    from apps.mcp.handlers import ToolHandlers, make_tools
+    from apps.mcp.server import Tools, serve_http, serve_stdio, server_of
+    from apps.mcp.sessions import Sessions, SessionStore
+    from apps.mcp.tasks import TaskRunner
     from webagent.browser import Browser, BrowserLimits
 
     guard = Guard.of(config.policy(), ByClient())
     profile = config.profile()
     limits = BrowserLimits(lease_seconds=60 * config.idle_minutes + config.step_timeout)
     browser = Browser(headless=not profile.headed, guard=guard, limits=limits)
-    kept = Kept(store, f"mcp-{secrets.token_hex(4)}")
+    kept = SessionStore(store, f"mcp-{secrets.token_hex(4)}")
     async with AsyncExitStack() as undo:
         sessions = await undo.enter_async_context(Sessions(config, browser, profile, kept))
         errands = None
         if config.has_model:
-            errands = Errands(config, browser, profile, kept, sessions)
+            errands = TaskRunner(config, browser, profile, kept, sessions)
             undo.push_async_callback(errands.close)
-        listed = offers(
+        listed = make_tools(
             config, has_pictures=not config.held(guard), has_errands=errands is not None
         )
-        tools = Tools(Desk(config, sessions, errands), listed)
+        tools = Tools(ToolHandlers(config, sessions, errands), listed)
         undo.push_async_callback(tools.close)
         if config.http is None:
             await serve_stdio(server_of(tools))

@@ -11,8 +11,7 @@ from typing import Annotated
 
 import tyro
 
-from apps.record.demonstration import WHO, Demonstration
-from apps.record.session import Session, answer_typed
+from apps.record.session import WHO, DemonstrationEpisode, RecordingSession, answer_typed
 from loop.console.outcome import SIGNALS, CommandResult
 from loop.folder import RunFolder
 from recipes.settings import resolve
@@ -102,8 +101,10 @@ def _folder(config: RecordConfig, argv: Sequence[str]) -> RunFolder:
 async def _record(config: RecordConfig, run: str, store: Store) -> Trajectory:
     index = len(store.ids("any"))
     provenance = Provenance(run=run, arm=WHO, phase=PHASE, index=index)
-    demonstration = Demonstration(_task(config, index), provenance, store, _say)
-    session = Session(demonstration, _say, headless=config.headless, is_pictured=config.images)
+    demonstration = DemonstrationEpisode(_task(config, index), provenance, store, _say)
+    session = RecordingSession(
+        demonstration, _say, headless=config.headless, is_pictured=config.images
+    )
     answers: list[str] = []
 
     def answered(line: str) -> None:

@@ -7,10 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from apps.replay.parameters import need_one
-from apps.replay.playing import replayed
-from apps.replay.recordings import Recording, recordings
-from apps.replay.result import Replayed
+from apps.replay.playing import replay_all
+from apps.replay.recordings import Replayed, ReplayedTask, load_recordings, need_one
 from apps.replay.script import script_of
 from apps.replay.settings import ReplayConfig, values_of
 from loop.console.outcome import CommandResult, Status, run_until_stopped
@@ -41,7 +39,7 @@ class Replays:
 def main(argv: Sequence[str]) -> CommandResult:
     """Replay; done when every episode was completed and its checks hold, where it has some."""
     config = _read(argv)
-    chosen = recordings(config)
+    chosen = load_recordings(config)
     need_one([each.episode for each in chosen], values_of(config))
     if config.to_script is not None:
         return _write(config, chosen)
@@ -49,7 +47,7 @@ def main(argv: Sequence[str]) -> CommandResult:
     folder = RunFolder.create(config.runs / name, config, ["webagent", "replay", *argv])
     with folder.store() as store:
         kept = f"finished steps are safe in {folder.path}"
-        done = run_until_stopped(replayed(config, chosen, store), kept)
+        done = run_until_stopped(replay_all(config, chosen, store), kept)
     refused = sum(bool(each.refusal) for each in done)
     good = sum(each.is_good for each in done)
     _tell(done, good, refused, folder)
@@ -74,7 +72,7 @@ def _read(argv: Sequence[str]) -> ReplayConfig:
     return config
 
 
-def _write(config: ReplayConfig, chosen: Sequence[Recording]) -> CommandResult:
+def _write(config: ReplayConfig, chosen: Sequence[ReplayedTask]) -> CommandResult:
     if len(chosen) != 1:
         raise UsageError(f"--to-script writes one episode, and {len(chosen)} are chosen; name one")
     assert config.to_script is not None

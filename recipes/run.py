@@ -7,11 +7,10 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 
-from apps.live.display import Terminal
 from apps.live.film import write_film
-from apps.live.live import Live
-from apps.live.outcome import facts_of, last_lines, status_of
+from apps.live.live import Live, facts_of, last_lines, status_of
 from apps.live.settings import RunConfig, check
+from apps.live.terminal import Terminal
 from loop.console.outcome import CommandResult, Status, Stopped
 from loop.folder import RunFolder
 from recipes.settings import resolve

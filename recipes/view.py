@@ -9,7 +9,7 @@ from pathlib import Path
 from tyro.conf import Positional
 
 from apps.view import LOCAL
-from apps.view.archive import Archive
+from apps.view.contents import Archive
 from loop.console.outcome import CommandResult
 from loop.console.output import emit
 from recipes.settings import resolve

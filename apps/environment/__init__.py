@@ -18,7 +18,7 @@ def _register(name: str, arguments: dict[str, str]) -> None:
     gymnasium.register(
         f"webagent/{name}-v{miniwob.VERSION}",
         entry_point="apps.environment.env:WebEnv",
-        vector_entry_point="apps.environment.vector:WebVectorEnv",
+        vector_entry_point="apps.environment.env:WebVectorEnv",
         kwargs=arguments,
     )
 

@@ -1,22 +1,135 @@
-"""Episodes moved from outside, step by step, in Gymnasium's terms."""
+"""Play episodes step by step from outside, in worlds of one shared browser."""
 
+import asyncio
+import atexit
 import io
 import math
+import os
+import threading
+from collections.abc import Coroutine
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from pathlib import Path
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from PIL.Image import open as open_image
 
-from apps.environment.stage import Stage
+from benchmarks.miniwob import tasks as miniwob
 from benchmarks.rules import checks_hold
 from tasks.task import Task
-from webagent.action import Wait, parse_action
-from webagent.browser import Browser
-from webagent.errors import ActionError, WorldError
+from webagent.action import Action, Wait, parse_action
+from webagent.browser import Browser, BrowserWorld
+from webagent.errors import ActionError, PolicyError, WorldError
+from webagent.guard import Guard
 from webagent.observation.variants import VARIANTS, ObservationVariant
-from webagent.records import Ending, Observation, Trajectory
+from webagent.records import Decision, Ending, Observation, Trajectory
+from webagent.rollout import run_episode
+
+_TRIES = 3
+
+
+class SteppedEpisode:
+    """`run_episode` turned inside out: whoever calls `step` is its policy.
+
+    So endings, limits, time-outs and evidence are those of every other episode.
+    """
+
+    def __init__(self, task: Task, world: BrowserWorld) -> None:
+        self._asked: asyncio.Queue[Observation] = asyncio.Queue()
+        self._told: asyncio.Queue[Decision] = asyncio.Queue()
+        self._running = asyncio.create_task(run_episode(task, self, world))
+
+    async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
+        """Asks outside, and waits for what is said there."""
+        self._asked.put_nowait(observation)
+        return await self._told.get()
+
+    async def propose(
+        self, trajectory: Trajectory, observation: Observation, n: int
+    ) -> list[Decision]:
+        """Raises `PolicyError`: outside there is one action at a time."""
+        raise PolicyError("an episode that is moved from outside proposes nothing")
+
+    async def next(self) -> Observation | Trajectory:
+        """The page that waits for an action, or the finished episode."""
+        asked = asyncio.create_task(self._asked.get())
+        await asyncio.wait({asked, self._running}, return_when=asyncio.FIRST_COMPLETED)
+        if asked.done():
+            return asked.result()
+        asked.cancel()
+        return await self._running
+
+    async def step(self, action: Action, source: str) -> Observation | Trajectory:
+        """Do the action; what `next` says."""
+        self._told.put_nowait(Decision(action, source=source))
+        return await self.next()
+
+    async def leave(self) -> None:
+        """Stop wherever it is."""
+        self._running.cancel()
+        await asyncio.gather(self._running, return_exceptions=True)
+
+
+class EpisodeRunner:
+    """Begins episodes and hands on what is to be done in them."""
+
+    def __init__(self, browser: Browser, variant: ObservationVariant = VARIANTS["text"]) -> None:
+        self._browser = browser
+        self._variant = variant
+        self._world: BrowserWorld | None = None
+        self._episode: SteppedEpisode | None = None
+
+    @property
+    def world(self) -> BrowserWorld:
+        """Where the episode is, or was last, played. Raises `WorldError` when there is none."""
+        if self._world is None:
+            raise WorldError("there is no page to look at; call reset first")
+        return self._world
+
+    async def begin(self, task: Task) -> Observation:
+        """Start the task on a fresh page. Raises `WorldError` when it fails time and again."""
+        await self._leave()
+        reason = ""
+        for _ in range(_TRIES):
+            self._world = self._world or await self._browser.world(variant=self._variant)
+            self._episode = SteppedEpisode(task, self._world)
+            first = await self._episode.next()
+            if isinstance(first, Observation):
+                return first
+            reason = first.error
+            await self._give_up_world()
+        raise WorldError(f"{task.id} did not start in {_TRIES} tries: {reason}")
+
+    async def act(self, action: Action, source: str = "environment") -> Observation | Trajectory:
+        """Do the action: the next page, or the whole episode where that was its end.
+
+        Raises `RuntimeError` when no episode is under way.
+        """
+        if self._episode is None:
+            raise RuntimeError("no episode is under way; call reset first")
+        result = await self._episode.step(action, source)
+        if isinstance(result, Trajectory):
+            self._episode = None
+            if result.ending is Ending.WORLD_FAILED:
+                await self._give_up_world()
+        return result
+
+    async def close(self) -> None:
+        """Leave the browser; it stays open for others."""
+        await self._leave()
+        await self._give_up_world()
+
+    async def _leave(self) -> None:
+        if self._episode is not None:
+            await self._episode.leave()
+            self._episode = None
+
+    async def _give_up_world(self) -> None:
+        world, self._world = self._world, None
+        if world is not None:
+            await world.close()
+
 
 Image: TypeAlias = npt.NDArray[np.uint8]
 """Of shape (height, width, 3), red, green and blue."""
@@ -29,7 +142,7 @@ def pixels(png: bytes) -> Image:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class GymTurn:
     """What one reset or step comes to, in Gymnasium's terms."""
 
     seen: dict[str, Any]
@@ -54,7 +167,7 @@ class Player:
         max_tokens: int = 2000,
         variant: ObservationVariant = VARIANTS["text"],
     ) -> None:
-        self._stage = Stage(browser, variant)
+        self._stage = EpisodeRunner(browser, variant)
         self._wants_image = screenshot or bool(variant.image)
         self._variant = variant
         self._max_tokens = max_tokens
@@ -62,13 +175,13 @@ class Player:
         self._page: Observation | None = None
         self._image: Image | None = None
 
-    async def reset(self, task: Task) -> Turn:
+    async def reset(self, task: Task) -> GymTurn:
         """Start the task on a fresh page. Raises `WorldError` when it fails time and again."""
         self._page = self._image = None
         first = await self._stage.begin(task)
         return await self._turn(first, {"task": task.id, "seed": task.seed})
 
-    async def step(self, text: str) -> Turn:
+    async def step(self, text: str) -> GymTurn:
         """Do the action. Text that is not one costs a step, and the outcome says why.
 
         Raises `RuntimeError` when no episode is under way.
@@ -91,7 +204,7 @@ class Player:
         """Leave the browser; it stays open for others."""
         await self._stage.close()
 
-    async def _end(self, whole: Trajectory) -> Turn:
+    async def _end(self, whole: Trajectory) -> GymTurn:
         """The last turn. A world that failed gives no reward, not even none: not a number."""
         has_failed = whole.ending is not None and whole.ending.is_infrastructure
         score = await self._score(whole)
@@ -108,7 +221,7 @@ class Player:
             truncated=is_cut,
         )
 
-    async def _turn(self, page: Observation | None, info: dict[str, Any]) -> Turn:
+    async def _turn(self, page: Observation | None, info: dict[str, Any]) -> GymTurn:
         """What is to be seen; where the page is gone, what was seen last."""
         self._page = page = page or self._page
         if page is None:
@@ -121,7 +234,7 @@ class Player:
         }
         if self._wants_image:
             seen["screenshot"] = self._image = await self._newest_image(page)
-        return Turn(seen, {"observation": page, **info})
+        return GymTurn(seen, {"observation": page, **info})
 
     async def _newest_image(self, page: Observation) -> Image:
         try:
@@ -130,3 +243,71 @@ class Player:
             if self._image is None:
                 raise
             return self._image
+
+
+_Result = TypeVar("_Result")
+
+
+class SharedBrowser:
+    """The browser and the event loop that environments of this process share."""
+
+    _shared: ClassVar[dict[Path | None, "SharedBrowser"]] = {}
+    _lock: ClassVar[threading.Lock] = threading.Lock()
+
+    def __init__(self, policy: Path | None = None) -> None:
+        guard = Guard.read(policy).opening(miniwob.pages().parent) if policy else None
+        self._policy = policy
+        self._process = os.getpid()
+        self._users = 0
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+        self.browser = Browser(guard=guard)
+
+    @classmethod
+    def lease(cls, guard: str | Path | None = None) -> "SharedBrowser":
+        """The supply of this process whose episodes are held to this policy file, if any; give it
+        back with `release`. A forked child gets its own. Raises `SetupError` for a bad policy."""
+        policy = Path(guard).resolve() if guard else None
+        with cls._lock:
+            supply = cls._shared.get(policy)
+            if supply is None or supply._process != os.getpid():
+                supply = cls._shared[policy] = cls(policy)
+                atexit.register(supply._end)
+            supply._users += 1
+            return supply
+
+    def release(self) -> None:
+        """One user less; the last one closes the browser."""
+        with self._lock:
+            self._users -= 1
+            if self._users == 0:
+                self._end()
+
+    def run(self, work: Coroutine[Any, Any, _Result]) -> _Result:
+        """Wait for work on the browser's thread; stopped with it on Ctrl-C."""
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result()
+        except KeyboardInterrupt:
+            future.cancel()
+            raise
+
+    def _end(self) -> None:
+        if self._process != os.getpid() or self._loop.is_closed():
+            return
+        if SharedBrowser._shared.get(self._policy) is self:
+            del SharedBrowser._shared[self._policy]
+        self.run(self._wind_up())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+        atexit.unregister(self._end)
+
+    async def _wind_up(self) -> None:
+        """End the browser, then the episodes of environments that were never closed."""
+        await self.browser.close()
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)

@@ -1,17 +1,185 @@
 """What a run teaches, whoever is to read it: replies to learn, to prefer, to tell apart, to try."""
 
+import hashlib
 import math
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from apps.export.selection import Chosen, Selection
-from apps.export.turns import Asker, Turn
 from tasks.task import Json, Task
-from webagent.models.model import Message
-from webagent.records import Observation, Step, Trajectory
-from webagent.store import Store
+from webagent.action import format_action
+from webagent.agent.asking import Asking
+from webagent.errors import ActionError, SetupError, StoreError
+from webagent.models import CannedModel, Message
+from webagent.policy.reply import read_reply
+from webagent.records import Decision, Observation, Score, Step, Trajectory
+from webagent.store import EpisodeSummary, ImageFolder, Store, Where
 from webagent.training.language.selection import step_weights
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedEpisode:
+    """An episode to be exported."""
+
+    entry: EpisodeSummary
+    scores: tuple[Score, ...]
+    success: float | None
+    """The frozen judge's headline score; None where it abstained or was not asked."""
+
+    @property
+    def succeeded(self) -> bool | None:
+        """Whether the judge passed it; None where it did not say."""
+        return None if self.success is None else self.success >= 0.5
+
+    @property
+    def imagined(self) -> bool:
+        """Whether no real page was touched."""
+        return self.entry.world == "imagined"
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The episodes of an export, in the order of their plans."""
+
+    real: tuple[ExportedEpisode, ...]
+    imagined: tuple[ExportedEpisode, ...]
+    left_out: Counter[str]
+    """How many episodes were not taken, by reason."""
+
+
+def select(
+    store: Store, judge: str, where: Where, phases: Sequence[str], *, imagined: bool
+) -> Selection:
+    """The played episodes of these phases; no phase means all.
+
+    Infrastructure failures and episodes under way say nothing about the agent and are never taken.
+    Raises `SetupError` when others judged the run, but this judge did not.
+    """
+    scores = store.scores("played", **where)
+    _check_judge(scores, judge)
+    left_out = Counter(_untold(entry) for entry in store.entries("any", **where))
+    left_out.pop("", None)
+    real, dreamt = [], []
+    for entry in store.entries("played", **where):
+        if phases and entry.phase not in phases:
+            left_out[f"of phase {entry.phase}"] += 1
+            continue
+        said = scores.get(entry.id, ())
+        chosen = ExportedEpisode(entry, said, _headline(said, judge))
+        if not chosen.imagined:
+            real.append(chosen)
+        elif imagined:
+            dreamt.append(chosen)
+        else:
+            left_out["imagined"] += 1
+    return Selection(tuple(real), tuple(dreamt), left_out)
+
+
+def _untold(entry: EpisodeSummary) -> str:
+    """Why nothing is told of an episode; empty where something is."""
+    if entry.ending is None:
+        return "under way"
+    return "failed for a reason outside the agent" if entry.ending.is_infrastructure else ""
+
+
+def _headline(scores: Sequence[Score], judge: str) -> float | None:
+    said = (s.value for s in scores if s.name == "success" and s.evaluator.startswith(judge))
+    return next(said, None)
+
+
+def _check_judge(scores: Mapping[str, Sequence[Score]], judge: str) -> None:
+    judges = {s.evaluator for said in scores.values() for s in said if s.name == "success"}
+    if judges and not any(name.startswith(judge) for name in judges):
+        raise SetupError(
+            f"no episode has a `success` score by {judge!r}; the run was judged by"
+            f" {', '.join(sorted(judges))}: name one of them with --judge"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTurn:
+    """One stored step, put to a language model."""
+
+    position: int
+    step: Step
+    messages: tuple[Message, ...]
+    """The prompt; empty for a step that no model was asked for."""
+    reply: str
+    """The thought and the action, in the form the prompt asks for."""
+    is_as_shown: bool
+    """Whether a language policy with this very prompt decided the step; what another policy
+    decided, or another version of the prompt, is put as this version would put it."""
+
+
+class PromptRebuilder:
+    """Puts stored steps to a model as the run's policy did."""
+
+    def __init__(self, asking: Asking, images: ImageFolder | None, played_as: str = "text") -> None:
+        """`asking` is the run's own, in the form of page that is written."""
+        self._images, self._variant = images, asking.variant
+        self._is_own = played_as == asking.observation
+        self._policy = asking.policy(CannedModel([]), images)
+
+    def turns(self, trajectory: Trajectory) -> Iterator[StoredTurn]:
+        """Every step in order. Raises `StoreError` where the form of page was not recorded."""
+        for position in range(len(trajectory.steps)):
+            yield self.turn(trajectory, position)
+
+    def turn(self, trajectory: Trajectory, position: int) -> StoredTurn:
+        """One step. Raises `StoreError` where the form of page was not recorded."""
+        step = trajectory.steps[position]
+        if self._variant.capture and not step.observation.captured:
+            raise StoreError(
+                f"episode {trajectory.id} was not recorded as {self._variant.name}; export it with"
+                " the --observation that it was played with, or with text"
+            )
+        before = replace(
+            trajectory, steps=trajectory.steps[:position], last=step.observation, ending=None
+        )
+        brief = self._policy.brief(before, step.observation)
+        messages = () if step.decision.source == "loop" else brief.messages
+        is_own = self._is_own and self._policy.prompt_hash == step.decision.prompt_hash
+        shown, reply = self._as_shown(step.decision, messages), reply_of(step.decision)
+        return StoredTurn(position, step, shown, reply, is_own)
+
+    def _as_shown(self, decision: Decision, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+        """The messages with the pictures that were stored with the decision, where there are any
+        and they fit."""
+        count = sum(len(message.images) for message in messages)
+        if self._images is None or not count or len(decision.images) != count:
+            return messages
+        stored = iter([self._images.get(reference) for reference in decision.images])
+        return tuple(
+            replace(message, images=tuple(next(stored) for _ in message.images))
+            for message in messages
+        )
+
+
+def reply_of(decision: Decision) -> str:
+    """The reply that says this decision, such that `read_reply` reads it back."""
+    action = format_action(decision.action)
+    said = f"Action: {action}"
+    for thought in (decision.thought, " ".join(decision.thought.split())):
+        text = f"Thought: {thought}\n{said}"
+        if thought and _says(text, thought, decision):
+            return text
+    return said
+
+
+def _says(text: str, thought: str, decision: Decision) -> bool:
+    try:
+        return read_reply(text) == (thought, decision.action)
+    except ActionError:
+        return False
+
+
+def pictures(messages: Iterable[Message]) -> list[dict[str, bytes | str]]:
+    """The pictures of a prompt in the order of their places, each named by its content."""
+    return [
+        {"bytes": image, "path": f"{hashlib.sha256(image).hexdigest()}.png"}
+        for message in messages
+        for image in message.images
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,24 +202,24 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ExampleSource:
     """Where examples are made from, and a count of what became of it."""
 
     store: Store
-    asker: Asker
+    asker: PromptRebuilder
     counts: Counter[str]
     """Of `as shown` and `rebuilt` prompts, and of what was left out."""
     loaded: Callable[[], None] = lambda: None
     """Told of every episode that is loaded."""
 
-    def load(self, chosen: Chosen) -> Trajectory:
+    def load(self, chosen: ExportedEpisode) -> Trajectory:
         """The episode with its steps."""
         self.loaded()
         trajectory = self.store.load(chosen.entry.id)
         assert trajectory is not None
         return trajectory
 
-    def takes(self, turn: Turn) -> bool:
+    def takes(self, turn: StoredTurn) -> bool:
         """Whether the turn has a prompt; notes whether it is the one that was shown."""
         kind = "as shown" if turn.is_as_shown else "rebuilt"
         self.counts[f"prompts {kind}" if turn.messages else "steps no model was asked for"] += 1
@@ -59,7 +227,7 @@ class Source:
 
 
 async def to_imitate(
-    source: Source, selection: Selection, imagined_share: float
+    source: ExampleSource, selection: Selection, imagined_share: float
 ) -> AsyncIterator[Example]:
     """The steps of successes that led there: not those without effect, detours or random ones.
 
@@ -94,7 +262,7 @@ def most_imagined(real: int, share: float) -> int:
     return math.floor(real * share / (1 - share) + 1e-9)
 
 
-async def to_tell_apart(source: Source, selection: Selection) -> AsyncIterator[Example]:
+async def to_tell_apart(source: ExampleSource, selection: Selection) -> AsyncIterator[Example]:
     """Every step of every judged episode, labelled as its episode was judged."""
     for chosen in selection.real:
         if chosen.succeeded is None:
@@ -110,7 +278,7 @@ async def to_tell_apart(source: Source, selection: Selection) -> AsyncIterator[E
                     yield replace(_example(trajectory, turn), label=False)
 
 
-async def to_prefer(source: Source, selection: Selection) -> AsyncIterator[Example]:
+async def to_prefer(source: ExampleSource, selection: Selection) -> AsyncIterator[Example]:
     """For each failure the step at which it parts from a success on the same task and seed.
 
     Up to there both saw the same pages and did the same, so that they share the prompt. A failure
@@ -137,7 +305,7 @@ async def to_prefer(source: Source, selection: Selection) -> AsyncIterator[Examp
                 yield replace(example, rejected=worse.reply, origin=origin)
 
 
-async def to_try(source: Source, selection: Selection) -> AsyncIterator[Example]:
+async def to_try(source: ExampleSource, selection: Selection) -> AsyncIterator[Example]:
     """The first prompt of each task and seed, for a trainer that plays on from there itself."""
     for group in _by_start(selection.real):
         begun = (source.load(chosen) for chosen in group if chosen.entry.steps)
@@ -154,7 +322,7 @@ async def to_try(source: Source, selection: Selection) -> AsyncIterator[Example]
         yield replace(example, reply="", origin={**example.origin, **tried})
 
 
-async def _useful(source: Source, trajectory: Trajectory) -> AsyncIterator[Example]:
+async def _useful(source: ExampleSource, trajectory: Trajectory) -> AsyncIterator[Example]:
     for position, weight in enumerate(step_weights(trajectory)):
         if not weight:
             source.counts["steps without effect, and detours"] += 1
@@ -166,11 +334,11 @@ async def _useful(source: Source, trajectory: Trajectory) -> AsyncIterator[Examp
                 yield _example(trajectory, turn)
 
 
-def _not_a_success(chosen: Chosen) -> str:
+def _not_a_success(chosen: ExportedEpisode) -> str:
     return "episodes the judge did not score" if chosen.success is None else "failed episodes"
 
 
-def _example(trajectory: Trajectory, turn: Turn) -> Example:
+def _example(trajectory: Trajectory, turn: StoredTurn) -> Example:
     place, decision = trajectory.provenance, turn.step.decision
     origin: dict[str, Json] = {
         "episode": trajectory.id,
@@ -190,9 +358,9 @@ def _example(trajectory: Trajectory, turn: Turn) -> Example:
     )
 
 
-def _by_start(episodes: Iterable[Chosen]) -> list[list[Chosen]]:
+def _by_start(episodes: Iterable[ExportedEpisode]) -> list[list[ExportedEpisode]]:
     """Episodes on the same task and seed together, in the order of their first."""
-    groups: dict[tuple[str, int], list[Chosen]] = defaultdict(list)
+    groups: dict[tuple[str, int], list[ExportedEpisode]] = defaultdict(list)
     for chosen in episodes:
         groups[chosen.entry.task, chosen.entry.seed].append(chosen)
     return list(groups.values())

@@ -1,38 +1,181 @@
 """The files of an export: streamed from the store into a draft that is then put in its place."""
 
+import dataclasses
+import json
+import os
+import shutil
+import types
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
-from dataclasses import replace
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from apps.export.card import write_card
-from apps.export.consumer import Consumer
-from apps.export.draft import whole_folder
+import psutil
+
 from apps.export.examples import (
     Example,
-    Source,
+    ExampleSource,
+    PromptRebuilder,
+    Selection,
     most_imagined,
+    pictures,
     to_imitate,
     to_prefer,
     to_tell_apart,
     to_try,
 )
-from apps.export.request import Request
-from apps.export.selection import Selection
-from apps.export.steps import EPISODE, STEP, episode_row, step_row
-from apps.export.table import Table, schema_of
-from apps.export.tally import Tally
-from apps.export.tools import tools_text
-from apps.export.turns import Asker, pictures
+from apps.export.request import ExportRequest
+from apps.export.table import EPISODE, STEP, Table, episode_row, schema_of, step_row
+from apps.export.trainers import Consumer, write_card
 from loop.console.progress import count_items
 from loop.costs import RunPrices
+from tasks.task import Task
+from webagent.action import ACTIONS
 from webagent.agent.asking import Asking
-from webagent.errors import SetupError
+from webagent.errors import SetupError, StoreError
 from webagent.store import Store
 
 
-async def write(request: Request, store: Store, selection: Selection) -> tuple[Tally, Counter[str]]:
+@contextmanager
+def whole_folder(target: Path) -> Iterator[Path]:
+    """A draft to write into, which becomes `target` when the block ends well.
+
+    What a killed process left beside it is cleared away first. Raises `StoreError` when there is
+    something under that name already, or when the disk fails.
+    """
+    refuse_existing(target)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        prefix = _prefix(target)
+        for left in target.parent.glob(f"{prefix}*"):
+            pid = left.name.removeprefix(prefix)
+            if pid.isdecimal() and not psutil.pid_exists(int(pid)):
+                shutil.rmtree(left, ignore_errors=True)
+        draft = target.with_name(f"{_prefix(target)}{os.getpid()}")
+        draft.mkdir()
+        try:
+            yield draft
+            draft.rename(target)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+    except OSError as error:
+        raise StoreError(f"{target} cannot be written: {error}; nothing was left there") from error
+
+
+def refuse_existing(target: Path) -> None:
+    """Raises `StoreError` unless the name is free; an empty folder counts as free."""
+    if target.is_dir() and not any(target.iterdir()):
+        return
+    if target.exists() or target.is_symlink():
+        raise StoreError(
+            f"{target} is there already and is not overwritten; choose another folder, or remove it"
+        )
+
+
+def _prefix(target: Path) -> str:
+    return f".{target.name}.draft-"
+
+
+FORMAT = 1
+"""Version of the columns; raised when a reader has to change."""
+
+
+@dataclass(slots=True)
+class _Spread:
+    """Least, mean and most of a number seen many times."""
+
+    count: int = 0
+    total: float = 0.0
+    least: float = 0.0
+    most: float = 0.0
+
+    def add(self, value: float) -> None:
+        self.least = min(self.least, value) if self.count else value
+        self.most = max(self.most, value) if self.count else value
+        self.count += 1
+        self.total += value
+
+    def told(self) -> dict[str, float]:
+        mean = self.total / self.count if self.count else 0.0
+        return {"count": self.count, "min": self.least, "mean": mean, "max": self.most}
+
+
+@dataclass(slots=True)
+class ExportCounts:
+    """Counts rows by task, and how long they are."""
+
+    rows: int = 0
+    imagined: int = 0
+    _tasks: dict[str, Counter[str]] = field(default_factory=dict)
+    _spreads: dict[str, _Spread] = field(default_factory=dict)
+
+    def add(self, task: Task, *, imagined: bool, **sizes: float) -> None:
+        """One row on a task, with whatever is measured of it."""
+        self.rows += 1
+        self.imagined += imagined
+        counts = self._tasks.setdefault(task.id, Counter())
+        counts["rows"] += 1
+        counts["imagined rows"] += imagined
+        for name, size in sizes.items():
+            self._spreads.setdefault(name, _Spread()).add(size)
+
+    def write(self, folder: Path, info: dict[str, Any]) -> None:
+        """`meta/info.json`, `meta/stats.json` and `meta/tasks.jsonl`."""
+        meta = folder / "meta"
+        meta.mkdir()
+        stats = {name: spread.told() for name, spread in sorted(self._spreads.items())}
+        facts = {"format": FORMAT, **info, "rows": self.rows, "imagined_rows": self.imagined}
+        _write(meta / "info.json", json.dumps(facts, indent=1))
+        _write(meta / "stats.json", json.dumps(stats, indent=1))
+        tasks = [json.dumps({"task": name, **self._tasks[name]}) for name in sorted(self._tasks)]
+        _write(meta / "tasks.jsonl", "\n".join(tasks))
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+_KINDS = {int: "integer", str: "string", bool: "boolean", float: "number"}
+
+
+def tool_schemas() -> list[dict[str, Any]]:
+    """One function for each action, as the chat templates of Hugging Face models take them."""
+    return [_schema(name, cls) for name, cls in ACTIONS.items()]
+
+
+def tools_text() -> str:
+    """The same as JSON."""
+    return json.dumps(tool_schemas())
+
+
+def _schema(name: str, cls: Any) -> dict[str, Any]:
+    hints = get_type_hints(cls)
+    fields = dataclasses.fields(cls)
+    parameters = {
+        "type": "object",
+        "properties": {field.name: _kind(hints[field.name]) for field in fields},
+        "required": [field.name for field in fields if field.default is dataclasses.MISSING],
+    }
+    function = {"name": name, "description": cls.__doc__, "parameters": parameters}
+    return {"type": "function", "function": function}
+
+
+def _kind(hint: Any) -> dict[str, Any]:
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Literal:
+        return {"type": "string", "enum": list(arguments)}
+    if origin in (Union, types.UnionType):
+        return _kind(next(each for each in arguments if each is not type(None)))
+    if origin in (tuple, list):
+        return {"type": "array", "items": _kind(arguments[0])}
+    return {"type": _KINDS[hint]}
+
+
+async def write(
+    request: ExportRequest, store: Store, selection: Selection
+) -> tuple[ExportCounts, Counter[str]]:
     """Write it whole or not at all; what it holds, and what was left out for which reason.
 
     Raises `SetupError` when nothing is left to write, `StoreError` when the folder is taken, the
@@ -40,11 +183,11 @@ async def write(request: Request, store: Store, selection: Selection) -> tuple[T
     """
     config = request.config
     asking = replace(Asking.of(store), observation=config.observation)
-    asker = Asker(asking, store.images if config.images else None, request.played_as)
+    asker = PromptRebuilder(asking, store.images if config.images else None, request.played_as)
     chosen = len(selection.real) + len(selection.imagined)
-    tally = Tally()
+    tally = ExportCounts()
     with whole_folder(request.out) as draft, count_items("episodes read", chosen) as step:
-        source = Source(store, asker, Counter(), step)
+        source = ExampleSource(store, asker, Counter(), step)
         if request.consumer is None:
             await _write_tables(request, source, selection, draft, tally)
         else:
@@ -56,7 +199,11 @@ async def write(request: Request, store: Store, selection: Selection) -> tuple[T
 
 
 async def _write_tables(
-    request: Request, source: Source, selection: Selection, draft: Path, tally: Tally
+    request: ExportRequest,
+    source: ExampleSource,
+    selection: Selection,
+    draft: Path,
+    tally: ExportCounts,
 ) -> None:
     """One row a step and one an episode, imagined ones last and only up to their share."""
     tools, till = tools_text(), RunPrices.of(source.store)
@@ -84,12 +231,12 @@ async def _write_tables(
 
 
 async def _write_examples(
-    request: Request,
+    request: ExportRequest,
     consumer: Consumer,
-    source: Source,
+    source: ExampleSource,
     selection: Selection,
     draft: Path,
-    tally: Tally,
+    tally: ExportCounts,
 ) -> None:
     what, is_pictured = request.what, request.config.images
     form = consumer.forms[what]
@@ -108,7 +255,9 @@ async def _write_examples(
     consumer.finish(draft, what, is_pictured)
 
 
-def _examples(request: Request, source: Source, selection: Selection) -> AsyncIterator[Example]:
+def _examples(
+    request: ExportRequest, source: ExampleSource, selection: Selection
+) -> AsyncIterator[Example]:
     match request.what:
         case "sft":
             return to_imitate(source, selection, request.config.imagined_share)
@@ -120,7 +269,7 @@ def _examples(request: Request, source: Source, selection: Selection) -> AsyncIt
             return to_try(source, selection)
 
 
-def _info(request: Request, selection: Selection, source: Source) -> dict[str, Any]:
+def _info(request: ExportRequest, selection: Selection, source: ExampleSource) -> dict[str, Any]:
     config = request.config
     return {
         "run": request.run.resolve().name,
@@ -138,7 +287,7 @@ def _info(request: Request, selection: Selection, source: Source) -> dict[str, A
     }
 
 
-def _nothing(request: Request, selection: Selection, counts: Counter[str]) -> str:
+def _nothing(request: ExportRequest, selection: Selection, counts: Counter[str]) -> str:
     """Why there is nothing to write, and what to do about it."""
     reasons = [f"{count:,} episodes {reason}" for reason, count in selection.left_out.items()]
     reasons += [f"{count:,} {reason}" for reason, count in counts.items()]
@@ -152,7 +301,9 @@ def _nothing(request: Request, selection: Selection, counts: Counter[str]) -> st
     return f"nothing to export from {request.run} as {request.what} ({found}){hint}"
 
 
-def told(tally: Tally, counts: Counter[str], left_out: Counter[str]) -> Sequence[str]:
+def format_result(
+    tally: ExportCounts, counts: Counter[str], left_out: Counter[str]
+) -> Sequence[str]:
     """What was written and what was not, in lines."""
     dreamt = f", {tally.imagined:,} of them imagined" if tally.imagined else ""
     lines = [f"rows: {tally.rows:,}{dreamt}"]

@@ -6,11 +6,7 @@ from typing import Any
 
 from tyro.conf import Positional
 
-from apps.export.axolotl import AXOLOTL
-from apps.export.consumer import Consumer
-from apps.export.llamafactory import LLAMAFACTORY
-from apps.export.trl import TRL
-from apps.export.verl import VERL
+from apps.export.trainers import AXOLOTL, LLAMAFACTORY, TRL, VERL, Consumer
 from benchmarks.rules import checks_hold
 from loop.folder import RunFolder
 from webagent.errors import UsageError, unknown_name
@@ -54,7 +50,7 @@ class ExportConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ExportRequest:
     """An export that can be made."""
 
     run: Path
@@ -74,7 +70,7 @@ class Request:
         return CONSUMERS.get(self.to)
 
 
-def complete(asked: ExportConfig) -> Request:
+def complete_request(asked: ExportConfig) -> ExportRequest:
     """What was asked for with everything filled in. Raises `SetupError` where it cannot be done."""
     if asked.run is None or asked.out is None:
         raise UsageError("name the run and the folder to write: webagent export RUN --out FOLDER")
@@ -97,7 +93,7 @@ def complete(asked: ExportConfig) -> Request:
         images=asked.images and shown and (not consumer or consumer.forms[what].takes_pictures),
     )
     origin = {name: value for name, value in settings.items() if name in ("command", "origins")}
-    return Request(asked.run, asked.out, asked.to, what, config, played_as, origin)
+    return ExportRequest(asked.run, asked.out, asked.to, what, config, played_as, origin)
 
 
 def _what(asked: ExportConfig) -> str:

@@ -16,8 +16,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field, ValidationError
 
-from apps.environment.browsergym.calls import Call, read_calls
-from apps.environment.browsergym.translate import Deed, Message, translate
+from apps.environment.browsergym.actions import Deed, ParsedCall, UserMessage, read_calls, translate
 from apps.imports.reading import read_json, read_picture
 from tasks.task import Task
 from webagent.action import Action, Answer, GiveUp, is_final
@@ -71,7 +70,7 @@ class _Marks:
             return int(bid)
         return self.inner.setdefault(bid, _INNER + len(self.inner))
 
-    def rewritten(self, call: Call) -> str:
+    def rewritten(self, call: ParsedCall) -> str:
         """The call as text, with bids as numbers."""
         count = _BIDS.get(call.name, 0)
         given = [
@@ -175,7 +174,7 @@ def _picture(path: Path, named: str) -> Path | None:
 
 
 def _ours(deed: Deed) -> Action:
-    if not isinstance(deed, Message):
+    if not isinstance(deed, UserMessage):
         return deed
     return Answer(deed.text) if deed.role == "assistant" else GiveUp(deed.text)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
-from apps.live.display import described, plain
+from apps.live.terminal import describe_action, plain
 from webagent.action import is_final
 from webagent.errors import StoreError
 from webagent.guard.actions import elements_of
@@ -46,7 +46,7 @@ def _frames(trajectory: Trajectory, images: ImageFolder) -> "Iterator[Image]":
     for number, step in enumerate(trajectory.steps, start=1):
         if step.observation.screenshot:
             who = "you: " if step.decision.weights == PERSON else ""
-            said = f"{number}/{count}  {who}{described(step.decision, step.observation)}"
+            said = f"{number}/{count}  {who}{describe_action(step.decision, step.observation)}"
             yield _frame(step.observation, images, said, step.decision)
     is_over = bool(count) and is_final(trajectory.steps[-1].decision.action)
     if trajectory.last and trajectory.last.screenshot and not is_over:

@@ -2,24 +2,23 @@
 
 import asyncio
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from apps.live.desk import HELP, HELP_UNSEEN, Desk
-from apps.live.display import Terminal, told
-from apps.live.hands import Hands
-from apps.live.keys import Keys
-from apps.live.settings import RunConfig, acting, agent_of, asking, may_ask, schema_in
-from apps.live.steering import Steering
-from loop.console.outcome import SIGNALS
+from apps.live.settings import RunConfig, actor_of, agent_of, may_ask, prompt_settings, schema_in
+from apps.live.steering import HELP, HELP_UNSEEN, Control, PersonActions, SteeredEpisode
+from apps.live.terminal import KeyReader, Terminal, event_facts, plain
+from loop.console.outcome import SIGNALS, Status
 from loop.console.output import emit
 from loop.console.person import KeyboardPerson
 from webagent.agent import Asking, Event, Result, Stop
 from webagent.agent.actor import name_of
 from webagent.browser import BrowserWorld
 from webagent.policy.policy import Policy
-from webagent.records import Provenance
+from webagent.records import PERSON, Ending, Provenance
 from webagent.rollout.world import World
 from webagent.store import Store
 
@@ -35,7 +34,7 @@ class Live:
         """The exit status of whoever interrupted it; 0 while nobody did."""
         self._config, self._folder = config, folder
         self._store, self.display = store, display
-        self._desk = Desk(has_window=config.headed, say=display.say)
+        self._desk = Control(has_window=config.headed, say=display.say)
         display.awaited = self._desk.awaited
         self._stop = Stop()
 
@@ -43,8 +42,8 @@ class Live:
         """What came of it. Raises `SetupError` and `ModelError` before anything was begun, and is
         cancelled by a second signal."""
         config = self._config
-        (asking(config) or Asking()).note(self._store)
-        with self._signals(), Keys(self._press) as keys:
+        (prompt_settings(config) or Asking()).note(self._store)
+        with self._signals(), KeyReader(self._press) as keys:
             person = KeyboardPerson(self.display.say, keys.take) if keys.is_heard else None
             self.display.say(f"run folder: {self._folder}")
             if keys.is_heard:
@@ -70,15 +69,15 @@ class Live:
 
     def _tell(self, event: Event) -> None:
         self.display.show(event)
-        emit(told(event))
+        emit(event_facts(event))
 
     def _steered(self, policy: Policy, world: BrowserWorld, stop: Stop) -> tuple[Policy, World]:
-        hands = Hands(world, self._store, self.display.say)
-        steering = Steering(policy, world, stop, self._desk, hands)
+        hands = PersonActions(world, self._store, self.display.say)
+        steering = SteeredEpisode(policy, world, stop, self._desk, hands)
         return steering, steering
 
     def _provenance(self) -> Provenance:
-        who = acting(self._config)
+        who = actor_of(self._config)
         arm = name_of(who) or str(who).rpartition("/")[2]
         return Provenance(run=self._folder.name, arm=arm, phase=PHASE)
 
@@ -131,3 +130,116 @@ class _Patient:
         """As the person's."""
         with self._stop.held():
             return await self._person.approve(question)
+
+
+_ADVICE: Mapping[Ending, str] = {
+    Ending.STEP_LIMIT: "allow more with --max-steps",
+    Ending.POLICY_UNREADABLE: "see what the model replied; docs/models.md says what helps",
+    Ending.GUARD_REFUSED: "the guard's file says what is open: docs/guard.md",
+    Ending.CAPTCHA: "pass it yourself with --headed, or save a login with webagent login",
+    Ending.WORLD_FAILED: "check the address, and webagent doctor",
+    Ending.MODEL_FAILED: "check the model's server, its name and OPENAI_BASE_URL",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """What came of a task."""
+
+    outcome: str
+    """How it ended: `answered`, `gave up`, `step limit`, `stopped`, `policy unreadable`, `guard
+    refused`, `world failed`, `model failed` or `captcha`."""
+    answer: str
+    """What the agent answered; empty where it did not."""
+    value: Any
+    """The answer as data, where a schema was given."""
+    reason: str
+    """Why there is no answer; empty where there is one."""
+    steps: int
+    """Actions taken, a person's included."""
+    steps_of_person: int
+    """Those of a person who took over."""
+    seconds: float
+    """From the first page to the end."""
+    tokens: int
+    """Read and written by the model."""
+    cost: float | None
+    """Money; null where it is not known, and `cost_unknown` says why."""
+    currency: str
+    """Of the cost."""
+    cost_unknown: str
+    """Why the cost is not known."""
+    url: str
+    """Where it ended; empty where the page was lost."""
+    episode: str
+    """Id of the episode in the run folder."""
+    run: str
+    """The run folder."""
+    downloads: list[str]
+    """Files that pages handed out."""
+    trace: list[str]
+    """Playwright traces that were kept."""
+    gif: str
+    """The moving picture; empty where there is none."""
+
+
+def status_of(result: Result) -> Status:
+    """The exit status that stands for how it ended."""
+    if result.ending in (Ending.ANSWERED, Ending.TASK_OVER):
+        return Status.DONE
+    if result.ending is Ending.STOPPED:
+        return Status.STOPPED
+    return Status.SETUP if result.ending.is_infrastructure else Status.FAILED
+
+
+def facts_of(result: Result, folder: Path, gif: str = "") -> RunResult:
+    """Everything that a program may want to know."""
+    cost, steps = result.cost, result.steps
+    return RunResult(
+        outcome=str(result.ending),
+        answer=result.answer,
+        value=result.value,
+        reason=result.reason,
+        steps=len(steps),
+        steps_of_person=sum(step.decision.weights == PERSON for step in steps),
+        seconds=round(result.trajectory.seconds, 2),
+        tokens=cost.tokens,
+        cost=cost.money,
+        currency=cost.currency,
+        cost_unknown=cost.unknown,
+        url=result.url,
+        episode=result.trajectory.id,
+        run=str(folder),
+        downloads=[str(each) for each in _files(folder / "downloads")],
+        trace=[str(each) for each in _files(folder / "trace")],
+        gif=gif,
+    )
+
+
+def last_lines(result: Result, folder: Path) -> list[str]:
+    """The last lines: the answer or why there is none, then what it took and what to do next."""
+    said = result.answer or result.reason or "done"
+    lines = [
+        f"{result.ending}: {plain(line)}" if not n else plain(line) for n, line in _lines(said)
+    ]
+    lines += [f"kept {each}" for name in ("downloads", "trace") for each in _files(folder / name)]
+    advice = _ADVICE.get(result.ending, "")
+    next_step = f"look at it with: webagent view {folder}"
+    count = len(result.steps)
+    took = f"{count} step{'s' * (count != 1)}, {result.cost}, {result.trajectory.seconds:.1f} s"
+    parts = [f"{result.ending} in {took}", f"kept in {folder}", advice, next_step]
+    return [*lines, "; ".join(part for part in parts if part)]
+
+
+def _lines(text: str) -> list[tuple[int, str]]:
+    return list(enumerate(text.splitlines() or [""]))
+
+
+def _files(folder: Path) -> list[Path]:
+    """Whole files in a folder, those that are still coming in left out."""
+    found = folder.rglob("*") if folder.is_dir() else ()
+    return sorted(
+        each
+        for each in found
+        if each.is_file() and not any(p.startswith(".") for p in each.relative_to(folder).parts)
+    )

@@ -88,11 +88,11 @@ def check(config: RunConfig) -> None:
             "who is to act? Give --model NAME for the server at OPENAI_BASE_URL, --endpoint FILE,"
             " or --policy local:FOLDER for weights in this process"
         )
-    check_actor(acting(config), ModelOptions(vision=config.vision))
+    check_actor(actor_of(config), ModelOptions(vision=config.vision))
     config.caps.check()
     if config.max_steps < 1:
         raise UsageError(f"--max-steps {config.max_steps} leaves nothing to do")
-    check_cost_cap(config.caps, name_of(acting(config)), load_prices(config.caps.prices))
+    check_cost_cap(config.caps, name_of(actor_of(config)), load_prices(config.caps.prices))
     if bool(config.profiles) != bool(config.site):
         raise UsageError("--profiles and --site go together: the file, and which of its tables")
     if config.gif and not config.screenshots:
@@ -120,7 +120,7 @@ def check_display() -> None:
     )
 
 
-def acting(config: RunConfig) -> str | Endpoint:
+def actor_of(config: RunConfig) -> str | Endpoint:
     """Who acts."""
     asked = config.asked
     if asked.policy != "endpoint":
@@ -161,7 +161,7 @@ def agent_of(config: RunConfig, folder: Path, store: Store, approver: Approve | 
     if config.trace:
         profile = replace(profile, trace=folder / "trace")
     return Agent(
-        acting(config),
+        actor_of(config),
         guard=config.guard,
         approver=approver,
         login=config.login,
@@ -174,7 +174,7 @@ def agent_of(config: RunConfig, folder: Path, store: Store, approver: Approve | 
         max_minutes=config.caps.max_minutes,
         prices=load_prices(config.caps.prices),
         vision=config.vision,
-        asking=asking(config),
+        asking=prompt_settings(config),
         temperature=config.temperature,
         max_tokens=config.max_tokens,
         headed=config.headed,
@@ -192,7 +192,7 @@ def profile_of(config: RunConfig) -> "Profile":
     return read_profile(config.profiles, config.site)
 
 
-def asking(config: RunConfig) -> Asking | None:
+def prompt_settings(config: RunConfig) -> Asking | None:
     """How the model is asked; None for as it was trained, or as always."""
     asked = Asking(prompting=config.prompting, observation=config.observation)
     return None if asked == Asking() else asked

@@ -1,24 +1,163 @@
-"""What stands between the agent and its pages: pauses, and the person who takes over."""
+"""Pause an episode, take it over in the browser window, and hand it back to the agent."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Literal, TypeAlias
 
-from apps.live.desk import Desk
-from apps.live.hands import Hands
-from apps.record.demonstration import SOURCE
+from apps.record.session import SOURCE, KeptPictures, hide_secrets, hide_secrets_in_action
+from apps.record.translator import PendingStep, Translator
 from tasks.task import Json, Task
 from webagent.action import Action, Wait
 from webagent.agent import Stop
 from webagent.browser import BrowserWorld
+from webagent.browser.watching import SessionWatch
+from webagent.errors import WorldError
 from webagent.policy.policy import Policy
 from webagent.records import PERSON, Decision, Observation, Trajectory
+from webagent.store import Store
 from webagent.timing import uncounted
+
+Worker: TypeAlias = Literal["agent", "nobody", "person"]
+HELP = "p pauses, t takes over in the window, Enter goes on or hands back, q stops"
+HELP_UNSEEN = "p pauses, Enter goes on, q stops"
+_AWAITED: dict[Worker, str] = {
+    "agent": "the model is thinking",
+    "nobody": "paused",
+    "person": "the page is yours",
+}
+
+
+class Control:
+    """Where the agent is paused, taken over from, and set to work again."""
+
+    def __init__(self, *, has_window: bool, say: Callable[[str], object]) -> None:
+        self.worker: Worker = "agent"
+        self.has_window = has_window
+        self._say = say
+        self._changed = asyncio.Event()
+
+    def awaited(self) -> str:
+        """What is waited for from one step to the next."""
+        return _AWAITED[self.worker]
+
+    def pause(self) -> None:
+        """Nothing is done until somebody is set to work again."""
+        if self.worker == "agent":
+            self._set("nobody", "paused: Enter goes on" + ", t takes over" * self.has_window)
+
+    def take_over(self) -> None:
+        """The person works in the window."""
+        if not self.has_window:
+            self._say("there is no window to take over in; start it with --headed")
+        elif self.worker != "person":
+            self._set("person", "taking over")
+
+    def go_on(self) -> None:
+        """The agent works again."""
+        if self.worker == "person":
+            self._set("agent", "handed back to the agent")
+        elif self.worker == "nobody":
+            self._set("agent", "going on")
+
+    def toggle_pause(self) -> None:
+        """Pause, or go on."""
+        self.pause() if self.worker == "agent" else self.go_on()
+
+    def toggle_person(self) -> None:
+        """Take over, or hand back."""
+        self.go_on() if self.worker == "person" else self.take_over()
+
+    async def leaves(self, worker: Worker) -> None:
+        """Wait until somebody else is at work than this one."""
+        while self.worker == worker:
+            await self._changed.wait()
+
+    def _set(self, worker: Worker, said: str) -> None:
+        self.worker = worker
+        self._say(said)
+        changed, self._changed = self._changed, asyncio.Event()
+        changed.set()
+
+
+_LAST_LOOK_SECONDS = 3.0
+
+
+class PersonActions:
+    """What a person does in one world, whenever they are at work there."""
+
+    def __init__(self, world: BrowserWorld, store: Store, say: Callable[[str], object]) -> None:
+        self.watch: SessionWatch | None = None
+        """Where the person is being watched; None while the agent is at work."""
+        self._world = world
+        self._store = store
+        self._say = say
+        self._pictures = KeptPictures()
+        self._deeds: asyncio.Queue[PendingStep | None] = asyncio.Queue()
+        self._translator: Translator | None = None
+        self._watching: asyncio.Future[None] | None = None
+
+    async def take(self) -> None:
+        """The person begins, with the page before them. Raises `WorldError`."""
+        tabs = self._world.tabs()
+        await tabs.focus(tabs.active_index)
+        self._world.keep_images(self._pictures.take)
+        known = self._translator
+        self._translator = Translator(self._deeds.put_nowait, self._left_out)
+        if known is not None:
+            self._translator.secrets |= known.secrets
+            self._translator.secret_marks |= known.secret_marks
+        watch = SessionWatch(self._world, await self._world.look(), self._translator.hear)
+        await watch.begin()
+        self.watch, self._watching = watch, asyncio.ensure_future(watch.run())
+        self._say("the page is yours; what you do is kept. Enter hands it back")
+
+    async def let_go(self, *, is_patient: bool = True) -> None:
+        """The person is done; what is left to tell of is told, then the end of it. Patience waits
+        for the page to come to rest."""
+        watch, watching, translator = self.watch, self._watching, self._translator
+        if watch is None or watching is None or translator is None:
+            return
+        self.watch = self._watching = None
+        if is_patient and not watching.done():
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_LAST_LOOK_SECONDS):
+                    await watch.is_resting.wait()
+        watch.ended.set()
+        with suppress(WorldError):
+            await watching
+        translator.finish(watch.seen)
+        self._deeds.put_nowait(None)
+
+    async def next_deed(self) -> PendingStep | None:
+        """The next thing the person did, with secrets left out; None once they are done."""
+        deed = await self._deeds.get()
+        if deed is None or self._translator is None:
+            return None
+        hidden = hide_secrets_in_action(deed.action, self._translator.secrets)
+        return replace(deed, action=hidden, seen=self.shown(deed.seen))
+
+    async def look(self) -> Observation:
+        """The page as it is now. Raises `WorldError`."""
+        return self.shown(await self._world.look())
+
+    def shown(self, page: Observation) -> Observation:
+        """The page without what the person has typed in secret, its picture kept."""
+        if self._translator is None:
+            return page
+        secrets, marks = self._translator.secrets, self._translator.secret_marks
+        return self._pictures.kept(hide_secrets(page, secrets, marks), self._store)
+
+    def _left_out(self, what: str) -> None:
+        self._say(f"not kept as a step: {what}")
+
 
 NOTHING = Wait(0)
 """Done by a person who has changed the page by nothing that is an action."""
 
 
-class Steering:
+class SteeredEpisode:
     """The agent's policy and its world in one: who acts is whoever is at the desk.
 
     What a person does is done already when it is decided on; their step waits for the next one, or
@@ -26,7 +165,7 @@ class Steering:
     """
 
     def __init__(
-        self, policy: Policy, world: BrowserWorld, stop: Stop, desk: Desk, hands: Hands
+        self, policy: Policy, world: BrowserWorld, stop: Stop, desk: Control, hands: PersonActions
     ) -> None:
         self._policy, self._world, self._stop = policy, world, stop
         self._desk, self._hands = desk, hands

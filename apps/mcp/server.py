@@ -1,7 +1,10 @@
-"""The server: lists the tools, does the calls, asks whom the guard wants asked."""
+"""The MCP server over standard input and output or HTTP."""
 
 import asyncio
 import logging
+import socket
+import sys
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -10,6 +13,8 @@ from typing import Any, TypeAlias
 
 from anyio import BrokenResourceError, ClosedResourceError
 from mcp.server import Server
+from mcp.server.stdio import stdio_server
+from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
     CallToolRequestParams,
@@ -20,16 +25,16 @@ from mcp_types import (
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from apps.mcp import asking
-from apps.mcp.asking import Context
-from apps.mcp.desk import Call, Desk
-from apps.mcp.reply import failure
-from apps.mcp.tools import Offer
-from apps.mcp.work import Tell, Work
+from apps.mcp import approval
+from apps.mcp.approval import Context, PendingCall, Tell
+from apps.mcp.handlers import Caller, OfferedTool, ToolHandlers
+from apps.mcp.settings import LOOPBACK, McpConfig
+from apps.mcp.tools import failure
 from webagent.errors import (
     CallError,
     CaptchaError,
     GuardError,
+    SetupError,
     WebAgentError,
     WorldError,
     unknown_name,
@@ -48,7 +53,7 @@ _NEW_SESSION = "The session is over; open_session gives a new one."
 class _Waiting:
     """A call that is to come again with a person's answer."""
 
-    work: Work[CallToolResult]
+    work: PendingCall[CallToolResult]
     asked: tuple[str, dict[str, Any] | None]
     """The tool and its arguments, which must be the same then."""
 
@@ -56,12 +61,12 @@ class _Waiting:
 class Tools:
     """Does what is called, for all clients."""
 
-    def __init__(self, desk: Desk, offers: dict[str, Offer]) -> None:
+    def __init__(self, desk: ToolHandlers, offers: dict[str, OfferedTool]) -> None:
         self._desk = desk
         self._offers = offers
         self._waiting: dict[str, _Waiting] = {}
         self._background = Background()
-        self._under_way: set[Work[CallToolResult]] = set()
+        self._under_way: set[PendingCall[CallToolResult]] = set()
 
     async def list(self, context: Context, asked: PaginatedRequestParams | None) -> ListToolsResult:
         """Every tool."""
@@ -84,34 +89,34 @@ class Tools:
         await asyncio.gather(*(work.stop() for work in set(self._under_way)))
         await self._background.finish()
 
-    def _begun(self, context: Context, asked: CallToolRequestParams) -> Work[CallToolResult]:
+    def _begun(self, context: Context, asked: CallToolRequestParams) -> PendingCall[CallToolResult]:
         if asked.name not in self._offers:
             raise unknown_name("tool", asked.name, self._offers)
         offer = self._offers[asked.name]
-        doing = offer(self._desk, asked.arguments or {}, Call(_who(context)))
-        work = Work(doing, asking.can_ask(context))
+        doing = offer(self._desk, asked.arguments or {}, Caller(_who(context)))
+        work = PendingCall(doing, approval.can_ask(context))
         self._under_way.add(work)
         work.when_done(lambda: self._forget(work))
         return work
 
-    def _resumed(self, asked: CallToolRequestParams) -> Work[CallToolResult]:
+    def _resumed(self, asked: CallToolRequestParams) -> PendingCall[CallToolResult]:
         """Raises `CallError` for a call that nobody waits with, or for another one."""
         waiting = self._waiting.pop(asked.request_state or "", None)
         if waiting is None or waiting.asked != (asked.name, asked.arguments):
             raise CallError("nothing waits for this answer, or no longer; make the call anew")
         if (question := waiting.work.question) is not None:
-            asking.answer(question, asked.input_responses)
+            approval.answer(question, asked.input_responses)
         return waiting.work
 
     async def _followed(
-        self, work: Work[CallToolResult], context: Context, asked: CallToolRequestParams
+        self, work: PendingCall[CallToolResult], context: Context, asked: CallToolRequestParams
     ) -> Answered:
         work.tell = self._teller(context)
         while (question := await work.next()) is not None:
             if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
                 self._wait(work, (asked.name, asked.arguments))
-                return asking.later(question, work)
-            await asking.put(question, context)
+                return approval.later(question, work)
+            await approval.put(question, context)
         try:
             return work.result()
         except CaptchaError as error:
@@ -135,12 +140,14 @@ class Tools:
 
         return tell
 
-    def _wait(self, work: Work[CallToolResult], asked: tuple[str, dict[str, Any] | None]) -> None:
+    def _wait(
+        self, work: PendingCall[CallToolResult], asked: tuple[str, dict[str, Any] | None]
+    ) -> None:
         self._waiting[work.token] = _Waiting(work, asked)
         while len(self._waiting) > _MOST_WAITING:
             self._waiting.pop(next(iter(self._waiting)))
 
-    def _forget(self, work: Work[CallToolResult]) -> None:
+    def _forget(self, work: PendingCall[CallToolResult]) -> None:
         self._under_way.discard(work)
 
 
@@ -163,3 +170,97 @@ async def _send(context: Context, number: int, most: int, what: str) -> None:
 def _who(context: Context) -> str:
     client = context.session.client_params
     return client.client_info.name if client is not None else ""
+
+
+_LONGEST_MESSAGE = 16 << 20
+_GRACE_SECONDS = 1
+
+
+async def serve_stdio(server: Server[Any]) -> None:
+    """Serve the one client that has started this process, until it closes its end. When this is
+    cancelled it is as if the client had: the SDK does not take well to being cut off."""
+    stream, pipe = await _standard_input()
+    serving = asyncio.ensure_future(_serve_lines(server, stream))
+    try:
+        await asyncio.wait({serving})
+    finally:
+        pipe.close()
+        await asyncio.wait({serving}, timeout=_GRACE_SECONDS)
+        serving.cancel()
+    serving.result()
+
+
+async def _serve_lines(server: Server[Any], stream: asyncio.StreamReader) -> None:
+    lines: Any = Messages(stream)
+    async with stdio_server(stdin=lines) as (reading, writing):
+        await server.run(reading, writing, server.create_initialization_options())
+
+
+class Messages:
+    """Lines from a pipe. The SDK's own reader sits in a thread that no signal gets it out of."""
+
+    def __init__(self, stream: asyncio.StreamReader) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        while message := await self._stream.readline():
+            yield message.decode("utf-8", errors="replace")
+
+
+async def _standard_input() -> tuple[asyncio.StreamReader, asyncio.ReadTransport]:
+    """Raises `SetupError` where there is no client at the other end."""
+    stream = asyncio.StreamReader(limit=_LONGEST_MESSAGE)
+    loop = asyncio.get_running_loop()
+    try:
+        pipe, _ = await loop.connect_read_pipe(
+            lambda: asyncio.StreamReaderProtocol(stream), sys.stdin
+        )
+    except ValueError as error:
+        raise SetupError(
+            "standard input is no pipe: a client starts this command and speaks to it by one;"
+            " docs/mcp.md says how to set it up, and --http 8931 serves by HTTP instead"
+        ) from error
+    return stream, pipe
+
+
+async def serve_http(server: Server[Any], config: McpConfig) -> None:
+    """Serve any number of clients by streamable HTTP until the process is told to end. Raises
+    `SetupError` where the port is taken."""
+    import uvicorn
+
+    listening = _bound(config)
+    port = listening.getsockname()[1]
+    app = server.streamable_http_app(host=config.host, transport_security=security(config))
+    settings = uvicorn.Config(
+        app, log_level="warning", timeout_graceful_shutdown=_GRACE_SECONDS, lifespan="on"
+    )
+    print(f"listening on http://{config.host}:{port}/mcp", file=sys.stderr, flush=True)
+    await uvicorn.Server(settings).serve(sockets=[listening])
+
+
+def security(config: McpConfig) -> TransportSecuritySettings:
+    """Which names a client may call the server by, so that no web site leads a browser here."""
+    hosts = [f"[{name}]" if ":" in name else name for name in LOOPBACK]
+    named = [*(f"{host}:*" for host in hosts), *config.allowed_hosts]
+    schemes = ("http", "https")
+    return TransportSecuritySettings(
+        enable_dns_rebinding_protection=True,
+        allowed_hosts=named,
+        allowed_origins=[f"{scheme}://{host}" for host in named for scheme in schemes],
+    )
+
+
+def _bound(config: McpConfig) -> socket.socket:
+    family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind((config.host, config.http or 0))
+        listening.listen()
+    except OSError as error:
+        listening.close()
+        raise SetupError(
+            f"{config.host}:{config.http} cannot be listened on ({error.strerror}); name another"
+            " port with --http, or 0 for any free one"
+        ) from error
+    return listening

@@ -1,26 +1,199 @@
-"""The sessions that are open: opened on demand, found by name, ended when nobody uses them."""
+"""Browser sessions of assistants: opened on demand, recorded as episodes, closed when unused."""
 
 import asyncio
 import logging
 import secrets
 import time
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Self
 
-from apps.mcp.record import PHASE, Record
-from apps.mcp.session import Session
 from apps.mcp.settings import McpConfig
 from tasks.task import Task
+from webagent.action import Action, Answer, GiveUp
 from webagent.browser import Browser, BrowserWorld
 from webagent.browser.sessions.profile import Profile
-from webagent.errors import CallError, WebAgentError
-from webagent.records import Provenance
-from webagent.rollout import NullRecorder, Recorder
+from webagent.errors import CallError, CaptchaError, GuardError, WebAgentError, WorldError
+from webagent.records import Decision, Ending, Observation, Provenance, Step, Trajectory
+from webagent.rollout import NullRecorder, Recorder, World, episode_id
 from webagent.store import Store
 from webagent.timing import time_limit
+
+SOURCE, PHASE = "assistant", "collect"
+_SPARE, _LEAST_STEPS = 2, 10
+"""Whoever plays the task again may take so many times the assistant's steps, and ten at least."""
+
+
+class SessionEpisode:
+    """A session's episode: begun with the session, a step for every action, closed in the end."""
+
+    def __init__(
+        self, task: Task, provenance: Provenance, recorder: Recorder, page: Observation
+    ) -> None:
+        name = episode_id(task, provenance)
+        self.trajectory = Trajectory(name, task, task.goal, last=page, provenance=provenance)
+        self._recorder = recorder
+        self._began = self._last = time.monotonic()
+        recorder.begin(self.trajectory)
+
+    @contextmanager
+    def turn(self, seen: Observation, action: Action) -> Iterator[None]:
+        """Keeps the step whatever comes of it. Raises `StoreError`."""
+        now = time.monotonic()
+        decision = Decision(
+            action, source=SOURCE, weights=self.trajectory.provenance.arm, seconds=now - self._last
+        )
+        try:
+            yield
+        finally:
+            self._last = time.monotonic()
+            step, steps = Step(seen, decision, self._last - now), self.trajectory.steps
+            self.trajectory = replace(self.trajectory, steps=(*steps, step))
+            self._recorder.add_step(self.trajectory.id, len(steps), step)
+
+    async def finish(
+        self, ending: Ending, last: Observation | None, world: World, error: str = ""
+    ) -> None:
+        """Close the record. Raises `StoreError`."""
+        task = self.trajectory.task
+        evidence = self.trajectory.evidence
+        if ending is not Ending.WORLD_FAILED:
+            try:
+                evidence = await world.evidence(task)
+            except WorldError as failure:
+                error = "; ".join(filter(None, (error, f"no evidence: {failure}")))
+        taken = len(self.trajectory.steps)
+        self.trajectory = replace(
+            self.trajectory,
+            task=replace(task, max_steps=max(_LEAST_STEPS, _SPARE * taken)),
+            last=None if ending is Ending.WORLD_FAILED else last,
+            ending=ending,
+            evidence=evidence,
+            error=error,
+            seconds=time.monotonic() - self._began,
+        )
+        self._recorder.finish(self.trajectory)
+
+
+class ToolSession:
+    """Calls to one session are done one after the other; those to others do not wait for them."""
+
+    def __init__(
+        self,
+        name: str,
+        world: BrowserWorld,
+        record: SessionEpisode,
+        page: Observation,
+        step_timeout: float,
+    ) -> None:
+        self.name = name
+        self.page = page
+        """As it was last seen."""
+        self.when_over: Callable[[], object] = lambda: None
+        self.used = time.monotonic()
+        self._world = world
+        self._record = record
+        self._seconds = step_timeout
+        self._lock = asyncio.Lock()
+        self._ended = ""
+
+    @property
+    def episode(self) -> str:
+        """The id of its episode."""
+        return self._record.trajectory.id
+
+    @property
+    def steps(self) -> int:
+        """How many actions were done."""
+        return len(self._record.trajectory.steps)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a call is under way."""
+        return self._lock.locked()
+
+    async def act(self, action: Action) -> tuple[Observation, bool]:
+        """The page after the action, and whether the action was done.
+
+        Raises `CallError` for a session that is over, `GuardError` and `WorldError` when they end
+        it, `CaptchaError` for a page that only a person may pass; the session goes on then.
+        """
+        async with self._lock:
+            self._check()
+            try:
+                with self._record.turn(self.page, action):
+                    async with time_limit(self._seconds):
+                        self.page = await self._world.step(action)
+            except CaptchaError:
+                self.page = await self._look()
+                raise
+            except GuardError as error:
+                await self._end(Ending.GUARD_REFUSED, str(error))
+                raise
+            except (WorldError, TimeoutError) as error:
+                raise await self._failed(error) from error
+            return self.page, not self._world.refusal
+
+    async def look(self) -> Observation:
+        """The page as it is now. Raises as `act`."""
+        async with self._lock:
+            self._check()
+            self.page = await self._look()
+            return self.page
+
+    async def screenshot(self) -> bytes:
+        """The viewport, as PNG. Raises as `act`."""
+        async with self._lock:
+            self._check()
+            try:
+                async with time_limit(self._seconds):
+                    return await self._world.screenshot()
+            except (WorldError, TimeoutError) as error:
+                raise await self._failed(error) from error
+
+    async def close(self, answer: str = "", failed: str = "") -> None:
+        """The assistant is done, with what it found or why it could not be done."""
+        async with self._lock:
+            self._check()
+            action = GiveUp(failed) if failed else Answer(answer)
+            with self._record.turn(self.page, action):
+                pass
+            await self._end(Ending.GAVE_UP if failed else Ending.ANSWERED)
+
+    async def leave(self, reason: str) -> None:
+        """The assistant is gone, or has not been heard of. Safe for a session that is over."""
+        async with self._lock:
+            if not self._ended:
+                await self._end(Ending.STOPPED, reason)
+
+    def _check(self) -> None:
+        self.used = time.monotonic()
+        if self._ended:
+            raise CallError(f"the session {self.name} is over: {self._ended}; call open_session")
+
+    async def _look(self) -> Observation:
+        try:
+            async with time_limit(self._seconds):
+                return await self._world.look()
+        except (WorldError, TimeoutError) as error:
+            raise await self._failed(error) from error
+
+    async def _failed(self, error: Exception) -> WorldError:
+        reason = str(error) or f"an action did not end within {self._seconds:g} seconds"
+        await self._end(Ending.WORLD_FAILED, reason)
+        return WorldError(reason)
+
+    async def _end(self, ending: Ending, reason: str = "") -> None:
+        self._ended = reason or str(ending)
+        self.when_over()
+        try:
+            async with asyncio.timeout(self._seconds):
+                await self._record.finish(ending, self.page, self._world, reason)
+        finally:
+            await self._world.close()
+
 
 logger = logging.getLogger(__name__)
 
@@ -30,7 +203,7 @@ _LOOKS_EVERY = 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class SessionStore:
     """Where sessions are kept."""
 
     store: Store | None = None
@@ -50,13 +223,17 @@ class Sessions:
     """
 
     def __init__(
-        self, config: McpConfig, browser: Browser, profile: Profile, kept: Kept | None = None
+        self,
+        config: McpConfig,
+        browser: Browser,
+        profile: Profile,
+        kept: SessionStore | None = None,
     ) -> None:
         self._config = config
         self._browser = browser
         self._profile = profile
-        self._kept = kept or Kept()
-        self._open: dict[str, Session] = {}
+        self._kept = kept or SessionStore()
+        self._open: dict[str, ToolSession] = {}
         self._taken = 0
         self.opened = 0
         """How many there were so far."""
@@ -83,7 +260,7 @@ class Sessions:
     def __len__(self) -> int:
         return len(self._open)
 
-    async def open(self, goal: str, who: str) -> Session:
+    async def open(self, goal: str, who: str) -> ToolSession:
         """A new one, on an empty page. Raises `CallError` when there are too many, `WorldError`."""
         async with self.place():
             session = await self._start(goal, who)
@@ -104,7 +281,7 @@ class Sessions:
             self._taken -= 1
             self._last_used = time.monotonic()
 
-    def find(self, name: str) -> Session:
+    def find(self, name: str) -> ToolSession:
         """The session of this name. Raises `CallError`."""
         self._last_used = time.monotonic()
         if name not in self._open:
@@ -114,7 +291,7 @@ class Sessions:
             )
         return self._open[name]
 
-    async def _start(self, goal: str, who: str) -> Session:
+    async def _start(self, goal: str, who: str) -> ToolSession:
         keeps = self._kept.store is not None and self._config.images
         keep = self._kept.store.images.add if self._kept.store and keeps else None
         async with AsyncExitStack() as undo:
@@ -124,7 +301,7 @@ class Sessions:
             undo.pop_all()
         return session
 
-    async def _begin(self, world: BrowserWorld, goal: str, who: str) -> Session:
+    async def _begin(self, world: BrowserWorld, goal: str, who: str) -> ToolSession:
         task = Task(id="mcp/session@1", start_url=_BLANK, goal=goal, clock="real")
         async with time_limit(self._config.step_timeout):
             page = await world.reset(task)
@@ -132,9 +309,9 @@ class Sessions:
         provenance = Provenance(
             run=self._kept.run, arm=who or "assistant", phase=PHASE, index=self.opened
         )
-        record = Record(task, provenance, self._kept.recorder, page)
+        record = SessionEpisode(task, provenance, self._kept.recorder, page)
         name = secrets.token_hex(6)
-        return Session(name, world, record, page, self._config.step_timeout)
+        return ToolSession(name, world, record, page, self._config.step_timeout)
 
     async def _make_rounds(self) -> None:
         idle = 60 * self._config.idle_minutes
@@ -146,7 +323,7 @@ class Sessions:
             if not self._open and not self._taken and self._last_used < oldest:
                 await self._browser.close()
 
-    async def _leave(self, sessions: list[Session], reason: str) -> None:
+    async def _leave(self, sessions: list[ToolSession], reason: str) -> None:
         await asyncio.gather(*(_leave(session, reason) for session in sessions))
 
     async def _close(self) -> None:
@@ -158,7 +335,7 @@ class Sessions:
         await self._browser.close()
 
 
-async def _leave(session: Session, reason: str) -> None:
+async def _leave(session: ToolSession, reason: str) -> None:
     try:
         await session.leave(reason)
     except (WebAgentError, TimeoutError) as error:

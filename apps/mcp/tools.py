@@ -1,64 +1,150 @@
-"""The tools: every action that is offered, and what a session needs besides."""
+"""The tools that assistants are offered: their arguments, schemas and replies."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias, TypeVar
 
-from mcp_types import CallToolResult, Tool, ToolAnnotations
+from mcp_types import CallToolResult, TextContent
+from pydantic import Field, TypeAdapter, ValidationError
 
-from apps.mcp.arguments import Act, CloseSession, Find, Observe, OpenSession, RunTask, Screenshot
-from apps.mcp.desk import Call, Desk
-from apps.mcp.schema import read_arguments, schema_of
-from apps.mcp.settings import McpConfig
-from webagent.action import ACTIONS, make_action
 from webagent.errors import CallError
+from webagent.records import Observation
 
-Run: TypeAlias = Callable[[Desk, Any, Call], Awaitable[CallToolResult]]
+LEAST_TOKENS = 100
+MOST_TOKENS = 20_000
+"""What a call may ask for."""
+
+Session: TypeAlias = Annotated[str, Field(description="As open_session gave it.")]
+MaxTokens: TypeAlias = Annotated[
+    int,
+    Field(description=f"Of the reply, at most; {LEAST_TOKENS} to {MOST_TOKENS}, 0 as configured."),
+]
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
-    """A tool as it is listed, and what a call of it does."""
+class OpenSession:
+    """Open a browser session of your own: fresh, isolated from all others."""
 
-    name: str
-    cls: type[Any]
-    run: Run | None = None
-    """None for an action, which is made from its class."""
-    reads_only: bool = False
-
-    @property
-    def tool(self) -> Tool:
-        """As it is listed."""
-        return Tool(
-            name=self.name,
-            description=str(self.cls.__doc__),
-            input_schema=schema_of(self.cls, in_session=self.run is None),
-            annotations=ToolAnnotations(read_only_hint=self.reads_only, open_world_hint=True),
-        )
-
-    async def __call__(self, desk: Desk, given: Mapping[str, Any], call: Call) -> CallToolResult:
-        """Do it. Raises `CallError` and `ActionError` for arguments that are wrong."""
-        if self.run is not None:
-            return await self.run(desk, read_arguments(self.name, self.cls, given), call)
-        arguments = dict(given)
-        session = arguments.pop("session", None)
-        if not isinstance(session, str):
-            raise CallError(f"{self.name} lacks session; call open_session for one")
-        return await desk.act(session, make_action(self.name, arguments))
+    url: Annotated[str, Field(description="Page to open at once.")] = ""
+    goal: Annotated[str, Field(description="What you are about to do, in a sentence.")] = ""
 
 
-def offers(
-    config: McpConfig, *, has_pictures: bool = True, has_errands: bool = True
-) -> dict[str, Offer]:
-    """Every tool of a server with these settings, by name."""
-    every = [
-        Offer("open_session", OpenSession, Desk.open),
-        Offer("observe", Observe, Desk.observe, reads_only=True),
-        Offer("find", Find, Desk.find, reads_only=True),
-        *(Offer(name, ACTIONS[name]) for name in config.actions),
-        Offer("act", Act, Desk.act_all),
-        *([Offer("screenshot", Screenshot, Desk.screenshot, reads_only=True)] * has_pictures),
-        Offer("close_session", CloseSession, Desk.close),
-        *([Offer("run_task", RunTask, Desk.run_task)] * has_errands),
+@dataclass(frozen=True, slots=True)
+class Observe:
+    """See the page as it is now, cut to a bound; or read its lines in order from a number."""
+
+    session: Session
+    start: Annotated[
+        int, Field(ge=0, description="Line to read on from; 0: what matters most.")
+    ] = 0
+    max_tokens: MaxTokens = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Find:
+    """Search the whole page, also what was left out, for the lines that hold a text."""
+
+    session: Session
+    text: Annotated[str, Field(min_length=1)]
+    max_tokens: MaxTokens = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """Do several actions in one call, in order, until one cannot be done or leads elsewhere."""
+
+    session: Session
+    actions: Annotated[
+        tuple[str, ...],
+        Field(
+            min_length=1,
+            max_length=20,
+            description='Calls by the names of other tools: ["fill(3, \\"Ada\\")", "click(5)"].',
+        ),
     ]
-    return {each.name: each for each in every}
+
+
+@dataclass(frozen=True, slots=True)
+class Screenshot:
+    """See the part of the page in view as a picture."""
+
+    session: Session
+
+
+@dataclass(frozen=True, slots=True)
+class CloseSession:
+    """Close the session and its pages; say what came of it."""
+
+    session: Session
+    answer: Annotated[str, Field(description="What was found or done.")] = ""
+    failed: Annotated[str, Field(description="Why it could not be done; empty if it was.")] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunTask:
+    """Have a whole task done by the web agent of this server, in a session of its own."""
+
+    task: Annotated[str, Field(min_length=1, description="What to do or find out, in words.")]
+    url: Annotated[str, Field(min_length=1, description="Page to begin on.")]
+    max_steps: Annotated[int, Field(ge=0, description="Actions at most; 0 as configured.")] = 0
+    schema: Annotated[
+        dict[str, Any] | None, Field(description="JSON Schema that the answer is held to.")
+    ] = None
+
+
+Arguments = TypeVar("Arguments")
+SESSION = {"type": "string", "description": "As open_session gave it."}
+
+
+def schema_of(cls: type[Any], *, in_session: bool = False) -> dict[str, Any]:
+    """The schema of a frozen dataclass; with `in_session` a session is asked for besides."""
+    made = TypeAdapter(cls).json_schema()
+    fields = {
+        name: {name: value for name, value in schema.items() if name != "title"}
+        for name, schema in made.get("properties", {}).items()
+    }
+    properties = {**({"session": SESSION} if in_session else {}), **fields}
+    required = [*(["session"] if in_session else []), *made.get("required", [])]
+    schema: dict[str, Any] = {"type": "object", "properties": properties}
+    if required:
+        schema["required"] = required
+    return {**schema, "additionalProperties": False}
+
+
+def read_arguments(tool: str, cls: type[Arguments], given: Mapping[str, Any]) -> Arguments:
+    """The arguments of a call as a value of the class. Raises `CallError` naming what is wrong."""
+    if unknown := sorted(set(given) - set(TypeAdapter(cls).json_schema()["properties"])):
+        raise CallError(f"{tool} has no argument {', '.join(unknown)}")
+    try:
+        return TypeAdapter(cls).validate_python(dict(given))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise CallError(f"{tool}: {place}: {first['msg']}") from error
+
+
+def reply(text: str) -> CallToolResult:
+    """What a call came to."""
+    return CallToolResult(content=[TextContent(text=text)])
+
+
+def failure(text: str) -> CallToolResult:
+    """Why a call came to nothing, and what to do next."""
+    return CallToolResult(content=[TextContent(text=text)], is_error=True)
+
+
+def refused(page: Observation, text: str) -> CallToolResult:
+    """An action that was not done: the page's outcome says why, and this what to do about it."""
+    if page.outcome.startswith("refused:"):
+        advice = (
+            "The owner of this browser does not allow it. Do not look for a way around it; tell"
+            " your user what was refused and why."
+        )
+    elif "no element" in page.outcome:
+        advice = (
+            "Elements that the page has replaced have new numbers: call observe and use one that"
+            " it shows now."
+        )
+    else:
+        advice = "The outcome says why. Call observe to see what can be done, or do something else."
+    return failure(f"The action was not done. {advice}\n{text}")

@@ -1,18 +1,165 @@
-"""A browser in a person's hands, from its first page until they are done."""
+"""Record a person's session in a browser as a demonstration, without their secrets."""
 
 import asyncio
+import hashlib
 import sys
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping, Set
 from contextlib import suppress
+from dataclasses import fields, replace
+from typing import Any
 
-from apps.record.demonstration import Demonstration
+from apps.record.translator import PendingStep, Translator
 from tasks.task import Task
+from webagent.action import Action, Answer, format_action
 from webagent.browser import Browser
 from webagent.browser.pool import BrowserLimits
 from webagent.browser.sessions.profile import Profile
-from webagent.browser.watching import SessionWatch
-from webagent.records import Observation
+from webagent.browser.watching import SessionWatch, UserEvent
+from webagent.guard.secret import SHORTEST, Secrets, placeholder
+from webagent.records import (
+    PERSON,
+    Decision,
+    Ending,
+    Node,
+    Observation,
+    Provenance,
+    Score,
+    Step,
+    Trajectory,
+)
+from webagent.rollout.episode import episode_id
+from webagent.store import Store
+
+UNKNOWN = "•••"
+"""Stands in a field for a secret that was not typed whole, or by nobody."""
+_SECRET_KIND = "input:password"
+
+
+def hide_secrets(page: Observation, secrets: Mapping[str, str], marks: Set[int]) -> Observation:
+    """The observation without the secrets, whose names are given by value; with no picture where
+    one of them stands outside its field. `marks` are of fields that hold secrets."""
+    hidden = replace(page, nodes=tuple(_hidden(node, secrets, marks) for node in page.nodes))
+    masked = _masking(secrets).masked_page(hidden)
+    return masked if masked == hidden else replace(masked, screenshot="", captured="")
+
+
+def hide_secrets_in_action(action: Action, secrets: Mapping[str, str]) -> Action:
+    """The action without the secrets in its texts."""
+    masking, changes = _masking(secrets), dict[str, Any]()
+    for each in fields(action):
+        value = getattr(action, each.name)
+        if isinstance(value, str):
+            changes[each.name] = masking.masked(value)
+    return replace(action, **changes)
+
+
+def _hidden(node: Node, secrets: Mapping[str, str], marks: Set[int]) -> Node:
+    if not node.value or (node.kind != _SECRET_KIND and node.mark not in marks):
+        return node
+    name = secrets.get(node.value)
+    return replace(node, value=placeholder(name) if name else UNKNOWN)
+
+
+def _masking(secrets: Mapping[str, str]) -> Secrets:
+    return Secrets({name: value for value, name in secrets.items() if len(value) >= SHORTEST})
+
+
+SOURCE, WHO = "demonstration", PERSON
+SPARE = 2
+"""An agent may take so many times the person's steps."""
+LEAST_STEPS = 10
+MOST_PICTURES = 50
+
+Say = Callable[[str], None]
+
+
+class KeptPictures:
+    """Screenshots until it is known which of them are kept: only those of steps are."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, bytes] = {}
+
+    def take(self, image: bytes) -> str:
+        """A reference for the time being."""
+        name = hashlib.blake2b(image, digest_size=16).hexdigest()
+        self._waiting[name] = image
+        while len(self._waiting) > MOST_PICTURES:
+            self._waiting.pop(next(iter(self._waiting)))
+        return name
+
+    def kept(self, page: Observation, store: Store) -> Observation:
+        """The page with its picture in the store."""
+        image = self._waiting.get(page.screenshot)
+        return replace(page, screenshot=store.images.add(image) if image else "")
+
+
+class DemonstrationEpisode:
+    """What a person does, as it is put into the store."""
+
+    def __init__(self, task: Task, provenance: Provenance, store: Store, say: Say) -> None:
+        self.pictures = KeptPictures()
+        self.steps: list[Step] = []
+        self._translator = Translator(self._keep, self._left_out)
+        self._store = store
+        self._say = say
+        self._began = self._last = time.monotonic()
+        self._left: list[str] = []
+        name = episode_id(task, provenance)
+        self._trajectory = Trajectory(name, task, task.goal, provenance=provenance)
+        store.begin(self._trajectory)
+
+    def hear(self, told: UserEvent) -> None:
+        """Take in one thing that the person did."""
+        self._translator.hear(told)
+
+    def finish(self, last: Observation, goal: str, answer: str) -> Trajectory:
+        """Close the record: the person is done, with this answer."""
+        translator = self._translator
+        translator.finish(last)
+        self._keep(PendingStep(last, Answer(answer)))
+        task = replace(
+            self._trajectory.task,
+            goal=goal,
+            max_steps=max(LEAST_STEPS, SPARE * len(self.steps)),
+        )
+        done = replace(
+            self._trajectory,
+            task=task,
+            goal=goal,
+            steps=tuple(self.steps),
+            last=self._kept(last),
+            ending=Ending.ANSWERED,
+            evidence={"left_out": list(self._left)},
+            seconds=time.monotonic() - self._began,
+        )
+        self._store.finish(done)
+        reason = "a person did it, and said so by ending the recording"
+        self._store.score(done.id, Score("success", 1.0, reason, WHO))
+        return done
+
+    def _keep(self, draft: PendingStep) -> None:
+        now = time.monotonic()
+        action = hide_secrets_in_action(draft.action, self._translator.secrets)
+        decision = Decision(action, source=SOURCE, weights=WHO, seconds=now - self._last)
+        step = Step(self._kept(draft.seen), decision)
+        self._last = now
+        self._store.add_step(self._trajectory.id, len(self.steps), step)
+        self.steps.append(step)
+        on = f"  # {draft.called}" if draft.called else ""
+        self._say(f"{len(self.steps):3} {format_action(action)}{on}")
+
+    def _kept(self, page: Observation) -> Observation:
+        goal = self._trajectory.goal
+        translator = self._translator
+        hidden = hide_secrets(page, translator.secrets, translator.secret_marks)
+        return self.pictures.kept(replace(hidden, goal=goal), self._store)
+
+    def _left_out(self, what: str) -> None:
+        self._left.append(what)
+        self._say(f"  ! {what}")
+
 
 _DAY = 86_400.0
 _LIMITS = BrowserLimits(lease_seconds=_DAY, browser_seconds=_DAY)
@@ -20,12 +167,12 @@ _LIMITS = BrowserLimits(lease_seconds=_DAY, browser_seconds=_DAY)
 _LAST_LOOK_SECONDS = 3.0
 
 
-class Session:
+class RecordingSession:
     """What is under way; `done` is set by whoever ends it."""
 
     def __init__(
         self,
-        demonstration: Demonstration,
+        demonstration: DemonstrationEpisode,
         say: Callable[[str], None],
         *,
         headless: bool,

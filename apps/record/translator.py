@@ -1,37 +1,153 @@
-"""What a person was heard to do, put together into actions: a pure account of events, no browser.
+"""Translate what a person did in the browser into actions; pure functions of events, no browser."""
 
-A click is a press and a letting go; letters make up one text; a click that ticked a box, chose a
-file or gave a field the focus for typing is told as that. What was passed over by mouse or wheel is
-an action only where what it brought forth was used. What cannot be put into an action is said.
-"""
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from collections.abc import Callable
-
-from apps.record.deeds import (
-    choice_of,
-    click_of,
-    drag_of,
-    is_choice,
-    is_drag,
-    is_unchanged,
-    mark_of,
-    not_understood,
-    press_of,
-    reply_of,
-    upload_of,
-)
-from apps.record.draft import Draft, Scrolling, Typing
 from webagent.action import Action
 from webagent.action import actions as act
 from webagent.browser.watching import UserEvent
 from webagent.guard.secret import placeholder
 from webagent.records import Observation
 
+
+@dataclass(frozen=True, slots=True)
+class PendingStep:
+    """An action a person did, with what was before them."""
+
+    seen: Observation
+    action: Action
+    called: str = ""
+    """What it was done to, for people."""
+    is_blind: bool = False
+    """Whether it hit nothing that has a mark, so that it may have done nothing at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Typing:
+    """A field that is being typed into."""
+
+    seen: Observation
+    mark: int
+    before: str | None
+    """What was in it; None where that is not known."""
+    value: str
+    is_secret: bool
+    called: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scrolling:
+    """What was scrolled since the last action, and what was seen before that."""
+
+    seen: Observation
+    by_mark: tuple[tuple[int, int, int], ...] = ()
+    """Mark, pixels right and down; in the order in which they were begun."""
+
+    def more(self, mark: int, dx: int, dy: int) -> "Scrolling":
+        """With so much more."""
+        moved = {each: (x, y) for each, x, y in self.by_mark}
+        x, y = moved.get(mark, (0, 0))
+        moved[mark] = (x + dx, y + dy)
+        return Scrolling(self.seen, tuple((each, *way) for each, way in moved.items()))
+
+
+FAR = 6
+"""Pixels; whoever moves the pressed mouse further means to drag."""
+_BUTTONS: dict[int, act.Button] = {0: "left", 1: "middle", 2: "right"}
+_PICTURES = ("canvas",)
+
+
+def click_of(down: UserEvent) -> Action | None:
+    """A click where the mouse was pressed; None where there is nothing to name and no place."""
+    button, keys = _BUTTONS.get(down.said["button"]), down.said.get("keys", [])
+    if button is None:
+        return None
+    is_known = down.seen.node(down.mark) is not None and down.said["kind"] not in _PICTURES
+    if is_known and keys:
+        return act.ClickWith(down.mark, "+".join(keys), 1, button)
+    if is_known:
+        return act.Click(down.mark, button)
+    if down.said["isTop"] and down.is_fresh and not keys:
+        return act.MouseClick(down.said["x"], down.said["y"], button)
+    return None
+
+
+def is_drag(down: UserEvent, up: UserEvent) -> bool:
+    """Whether the mouse went far enough between, and off what it was pressed on."""
+    way = max(abs(down.said[axis] - up.said[axis]) for axis in ("x", "y"))
+    return bool(way > FAR and (down.mark != up.mark or not down.mark))
+
+
+def drag_of(down: UserEvent, up: UserEvent) -> Action | None:
+    """From one element onto another, else from place to place; None inside a frame."""
+    source, target = (down.seen.node(each.mark) for each in (down, up))
+    if source is not None and target is not None and source is not target:
+        return act.DragAndDrop(down.mark, up.mark)
+    if down.said["isTop"] and up.said["isTop"]:
+        return act.MouseDrag(*(each.said[axis] for each in (down, up) for axis in ("x", "y")))
+    return None
+
+
+def press_of(told: UserEvent, key: str) -> Action:
+    """A key with those that were held; Shift is in a letter already."""
+    held = [each for each in told.said.get("held", ()) if each != "Shift" or len(key) > 1]
+    return act.Press(told.mark, "+".join([*held, key]))
+
+
+def choice_of(told: UserEvent) -> Action:
+    """What a list was set to."""
+    labels = tuple(told.said["labels"])
+    if len(labels) == 1 and not told.said["isSeveral"]:
+        return act.SelectOption(told.mark, labels[0])
+    return act.SelectOptions(told.mark, labels)
+
+
+def is_choice(action: Action, mark: int) -> bool:
+    """Whether it sets the list with this mark."""
+    return isinstance(action, act.SelectOption | act.SelectOptions) and action.mark == mark
+
+
+def upload_of(mark: int, paths: Sequence[str]) -> Action:
+    """One file or several, put into a field."""
+    if len(paths) == 1:
+        return act.UploadFile(mark, paths[0])
+    return act.UploadFiles(mark, tuple(paths))
+
+
+def reply_of(told: UserEvent) -> Action:
+    """How a dialog was answered."""
+    if told.said["accepted"]:
+        return act.AnswerDialog("accept", told.said["text"])
+    return act.AnswerDialog("dismiss", "")
+
+
+def mark_of(draft: PendingStep) -> int:
+    """The element it is done to; 0 for none."""
+    mark: Any = getattr(draft.action, "mark", 0)
+    return int(mark)
+
+
+def is_unchanged(before: Observation, after: Observation) -> bool:
+    """Whether nothing that is seen has come of a deed."""
+    return (before.nodes, before.url, before.scroll) == (after.nodes, after.url, after.scroll)
+
+
+def not_understood(told: UserEvent) -> str:
+    """What is said of a deed that is left out."""
+    called = told.said.get("called") or "something"
+    what = {"down": "a click on", "up": "a drag to", "key": "a key on"}.get(
+        told.what, "what was done to"
+    )
+    why = "it is nothing that was seen before" if told.is_fresh else "it came too soon to be seen"
+    return f"{what} {called} was left out: {why}"
+
+
 MOST_CLICKS = 2
 _CHOSEN_FROM = ("select", "option")
 _SET_BY_HAND = ("input:range",)
 
-Keep = Callable[[Draft], None]
+Keep = Callable[[PendingStep], None]
 Say = Callable[[str], None]
 
 
@@ -46,7 +162,7 @@ class Translator:
         self._keep = keep
         self._say = say
         self._down: UserEvent | None = None
-        self._held: list[Draft] = []
+        self._held: list[PendingStep] = []
         self._typing: Typing | None = None
         self._scrolling: Scrolling | None = None
 
@@ -86,7 +202,7 @@ class Translator:
         if len(clicks) == MOST_CLICKS and clicks == self._held:
             first = self._held[0]
             mark = getattr(first.action, "mark", 0)
-            self._held = [Draft(first.seen, act.DoubleClick(mark), first.called)]
+            self._held = [PendingStep(first.seen, act.DoubleClick(mark), first.called)]
 
     def _hear_key(self, told: UserEvent) -> None:
         self._end_typing(told.seen)
@@ -117,7 +233,7 @@ class Translator:
         made = act.Check if told.said["isTicked"] else act.Uncheck
         if click is not None:
             mark = told.mark if click.seen.node(told.mark) else mark_of(click)
-            self._held.append(Draft(click.seen, made(mark), click.called))
+            self._held.append(PendingStep(click.seen, made(mark), click.called))
         else:
             self._put(told, made(told.mark))
 
@@ -127,7 +243,7 @@ class Translator:
         choice = choice_of(told)
         if self._held and is_choice(self._held[-1].action, told.mark):
             before = self._held.pop()
-            self._held.append(Draft(before.seen, choice, before.called))
+            self._held.append(PendingStep(before.seen, choice, before.called))
         else:
             self._hand_on(told.seen)
             self._put(told, choice, is_held=True)
@@ -142,7 +258,7 @@ class Translator:
             return
         click = self._take_click()
         seen, mark = (click.seen, mark_of(click)) if click else (told.seen, told.mark)
-        self._held.append(Draft(seen, upload_of(mark, paths), told.said["called"]))
+        self._held.append(PendingStep(seen, upload_of(mark, paths), told.said["called"]))
 
     def _hear_scrolled(self, told: UserEvent) -> None:
         self._hand_on(told.seen)
@@ -155,7 +271,7 @@ class Translator:
             down, self._down = self._down, None
             self._release(down, down)
         self._hand_on(told.seen)
-        self._keep(Draft(told.seen, reply_of(told)))
+        self._keep(PendingStep(told.seen, reply_of(told)))
 
     def _hear_went(self, told: UserEvent) -> None:
         self._move(told, act.Goto(told.said["url"]))
@@ -179,7 +295,7 @@ class Translator:
         self._end_typing(told.seen)
         self._down = self._scrolling = None
         self._hand_on(told.seen)
-        self._keep(Draft(told.seen, action))
+        self._keep(PendingStep(told.seen, action))
 
     def _release(self, down: UserEvent, up: UserEvent) -> None:
         """The mouse was let go of: a click where it was pressed, or a drag to where it is now."""
@@ -204,7 +320,7 @@ class Translator:
             return
         self._lead_up(told, mark)
         is_blind = isinstance(action, act.MouseClick | act.MouseDrag)
-        draft = Draft(told.seen, action, called, is_blind)
+        draft = PendingStep(told.seen, action, called, is_blind)
         if is_held:
             self._held.append(draft)
         else:
@@ -217,12 +333,12 @@ class Translator:
         if scrolling is not None and scrolling.seen.node(mark) is None:
             self._hand_on(told.seen)
             for over, dx, dy in scrolling.by_mark:
-                self._keep(Draft(scrolling.seen, act.Scroll(over, dx, dy)))
+                self._keep(PendingStep(scrolling.seen, act.Scroll(over, dx, dy)))
         elif told.rested is not None and told.rested.node(mark) is None:
             hovered = [each for each in told.said.get("hovered", ()) if told.rested.node(each)]
             if hovered:
                 self._hand_on(told.seen)
-                self._keep(Draft(told.rested, act.Hover(hovered[-1])))
+                self._keep(PendingStep(told.rested, act.Hover(hovered[-1])))
 
     def _begin_typing(self, told: UserEvent, before: str | None) -> None:
         self._end_typing(told.seen)
@@ -250,13 +366,13 @@ class Translator:
             self.secret_marks.add(typing.mark)
             text = placeholder(self._name_of(text))
         action = act.Fill(typing.mark, text) if text else act.Clear(typing.mark)
-        self._keep(Draft(typing.seen, action, typing.called))
+        self._keep(PendingStep(typing.seen, action, typing.called))
 
     def _name_of(self, value: str) -> str:
         count = len(self.secrets)
         return self.secrets.setdefault(value, "password" if not count else f"password{count + 1}")
 
-    def _take_click(self) -> Draft | None:
+    def _take_click(self) -> PendingStep | None:
         """The click that has just turned out to be something else."""
         if self._down is not None:
             down, self._down = self._down, None

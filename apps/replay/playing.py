@@ -7,9 +7,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from apps.replay.parameters import given
-from apps.replay.recordings import Recording
-from apps.replay.result import Replayed
+from apps.replay.recordings import Replayed, ReplayedTask, read_values
 from apps.replay.settings import ReplayConfig, values_of
 from benchmarks.sites.hosting import Hosting
 from loop.measurement.scoring import HEADLINE, has_checks
@@ -29,8 +27,8 @@ from webagent.store import Store
 ARM, PHASE = "replay", "evaluate"
 
 
-async def replayed(
-    config: ReplayConfig, chosen: Sequence[Recording], store: Store
+async def replay_all(
+    config: ReplayConfig, chosen: Sequence[ReplayedTask], store: Store
 ) -> list[Replayed]:
     """Play them all; each is stored with its scores and with what was made of its steps.
 
@@ -40,7 +38,7 @@ async def replayed(
     values = values_of(config)
     known = frozenset(guard.policy.secrets) if guard else frozenset[str]()
     policies = [
-        ReplayPolicy(each.episode, given(each.episode, values), config.strict, known)
+        ReplayPolicy(each.episode, read_values(each.episode, values), config.strict, known)
         for each in chosen
     ]
     last: dict[int, Trajectory] = {}
@@ -50,7 +48,7 @@ async def replayed(
             store,
             Provenance(run=store.folder.name, arm=ARM),
             config.concurrency,
-            on_episode=partial(_note, last, len(chosen)),
+            on_episode=partial(_keep, last, len(chosen)),
         )
         playing = [Playing(e.task, p) for e, p in zip(chosen, policies, strict=True)]
         await stage.play(playing, PHASE)
@@ -60,7 +58,7 @@ async def replayed(
     return found
 
 
-def _note(last: dict[int, Trajectory], total: int, played: Trajectory) -> None:
+def _keep(last: dict[int, Trajectory], total: int, played: Trajectory) -> None:
     """Keep an episode that has ended and, where there are several, say so."""
     last[played.provenance.index] = played
     if total > 1:
@@ -68,7 +66,7 @@ def _note(last: dict[int, Trajectory], total: int, played: Trajectory) -> None:
 
 
 async def _scored(
-    recording: Recording, played: Trajectory, policy: ReplayPolicy, store: Store
+    recording: ReplayedTask, played: Trajectory, policy: ReplayPolicy, store: Store
 ) -> Replayed:
     score = None
     is_judged = played.ending is not None and not played.ending.is_infrastructure
@@ -82,7 +80,7 @@ async def _scored(
 
 @asynccontextmanager
 async def worlds(
-    config: ReplayConfig, chosen: Sequence[Recording], guard: Guard | None
+    config: ReplayConfig, chosen: Sequence[ReplayedTask], guard: Guard | None
 ) -> AsyncIterator[OpenWorld]:
     """Opens worlds, each with sites of its own where tasks need them; dialogs wait where some were
     answered. Raises `SetupError`."""

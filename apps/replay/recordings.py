@@ -1,15 +1,21 @@
-"""The episodes that are to be replayed, read from a run and made ready to be played."""
+"""Recorded episodes made ready for replay: their task, their parameters and their result."""
 
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from apps.replay.settings import ReplayConfig
 from benchmarks.catalogue import BENCHMARKS, Options
 from tasks.suite import Suite
-from tasks.task import Task
-from webagent.errors import SetupError, StoreError
-from webagent.records import Trajectory
+from tasks.task import Json, Task
+from webagent.action import actions as act
+from webagent.action import is_final
+from webagent.errors import SetupError, StoreError, UsageError, unknown_name
+from webagent.guard.secret import find_placeholders
+from webagent.policy.replay import ReplayedStep
+from webagent.records import Ending, Score, Trajectory
 from webagent.store import Store
 
 WAITS = 3
@@ -17,18 +23,18 @@ WAITS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Recording:
+class ReplayedTask:
     """An episode with the task it is played as."""
 
     episode: Trajectory
     task: Task
 
 
-def recordings(config: ReplayConfig) -> list[Recording]:
+def load_recordings(config: ReplayConfig) -> list[ReplayedTask]:
     """What was asked for. Raises `StoreError` or `SetupError` saying what is wrong with it."""
     with Store.open(config.run) as store:
         episodes = [_loaded(store, name, config.run) for name in _chosen(store, config)]
-    found = [Recording(each, _task(each, config)) for each in episodes]
+    found = [ReplayedTask(each, _task(each, config)) for each in episodes]
     for each in found:
         if _is_file_missing(each.task.start_url):
             raise SetupError(
@@ -128,3 +134,142 @@ def _suite(task: Task) -> Suite | None:
 def _is_file_missing(url: str) -> bool:
     parts = urlsplit(url)
     return parts.scheme == "file" and not Path(unquote(parts.path)).exists()
+
+
+def find_parameters(recording: Trajectory) -> dict[str, str]:
+    """Names to recorded texts, in order: by the field's name; a secret by its own."""
+    found: dict[str, str] = {}
+    for step in recording.steps:
+        action = step.decision.action
+        text = _text(action)
+        if not text or text in found.values():
+            continue
+        node = step.observation.node(getattr(action, "mark", 0))
+        secrets = find_placeholders(text)
+        base = (
+            secrets[0]
+            if secrets
+            else re.sub(r"[^a-z0-9]+", "-", (node.name if node else "").casefold()).strip("-")[:40]
+            or "text"
+        )
+        name, number = base, 2
+        while name in found:
+            name, number = f"{base}-{number}", number + 1
+        found[name] = text
+    return found
+
+
+def read_values(recording: Trajectory, values: Mapping[str, str]) -> dict[str, str]:
+    """Recorded texts to new ones. Raises `UsageError` for a name that nothing goes by."""
+    known, found = find_parameters(recording), dict[str, str]()
+    words = {recording.goal, *known.values()}
+    for name, value in values.items():
+        if name in known:
+            text = known[name]
+            found[name if find_placeholders(text) else text] = value
+        elif any(name in each for each in words) or any(
+            name in node.name for step in recording.steps for node in step.observation.nodes
+        ):
+            found[name] = value
+        else:
+            raise unknown_name("value", name, [*known, *known.values()])
+    return found
+
+
+def format_parameters(recording: Trajectory) -> str:
+    """The parameters on one line, for messages."""
+    return ", ".join(f"{name}={text!r}" for name, text in find_parameters(recording).items())
+
+
+def need_one(recordings: list[Trajectory], values: Mapping[str, str]) -> None:
+    """Values are of one recording. Raises `UsageError` where there are several, and for a name that
+    nothing goes by."""
+    if values and len(recordings) > 1:
+        raise UsageError(
+            f"--values are for one episode and {len(recordings)} are chosen; name one, as"
+            f" {recordings[0].id}, with {format_parameters(recordings[0]) or 'no values'}"
+        )
+    for each in recordings:
+        read_values(each, values)
+
+
+def _text(action: act.Action) -> str:
+    if is_final(action):
+        return ""
+    match action:
+        case act.SelectOption(option=option):
+            return option
+        case act.Fill(text=text) | act.KeyboardType(text=text) | act.KeyboardInsertText(text=text):
+            return text
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """One replayed episode."""
+
+    recorded: str
+    """Id of the episode that was replayed."""
+    played: Trajectory
+    accounts: tuple[ReplayedStep, ...]
+    score: Score | None = None
+    """What the task's rules say; None where it has none."""
+
+    @property
+    def refusal(self) -> str:
+        """Why it was not played to its end; empty where it was."""
+        said = next((each.describe() for each in self.accounts if each.refusal), "")
+        if said or self.played.ending in (Ending.ANSWERED, Ending.TASK_OVER, Ending.GAVE_UP):
+            return said
+        return f"{self.played.ending}: {self.played.error}".rstrip(": ")
+
+    @property
+    def is_good(self) -> bool:
+        """Whether it was played to its end and the rules, where there are some, hold."""
+        return not self.refusal and (self.score is None or self.score.value == 1.0)
+
+    @property
+    def healed(self) -> int:
+        """How many steps found their element elsewhere."""
+        return sum(account.is_healed for account in self.accounts)
+
+    def lines(self) -> list[str]:
+        """For people: the outcome, then what is to be known of steps."""
+        steps = f"{len(self.accounts) - bool(self.refusal)} steps, {self.healed} healed"
+        lines = [f"{self.recorded}  {self.played.task.name}  {self._outcome()}  ({steps})"]
+        lines += [
+            f"  {each.describe()}"
+            for each in self.accounts
+            if bool(each.refusal or each.is_healed or each.notes)
+        ]
+        if self.refusal and not any(each.refusal for each in self.accounts):
+            lines.append(f"  {self.refusal}")
+        if self.score is not None and not self.refusal and self.score.value != 1.0:
+            lines.append(f"  {self.score.reason}")
+        return lines
+
+    def content(self) -> Mapping[str, Json]:
+        """As JSON."""
+        return {
+            "episode": self.recorded,
+            "replay": self.played.id,
+            "task": self.played.task.id,
+            "seed": self.played.task.seed,
+            "outcome": self._outcome(),
+            "refusal": self.refusal,
+            "healed": self.healed,
+            "ending": str(self.played.ending),
+            "score": None if self.score is None else self.score.value,
+            "score_reason": "" if self.score is None else self.score.reason,
+            "steps": [
+                {**asdict(each), "notes": list(each.notes), "healed": each.is_healed}
+                for each in self.accounts
+            ],
+        }
+
+    def _outcome(self) -> str:
+        if self.refusal:
+            return "refused" if any(each.refusal for each in self.accounts) else "failed"
+        if self.score is None:
+            return "completed"
+        return "completed, checks hold" if self.score.value == 1.0 else "completed, checks fail"

@@ -15,7 +15,7 @@ _DODGE = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class ChartFrame:
     """The drawing area: pixels of the viewBox, and what they stand for."""
 
     width: float
@@ -53,7 +53,7 @@ def has_curve(summary: Summary) -> bool:
     return any(len(arm["rounds"]) > 1 for arm in summary["arms"])
 
 
-def curves(summary: Summary) -> Markup:
+def draw_curves(summary: Summary) -> Markup:
     """The legend with the drawing, once for wide and once for narrow windows."""
     keys = [
         tag(
@@ -71,7 +71,7 @@ def _drawing(summary: Summary, width: float, height: float, kind: str) -> Markup
     low, high = _bounds(rows)
     gap = 16.0 if width > 500 else 11.0
     steps = max(row["real_steps"] for row in rows)
-    frame = Frame(width, height, steps, low, high, after=gap * (len(actors) + 0.5))
+    frame = ChartFrame(width, height, steps, low, high, after=gap * (len(actors) + 0.5))
     learners = [arm for arm in summary["arms"] if not _only_acts(arm)]
     parts = [*_axes(frame), *_start(summary, frame)]
     for place, arm in enumerate(learners):
@@ -105,7 +105,7 @@ def _bounds(rows: Iterable[RoundSummary]) -> tuple[float, float]:
     return max(0.0, floor), max(ceiling, floor + 0.1)
 
 
-def _axes(frame: Frame) -> list[Markup]:
+def _axes(frame: ChartFrame) -> list[Markup]:
     right, base = frame.width - 4, frame.height - frame.bottom
     parts = []
     tenths = range(round(frame.low * 10), round(frame.high * 10) + 1)
@@ -132,7 +132,7 @@ def _ticks(top: float, count: int) -> list[float]:
     return [gap * number for number in range(int(top / gap) + 1)]
 
 
-def _start(summary: Summary, frame: Frame) -> list[Markup]:
+def _start(summary: Summary, frame: ChartFrame) -> list[Markup]:
     """A dotted line at the height everything starts from."""
     starts = [row for arm in summary["arms"] for row in arm["rounds"] if row["round"] == 0]
     if not starts:
@@ -141,7 +141,7 @@ def _start(summary: Summary, frame: Frame) -> list[Markup]:
     return [tag("line", x1=frame.left, x2=frame.width - 4, y1=y, y2=y, class_="base")]
 
 
-def _curve(summary: Summary, arm: ArmRow, frame: Frame, shift: float) -> Markup:
+def _curve(summary: Summary, arm: ArmRow, frame: ChartFrame, shift: float) -> Markup:
     points = [_Point(frame.x(steps_shown(summary, row)) + shift, row) for row in arm["rounds"]]
     line = " ".join(f"{p.x:.1f},{frame.y(p.row['success']):.1f}" for p in points)
     is_dashed = arm["rounds"][-1]["real_steps"] == 0
@@ -169,7 +169,7 @@ def steps_shown(summary: Summary, row: RoundSummary) -> float:
     return max((o["real_steps"] for o in others if o["round"] == row["round"]), default=0.0)
 
 
-def _marked(summary: Summary, arm: str, point: _Point, frame: Frame) -> Markup:
+def _marked(summary: Summary, arm: str, point: _Point, frame: ChartFrame) -> Markup:
     row = point.row
     words = (
         f"{arm}, round {row['round']}: {100 * row['success']:.1f} % "

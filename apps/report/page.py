@@ -6,7 +6,7 @@ from pathlib import Path
 from string import Template
 
 from apps.report import tables
-from apps.report.chart import curves, has_curve
+from apps.report.chart import draw_curves, has_curve
 from apps.report.episodes import examples
 from apps.report.markup import Child, Markup, joined, tag
 from loop.failures import summarize_failures
@@ -83,7 +83,7 @@ def _measured(summary: Summary) -> list[Markup]:
             "drawn at the round it belongs to; marks at the right act with weights trained by "
             "another arm. The dotted line is where all start."
         )
-        parts += _section(f"Success on {name_seeds(summary)} seeds", note, curves(summary))
+        parts += _section(f"Success on {name_seeds(summary)} seeds", note, draw_curves(summary))
     if summary["comparisons"]:
         note = (
             "Points of success between two arms on the same repeats, tasks and seeds, with "

@@ -13,8 +13,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from apps.view.archive import Run
-from apps.view.contents import Contents, Line
+from apps.view.contents import Contents, EpisodeLine, Run
 from evaluators.attribution import Attribution, attribute, has_failed
 from evaluators.attribution.attribute import SOURCE
 from evaluators.steps import StepJudgement, kept
@@ -32,7 +31,7 @@ _FORM = TypeAdapter(Attribution)
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownCauses:
     """What is known of a run's failures at one moment."""
 
     found: Mapping[str, Attribution]
@@ -44,7 +43,7 @@ class Known:
     """What could not be read; empty where everything could."""
 
 
-class Archivist:
+class CauseFinder:
     """Finds out why the failures of runs failed, one after another, in a thread of its own.
 
     What it finds lies in the user's cache folder, never in the run's. Without a folder that can be
@@ -59,7 +58,7 @@ class Archivist:
         self._threads: list[threading.Thread] = []
         self._closing = threading.Event()
 
-    def known(self, run: Run, contents: Contents) -> Known:
+    def known(self, run: Run, contents: Contents) -> KnownCauses:
         """What is known now; what is missing will be looked at."""
         with self._lock:
             work = self._works.get(run.name)
@@ -127,13 +126,13 @@ class _Work:
             self._is_going |= starts
             return starts
 
-    def known(self, contents: Contents) -> Known:
+    def known(self, contents: Contents) -> KnownCauses:
         """What is known of the failures in these contents."""
         with self._lock:
             told = {id: self._found[id] for id in contents.failed if id in self._found}
             found = {id: one for id, one in told.items() if one is not None}
             left = 0 if self._problem else len(contents.failed) - len(told)
-            return Known(found, len(contents.failed), left, self._problem)
+            return KnownCauses(found, len(contents.failed), left, self._problem)
 
     def take(self) -> list[str]:
         """The next failures to look at, those left out that are known from before."""
@@ -226,7 +225,7 @@ def _database(path: Path) -> sqlite3.Connection:
     return made
 
 
-def _mark(line: Line) -> str:
+def _mark(line: EpisodeLine) -> str:
     """What an attribution rests upon beside the episode, which never changes once it is over."""
     said = sorted(f"{score.evaluator}={score.value}" for score in line.verdicts)
     return hashlib.sha256("\n".join((SOURCE, *said)).encode()).hexdigest()[:16]

@@ -9,9 +9,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from apps.report.chart import curves, has_curve
-from apps.view.archive import Run
-from apps.view.contents import Contents, Line, Outcome
+from apps.report.chart import draw_curves, has_curve
+from apps.view.contents import Contents, EpisodeLine, EpisodeOutcome, Run
 from apps.view.figures import settings_of
 from apps.view.pages import Pages
 from evaluators.statistics import Interval, difference, wilson
@@ -25,14 +24,14 @@ Place = tuple[int, str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class ComparedRun:
     """One of the two runs, by one of its arms at its last round."""
 
     run: Run
     arms: tuple[str, ...]
     arm: str
     round: int
-    lines: Mapping[Place, Line]
+    lines: Mapping[Place, EpisodeLine]
     """What was measured in that round."""
     curves: str
     is_summed_up: bool
@@ -42,13 +41,13 @@ class Side:
     @property
     def rate(self) -> Interval | None:
         """Success with Wilson's interval; None where nothing was measured."""
-        good = sum(line.outcome is Outcome.SUCCEEDED for line in self.lines.values())
+        good = sum(line.outcome is EpisodeOutcome.SUCCEEDED for line in self.lines.values())
         count = len(self.lines)
         return Interval(good / count, *wilson(good, count)) if count else None
 
 
 @dataclass(frozen=True, slots=True)
-class TaskRow:
+class ComparedTask:
     """A task that both have measured."""
 
     name: str
@@ -83,27 +82,29 @@ def routes(pages: Pages) -> list[BaseRoute]:
     return [Route("/compare/runs", compare)]
 
 
-def _side(pages: Pages, name: str, arm: str) -> Side:
+def _side(pages: Pages, name: str, arm: str) -> ComparedRun:
     run = pages.archive.run(name)
     contents = pages.shelf.contents(run)
     summary = pages.accountant.figures(run, contents).summary
     arms = _measured_arms(contents)
     chosen = arm if arm in arms else "self" if "self" in arms else arms[-1] if arms else ""
     number, lines = _last_round(contents, chosen)
-    drawn = curves(summary) if summary and summary["arms"] and has_curve(summary) else ""
-    return Side(run, tuple(arms), chosen, number, lines, drawn, bool(summary), _settings(run))
+    drawn = draw_curves(summary) if summary and summary["arms"] and has_curve(summary) else ""
+    return ComparedRun(
+        run, tuple(arms), chosen, number, lines, drawn, bool(summary), _settings(run)
+    )
 
 
 def _measured_arms(contents: Contents) -> list[str]:
     return sorted({line.entry.arm for line in contents.lines if _is_measured(line)})
 
 
-def _is_measured(line: Line) -> bool:
-    scored = line.outcome in (Outcome.SUCCEEDED, Outcome.FAILED)
+def _is_measured(line: EpisodeLine) -> bool:
+    scored = line.outcome in (EpisodeOutcome.SUCCEEDED, EpisodeOutcome.FAILED)
     return line.entry.phase == "evaluate" and scored
 
 
-def _last_round(contents: Contents, arm: str) -> tuple[int, dict[Place, Line]]:
+def _last_round(contents: Contents, arm: str) -> tuple[int, dict[Place, EpisodeLine]]:
     own = [line for line in contents.lines if _is_measured(line) and line.entry.arm == arm]
     number = max((line.entry.round for line in own), default=0)
     return number, {
@@ -133,7 +134,7 @@ def _flatten(value: Any, name: str, into: dict[str, str]) -> None:
         into[name] = ", ".join(map(str, value)) if listed else "" if value is None else str(value)
 
 
-def _beside(a: Side, b: Side) -> dict[str, Any]:
+def _beside(a: ComparedRun, b: ComparedRun) -> dict[str, Any]:
     """What the page shows of the two together."""
     outcomes = [{k: line.value or 0.0 for k, line in side.lines.items()} for side in (a, b)]
     found = difference(outcomes[1], outcomes[0])
@@ -160,21 +161,21 @@ def _claim(found: Interval | None) -> str:
     return f"No difference is shown ({format_points(value, signed=True)} points, {told})."
 
 
-def _tasks(a: Iterable[Line], b: Iterable[Line]) -> list[TaskRow]:
+def _tasks(a: Iterable[EpisodeLine], b: Iterable[EpisodeLine]) -> list[ComparedTask]:
     """The tasks both have measured, those that differ most first."""
     values: tuple[dict[str, list[float]], dict[str, list[float]]] = ({}, {})
     for lines, into in zip((a, b), values, strict=True):
         for line in lines:
             into.setdefault(line.task, []).append(line.value or 0.0)
     rows = [
-        TaskRow(name, fmean(mine), fmean(values[1][name]), len(mine), len(values[1][name]))
+        ComparedTask(name, fmean(mine), fmean(values[1][name]), len(mine), len(values[1][name]))
         for name, mine in values[0].items()
         if name in values[1]
     ]
     return sorted(rows, key=lambda row: (-abs(row.b - row.a), row.name))
 
 
-def _flips(a: Side, b: Side) -> list[tuple[Line, Line]]:
+def _flips(a: ComparedRun, b: ComparedRun) -> list[tuple[EpisodeLine, EpisodeLine]]:
     """Episodes on the same repeat, task and seed that came out otherwise."""
     both = sorted(a.lines.keys() & b.lines.keys(), key=lambda place: (place[1], place[2]))
     pairs = [(a.lines[place], b.lines[place]) for place in both]

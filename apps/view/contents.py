@@ -1,23 +1,151 @@
-"""A run's table of contents: every episode with its verdicts, kept until the run changes."""
+"""The runs under a folder, and each run's table of contents: episodes with their verdicts."""
 
+import os
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
+from pathlib import Path
 
-from apps.view.archive import Run
 from loop.folder import read_judge_id
 from loop.summary.measure import task_name
+from webagent.errors import SetupError, StoreError, unknown_name
 from webagent.records import SET_APART, Score
 from webagent.store import EpisodeSummary, Store
+
+_FILES = ("run.sqlite", "run.json")
+"""A folder that holds one of these is a run, whole or not."""
+_DEPTH = 3
+"""Levels of folders that are searched."""
+_CLOSING_SECONDS = 5.0
+"""Within which a store is closed after the summary was written."""
+_SEPARATOR = "~"
+"""Stands in an address for what separates folders."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run folder."""
+
+    name: str
+    """As it stands in addresses: the path below the folder that is shown, `/` written as `~`."""
+    path: Path
+
+    @property
+    def title(self) -> str:
+        """The name for people."""
+        return self.name.replace(_SEPARATOR, "/")
+
+    @property
+    def address(self) -> str:
+        """Where its pages begin."""
+        return f"/run/{self.name}"
+
+    @contextmanager
+    def store(self) -> Iterator[Store]:
+        """Its store for reading alone, for as long as one request. Raises `StoreError`."""
+        with Store.look(self.path) as opened:
+            yield opened
+
+    def changed(self) -> float:
+        """When something was stored last, in seconds since 1970; 0 where nothing ever was."""
+        times = [0.0]
+        for name in (*_FILES, "run.sqlite-wal"):
+            try:
+                times.append((self.path / name).stat().st_mtime)
+            except OSError:  # not there, or just being replaced
+                continue
+        return max(times)
+
+    def is_finished(self) -> bool:
+        """Whether it has summed itself up, and stored nothing since."""
+        try:
+            return (self.path / "summary.json").stat().st_mtime + _CLOSING_SECONDS > self.changed()
+        except OSError:  # no summary
+            return False
+
+    def version(self) -> str:
+        """Changes whenever something was stored; empty where there is no store."""
+        try:
+            stats = [_stat(self.path / f"run.sqlite{end}") for end in ("", "-wal")]
+        except OSError as error:
+            raise StoreError(f"{self.path} cannot be read: {error}") from error
+        return "-".join(filter(None, stats))
+
+
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """What `webagent view` was pointed at: one run, or a folder of runs."""
+
+    folder: Path
+
+    def runs(self) -> list[Run]:
+        """All runs there are now, the one that was changed last first."""
+        found = sorted(self._found(), key=lambda run: (-run.changed(), run.name))
+        return found
+
+    def run(self, name: str) -> Run:
+        """The run of this name. Raises `SetupError` where there is none."""
+        for run in self._found():
+            if run.name == name:
+                return run
+        raise unknown_name("run", name, [run.name for run in self._found()])
+
+    def check(self) -> None:
+        """Raises `SetupError` where there is nothing to show."""
+        if not self.folder.is_dir():
+            raise SetupError(f"{self.folder} is no folder; name a run folder or one that has some")
+        if not self.runs():
+            raise SetupError(
+                f"{self.folder} holds no run, {_DEPTH} levels down; a run folder has a run.sqlite:"
+                " make one with `webagent benchmark` or `webagent improve`"
+            )
+
+    def _found(self) -> Iterator[Run]:
+        root = self.folder.resolve()
+        if _is_run(root):
+            yield Run(root.name or "run", root)
+            return
+        for path in _folders(root, _DEPTH):
+            if _is_run(path):
+                yield Run(_SEPARATOR.join(path.relative_to(root).parts), path)
+
+
+def _folders(folder: Path, depth: int) -> Iterator[Path]:
+    """Folders below, those of runs not entered."""
+    try:
+        inside = sorted(entry.path for entry in os.scandir(folder) if entry.is_dir())
+    except OSError:  # a folder that may not be read has nothing to show
+        return
+    for name in inside:
+        path = Path(name)
+        if path.name.startswith("."):
+            continue
+        yield path
+        if depth > 1 and not _is_run(path):
+            yield from _folders(path, depth - 1)
+
+
+def _is_run(path: Path) -> bool:
+    return any((path / name).is_file() for name in _FILES)
+
+
+def _stat(path: Path) -> str:
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return ""
+    return f"{found.st_mtime_ns:x}.{found.st_size:x}"
+
 
 _HALF = 0.5
 
 
-class Outcome(StrEnum):
+class EpisodeOutcome(StrEnum):
     """What came of an episode, by the judge that has the last word."""
 
     SUCCEEDED = "succeeded"
@@ -30,13 +158,13 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class EpisodeLine:
     """One episode as lists show it."""
 
     entry: EpisodeSummary
     task: str
     """The task's name without benchmark and version."""
-    outcome: Outcome
+    outcome: EpisodeOutcome
     value: float | None
     """Given by the judge that has the last word."""
     reason: str
@@ -65,25 +193,31 @@ class Contents:
     version: str
     judge: str
     """How the id of the judge begins that has the last word."""
-    lines: tuple[Line, ...]
+    lines: tuple[EpisodeLine, ...]
 
     @cached_property
-    def by_id(self) -> Mapping[str, Line]:
+    def by_id(self) -> Mapping[str, EpisodeLine]:
         """The lines by their episodes' ids."""
         return {line.entry.id: line for line in self.lines}
 
     @cached_property
     def failed(self) -> tuple[str, ...]:
         """Ids of episodes that went wrong, the last ones first: what a cause is looked for."""
-        wrong = [line for line in self.lines if line.outcome in (Outcome.FAILED, Outcome.BROKEN)]
-        wrong += [line for line in self.lines if line.outcome is Outcome.UNSCORED and line.verdicts]
+        wrong = [
+            line
+            for line in self.lines
+            if line.outcome in (EpisodeOutcome.FAILED, EpisodeOutcome.BROKEN)
+        ]
+        wrong += [
+            line for line in self.lines if line.outcome is EpisodeOutcome.UNSCORED and line.verdicts
+        ]
         return tuple(line.entry.id for line in sorted(wrong, key=lambda one: -one.entry.started))
 
     @cached_property
-    def counts(self) -> Mapping[Outcome, int]:
+    def counts(self) -> Mapping[EpisodeOutcome, int]:
         """How many episodes came to what."""
         found = Counter(line.outcome for line in self.lines)
-        return {outcome: found[outcome] for outcome in Outcome}
+        return {outcome: found[outcome] for outcome in EpisodeOutcome}
 
     def values(self, name: str) -> list[str]:
         """What the episodes have in one of their entry's fields, each once and sorted."""
@@ -114,7 +248,7 @@ class _Place:
     """That reading took."""
 
 
-class Shelf:
+class ContentsCache:
     """The contents of the runs that were asked for, read again only after a change."""
 
     def __init__(self) -> None:
@@ -164,11 +298,11 @@ def _judge(named: str, scores: Mapping[str, Sequence[Score]]) -> str:
     return min(given, key=lambda evaluator: (-given[evaluator], evaluator))
 
 
-def _line(entry: EpisodeSummary, scores: Iterable[Score], judge: str) -> Line:
+def _line(entry: EpisodeSummary, scores: Iterable[Score], judge: str) -> EpisodeLine:
     verdicts = tuple(score for score in scores if score.name == "success")
     said = next((score for score in verdicts if score.evaluator.startswith(judge)), None)
     value = said.value if said else None
-    return Line(
+    return EpisodeLine(
         entry=entry,
         task=task_name(entry.task),
         outcome=_outcome(entry, value),
@@ -178,11 +312,11 @@ def _line(entry: EpisodeSummary, scores: Iterable[Score], judge: str) -> Line:
     )
 
 
-def _outcome(entry: EpisodeSummary, value: float | None) -> Outcome:
+def _outcome(entry: EpisodeSummary, value: float | None) -> EpisodeOutcome:
     if entry.ending is None:
-        return Outcome.RUNNING
+        return EpisodeOutcome.RUNNING
     if entry.ending.is_infrastructure:
-        return Outcome.BROKEN
+        return EpisodeOutcome.BROKEN
     if value is None:
-        return Outcome.UNSCORED
-    return Outcome.SUCCEEDED if value >= _HALF else Outcome.FAILED
+        return EpisodeOutcome.UNSCORED
+    return EpisodeOutcome.SUCCEEDED if value >= _HALF else EpisodeOutcome.FAILED

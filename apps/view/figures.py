@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from apps.view.archive import Run
-from apps.view.contents import Contents
+from apps.view.contents import Contents, Run
 from loop.folder import Origin, RunFolder
 from loop.summary import RunMeta, Summary, read_summary, summarize
 from loop.summary.schema import FILE
@@ -21,7 +20,7 @@ _CARRIED = ("setup", "notes", "macro", "baselines")
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class RunFigures:
     """What a page shows of a run in numbers."""
 
     summary: Summary | None
@@ -38,14 +37,14 @@ class _Work:
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     ready: threading.Event = field(default_factory=threading.Event)
-    figures: Figures = Figures(None, False)
+    figures: RunFigures = RunFigures(None, False)
     version: str = ""
     done_at: float = 0.0
     seconds: float = 0.0
     is_going: bool = False
 
 
-class Accountant:
+class FigureCache:
     """Works out the figures of runs, and keeps them until the runs change."""
 
     def __init__(self, is_busy: Callable[[], bool] = lambda: False) -> None:
@@ -53,7 +52,7 @@ class Accountant:
         self._lock = threading.Lock()
         self._is_busy = is_busy
 
-    def figures(self, run: Run, contents: Contents) -> Figures:
+    def figures(self, run: Run, contents: Contents) -> RunFigures:
         """The run's figures, waited for a moment; those of a moment ago while new ones are made."""
         with self._lock:
             work = self._works.setdefault(run.name, _Work())
@@ -70,7 +69,7 @@ class Accountant:
         work.ready.wait(_WAIT_SECONDS)
         with work.lock:
             known = work.figures
-            return Figures(known.summary, work.version == contents.version, known.problem)
+            return RunFigures(known.summary, work.version == contents.version, known.problem)
 
     def progress(self, run: Run) -> float:
         """Changes when figures were worked out, so that pages can follow."""
@@ -81,9 +80,9 @@ class Accountant:
         began = time.monotonic()
         try:
             summary, problem = _summed_up(run, contents)
-            figures = Figures(summary, True, problem)
+            figures = RunFigures(summary, True, problem)
         except StoreError as error:
-            figures = Figures(work.figures.summary, True, str(error))
+            figures = RunFigures(work.figures.summary, True, str(error))
         with work.lock:
             work.figures, work.version = figures, contents.version
             work.done_at = time.monotonic()

@@ -11,10 +11,9 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from apps.report import tables
-from apps.report.chart import curves, has_curve
-from apps.view.archive import Run
-from apps.view.contents import Contents, Line, Outcome
-from apps.view.figures import Figures, benchmark_of, settings_of
+from apps.report.chart import draw_curves, has_curve
+from apps.view.contents import Contents, EpisodeLine, EpisodeOutcome, Run
+from apps.view.figures import RunFigures, benchmark_of, settings_of
 from apps.view.pages import Pages, crumbs_of, moment
 from evaluators.attribution import Cause, FailureSummary, summarize
 from evaluators.statistics import wilson
@@ -30,7 +29,7 @@ _NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class LatestSuccess:
     """How often the arm that counts succeeds, after its last round."""
 
     arm: str
@@ -42,7 +41,7 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class RunRow:
     """A run in the list of runs."""
 
     run: Run
@@ -52,7 +51,7 @@ class Row:
     problem: str = ""
 
     @property
-    def standing(self) -> Standing | None:
+    def standing(self) -> LatestSuccess | None:
         """None where nothing was measured."""
         return standing(self.contents) if self.contents else None
 
@@ -124,12 +123,13 @@ def routes(pages: Pages) -> list[BaseRoute]:
     ]
 
 
-def standing(contents: Contents) -> Standing | None:
+def standing(contents: Contents) -> LatestSuccess | None:
     """The last round of the arm `self`, else of the last arm that was measured."""
     measured = [
         line
         for line in contents.lines
-        if line.entry.phase == "evaluate" and line.outcome in (Outcome.SUCCEEDED, Outcome.FAILED)
+        if line.entry.phase == "evaluate"
+        and line.outcome in (EpisodeOutcome.SUCCEEDED, EpisodeOutcome.FAILED)
     ]
     arms = [line.entry.arm for line in measured]
     if not arms:
@@ -137,8 +137,8 @@ def standing(contents: Contents) -> Standing | None:
     arm = "self" if "self" in arms else max(arms)
     number = max(line.entry.round for line in measured if line.entry.arm == arm)
     own = [line for line in measured if (line.entry.arm, line.entry.round) == (arm, number)]
-    good = sum(line.outcome is Outcome.SUCCEEDED for line in own)
-    return Standing(arm, number, good / len(own), *wilson(good, len(own)), len(own))
+    good = sum(line.outcome is EpisodeOutcome.SUCCEEDED for line in own)
+    return LatestSuccess(arm, number, good / len(own), *wilson(good, len(own)), len(own))
 
 
 def cause_rows(summary: FailureSummary) -> list[CauseRow]:
@@ -155,18 +155,18 @@ def cause_rows(summary: FailureSummary) -> list[CauseRow]:
     ]
 
 
-def _row(pages: Pages, run: Run, until: float) -> Row:
+def _row(pages: Pages, run: Run, until: float) -> RunRow:
     state = pages.state(run)
     try:
         if not pages.shelf.has(run) and time.monotonic() > until:
             pages.read_later(run)
-            return Row(run, state, None)
-        return Row(run, state, pages.shelf.contents(run))
+            return RunRow(run, state, None)
+        return RunRow(run, state, pages.shelf.contents(run))
     except StoreError as error:
-        return Row(run, state, None, str(error))
+        return RunRow(run, state, None, str(error))
 
 
-def _glance(pages: Pages, run: Run, contents: Contents, figures: Figures) -> dict[str, Any]:
+def _glance(pages: Pages, run: Run, contents: Contents, figures: RunFigures) -> dict[str, Any]:
     """What the page of a run shows."""
     summary = figures.summary
     settings, problem = settings_of(run)
@@ -201,7 +201,7 @@ def _drawn(summary: Summary) -> dict[str, Any]:
     spent = summary.get("spent")
     return {
         "seeds": name_seeds(summary),
-        "curves": curves(summary) if has_curve(summary) else "",
+        "curves": draw_curves(summary) if has_curve(summary) else "",
         "comparisons": tables.comparisons(summary) if summary["comparisons"] else "",
         "rounds": tables.rounds(summary),
         "drift": tables.drift(summary["drift"]) if "drift" in summary else "",
@@ -222,13 +222,13 @@ def _facts(contents: Contents) -> dict[str, str]:
         "episodes": f"{len(lines):,}",
         "real steps": f"{sum(line.entry.steps for line in real):,}",
         "imagined": f"{len(lines) - len(real):,}",
-        "under way": f"{contents.counts[Outcome.RUNNING]:,}",
+        "under way": f"{contents.counts[EpisodeOutcome.RUNNING]:,}",
         "took": _span(lines),
     }
     return {name: value for name, value in facts.items() if value not in ("0", "")}
 
 
-def _span(lines: Sequence[Line]) -> str:
+def _span(lines: Sequence[EpisodeLine]) -> str:
     if not lines:
         return ""
     begun = min(line.entry.started for line in lines)

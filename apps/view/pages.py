@@ -12,10 +12,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
 from apps.report.markup import Markup, joined
-from apps.view.archive import Archive, Run
-from apps.view.causes import Archivist
-from apps.view.contents import Shelf
-from apps.view.figures import Accountant
+from apps.view.causes import CauseFinder
+from apps.view.contents import Archive, ContentsCache, Run
+from apps.view.figures import FigureCache
 from webagent.errors import StoreError
 
 HERE = Path(__file__).parent
@@ -29,7 +28,7 @@ Crumb = tuple[str, str]
 
 
 @dataclass(slots=True)
-class Traffic:
+class PageTraffic:
     """Pages that are being made at the moment; work beside them waits until there are none."""
 
     pages: int = 0
@@ -44,17 +43,19 @@ class Pages:
     """Renders pages and finds what they are about."""
 
     archive: Archive
-    traffic: Traffic
-    shelf: Shelf
-    accountant: Accountant
-    archivist: Archivist
+    traffic: PageTraffic
+    shelf: ContentsCache
+    accountant: FigureCache
+    archivist: CauseFinder
     templates: Environment = field(default_factory=lambda: _environment())
 
     @classmethod
     def of(cls, archive: Archive, cache: Path | None = None) -> "Pages":
         """Pages of these runs; what is worked out lies in `cache`, else in the user's folder."""
-        traffic = Traffic()
-        return cls(archive, traffic, Shelf(), Accountant(), Archivist(cache, traffic.is_busy))
+        traffic = PageTraffic()
+        return cls(
+            archive, traffic, ContentsCache(), FigureCache(), CauseFinder(cache, traffic.is_busy)
+        )
 
     def show(
         self,

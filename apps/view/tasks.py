@@ -1,8 +1,10 @@
-"""The tasks of a run: how each went by round, and what the curriculum made of it."""
+"""The tasks of a run: results by round, and why the curriculum sampled them."""
 
+import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from starlette.requests import Request
@@ -10,34 +12,234 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from apps.report.colours import SHAPES
-from apps.report.markup import Markup
-from apps.view.contents import Contents, Line
-from apps.view.history import (
-    Draw,
-    History,
-    Rate,
-    by_task,
-    draws_by_task,
-    mean_chances,
-    rates_of,
-    read_history,
-)
+from apps.report.markup import Markup, tag
+from apps.view.contents import Contents, EpisodeLine, EpisodeOutcome
+from apps.view.episodes import Causes
 from apps.view.pages import Pages, crumbs_of
-from apps.view.question import Causes
-from apps.view.strip import chances as drawn_chances
-from apps.view.strip import rounds as drawn_rounds
+from evaluators.statistics import wilson
+from loop.folder import CURRICULUM, read_monitors
+from loop.summary.measure import task_name
 from webagent.errors import unknown_name
+from webagent.store import Store
+
+Place = tuple[str, int]
+"""Arm and repeat."""
+
+
+@dataclass(frozen=True, slots=True)
+class SampledTask:
+    """Why an episode's task was drawn."""
+
+    arm: str
+    repeat: int
+    round: int
+    episode: str
+    task: str
+    """The task's name; of a task made from another, the name of that."""
+    seed: int
+    reason: str
+    why: str
+    value: float
+    chance: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """All draws of a run, and what was believed of every task after each round."""
+
+    draws: tuple[SampledTask, ...]
+    chances: Mapping[Place, Mapping[int, Mapping[str, float]]]
+    """By arm and repeat, then by round, each task's chance of success as the curriculum saw it."""
+    problems: tuple[str, ...]
+    """Lines and files that could not be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class SuccessRate:
+    """Successes among scored episodes."""
+
+    round: int
+    successes: int
+    episodes: int
+
+    @property
+    def success(self) -> float:
+        """In [0, 1]."""
+        return self.successes / self.episodes
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Wilson's 95 % interval."""
+        return wilson(self.successes, self.episodes)
+
+
+def read_history(run: Path, store: Store) -> History:
+    """Whatever can be read of it; a line that was cut short is told and left out."""
+    draws, problems = list[SampledTask](), list[str]()
+    for path in sorted((run / CURRICULUM).glob("*/*.jsonl")):
+        arm, _, repeat = path.parent.name.rpartition("-")
+        if not (repeat.isdigit() and path.stem.isdigit()):
+            continue
+        read, wrong = _lines(path, arm, int(repeat), int(path.stem))
+        draws += read
+        problems += wrong
+    chances: dict[Place, dict[int, dict[str, float]]] = {}
+    for place, state in read_monitors(store):
+        known = state.get("chances")
+        if isinstance(known, dict):
+            chances.setdefault(place, {})[int(state["round"])] = known
+    draws.sort(key=lambda draw: (draw.arm, draw.repeat, draw.round))
+    return History(tuple(draws), chances, tuple(problems))
+
+
+def rates_of(lines: Iterable[EpisodeLine], phase: str = "evaluate") -> dict[str, list[SuccessRate]]:
+    """Success by arm and round in one phase."""
+    good, count = Counter[tuple[str, int]](), Counter[tuple[str, int]]()
+    for line in lines:
+        if line.entry.phase == phase and line.outcome in (
+            EpisodeOutcome.SUCCEEDED,
+            EpisodeOutcome.FAILED,
+        ):
+            place = line.entry.arm, line.entry.round
+            count[place] += 1
+            good[place] += line.outcome is EpisodeOutcome.SUCCEEDED
+    found: dict[str, list[SuccessRate]] = {}
+    for (arm, number), episodes in sorted(count.items()):
+        found.setdefault(arm, []).append(SuccessRate(number, good[arm, number], episodes))
+    return found
+
+
+def by_task(contents: Contents) -> dict[str, list[EpisodeLine]]:
+    """The episodes of each task, tasks in the order of their names, baselines left out."""
+    found: dict[str, list[EpisodeLine]] = {}
+    for line in contents.lines:
+        if not line.is_apart:
+            found.setdefault(line.task, []).append(line)
+    return dict(sorted(found.items()))
+
+
+def draws_by_task(draws: Iterable[SampledTask]) -> dict[str, list[SampledTask]]:
+    """The draws of each task."""
+    found: dict[str, list[SampledTask]] = {}
+    for draw in draws:
+        found.setdefault(draw.task, []).append(draw)
+    return found
+
+
+def mean_chances(history: History, task: str) -> list[tuple[int, float]]:
+    """Round and chance, the mean over arms and repeats that keep a curriculum."""
+    found: dict[int, list[float]] = {}
+    for rounds in history.chances.values():
+        for number, known in rounds.items():
+            if task in known:
+                found.setdefault(number, []).append(float(known[task]))
+    return [(number, sum(values) / len(values)) for number, values in sorted(found.items())]
+
+
+def _lines(path: Path, arm: str, repeat: int, number: int) -> tuple[list[SampledTask], list[str]]:
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        return [], [f"{path.name} of {path.parent.name} cannot be read: {error}"]
+    draws = list(_draws(text.splitlines(), arm, repeat, number))
+    lost = len(text.splitlines()) - len(draws)
+    if not lost:
+        return draws, []
+    return draws, [f"{CURRICULUM}/{path.parent.name}/{path.name}: {lost} lines cannot be read"]
+
+
+def _draws(lines: Sequence[str], arm: str, repeat: int, number: int) -> Iterator[SampledTask]:
+    for line in lines:
+        try:
+            told: dict[str, Any] = json.loads(line)
+            yield SampledTask(
+                arm=arm,
+                repeat=repeat,
+                round=number,
+                episode=str(told["episode"]),
+                task=task_name(str(told["task"])),
+                seed=int(told["seed"]),
+                reason=str(told["reason"]),
+                why=str(told["why"]),
+                value=float(told["value"]),
+                chance=float(told["chance"]),
+                share=float(told["share"]),
+            )
+        except (ValueError, KeyError, TypeError):  # cut short, or of another version
+            continue
+
+
+_HEIGHT = 22
+_GAP = 13
+_EDGE = 5
+
+
+def draw_rounds(rates: Sequence[SuccessRate], colour: str) -> Markup:
+    """Success by round: a line with its intervals as a band, the rounds evenly spaced."""
+    if not rates:
+        return Markup("")
+    xs = [_EDGE + _GAP * place for place in range(len(rates))]
+    ends = [rate.interval for rate in rates]
+    upper = [f"{x},{_y(high):.1f}" for x, (_, high) in zip(xs, ends, strict=True)]
+    lower = [f"{x},{_y(low):.1f}" for x, (low, _) in zip(xs, ends, strict=True)]
+    band = tag("path", d=f"M{'L'.join([*upper, *reversed(lower)])}Z", class_="band")
+    words = ", ".join(f"round {rate.round}: {100 * rate.success:.0f} %" for rate in rates)
+    line = " ".join(f"{x},{_y(rate.success):.1f}" for x, rate in zip(xs, rates, strict=True))
+    dots = [
+        tag("circle", cx=x, cy=_y(rate.success), r=2.2, class_="mark")
+        for x, rate in zip(xs, rates, strict=True)
+    ]
+    curve = tag("polyline", points=line, class_="curve")
+    whiskers = _whisker(xs[0], ends[0]) if len(rates) == 1 else band
+    return _framed(words, colour, xs[-1], whiskers, curve, dots)
+
+
+def draw_chances(known: Sequence[tuple[int, float]]) -> Markup:
+    """What the curriculum believed of the success, by round."""
+    if not known:
+        return Markup("")
+    xs = [_EDGE + _GAP * place for place in range(len(known))]
+    words = ", ".join(f"round {number}: {100 * chance:.0f} %" for number, chance in known)
+    line = " ".join(f"{x},{_y(chance):.1f}" for x, (_, chance) in zip(xs, known, strict=True))
+    last = tag("circle", cx=xs[-1], cy=_y(known[-1][1]), r=2.2, class_="mark")
+    return _framed(words, "neutral", xs[-1], tag("polyline", points=line, class_="curve"), last)
+
+
+def _whisker(x: float, ends: tuple[float, float]) -> Markup:
+    return tag("line", x1=x, x2=x, y1=_y(ends[0]), y2=_y(ends[1]), class_="whisker")
+
+
+def _framed(words: str, colour: str, right: float, *parts: Markup | Sequence[Markup]) -> Markup:
+    width = right + _EDGE
+    frame = tag("line", x1=0, x2=width, y1=_y(0), y2=_y(0), class_="grid")
+    return tag(
+        "svg",
+        tag("title", words),
+        frame,
+        parts,
+        viewBox=f"0 0 {width:g} {_HEIGHT}",
+        width=width,
+        height=_HEIGHT,
+        role="img",
+        class_=f"strip {colour}",
+    )
+
+
+def _y(rate: float) -> float:
+    return 3 + (_HEIGHT - 6) * (1 - rate)
+
 
 _SORTS = ("task", "success", "drawn", "chance")
 
 
 @dataclass(frozen=True, slots=True)
-class TaskRow:
+class TaskLine:
     """A task in the list."""
 
     name: str
     address: str
-    arms: tuple[tuple[str, Rate, Markup], ...]
+    arms: tuple[tuple[str, SuccessRate, Markup], ...]
     """Each arm with its last round's success, and all its rounds drawn."""
     drawn: int
     reasons: tuple[tuple[str, int], ...]
@@ -48,7 +250,7 @@ class TaskRow:
     """What most of its failures were put down to."""
     failures: int
 
-    def of(self, arm: str) -> tuple[str, Rate, Markup] | None:
+    def of(self, arm: str) -> tuple[str, SuccessRate, Markup] | None:
         """What is known of an arm."""
         return next((found for found in self.arms if found[0] == arm), None)
 
@@ -94,7 +296,7 @@ def routes(pages: Pages) -> list[BaseRoute]:
         lines = _lines_of(contents, name)
         known = pages.archivist.known(run, contents)
         crumbs = crumbs_of(run, ("Tasks", f"{run.address}/tasks"), (name, ""))
-        content = _told(contents, lines, history, known.found, name)
+        content = _task_page(contents, lines, history, known.found, name)
         return pages.show(request, "task.html", crumbs, run=run, name=name, **content)
 
     return [Route("/run/{run}/tasks", tasks), Route("/run/{run}/task/{task:path}", task)]
@@ -111,7 +313,7 @@ def colours_of(contents: Contents) -> Mapping[str, str]:
     }
 
 
-def _rows(contents: Contents, history: History, found: Causes, address: str) -> list[TaskRow]:
+def _rows(contents: Contents, history: History, found: Causes, address: str) -> list[TaskLine]:
     drawn, colours = draws_by_task(history.draws), colours_of(contents)
     rows = []
     for name, lines in by_task(contents).items():
@@ -119,16 +321,16 @@ def _rows(contents: Contents, history: History, found: Causes, address: str) -> 
         chances = mean_chances(history, name)
         causes = Counter(str(found[one.entry.id].cause) for one in lines if one.entry.id in found)
         rates = rates_of(lines)
-        arms = [(arm, own[-1], drawn_rounds(own, colours[arm])) for arm, own in rates.items()]
+        arms = [(arm, own[-1], draw_rounds(own, colours[arm])) for arm, own in rates.items()]
         rows.append(
-            TaskRow(
+            TaskLine(
                 name=name,
                 address=f"{address}/task/{name}",
                 arms=tuple(arms),
                 drawn=len(draws),
                 reasons=tuple(Counter(draw.reason for draw in draws).most_common()),
                 chance=chances[-1][1] if chances else None,
-                chances=drawn_chances(chances),
+                chances=draw_chances(chances),
                 cause=causes.most_common(1)[0][0] if causes else "",
                 failures=sum(causes.values()),
             )
@@ -136,7 +338,7 @@ def _rows(contents: Contents, history: History, found: Causes, address: str) -> 
     return rows
 
 
-def _sorted(rows: Sequence[TaskRow], by: str) -> list[TaskRow]:
+def _sorted(rows: Sequence[TaskLine], by: str) -> list[TaskLine]:
     keys = {
         "success": lambda row: row.success,
         "drawn": lambda row: -row.drawn,
@@ -145,7 +347,7 @@ def _sorted(rows: Sequence[TaskRow], by: str) -> list[TaskRow]:
     return sorted(rows, key=keys.get(by, lambda row: row.name))
 
 
-def _lines_of(contents: Contents, name: str) -> list[Line]:
+def _lines_of(contents: Contents, name: str) -> list[EpisodeLine]:
     """The episodes of a task. Raises `SetupError` where there are none."""
     known = by_task(contents)
     if name not in known:
@@ -153,8 +355,8 @@ def _lines_of(contents: Contents, name: str) -> list[Line]:
     return known[name]
 
 
-def _told(
-    contents: Contents, lines: Sequence[Line], history: History, found: Causes, name: str
+def _task_page(
+    contents: Contents, lines: Sequence[EpisodeLine], history: History, found: Causes, name: str
 ) -> dict[str, Any]:
     """What the page of a task shows."""
     draws = [draw for draw in history.draws if draw.task == name]
@@ -165,7 +367,7 @@ def _told(
         "goal": next((line.entry.goal for line in reversed(lines) if line.entry.goal), ""),
         "count": len(lines),
         "measured": [
-            (arm, colours[arm], rates, drawn_rounds(rates, colours[arm]))
+            (arm, colours[arm], rates, draw_rounds(rates, colours[arm]))
             for arm, rates in measured.items()
         ],
         "tried": rates_of(lines, "collect"),
@@ -177,7 +379,7 @@ def _told(
 
 
 @dataclass(frozen=True, slots=True)
-class RoundRow:
+class TaskRound:
     """What happened to a task in one round of an arm's repeat."""
 
     arm: str
@@ -188,7 +390,7 @@ class RoundRow:
     after: float | None
     value: float | None
     share: float | None
-    draws: tuple[tuple[Draw, Line | None], ...]
+    draws: tuple[tuple[SampledTask, EpisodeLine | None], ...]
     reasons: tuple[tuple[str, int], ...]
     why: str
     successes: int
@@ -196,8 +398,8 @@ class RoundRow:
 
 
 def _by_round(
-    draws: Sequence[Draw], history: History, contents: Contents, name: str
-) -> list[RoundRow]:
+    draws: Sequence[SampledTask], history: History, contents: Contents, name: str
+) -> list[TaskRound]:
     """A row for each round of each arm's repeat, the rounds included that it was not drawn in."""
     places = {(draw.arm, draw.repeat, draw.round) for draw in draws}
     for (arm, repeat), rounds in history.chances.items():
@@ -209,7 +411,7 @@ def _by_round(
         values = [line.value for _, line in played if line and line.value is not None]
         chance = history.chances.get((arm, repeat), {}).get(number, {}).get(name)
         rows.append(
-            RoundRow(
+            TaskRound(
                 arm=arm,
                 repeat=repeat,
                 round=number,

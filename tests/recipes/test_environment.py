@@ -12,9 +12,8 @@ from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode
 
 import apps.environment
-from apps.environment.env import WebEnv
-from apps.environment.supply import Supply
-from apps.environment.vector import WebVectorEnv
+from apps.environment.env import WebEnv, WebVectorEnv
+from apps.environment.player import SharedBrowser
 from benchmarks.miniwob import tasks as miniwob
 from tasks.task import Check, Task
 from webagent.errors import SetupError
@@ -99,7 +98,7 @@ def test_the_last_environment_to_close_ends_the_browser() -> None:
     one.close()
     assert other.reset(seed=0)[0]["goal"]
     other.close()
-    assert not Supply._shared
+    assert not SharedBrowser._shared
     with pytest.raises(RuntimeError, match="closed"):
         one.unwrapped.reset()
 
@@ -198,7 +197,7 @@ def test_episodes_are_held_to_a_policy(tmp_path: Path) -> None:
         seen, got, *_ = made.step(f"click({mark_of(info, 'ONE')})")
         assert (seen["outcome"], got) == (outcome, reward)
         made.close()
-    assert not Supply._shared
+    assert not SharedBrowser._shared
 
 
 def test_a_bad_policy_is_said_at_once(tmp_path: Path) -> None:

@@ -1,15 +1,18 @@
-"""An episode as a film strip: what stands on each frame and beside it."""
+"""An episode as a strip of frames, and two episodes aligned step by step."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from difflib import SequenceMatcher
+from itertools import zip_longest
 from math import exp
+from typing import Literal, TypeAlias
 
-from apps.view.episode.picture import Picture, picture_of
+from apps.view.episode.picture import PagePicture, picture_of
 from loop.costs import RunPrices
 from webagent.action import format_action
 from webagent.observation.render import render_node
-from webagent.policy.past_actions import marks_of
-from webagent.records import Candidate, Observation, Step, Trajectory
+from webagent.policy.past_actions import MARK_FIELDS, marks_of
+from webagent.records import Candidate, Node, Observation, Step, Trajectory
 from worldmodel.delta import difference
 
 HasImage = Callable[[str], bool]
@@ -26,7 +29,7 @@ SOURCES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Considered:
+class ConsideredAction:
     """One candidate, in the order in which they were proposed."""
 
     action: str
@@ -39,13 +42,13 @@ class Considered:
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class FilmFrame:
     """One picture of the strip: a page with what was done on it, or the last page."""
 
     number: int
     """Counted from 1."""
     page: Observation
-    picture: Picture
+    picture: PagePicture
     action: str = ""
     """As it was called, empty for the page at the end."""
     target: str = ""
@@ -77,7 +80,7 @@ class Frame:
 class Film:
     """The strip with the sums of its frames."""
 
-    frames: tuple[Frame, ...]
+    frames: tuple[FilmFrame, ...]
     tokens: tuple[int, int]
     seconds: tuple[float, float]
     money: str
@@ -94,7 +97,7 @@ def film_of(trajectory: Trajectory, has_image: HasImage, till: RunPrices) -> Fil
     last = trajectory.last
     if last is not None:
         picture = picture_of(last, None, has_image=has_image(last.screenshot))
-        frames.append(Frame(len(frames) + 1, last, picture))
+        frames.append(FilmFrame(len(frames) + 1, last, picture))
     return Film(
         frames=tuple(frames),
         tokens=(sum(f.tokens[0] for f in frames), sum(f.tokens[1] for f in frames)),
@@ -110,13 +113,13 @@ def page_after(trajectory: Trajectory, index: int) -> Observation | None:
     return trajectory.last
 
 
-def considered(step: Step) -> tuple[Considered, ...]:
+def considered_actions(step: Step) -> tuple[ConsideredAction, ...]:
     """What was chosen among, best first as the policy had it; the one taken is marked."""
     candidates = step.decision.candidates
     taken = format_action(step.decision.action)
     shares = _shares(candidates)
     return tuple(
-        Considered(c.action, c.log_prob, share, c.value, c.expected, c.action == taken)
+        ConsideredAction(c.action, c.log_prob, share, c.value, c.expected, c.action == taken)
         for c, share in zip(candidates, shares, strict=True)
     )
 
@@ -130,12 +133,12 @@ def changed_lines(before: Observation, after: Observation) -> tuple[tuple[str, s
     )
 
 
-def _frame(trajectory: Trajectory, index: int, has_image: HasImage, till: RunPrices) -> Frame:
+def _frame(trajectory: Trajectory, index: int, has_image: HasImage, till: RunPrices) -> FilmFrame:
     step = trajectory.steps[index]
     page, decision = step.observation, step.decision
     after = page_after(trajectory, index)
     usage = decision.usage
-    return Frame(
+    return FilmFrame(
         number=index + 1,
         page=page,
         picture=picture_of(page, decision.action, has_image=has_image(page.screenshot)),
@@ -170,3 +173,57 @@ def _shares(candidates: Sequence[Candidate]) -> list[float]:
 
 def _money(amount: float | None, currency: str | None) -> str:
     return "" if amount is None else f"{amount:.4g} {currency or ''}".strip()
+
+
+Likeness: TypeAlias = Literal["the same", "different", "only here", "only there"]
+
+
+@dataclass(frozen=True, slots=True)
+class StepPair:
+    """Indices of two steps that stand beside each other; None where one has none."""
+
+    left: int | None
+    right: int | None
+    likeness: Likeness
+
+
+def pair_steps(left: Trajectory, right: Trajectory) -> tuple[StepPair, ...]:
+    """The steps of both in their order, equal deeds beside each other.
+
+    Deeds are equal when they do the same to an element of the same role and name: marks differ
+    from episode to episode. Between equal deeds steps stand beside each other as they come.
+    """
+    matcher = SequenceMatcher(None, _deeds(left), _deeds(right), autojunk=False)
+    return tuple(pair for opcode in matcher.get_opcodes() for pair in _beside(*opcode))
+
+
+def first_difference(pairs: tuple[StepPair, ...]) -> int | None:
+    """Index of the first pair that is not the same; None where all are."""
+    return next((i for i, pair in enumerate(pairs) if pair.likeness != "the same"), None)
+
+
+def _beside(tag: str, i1: int, i2: int, j1: int, j2: int) -> Iterator[StepPair]:
+    for i, j in zip_longest(range(i1, i2), range(j1, j2)):
+        if i is None:
+            yield StepPair(None, j, "only there")
+        elif j is None:
+            yield StepPair(i, None, "only here")
+        else:
+            yield StepPair(i, j, "the same" if tag == "equal" else "different")
+
+
+def _deeds(trajectory: Trajectory) -> list[tuple[str, ...]]:
+    return [_deed(step) for step in trajectory.steps]
+
+
+def _deed(step: Step) -> tuple[str, ...]:
+    """The action with its elements' roles and names in place of their marks."""
+    action = step.decision.action
+    nodes = [(mark, step.observation.node(mark)) for mark in marks_of(action)]
+    named = [part for mark, node in nodes for part in _called(mark, node)]
+    values = [str(getattr(action, f.name)) for f in fields(action) if f.name not in MARK_FIELDS]
+    return (type(action).__name__, *named, *values)
+
+
+def _called(mark: int, node: Node | None) -> tuple[str, str]:
+    return (node.role, node.name) if node is not None else ("", str(mark))

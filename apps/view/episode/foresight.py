@@ -1,15 +1,22 @@
-"""What was expected of an action beside what happened: each changed line with who had it right."""
+"""What a stored world model expected of an episode's steps, beside what happened."""
 
+import threading
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
 from typing import Literal, TypeAlias
 
+from apps.view.episode.film import page_after
+from loop.arms import ARMS
 from webagent.models.builtin.vocabulary import keys_of
 from webagent.observation.render import render_node
-from webagent.records import Node, Observation
+from webagent.records import Node, Observation, Provenance, Trajectory
 from worldmodel.accuracy import changes
 from worldmodel.delta import Edit, difference
-from worldmodel.model import Outcome
+from worldmodel.model import Outcome, Situation, WorldModel
+from worldmodel.trust import is_held_back
 
 Standing: TypeAlias = Literal["as expected", "otherwise", "not expected", "did not happen"]
 SIGNS: dict[Standing, str] = {
@@ -24,7 +31,7 @@ _Place: TypeAlias = tuple[str, int, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ForeseenLine:
     """One line that changed, expected or seen."""
 
     sign: str
@@ -34,11 +41,11 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ForeseenPlace:
     """One place of the page with what was expected there and what happened."""
 
-    expected: Change | None
-    happened: Change | None
+    expected: ForeseenLine | None
+    happened: ForeseenLine | None
     standing: Standing
 
     @property
@@ -54,7 +61,7 @@ class Foreseen:
     outcome: Outcome
     page: Observation
     """The page that was expected."""
-    rows: tuple[Row, ...] = ()
+    rows: tuple[ForeseenPlace, ...] = ()
     """Empty where nothing was expected and nothing happened, or nothing is known to compare."""
     happened: int = 0
     """Lines that came or went, those of changed ones counted as both."""
@@ -100,7 +107,7 @@ class Foresight:
     """Share of the changes foreseen that took place."""
 
 
-def foreseen(
+def foresee_step(
     before: Observation, after: Observation | None, outcome: Outcome, page: Observation
 ) -> Foreseen:
     """The prediction held against the page that came, if one was seen.
@@ -123,7 +130,7 @@ def foreseen(
     )
 
 
-def summed(told: Sequence[Foreseen]) -> Foresight:
+def sum_foresight(told: Sequence[Foreseen]) -> Foresight:
     """The figures over the steps of an episode."""
     known = [one for one in told if one.is_known]
     happened, expected = sum(one.happened for one in known), sum(one.expected for one in known)
@@ -138,14 +145,14 @@ def summed(told: Sequence[Foreseen]) -> Foresight:
 
 def _rows(
     before: Observation, expected: Sequence[Edit], happened: Sequence[Edit]
-) -> tuple[Row, ...]:
+) -> tuple[ForeseenPlace, ...]:
     """Edits of the same place side by side, in the order of the page."""
     left, right = _placed(expected), _placed(happened)
     rows = []
     for place in sorted(left.keys() | right.keys(), key=lambda place: (place[1], place)):
         thought, seen = left.get(place), right.get(place)
         rows.append(
-            Row(
+            ForeseenPlace(
                 _change(before, thought) if thought else None,
                 _change(before, seen) if seen else None,
                 _standing(thought, seen),
@@ -185,20 +192,144 @@ def _words(node: Node) -> tuple[str, ...]:
     return (node.role, *keys_of(node.name, _WHOLE), "=", *keys_of(node.value, _WHOLE))
 
 
-def _change(before: Observation, edit: Edit) -> Change:
+def _change(before: Observation, edit: Edit) -> ForeseenLine:
     if edit.kind == "add":
-        return Change("+", render_node(edit.node).strip())
+        return ForeseenLine("+", render_node(edit.node).strip())
     old = before.nodes[edit.line]
     if edit.kind == "remove":
-        return Change("−", render_node(old).strip())
+        return ForeseenLine("−", render_node(old).strip())
     was, now = (_shown(getattr(node, edit.kind)) for node in (old, edit.node))
     named = f"[{old.mark}] {old.role}" if old.mark else "text"
     if edit.kind != "name" and old.name:
         named += f' "{old.name}"'
-    return Change("~", f"{named}: {edit.kind} {was} → {now}")
+    return ForeseenLine("~", f"{named}: {edit.kind} {was} → {now}")
 
 
 def _shown(value: str | tuple[str, ...]) -> str:
     if isinstance(value, str):
         return f'"{value}"' if value else "empty"
     return " ".join(state for state in value if state != "focused") or "none"
+
+
+_PART = "world"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredWorldModel:
+    """A world model's weights, as a run folder holds them."""
+
+    folder: Path
+    arm: str
+    repeat: int
+    round: int
+
+    @property
+    def title(self) -> str:
+        """Which one it is, in words."""
+        return f"the world model of arm {self.arm}, repeat {self.repeat}, after round {self.round}"
+
+
+def stored_world_models(run: Path) -> list[StoredWorldModel]:
+    """All world models of a run, in the order of arm, repeat and round."""
+    found = []
+    for folder in sorted(run.glob(f"weights/*/*/{_PART}")):
+        arm, _, repeat = folder.parent.parent.name.rpartition("-")
+        if arm and repeat.isdigit() and folder.parent.name.isdigit():
+            found.append(StoredWorldModel(folder, arm, int(repeat), int(folder.parent.name)))
+    return sorted(found, key=lambda one: (one.arm, one.repeat, one.round))
+
+
+def nearest_world_model(
+    place: Provenance, known: list[StoredWorldModel]
+) -> StoredWorldModel | None:
+    """The one that stands nearest to the episode; None where there is none.
+
+    First by arm, the episode's own or the one whose weights it is measured with, then by repeat;
+    then the latest that had not been trained when the episode was collected, else the first after.
+    """
+    arm = ARMS.get(place.arm)
+    own = {place.arm, arm.weights_of if arm else ""}
+    until = place.round - 1 if place.phase == "collect" else place.round
+    return min(
+        known,
+        key=lambda one: (
+            one.arm not in own,
+            one.repeat != place.repeat,
+            one.round > until,
+            abs(one.round - until),
+        ),
+        default=None,
+    )
+
+
+def has_met(seer: StoredWorldModel, place: Provenance) -> bool:
+    """Whether the episode is among what this model may have been trained on."""
+    collected = place.phase == "collect" and seer.round >= place.round
+    return (seer.arm, seer.repeat) == (place.arm, place.repeat) and collected
+
+
+_BATCH = 16
+"""Steps predicted at once."""
+_MOST = 32
+"""Episodes whose predictions are kept in mind."""
+_ONE_AT_A_TIME = threading.Lock()
+_kept: OrderedDict[tuple[Path, str, int], tuple[Foreseen, ...]] = OrderedDict()
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodePrediction:
+    """What one world model expected of an episode."""
+
+    title: str
+    """Which model it was."""
+    caution: str
+    """What has to be known of it; empty where it had never met the episode."""
+    steps: tuple[Foreseen, ...]
+    total: Foresight
+
+
+def predict(trajectory: Trajectory, seer: StoredWorldModel) -> EpisodePrediction:
+    """Every step foreseen, kept in mind for the next time. Takes about a second; thread-safe.
+
+    Raises `ModelError` for weights that cannot be read.
+    """
+    key = (seer.folder, trajectory.id, len(trajectory.steps))
+    with _ONE_AT_A_TIME:
+        if key not in _kept or trajectory.ending is None:
+            _kept[key] = _foresee(trajectory, _loaded(seer.folder))
+        _kept.move_to_end(key)
+        while len(_kept) > _MOST:
+            _kept.popitem(last=False)
+        steps = _kept[key]
+    return EpisodePrediction(seer.title, _caution(trajectory, seer), steps, sum_foresight(steps))
+
+
+@lru_cache(maxsize=2)
+def _loaded(folder: Path) -> WorldModel:
+    return WorldModel.load(folder)
+
+
+def _foresee(trajectory: Trajectory, world: WorldModel) -> tuple[Foreseen, ...]:
+    steps = trajectory.steps
+    situations = [
+        Situation(step.observation, steps[:index], step.decision.action)
+        for index, step in enumerate(steps)
+    ]
+    told: list[Foreseen] = []
+    for first in range(0, len(situations), _BATCH):
+        batch = situations[first : first + _BATCH]
+        outcomes = world.outcomes(batch)
+        pages = world.imagine(batch, [None] * len(batch))
+        for situation, outcome, (page, _) in zip(batch, outcomes, pages, strict=True):
+            after = page_after(trajectory, len(told))
+            told.append(foresee_step(situation.observation, after, outcome, page))
+    return tuple(told)
+
+
+def _caution(trajectory: Trajectory, seer: StoredWorldModel) -> str:
+    place = trajectory.provenance
+    if place.arm != seer.arm and place.phase == "collect":
+        return "It was trained on other episodes than this arm's."
+    if has_met(seer, place) and not is_held_back(trajectory):
+        return "It was trained on this episode, too, so that its accuracy here says little."
+    return ""

@@ -1,9 +1,11 @@
-"""What a page looked like: its screenshot or its drawn elements, with their marks and the deed."""
+"""What a page looked like: its screenshot, or its elements drawn from their boxes."""
 
+import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from apps.report.markup import Markup, tag
 from webagent.action import Action
 from webagent.action.actions import (
     MouseClick,
@@ -31,7 +33,7 @@ _TAG_WIDTH, _TAG_HEIGHT = 7, 11
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class ElementShape:
     """An element's place on the picture, in CSS pixels of the viewport."""
 
     mark: int
@@ -65,14 +67,14 @@ class Shape:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class PagePicture:
     """One page as it can be shown."""
 
     kind: Kind
     width: int
     height: int
     """CSS pixels of what is shown."""
-    shapes: tuple[Shape, ...] = ()
+    shapes: tuple[ElementShape, ...] = ()
     points: tuple[tuple[int, int], ...] = ()
     """Where a mouse was told to go, one point or two."""
     screenshot: str = ""
@@ -81,17 +83,17 @@ class Picture:
     """What whoever looks has to know of it; empty where nothing is amiss."""
 
     @property
-    def targets(self) -> tuple[Shape, ...]:
+    def targets(self) -> tuple[ElementShape, ...]:
         """The elements that were acted on."""
         return tuple(shape for shape in self.shapes if shape.is_target)
 
     @property
-    def marked(self) -> tuple[Shape, ...]:
+    def marked(self) -> tuple[ElementShape, ...]:
         """The elements that can be acted on."""
         return tuple(shape for shape in self.shapes if shape.mark)
 
 
-def picture_of(page: Observation, action: Action | None, *, has_image: bool) -> Picture:
+def picture_of(page: Observation, action: Action | None, *, has_image: bool) -> PagePicture:
     """The picture of a page on which this action was taken, if any.
 
     `has_image` says whether the screenshot that the page names is there. Without one the elements
@@ -103,7 +105,7 @@ def picture_of(page: Observation, action: Action | None, *, has_image: bool) -> 
     inside = [node for node in _apart(seen) if _is_in_view(node, width, height)]
     shapes = tuple(_shape(node, targets) for node in inside[:_MOST_SHAPES])
     kind: Kind = "screenshot" if has_image else "drawn" if shapes else "none"
-    return Picture(
+    return PagePicture(
         kind=kind,
         width=width,
         height=height,
@@ -137,9 +139,9 @@ def _is_in_view(node: Node, width: int, height: int) -> bool:
     return left < width and top < height and left + wide > 0 and top + high > 0
 
 
-def _shape(node: Node, targets: tuple[int, ...]) -> Shape:
+def _shape(node: Node, targets: tuple[int, ...]) -> ElementShape:
     named = f'{node.role} "{node.name}"' if node.name else node.role
-    return Shape(
+    return ElementShape(
         mark=node.mark,
         role=node.role,
         text=node.value or node.name,
@@ -172,3 +174,91 @@ def _note(page: Observation, kind: Kind, left_out: int) -> str:
     if left_out > 0:
         said.append(f"{left_out:,} more elements are not drawn.")
     return " ".join(said)
+
+
+_INK, _SOFT, _LINK, _FIELD, _BUTTON = "#1c1b19", "#55534e", "#0b57a4", "#ffffff", "#e9e7e1"
+_BUTTONS = frozenset(("button", "tab", "menuitem", "switch"))
+_FIELDS = frozenset(("textbox", "searchbox", "combobox", "spinbutton", "listbox"))
+_TICKS = frozenset(("checkbox", "radio", "menuitemcheckbox", "menuitemradio"))
+_FONT = "system-ui, sans-serif"
+_LARGEST, _SMALLEST = 13.0, 6.0
+"""Font sizes in CSS pixels."""
+_WIDTH_OF_LETTER = 0.55
+"""Of the font's size, on average."""
+
+
+def draw_page(picture: PagePicture) -> Markup:
+    """An SVG document of the page, with nothing of the page's own but text."""
+    size = f"0 0 {picture.width} {picture.height}"
+    paper = tag("rect", width="100%", height="100%", fill="#ffffff")
+    shapes = [_element(shape) for shape in picture.shapes]
+    return tag(
+        "svg",
+        paper,
+        shapes,
+        xmlns="http://www.w3.org/2000/svg",
+        viewBox=size,
+        width=picture.width,
+        height=picture.height,
+        font_family=_FONT,
+    )
+
+
+def _element(shape: ElementShape) -> Markup:
+    left, top, width, height = shape.box
+    inside = [*_outline(shape), *_writing(shape)]
+    return tag("svg", inside, x=left, y=top, width=width, height=height)
+
+
+def _outline(shape: ElementShape) -> list[Markup]:
+    """The box of the element in the way its role looks."""
+    _, _, width, height = shape.box
+    frame: dict[str, str | float] = {
+        "x": 0.5,
+        "y": 0.5,
+        "width": max(0, width - 1),
+        "height": max(0, height - 1),
+        "stroke": "#8d8a82",
+    }
+    if shape.role in _TICKS:
+        return [_tick(shape, min(width, height, 13))]
+    if shape.role in _BUTTONS:
+        return [tag("rect", **frame, rx=3, fill=_BUTTON)]
+    if shape.role in _FIELDS:
+        return [tag("rect", **frame, fill=_FIELD)]
+    if shape.mark and shape.role not in ("link", "text"):
+        return [tag("rect", **frame, fill="none", stroke_dasharray="3 2")]
+    return []
+
+
+def _tick(shape: ElementShape, side: int) -> Markup:
+    fill = _LINK if shape.is_ticked else _FIELD
+    corner = side if shape.role.endswith("radio") else 2
+    return tag(
+        "rect", x=0.5, y=0.5, width=side - 1, height=side - 1, rx=corner, fill=fill, stroke=_SOFT
+    )
+
+
+def _writing(shape: ElementShape) -> list[Markup]:
+    """What stands in the element, in as many lines as fit."""
+    _, _, width, height = shape.box
+    if shape.role in _TICKS and width <= height * 2:
+        return []  # its label is a line of text beside it
+    size = max(_SMALLEST, min(_LARGEST, height * 0.8))
+    margin = 0 if shape.role in ("text", "link") or not shape.mark else 4
+    letters = max(1, int((width - 2 * margin) / (size * _WIDTH_OF_LETTER)))
+    most = max(1, int(height / (size * 1.25)))
+    lines = textwrap.wrap(shape.text, letters)[:most] if most > 1 else [shape.text[: letters + 8]]
+    first = height / 2 + size * 0.35 - (len(lines) - 1) * size * 0.6
+    style = {"fill": _LINK, "text_decoration": "underline"} if shape.role == "link" else {}
+    return [
+        tag(
+            "text",
+            line,
+            x=margin,
+            y=first + number * size * 1.2,
+            font_size=size,
+            **{"fill": _INK, **style},
+        )
+        for number, line in enumerate(lines)
+    ]

@@ -23,7 +23,7 @@ _PLACE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ReasonPart:
     """A stretch of a reason, with the step that it speaks of, if it does."""
 
     text: str
@@ -34,13 +34,13 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class GivenVerdict:
     """One verdict."""
 
     score: str
     who: str
     value: float | None
-    pieces: tuple[Piece, ...]
+    pieces: tuple[ReasonPart, ...]
     is_trusted: bool = False
     """Whether it is what is taken for the truth."""
     departs: bool = False
@@ -53,7 +53,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedRule:
     """One check of the task with what it comes to here."""
 
     check: Check
@@ -73,8 +73,8 @@ class Findings:
     truth: float | None
     """1 success, 0 failure, by the checks, else by people; None where neither says."""
     truth_by: str
-    said: tuple[Said, ...]
-    checks: tuple[Checked, ...]
+    said: tuple[GivenVerdict, ...]
+    checks: tuple[CheckedRule, ...]
     steps: tuple[StepJudgement, ...]
     cause: Attribution | None
     remedy: str
@@ -125,7 +125,7 @@ def findings(
     )
 
 
-def pieces_of(reason: str) -> tuple[Piece, ...]:
+def pieces_of(reason: str) -> tuple[ReasonPart, ...]:
     """The reason with the pages that it names told apart, so that they can be gone to."""
     return tuple(_pieces(reason))
 
@@ -137,15 +137,15 @@ def word_of(value: float | None) -> str:
     return {1.0: "success", 0.0: "failure"}.get(value, f"{value:.2f}")
 
 
-def _pieces(reason: str) -> Iterator[Piece]:
+def _pieces(reason: str) -> Iterator[ReasonPart]:
     end = 0
     for found in _PLACE.finditer(reason):
         if found.start() > end:
-            yield Piece(reason[end : found.start()])
-        yield Piece(found[0], int(found["number"]), _unquoted(found["quote"]))
+            yield ReasonPart(reason[end : found.start()])
+        yield ReasonPart(found[0], int(found["number"]), _unquoted(found["quote"]))
         end = found.end()
     if reason[end:]:
-        yield Piece(reason[end:])
+        yield ReasonPart(reason[end:])
 
 
 def _unquoted(quote: str | None) -> str:
@@ -158,10 +158,10 @@ def _unquoted(quote: str | None) -> str:
         return quote[1:-1]
 
 
-def _said(score: Score, truth: float | None) -> Said:
+def _said(score: Score, truth: float | None) -> GivenVerdict:
     value = score.value
     speaks = score.name == "success" and value is not None and truth is not None
-    return Said(
+    return GivenVerdict(
         score=score.name,
         who=score.evaluator,
         value=value,
@@ -184,11 +184,11 @@ def _truth(scores: Sequence[Score], labels: Sequence[Label]) -> tuple[float | No
     return None, ""
 
 
-def _checks(trajectory: Trajectory) -> tuple[tuple[Checked, ...], str]:
+def _checks(trajectory: Trajectory) -> tuple[tuple[CheckedRule, ...], str]:
     if trajectory.ending is None or trajectory.ending.is_infrastructure:
         return (), ""
     try:
         told = each_check(trajectory)
     except SetupError as error:
         return (), f"the checks cannot be made here: {error}"
-    return tuple(Checked(check, said.value, said.reason) for check, said in told), ""
+    return tuple(CheckedRule(check, said.value, said.reason) for check, said in told), ""

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.export.turns import reply_of
+from apps.export.examples import reply_of
 from webagent.action.actions import Answer, Fill
 from webagent.policy.reply import read_reply
 from webagent.records import Decision

@@ -7,9 +7,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from apps.live.desk import Desk
-from apps.live.hands import Hands
-from apps.live.steering import Steering
+from apps.live.steering import Control, PersonActions, SteeredEpisode
 from tests.apps.record.conftest import Person, Server, hands_on
 from webagent.action import Answer, Wait, format_action
 from webagent.action.actions import Click
@@ -61,10 +59,10 @@ class Scene:
 
     policy: Thinking
     said: list[str]
-    desk: Desk
+    desk: Control
     stop: Stop
     running: asyncio.Future[Result] | None = None
-    hands: Hands | None = None
+    hands: PersonActions | None = None
     world: BrowserWorld | None = None
 
     async def person(self) -> Person:
@@ -96,12 +94,12 @@ def scene(browser: Browser, store: Store, site: Server) -> Callable[..., object]
     async def begin(page: str, **settings: int) -> AsyncIterator[Scene]:
         site.pages["/"] = page
         said: list[str] = []
-        desk = Desk(has_window=True, say=said.append)
+        desk = Control(has_window=True, say=said.append)
         at = Scene(Thinking(), said, desk, Stop())
 
         def between(policy: Policy, world: BrowserWorld, stop: Stop) -> tuple[Policy, World]:
-            at.world, at.hands = world, Hands(world, store, said.append)
-            steering = Steering(policy, world, stop, desk, at.hands)
+            at.world, at.hands = world, PersonActions(world, store, said.append)
+            steering = SteeredEpisode(policy, world, stop, desk, at.hands)
             return steering, steering
 
         agent = Agent(at.policy, browser=browser, store=store, screenshots=True, **settings)  # type: ignore[arg-type]  # limits only
@@ -230,7 +228,7 @@ async def test_a_stop_while_the_person_is_at_work_closes_the_record(
 
 def test_nobody_takes_over_where_there_is_no_window() -> None:
     said: list[str] = []
-    desk = Desk(has_window=False, say=said.append)
+    desk = Control(has_window=False, say=said.append)
     desk.toggle_person()
     assert desk.worker == "agent" and "--headed" in said[0]
     desk.toggle_pause()

@@ -9,14 +9,13 @@ from pathlib import Path
 import pytest
 from mcp_types import ElicitResult
 
-from apps.mcp import errands
-from apps.mcp.desk import Desk
-from apps.mcp.errands import Errands
+from apps.mcp import tasks as errands
+from apps.mcp.approval import ByClient
+from apps.mcp.handlers import ToolHandlers, make_tools
 from apps.mcp.server import Tools, server_of
-from apps.mcp.sessions import Kept, Sessions
+from apps.mcp.sessions import Sessions, SessionStore
 from apps.mcp.settings import McpConfig
-from apps.mcp.tools import offers
-from apps.mcp.work import ByClient
+from apps.mcp.tasks import TaskRunner
 from perf.fakes.site import Site
 from tests.apps.mcp.conftest import SECRET, Assistant, Says, assistant, text_of
 from webagent.browser import Browser
@@ -59,11 +58,11 @@ def serve(held: Browser, store: Store, monkeypatch: pytest.MonkeyPatch) -> Serve
     async def serving(
         model: CannedModel, mode: str = "auto", user: Says | None = None, **settings: object
     ) -> AsyncIterator[Assistant]:
-        monkeypatch.setattr(errands, "acting", lambda config: model)
-        config, kept = McpConfig(**settings), Kept(store, "mcp-test")  # type: ignore[arg-type]
+        monkeypatch.setattr(errands, "actor_of", lambda config: model)
+        config, kept = McpConfig(**settings), SessionStore(store, "mcp-test")  # type: ignore[arg-type]
         async with Sessions(config, held, Profile(), kept) as sessions:
-            done = Errands(config, held, Profile(), kept, sessions)
-            tools = Tools(Desk(config, sessions, done), offers(config))
+            done = TaskRunner(config, held, Profile(), kept, sessions)
+            tools = Tools(ToolHandlers(config, sessions, done), make_tools(config))
             async with assistant(server_of(tools), mode, user) as found:
                 yield found
             await tools.close()

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from apps.mcp.reference import reference
+from apps.mcp.handlers import make_tools, reference
 from apps.mcp.settings import OFFERED, McpConfig
-from apps.mcp.tools import offers
 from recipes import cli
 from webagent.action import ACTIONS, usage
 from webagent.errors import SetupError
@@ -18,7 +17,7 @@ DOCS = Path(__file__).parents[3] / "docs" / "mcp.md"
 
 @pytest.mark.parametrize("name", OFFERED)
 def test_an_action_is_a_tool_in_its_own_words(name: str) -> None:
-    tool = offers(McpConfig())[name].tool
+    tool = make_tools(McpConfig())[name].tool
     assert tool.description == ACTIONS[name].__doc__
     names = [each for each in tool.input_schema["properties"] if each != "session"]
     assert f"{name}({', '.join(names)})" == usage(name)
@@ -27,7 +26,8 @@ def test_an_action_is_a_tool_in_its_own_words(name: str) -> None:
 
 def test_arguments_have_the_types_of_the_action() -> None:
     tools = {
-        name: offer.tool.input_schema["properties"] for name, offer in offers(McpConfig()).items()
+        name: offer.tool.input_schema["properties"]
+        for name, offer in make_tools(McpConfig()).items()
     }
     assert tools["click"]["mark"]["type"] == "integer"
     assert tools["click"]["button"]["enum"] == ["left", "middle", "right"]
@@ -35,13 +35,13 @@ def test_arguments_have_the_types_of_the_action() -> None:
 
 
 def test_no_tool_runs_code() -> None:
-    assert not {"evaluate", "run_code", "script"} & set(offers(McpConfig()))
-    every = str([offer.tool for offer in offers(McpConfig()).values()]).lower()
+    assert not {"evaluate", "run_code", "script"} & set(make_tools(McpConfig()))
+    every = str([offer.tool for offer in make_tools(McpConfig()).values()]).lower()
     assert "javascript" not in every
 
 
 def test_only_the_actions_asked_for_are_tools() -> None:
-    found = set(offers(McpConfig(actions=("click", "goto"))))
+    found = set(make_tools(McpConfig(actions=("click", "goto"))))
     assert {"click", "goto", "act", "observe"} <= found and "fill" not in found
 
 

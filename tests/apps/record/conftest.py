@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from playwright.async_api import CDPSession, Locator, Page
 
-from apps.record.demonstration import Demonstration
+from apps.record.session import DemonstrationEpisode
 from tasks.task import Task
 from webagent.browser import Browser
 from webagent.browser.sessions.profile import Profile
@@ -165,7 +165,7 @@ def recording(browser: Browser, store: Store) -> Recording:
         said: list[str] = []
         task = Task(id="recorded/test@1", start_url=url, goal=goal, clock="real")
         provenance = Provenance(phase="demonstrate", arm="person")
-        demonstration = Demonstration(task, provenance, store, said.append)
+        demonstration = DemonstrationEpisode(task, provenance, store, said.append)
         keep = demonstration.pictures.take
         world = await browser.world(keep_image=keep, profile=Profile(dialogs="ask"))
         watch = SessionWatch(world, await world.reset(task), demonstration.hear)

@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from apps.record.draft import Draft
-from apps.record.privacy import UNKNOWN, private, private_action
-from apps.record.translator import Translator
+from apps.record.session import UNKNOWN, hide_secrets, hide_secrets_in_action
+from apps.record.translator import PendingStep, Translator
 from webagent.action import format_action
 from webagent.action.actions import Fill, Goto
 from webagent.browser.watching import UserEvent
@@ -26,7 +25,7 @@ class Kept:
     """A translator with what came of it."""
 
     def __init__(self) -> None:
-        self.drafts: list[Draft] = []
+        self.drafts: list[PendingStep] = []
         self.said: list[str] = []
         self.translator = Translator(self.drafts.append, self.said.append)
 
@@ -236,18 +235,18 @@ def test_a_secret_is_masked_in_its_field_and_wherever_else_it_stands() -> None:
     half = Node(2, "textbox", "Pass", value="hun", kind="input:password")
     code = Node(3, "textbox", "Code", value="123", kind="input:text")
     page = Observation("g", "http://a.test/?p=hunter22", "A", (field, half, code), screenshot="s")
-    seen = private(page, {"hunter22": "password"}, {3})
+    seen = hide_secrets(page, {"hunter22": "password"}, {3})
 
     assert [node.value for node in seen.nodes] == ["<secret:password>", UNKNOWN, UNKNOWN]
     assert (seen.url, seen.screenshot) == ("http://a.test/?p=<secret:password>", "")
-    action = private_action(Goto("http://a.test/?p=hunter22"), {"hunter22": "password"})
+    action = hide_secrets_in_action(Goto("http://a.test/?p=hunter22"), {"hunter22": "password"})
     assert action == Goto("http://a.test/?p=<secret:password>")
 
 
 def test_where_no_secret_stands_in_the_open_the_picture_stays() -> None:
     field = Node(1, "textbox", "Pass", value="pin", kind="input:password")
     page = Observation("g", "http://a.test/", "A", (field,), screenshot="s")
-    seen = private(page, {"pin": "password"}, set())
+    seen = hide_secrets(page, {"pin": "password"}, set())
 
     assert (seen.nodes[0].value, seen.screenshot) == ("<secret:password>", "s")
-    assert private_action(Fill(1, "spinning"), {"pin": "password"}) == Fill(1, "spinning")
+    assert hide_secrets_in_action(Fill(1, "spinning"), {"pin": "password"}) == Fill(1, "spinning")

@@ -12,7 +12,7 @@ import pytest
 from playwright.async_api import Browser as Chromium
 from playwright.async_api import Page, async_playwright
 
-from apps.view.archive import Archive
+from apps.view.contents import Archive
 from apps.view.server import listen, server_of
 from loop.folder import RunFolder
 from perf.fakes.run import TASKS, fill

@@ -15,7 +15,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from apps.view.archive import Archive
+from apps.view.contents import Archive
 from apps.view.server import listen, names_of
 from loop.console.outcome import Status
 from recipes import cli

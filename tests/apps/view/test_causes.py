@@ -4,18 +4,17 @@ import shutil
 import time
 from pathlib import Path
 
-from apps.view.archive import Archive
-from apps.view.causes import Archivist
-from apps.view.contents import Shelf
+from apps.view.causes import CauseFinder
+from apps.view.contents import Archive, ContentsCache
 
 
 def test_once_closed_nothing_more_is_found_and_nothing_written(
     made_runs: Path, tmp_path: Path
 ) -> None:
     run = Archive(made_runs).run("one")
-    contents = Shelf().contents(run)
+    contents = ContentsCache().contents(run)
     waiting = {"somebody"}  # for a page, so that it waits with its first chunk
-    archivist = Archivist(tmp_path / "cache", is_busy=lambda: bool(waiting))
+    archivist = CauseFinder(tmp_path / "cache", is_busy=lambda: bool(waiting))
     assert archivist.known(run, contents).pending == len(contents.failed) > 40
 
     archivist.close()

@@ -4,26 +4,25 @@ from pathlib import Path
 
 import pytest
 
-from apps.view.archive import Archive
-from apps.view.contents import Contents, Line, Shelf
-from apps.view.question import read_question
+from apps.view.contents import Archive, Contents, ContentsCache, EpisodeLine
+from apps.view.episodes import read_filter
 from evaluators.attribution import Attribution, Cause
 from webagent.errors import SetupError
 
 
 @pytest.fixture(scope="module")
 def contents(made_runs: Path) -> Contents:
-    return Shelf().contents(Archive(made_runs).run("one"))
+    return ContentsCache().contents(Archive(made_runs).run("one"))
 
 
-def chosen(contents: Contents, text: str) -> list[Line]:
+def chosen(contents: Contents, text: str) -> list[EpisodeLine]:
     """The episodes, with every failure of click-link put down to a loop."""
     causes = {
         line.entry.id: Attribution(line.entry.id, "", "", Cause.PLANNING, "loop", None, "")
         for line in contents.lines
         if line.task == "click-link" and line.outcome == "failed"
     }
-    return read_question(text, contents).chosen(contents, causes)
+    return read_filter(text, contents).chosen(contents, causes)
 
 
 @pytest.mark.parametrize(
@@ -83,14 +82,14 @@ def test_a_word_that_means_nothing_says_what_there_is(
     contents: Contents, text: str, told: str
 ) -> None:
     with pytest.raises(SetupError) as found:
-        read_question(text, contents)
+        read_filter(text, contents)
     assert told in str(found.value)
 
 
 def test_a_word_that_was_looked_for_in_vain_may_have_been_meant_otherwise(
     contents: Contents,
 ) -> None:
-    question = read_question("faild", contents)
+    question = read_filter("faild", contents)
     assert question.chosen(contents, {}) == []
     assert "did you mean failed?" in question.hint()
-    assert read_question("zebra", contents).hint() == ""
+    assert read_filter("zebra", contents).hint() == ""

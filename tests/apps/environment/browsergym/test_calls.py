@@ -4,8 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.environment.browsergym.calls import Call, read_calls
-from apps.environment.browsergym.translate import CALLS, Message, translate
+from apps.environment.browsergym.actions import (
+    CALLS,
+    ParsedCall,
+    UserMessage,
+    read_calls,
+    translate,
+)
 from webagent.action import Wait
 from webagent.action.actions import (
     Click,
@@ -32,7 +37,7 @@ def test_calls_are_found_in_prose_and_over_lines() -> None:
     assert names(text) == ["fill", "click", "noop"]
     assert read_calls("select_option('4', ['a', 'b'],)")[0].arguments == ("4", ["a", "b"])
     assert read_calls("click('1', button=\"right\")") == [
-        Call("click", ("1",), {"button": "right"})
+        ParsedCall("click", ("1",), {"button": "right"})
     ]
 
 
@@ -79,8 +84,8 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         ("mouse_drag_and_drop(10, 20, 30, 40)", MouseDrag(10, 20, 30, 40)),
         ("noop()", Wait(1000)),
         ("tab_focus(2)", TabFocus(2)),
-        ("send_msg_to_user('Rome')", Message("Rome", "assistant")),
-        ("report_infeasible('no field')", Message("no field", "infeasible")),
+        ("send_msg_to_user('Rome')", UserMessage("Rome", "assistant")),
+        ("report_infeasible('no field')", UserMessage("no field", "infeasible")),
     ],
 )
 def test_a_call_becomes_our_action(text: str, deed: object) -> None:

@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from apps.view.episode import prediction
-from apps.view.episode.prediction import predict
-from apps.view.episode.seers import Seer
+from apps.view.episode import foresight
+from apps.view.episode.foresight import StoredWorldModel, predict
 from tests.fakes.toy import blank_world, toy_episodes
 from webagent.errors import ModelError
 from webagent.records import Provenance, Trajectory
@@ -15,14 +14,14 @@ from worldmodel.trust import is_held_back
 
 
 @pytest.fixture
-def met(tmp_path: Path) -> tuple[Trajectory, Seer]:
+def met(tmp_path: Path) -> tuple[Trajectory, StoredWorldModel]:
     """An episode, and a world model that was trained on it."""
     episodes, _ = toy_episodes(40, seed=3)
     place = Provenance(arm="self", round=1, phase="collect")
     named = [replace(one, id=f"{i:08x}", provenance=place) for i, one in enumerate(episodes)]
     chosen = next(one for one in named if len(one.steps) > 1 and not is_held_back(one))
     blank_world(episodes).model.save(tmp_path / "world")
-    return chosen, Seer(tmp_path / "world", "self", 0, 1)
+    return chosen, StoredWorldModel(tmp_path / "world", "self", 0, 1)
 
 
 def test_every_step_has_its_prediction_and_what_was_trained_on_is_said(met) -> None:
@@ -38,7 +37,7 @@ def test_every_step_has_its_prediction_and_what_was_trained_on_is_said(met) -> N
 def test_an_episode_is_predicted_once(met, monkeypatch: pytest.MonkeyPatch) -> None:
     episode, seer = met
     first = predict(episode, seer)
-    monkeypatch.setattr(prediction, "_loaded", lambda folder: pytest.fail("asked again"))
+    monkeypatch.setattr(foresight, "_loaded", lambda folder: pytest.fail("asked again"))
     assert predict(episode, seer).steps is first.steps
 
 

@@ -6,14 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from apps.view.episode.drawing import drawn
-from apps.view.episode.film import film_of
-from apps.view.episode.foresight import foreseen, summed
-from apps.view.episode.pairing import paired, parting
-from apps.view.episode.picture import picture_of
-from apps.view.episode.reading import reading
-from apps.view.episode.seers import has_met, seer_for, seers
-from apps.view.episode.verdicts import Piece, findings, pieces_of
+from apps.view.episode.film import film_of, first_difference, pair_steps
+from apps.view.episode.foresight import (
+    foresee_step,
+    has_met,
+    nearest_world_model,
+    stored_world_models,
+    sum_foresight,
+)
+from apps.view.episode.picture import draw_page, picture_of
+from apps.view.episode.scene import read_page_text
+from apps.view.episode.verdicts import ReasonPart, findings, pieces_of
 from loop.costs import RunPrices
 from tests.fakes.lessons import episode, node, page
 from webagent.action.actions import Click, Fill, MouseDrag
@@ -53,7 +56,7 @@ def test_a_drag_has_both_its_ends_on_the_picture() -> None:
 
 def test_a_drawing_is_xml_whatever_the_page_says() -> None:
     wild = page("x", *[node(n, "button", "<&>\x00\ud800 “”") for n in range(1, 4)])
-    text = drawn(picture_of(wild, None, has_image=False))
+    text = draw_page(picture_of(wild, None, has_image=False))
     root = ElementTree.fromstring(text.encode("utf-8"))
     assert sum(one.tag.endswith("text") for one in root.iter()) == 3
 
@@ -76,14 +79,14 @@ def test_equal_deeds_stand_beside_each_other_whatever_their_marks() -> None:
     moved = replace(FORM, nodes=tuple(replace(n, mark=n.mark and n.mark + 7) for n in FORM.nodes))
     left = episode((FORM, Fill(1, "a")), (FORM, Click(1)), (FORM, Click(2)))
     right = episode((moved, Fill(8, "a")), (moved, Click(9)))
-    pairs = paired(left, right)
+    pairs = pair_steps(left, right)
     assert [(p.left, p.right, p.likeness) for p in pairs] == [
         (0, 0, "the same"),
         (1, None, "only here"),
         (2, 1, "the same"),
     ]
-    assert parting(pairs) == 1
-    assert parting(paired(left, left)) is None
+    assert first_difference(pairs) == 1
+    assert first_difference(pair_steps(left, left)) is None
 
 
 @pytest.mark.parametrize(
@@ -98,7 +101,7 @@ def test_equal_deeds_stand_beside_each_other_whatever_their_marks() -> None:
 def test_each_change_says_who_had_it_right(
     expected: Observation, happened: Observation, standing: str
 ) -> None:
-    one = foreseen(FORM, happened, SURE, expected)
+    one = foresee_step(FORM, happened, SURE, expected)
     assert [row.standing for row in one.rows] == [standing]
     assert one.is_exact == (standing == "as expected")
 
@@ -106,7 +109,7 @@ def test_each_change_says_who_had_it_right(
 def test_lines_that_come_and_go_are_matched_by_their_words() -> None:
     came = replace(FORM, nodes=(*FORM.nodes, node(5, "link", "More"), node(0, "text", "Thanks")))
     thought = replace(FORM, nodes=(*FORM.nodes[:-1], node(9, "link", "more")))
-    one = foreseen(FORM, came, SURE, thought)
+    one = foresee_step(FORM, came, SURE, thought)
     told = {(row.standing, (row.happened or row.expected).sign) for row in one.rows if row}  # type: ignore[union-attr]
     assert ("did not happen", "−") in told
     assert ("not expected", "+") in told
@@ -114,13 +117,13 @@ def test_lines_that_come_and_go_are_matched_by_their_words() -> None:
 
 def test_accuracy_over_an_episode_counts_ends_and_lines() -> None:
     told = [
-        foreseen(FORM, typed("hi"), SURE, typed("hi")),
-        foreseen(FORM, FORM, SURE, typed("hi")),
-        foreseen(FORM, replace(FORM, over=True), SURE, replace(FORM, over=True)),
-        foreseen(FORM, replace(FORM, over=True), SURE, FORM),
-        foreseen(FORM, None, SURE, FORM),
+        foresee_step(FORM, typed("hi"), SURE, typed("hi")),
+        foresee_step(FORM, FORM, SURE, typed("hi")),
+        foresee_step(FORM, replace(FORM, over=True), SURE, replace(FORM, over=True)),
+        foresee_step(FORM, replace(FORM, over=True), SURE, FORM),
+        foresee_step(FORM, None, SURE, FORM),
     ]
-    total = summed(told)
+    total = sum_foresight(told)
     assert (total.steps, total.exact) == (4, 2)
     assert (total.recall, total.precision) == (1.0, 0.5)
     assert [one.verdict for one in told[2:]] == [
@@ -134,12 +137,12 @@ def test_the_nearest_world_model_that_had_not_met_the_episode_is_asked(tmp_path:
     for place in ("self-0/1", "self-0/2", "self-1/1", "imagined-0/3"):
         (tmp_path / "weights" / place / "world").mkdir(parents=True)
     (tmp_path / "weights" / "none-0" / "0" / "policy").mkdir(parents=True)
-    known = seers(tmp_path)
+    known = stored_world_models(tmp_path)
     assert len(known) == 4
 
     def asked(**place: object) -> tuple[str, int, int, bool]:
         provenance = Provenance(**place)  # type: ignore[arg-type]
-        one = seer_for(provenance, known)
+        one = nearest_world_model(provenance, known)
         assert one is not None
         return one.arm, one.repeat, one.round, has_met(one, provenance)
 
@@ -147,15 +150,15 @@ def test_the_nearest_world_model_that_had_not_met_the_episode_is_asked(tmp_path:
     assert asked(arm="self", round=1, phase="collect") == ("self", 0, 1, True)
     assert asked(arm="lookahead", round=2, phase="evaluate") == ("self", 0, 2, False)
     assert asked(arm="self", repeat=1, round=3, phase="evaluate") == ("self", 1, 1, False)
-    assert seer_for(Provenance(arm="self"), []) is None
+    assert nearest_world_model(Provenance(arm="self"), []) is None
 
 
 def test_a_reason_leads_to_the_pages_that_it_names() -> None:
     pieces = pieces_of(
         """judged: met: sent (page 2: 'it\\'s "done"'); seen on screenshot 3, page"""
     )
-    assert pieces[1] == Piece("""page 2: 'it\\'s "done"'""", 2, '''it's "done"''')
-    assert pieces[3] == Piece("screenshot 3", 3)
+    assert pieces[1] == ReasonPart("""page 2: 'it\\'s "done"'""", 2, '''it's "done"''')
+    assert pieces[3] == ReasonPart("screenshot 3", 3)
     assert "".join(piece.text for piece in pieces).endswith("screenshot 3, page")
 
 
@@ -170,13 +173,13 @@ def test_who_departs_from_the_checks_is_told_and_people_count_where_there_are_no
 
 
 def test_a_quote_is_found_in_the_lines_that_have_a_part_of_it() -> None:
-    read = reading(FORM, None, (2,), quote="button “Send” Hi there")
+    read = read_page_text(FORM, None, (2,), quote="button “Send” Hi there")
     assert [line.is_target for line in read.shown] == [False, True, False]
     assert [line.is_quoted for line in read.shown] == [False, True, False]
 
 
 def test_a_step_of_unknown_length_of_text_is_cut_and_counted() -> None:
     long = page("x", *[node(0, "text", "y" * 5000) for _ in range(1200)])
-    read = reading(long, None, ())
+    read = read_page_text(long, None, ())
     assert (len(read.shown), len(read.folded), read.left_out, read.cut) == (40, 960, 200, 1000)
     assert len(read.shown[0].text) < 1100

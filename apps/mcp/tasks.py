@@ -6,12 +6,10 @@ from itertools import count
 
 from mcp_types import CallToolResult
 
-from apps.mcp.arguments import RunTask
-from apps.mcp.record import SOURCE
-from apps.mcp.reply import failure, reply
-from apps.mcp.sessions import Kept, Sessions
+from apps.mcp.approval import PendingCall, under_way
+from apps.mcp.sessions import SOURCE, Sessions, SessionStore
 from apps.mcp.settings import McpConfig
-from apps.mcp.work import Work, under_way
+from apps.mcp.tools import RunTask, failure, reply
 from tasks.task import Task
 from webagent.action import format_action
 from webagent.action.actions import Goto
@@ -53,7 +51,7 @@ class FirstGoto:
         return await self._policy.propose(trajectory, observation, n)
 
 
-class Errands:
+class TaskRunner:
     """Runs tasks; the model is opened with the first and kept until `close`."""
 
     def __init__(
@@ -61,7 +59,7 @@ class Errands:
         config: McpConfig,
         browser: Browser,
         profile: Profile,
-        kept: Kept,
+        kept: SessionStore,
         sessions: Sessions,
     ) -> None:
         """Raises `SetupError` for a model or a cap that cannot be."""
@@ -72,7 +70,7 @@ class Errands:
         self._held = AsyncExitStack()
         self._is_open = False
         self._agent = Agent(
-            acting(config),
+            actor_of(config),
             browser=browser,
             profile=profile,
             max_cost=config.max_cost,
@@ -97,14 +95,14 @@ class Errands:
             result = await self._agent.run(
                 self._task(asked.task, most + 1),
                 schema=asked.schema,
-                listen=_teller(work, most + 1),
+                listen=_progress_reporter(work, most + 1),
                 stop=stop,
-                between=_beginning_at(asked.url),
+                between=_start_at(asked.url),
                 provenance=Provenance(
                     run=self._run, arm=who or "assistant", phase=_PHASE, index=next(self._numbers)
                 ),
             )
-        return _told(result, is_stored=self._agent.store is not None)
+        return _format_result(result, is_stored=self._agent.store is not None)
 
     async def close(self) -> None:
         """Let go of the model."""
@@ -115,16 +113,18 @@ class Errands:
         return Task(name, "about:blank", goal=goal, max_steps=max_steps, clock="real")
 
 
-def acting(config: McpConfig) -> Acting:
+def actor_of(config: McpConfig) -> Acting:
     """Who does the tasks. Raises `SetupError`."""
     return load_endpoint(config.endpoint) if config.endpoint else config.model
 
 
-def _beginning_at(url: str) -> Callable[[Policy, BrowserWorld, Stop], tuple[Policy, World]]:
+def _start_at(url: str) -> Callable[[Policy, BrowserWorld, Stop], tuple[Policy, World]]:
     return lambda policy, world, stop: (FirstGoto(policy, url), world)
 
 
-def _teller(work: Work[CallToolResult] | None, most: int) -> Callable[[Event], object]:
+def _progress_reporter(
+    work: PendingCall[CallToolResult] | None, most: int
+) -> Callable[[Event], object]:
     def tell(event: Event) -> None:
         if work is not None and isinstance(event, Decided):
             action = shorten(format_action(event.decision.action), _LONGEST_ACTION)
@@ -133,7 +133,7 @@ def _teller(work: Work[CallToolResult] | None, most: int) -> Callable[[Event], o
     return tell
 
 
-def _told(result: Result, *, is_stored: bool) -> CallToolResult:
+def _format_result(result: Result, *, is_stored: bool) -> CallToolResult:
     """An answer is what a model says of pages; it is no more to be trusted than they are."""
     said = result.answer or result.reason or "(nothing was said)"
     facts = [

@@ -1,7 +1,13 @@
-"""What is told of a task while it is done: to a person on a terminal or in a log, to a program."""
+"""The terminal of a live run: what is shown while the task runs, and the keys that steer it."""
 
+import asyncio
+import os
+import sys
+import termios
+import tty
 from collections.abc import Callable
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 from rich.console import Console
 from rich.text import Text
@@ -38,9 +44,9 @@ class Terminal:
             if decision.thought and not who:
                 self._print("", plain(decision.thought), "italic")
             said = (
-                f"{who}: {described(decision, event.seen)}"
+                f"{who}: {describe_action(decision, event.seen)}"
                 if who
-                else described(decision, event.seen)
+                else describe_action(decision, event.seen)
             )
             self._print(f"{event.number:3}", said, "bold cyan")
             if is_final(decision.action):
@@ -79,7 +85,7 @@ class Terminal:
             self._status.stop()
 
 
-def told(event: Event) -> dict[str, Any]:
+def event_facts(event: Event) -> dict[str, Any]:
     """What has just happened, for a program."""
     if isinstance(event, Began):
         return {"event": "start", "url": event.seen.url, "title": event.seen.title}
@@ -106,7 +112,7 @@ def told(event: Event) -> dict[str, Any]:
     }
 
 
-def described(decision: Decision, seen: Observation) -> str:
+def describe_action(decision: Decision, seen: Observation) -> str:
     """An action in a line, with what it is done to."""
     text = plain(format_action(decision.action))
     element = _element(decision, seen)
@@ -123,3 +129,63 @@ def plain(text: str) -> str:
 def _element(decision: Decision, seen: Observation) -> str:
     found = elements_of(decision.action, seen)[:1] if not is_final(decision.action) else ()
     return "".join(f"{node.role} {quote_short(node.name)}" for node in found)
+
+
+Press = Callable[[str], object]
+
+
+class KeyReader:
+    """Tells `press` of each key; whoever `take`s one gets the next in its place.
+
+    Where standard input is no terminal of ours nothing is heard: `is_heard` says so.
+    """
+
+    def __init__(self, press: Press) -> None:
+        self._press = press
+        self._wanted: asyncio.Future[str] | None = None
+        self._before: list[object] | None = None
+        self.is_heard = _is_ours()
+
+    def __enter__(self) -> Self:
+        if self.is_heard:
+            self._before = termios.tcgetattr(sys.stdin)
+            tty.setcbreak(sys.stdin)
+            asyncio.get_running_loop().add_reader(sys.stdin, self._read)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._before is not None:
+            asyncio.get_running_loop().remove_reader(sys.stdin)
+            termios.tcsetattr(sys.stdin, termios.TCSADRAIN, self._before)  # type: ignore[arg-type]  # as it was read
+
+    async def take(self) -> str:
+        """The next key."""
+        self._wanted = asyncio.get_running_loop().create_future()
+        try:
+            return await self._wanted
+        finally:
+            self._wanted = None
+
+    def _read(self) -> None:
+        read = os.read(sys.stdin.fileno(), 64).decode(errors="replace")
+        if not read:  # the terminal is gone
+            asyncio.get_running_loop().remove_reader(sys.stdin)
+        for key in read:
+            if self._wanted is not None and not self._wanted.done():
+                self._wanted.set_result(key)
+            else:
+                self._press(key)
+
+
+def _is_ours() -> bool:
+    """Whether there is a terminal, and we are in front at it: setting it up would stop us else."""
+    try:
+        number = sys.stdin.fileno()
+        return os.isatty(number) and os.tcgetpgrp(number) == os.getpgrp()
+    except (OSError, ValueError):
+        return False

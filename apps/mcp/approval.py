@@ -1,4 +1,4 @@
-"""What a call has set going: it may ask the assistant's user, and may outlive the call."""
+"""Ask the assistant's user for approval, while the call that needs it goes on."""
 
 import asyncio
 import secrets
@@ -7,15 +7,24 @@ from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias, TypeVar
 
+from mcp.server import ServerRequestContext
+from mcp_types import (
+    ElicitRequest,
+    ElicitRequestFormParams,
+    ElicitResult,
+    InputRequiredResult,
+    InputResponses,
+)
+
 Result = TypeVar("Result")
 Tell: TypeAlias = Callable[[int, int, str], object]
 """Takes the step, of how many, and what is done in it."""
 _GRACE_SECONDS = 1.0
-_work: "ContextVar[Work[Any] | None]" = ContextVar("work", default=None)
+_work: "ContextVar[PendingCall[Any] | None]" = ContextVar("work", default=None)
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class Approval:
     """Something that only a person may say yes to."""
 
     text: str
@@ -23,7 +32,7 @@ class Question:
     answer: "asyncio.Future[bool]"
 
 
-def under_way() -> "Work[Any] | None":
+def under_way() -> "PendingCall[Any] | None":
     """The work that the code which asks is part of."""
     return _work.get()
 
@@ -37,7 +46,7 @@ class ByClient:
         return await work.ask(question) if work is not None else False
 
 
-class Work(Generic[Result]):
+class PendingCall(Generic[Result]):
     """Goes on while its question is on the way: some clients answer by calling again.
 
     An action is done to its end once it has begun, whoever stops waiting for it.
@@ -50,14 +59,14 @@ class Work(Generic[Result]):
         """Who is told how far it is; whoever waits for it sets this."""
         self._can_ask = can_ask
         self._left: list[Callable[[], object]] = []
-        self._question: Question | None = None
+        self._question: Approval | None = None
         self._has_asked = asyncio.Event()
         context = copy_context()
         context.run(_work.set, self)
         self._task = asyncio.get_running_loop().create_task(doing, context=context)
 
     @property
-    def question(self) -> Question | None:
+    def question(self) -> Approval | None:
         """What waits for a person, if anything does."""
         return self._question if self._has_asked.is_set() else None
 
@@ -75,11 +84,11 @@ class Work(Generic[Result]):
             return False
         answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         answer.add_done_callback(lambda _: self._has_asked.clear())
-        self._question = Question(text, answer)
+        self._question = Approval(text, answer)
         self._has_asked.set()
         return await answer
 
-    async def next(self) -> Question | None:
+    async def next(self) -> Approval | None:
         """The question that waits; None when it is done."""
         asked = asyncio.ensure_future(self._has_asked.wait())
         try:
@@ -105,3 +114,64 @@ class Work(Generic[Result]):
         await asyncio.wait({self._task}, timeout=_GRACE_SECONDS)
         self._task.cancel()
         await asyncio.wait({self._task})
+
+
+Context = ServerRequestContext[Any, Any]
+_KEY = "approval"
+_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "allow": {
+            "type": "boolean",
+            "title": "Allow it",
+            "description": "Whether the agent may do this, once.",
+        }
+    },
+    "required": ["allow"],
+}
+
+
+def can_ask(context: Context) -> bool:
+    """Whether the client has said that it can put questions to its user."""
+    capabilities = context.session.client_capabilities
+    return capabilities is not None and capabilities.elicitation is not None
+
+
+async def put(question: Approval, context: Context) -> None:
+    """Ask by the connection, as clients of the older protocol are asked; returns once there is an
+    answer, or no time left for one."""
+    asking = asyncio.ensure_future(
+        context.session.elicit_form(question.text, _SCHEMA, related_request_id=context.request_id)
+    )
+    asking.add_done_callback(lambda done: _settle(question, done))
+    try:
+        await asyncio.wait({question.answer})
+    finally:
+        asking.cancel()
+        await asyncio.wait({asking})
+
+
+def later(question: Approval, work: PendingCall[Result]) -> InputRequiredResult:
+    """What a client of the newer protocol is told: to ask its user, and to call again."""
+    form = ElicitRequestFormParams(message=question.text, requested_schema=_SCHEMA)
+    return InputRequiredResult(
+        input_requests={_KEY: ElicitRequest(params=form)}, request_state=work.token
+    )
+
+
+def answer(question: Approval, responses: InputResponses | None) -> None:
+    """Take the answer from such a second call; no where it has none."""
+    said = (responses or {}).get(_KEY)
+    if not question.answer.done():
+        question.answer.set_result(isinstance(said, ElicitResult) and _is_yes(said))
+
+
+def _settle(question: Approval, done: "asyncio.Future[ElicitResult]") -> None:
+    if question.answer.done():
+        return
+    has_failed = done.cancelled() or done.exception() is not None
+    question.answer.set_result(not has_failed and _is_yes(done.result()))
+
+
+def _is_yes(said: ElicitResult) -> bool:
+    return said.action == "accept" and (said.content or {}).get("allow") is True

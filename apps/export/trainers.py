@@ -1,0 +1,347 @@
+"""The trainers that read an export: TRL, verl, LLaMA-Factory, axolotl, with columns and files."""
+
+import base64
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+
+from apps.export.examples import Example
+from apps.export.table import (
+    BLOCKS,
+    COUNT,
+    FLAG,
+    IMAGES,
+    PLAIN,
+    TEXT,
+    Row,
+    blocks,
+    clean,
+    marked,
+    plain,
+    unmarked,
+)
+from tasks.suite import split_of
+from webagent.models import Message
+from webagent.serialize import to_json
+
+Columns: TypeAlias = Mapping[str, pa.DataType]
+
+DATA = "data"
+"""The folder of the Parquet files, where a consumer does not want another."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleFormat:
+    """One kind of example as one consumer reads it."""
+
+    columns: Callable[[bool], Columns]
+    """Given whether there are pictures; a column `images` is filled with them."""
+    row: Callable[[Example, bool], Row]
+    """The other columns of one example."""
+    takes_pictures: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Consumer:
+    """A trainer that reads files."""
+
+    name: str
+    forms: Mapping[str, ExampleFormat]
+    """By what is exported: `sft`, `preference`, `kto` or `rl`."""
+    finish: Callable[[Path, str, bool], None]
+    """Writes what it needs beside the data: given the folder, what, and whether with pictures."""
+    data: Callable[[str], str] = lambda what: DATA
+    """The folder of the Parquet files within the export's."""
+
+
+def pictured(columns: Columns) -> Callable[[bool], Columns]:
+    """These columns, with `images` where there are pictures."""
+    return lambda is_pictured: {**columns, **({"images": IMAGES} if is_pictured else {})}
+
+
+def said(text: str) -> dict[str, Any]:
+    """The assistant's message, as plain text."""
+    return {"role": "assistant", "content": text}
+
+
+def write_card(folder: Path, tables: Mapping[str, str], title: str) -> None:
+    """Write README.md: each table's name with the pattern of its files."""
+    lines = ["---", "configs:"]
+    for name, pattern in tables.items():
+        lines += [f"- config_name: {name}", "  data_files:", "  - split: train"]
+        lines += [f"    path: {pattern}"]
+    lines += ["---", "", f"# {title}", "", "Written by `webagent export`; meta/ says from what."]
+    (folder / "README.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+_BLOCK = {"type": TEXT, "text": TEXT, "base64": TEXT}
+"""Pictures stand in their places, as axolotl reads no more than one from a column."""
+
+
+def _axolotl_struct(fields: Columns) -> pa.DataType:
+    return pa.struct([pa.field(name, kind) for name, kind in fields.items()])
+
+
+def _axolotl_sft_columns(is_pictured: bool) -> Columns:
+    content = pa.list_(_axolotl_struct(_BLOCK)) if is_pictured else TEXT
+    message = _axolotl_struct({"role": TEXT, "content": content, "training": FLAG})
+    return {"messages": pa.list_(message), "origin": TEXT}
+
+
+def _axolotl_sft_row(example: Example, is_pictured: bool) -> Row:
+    messages = (*example.messages, Message("assistant", example.reply))
+    written = [
+        {
+            "role": message.role,
+            "content": _axolotl_content(message) if is_pictured else clean(message.text),
+            "training": message.role == "assistant" and message is messages[-1],
+        }
+        for message in messages
+    ]
+    return {"messages": written, "origin": clean(json.dumps(example.origin))}
+
+
+def _axolotl_content(message: Message) -> list[dict[str, Any]]:
+    texts = [{"type": "text", "text": clean(message.text), "base64": None}]
+    return texts + [
+        {"type": "image", "text": None, "base64": base64.b64encode(image).decode("ascii")}
+        for image in message.images
+    ]
+
+
+def _axolotl_pair_columns(is_pictured: bool) -> Columns:
+    reply = _axolotl_struct({"role": TEXT, "content": TEXT})
+    prompt = BLOCKS if is_pictured else PLAIN
+    return pictured({"messages": prompt, "chosen": reply, "rejected": reply, "origin": TEXT})(
+        is_pictured
+    )
+
+
+def _axolotl_pair_row(example: Example, is_pictured: bool) -> Row:
+    return {
+        "messages": (blocks if is_pictured else plain)(example.messages),
+        "chosen": said(clean(example.reply)),
+        "rejected": said(clean(example.rejected)),
+        "origin": clean(json.dumps(example.origin)),
+    }
+
+
+def _axolotl_kto_row(example: Example, is_pictured: bool) -> Row:
+    """Its strategy takes the prompt and the reply in one list, and writes them as ChatML."""
+    return {
+        "completion": [*plain(example.messages), said(clean(example.reply))],
+        "label": example.label,
+        "origin": clean(json.dumps(example.origin)),
+    }
+
+
+_SETTINGS = {
+    "sft": """\
+    type: chat_template
+    field_messages: messages
+    message_field_training: training
+    roles_to_train: []
+    train_on_eos: turn
+""",
+    "preference": "    type: chat_template.default\n",
+    "kto": "    type: chatml.argilla_chat\n",
+}
+_HEADS = {"sft": "", "preference": "rl: dpo\n", "kto": "rl: kto\n"}
+_PICTURED = "skip_prepare_dataset: true\nremove_unused_columns: false\nsample_packing: false\n"
+
+
+def _axolotl_finish(folder: Path, what: str, is_pictured: bool) -> None:
+    """`axolotl.yml`: what a configuration needs of this data."""
+    head = _HEADS[what] + (_PICTURED if is_pictured else "")
+    text = (
+        f"# To be taken into an axolotl configuration; the path is relative to this folder.\n{head}"
+        f"datasets:\n  - path: {DATA}\n    split: train\n{_SETTINGS[what]}"
+    )
+    (folder / "axolotl.yml").write_text(text, encoding="utf-8")
+
+
+AXOLOTL = Consumer(
+    "axolotl",
+    {
+        "sft": ExampleFormat(_axolotl_sft_columns, _axolotl_sft_row),
+        "preference": ExampleFormat(_axolotl_pair_columns, _axolotl_pair_row),
+        "kto": ExampleFormat(
+            pictured({"completion": PLAIN, "label": FLAG, "origin": TEXT}),
+            _axolotl_kto_row,
+            takes_pictures=False,
+        ),
+    },
+    _axolotl_finish,
+)
+"""For its strategies `chat_template`, `chat_template.default` of DPO and `chatml.argilla_chat`."""
+
+
+_REPLY = pa.struct([pa.field("role", TEXT), pa.field("content", TEXT)])
+_TAGS = {
+    "role_tag": "role",
+    "content_tag": "content",
+    "user_tag": "user",
+    "assistant_tag": "assistant",
+    "system_tag": "system",
+}
+
+
+def _llamafactory_sft_row(example: Example, is_pictured: bool) -> Row:
+    messages = [*marked(example.messages), said(unmarked(example.reply))]
+    return {"messages": messages, "origin": clean(json.dumps(example.origin))}
+
+
+def _llamafactory_kto_row(example: Example, is_pictured: bool) -> Row:
+    return {**_llamafactory_sft_row(example, is_pictured), "label": example.label}
+
+
+def _llamafactory_pair_row(example: Example, is_pictured: bool) -> Row:
+    return {
+        "messages": marked(example.messages),
+        "chosen": said(unmarked(example.reply)),
+        "rejected": said(unmarked(example.rejected)),
+        "origin": clean(json.dumps(example.origin)),
+    }
+
+
+def _llamafactory_name(what: str) -> str:
+    return f"webagent_{what}"
+
+
+def _llamafactory_finish(folder: Path, what: str, is_pictured: bool) -> None:
+    """`dataset_info.json`, by which `dataset_dir` is read."""
+    columns = {"messages": "messages"}
+    if what == "preference":
+        columns |= {"chosen": "chosen", "rejected": "rejected"}
+    if what == "kto":
+        columns["kto_tag"] = "label"
+    if is_pictured:
+        columns["images"] = "images"
+    facts: dict[str, Any] = {"file_name": _llamafactory_name(what), "formatting": "sharegpt"}
+    if what == "preference":
+        facts["ranking"] = True
+    info = {_llamafactory_name(what): {**facts, "columns": columns, "tags": _TAGS}}
+    (folder / "dataset_info.json").write_text(json.dumps(info, indent=1) + "\n", encoding="utf-8")
+
+
+LLAMAFACTORY = Consumer(
+    "llamafactory",
+    {
+        "sft": ExampleFormat(pictured({"messages": PLAIN, "origin": TEXT}), _llamafactory_sft_row),
+        "preference": ExampleFormat(
+            pictured({"messages": PLAIN, "chosen": _REPLY, "rejected": _REPLY, "origin": TEXT}),
+            _llamafactory_pair_row,
+        ),
+        "kto": ExampleFormat(
+            pictured({"messages": PLAIN, "label": FLAG, "origin": TEXT}), _llamafactory_kto_row
+        ),
+    },
+    _llamafactory_finish,
+    _llamafactory_name,
+)
+"""For its stages `sft`, `rm` or `dpo`, and `kto`."""
+
+
+def _trl_form(*answers: str, is_labelled: bool = False) -> ExampleFormat:
+    """`prompt`, the answers and what is known of them; typed content only beside pictures, as the
+    templates of text models seldom read it."""
+
+    def columns(is_pictured: bool) -> Mapping[str, pa.DataType]:
+        kind = BLOCKS if is_pictured else PLAIN
+        texts = {name: kind for name in ("prompt", *answers)}
+        rest = {**({"label": FLAG} if is_labelled else {}), "origin": TEXT}
+        return pictured({**texts, **rest})(is_pictured)
+
+    def row(example: Example, is_pictured: bool) -> Row:
+        write = blocks if is_pictured else plain
+        texts = {"completion": example.reply, "chosen": example.reply, "rejected": example.rejected}
+        return {
+            "prompt": write(example.messages),
+            **{name: write([Message("assistant", texts[name])]) for name in answers},
+            **({"label": example.label} if is_labelled else {}),
+            "origin": clean(json.dumps(example.origin)),
+        }
+
+    return ExampleFormat(columns, row)
+
+
+def _trl_finish(folder: Path, what: str, is_pictured: bool) -> None:
+    write_card(folder, {"default": "data/*.parquet"}, f"webagent, {what} for TRL")
+
+
+TRL = Consumer(
+    "trl",
+    {
+        "sft": _trl_form("completion"),
+        "preference": _trl_form("chosen", "rejected"),
+        "kto": _trl_form("completion", is_labelled=True),
+        "rl": _trl_form(),
+    },
+    _trl_finish,
+)
+"""For `SFTTrainer`, `DPOTrainer`, `KTOTrainer` and `GRPOTrainer`."""
+
+
+_RL = {
+    "data_source": TEXT,
+    "prompt": PLAIN,
+    "ability": TEXT,
+    "reward_model": pa.struct([pa.field("style", TEXT), pa.field("ground_truth", TEXT)]),
+    "extra_info": pa.struct(
+        [
+            pa.field("split", TEXT),
+            pa.field("index", COUNT),
+            pa.field("task", TEXT),
+            pa.field("seed", COUNT),
+            pa.field("episode", TEXT),
+        ]
+    ),
+}
+
+
+def _verl_sft_row(example: Example, is_pictured: bool) -> Row:
+    messages = [*marked(example.messages), said(unmarked(example.reply))]
+    return {"messages": messages, "origin": clean(json.dumps(example.origin))}
+
+
+def _verl_rl_row(example: Example, is_pictured: bool) -> Row:
+    task = example.task
+    return {
+        "data_source": task.id.partition("/")[0],
+        "prompt": marked(example.messages),
+        "ability": "web",
+        "reward_model": {"style": "rule", "ground_truth": clean(json.dumps(to_json(task)))},
+        "extra_info": {
+            "split": _verl_split(task.seed),
+            "index": example.number,
+            "task": task.id,
+            "seed": task.seed,
+            "episode": example.origin["episode"],
+        },
+    }
+
+
+def _verl_split(seed: int) -> str:
+    try:
+        return split_of(seed)
+    except ValueError:
+        return ""
+
+
+def _verl_finish(folder: Path, what: str, is_pictured: bool) -> None:
+    """Its files are named on its command line; nothing else is needed."""
+
+
+VERL = Consumer(
+    "verl",
+    {
+        "sft": ExampleFormat(pictured({"messages": PLAIN, "origin": TEXT}), _verl_sft_row),
+        "rl": ExampleFormat(pictured(_RL), _verl_rl_row),
+    },
+    _verl_finish,
+)
+"""For `MultiTurnSFTDataset` and `RLHFDataset`."""

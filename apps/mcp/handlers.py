@@ -1,0 +1,341 @@
+"""Handle tool calls: act on a session and reply with its page, bounded and fenced."""
+
+import json
+from base64 import b64encode
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+from mcp_types import CallToolResult, ImageContent, Tool, ToolAnnotations
+
+from apps.mcp import tools
+from apps.mcp.sessions import Sessions
+from apps.mcp.settings import McpConfig
+from apps.mcp.tasks import TaskRunner
+from apps.mcp.tools import (
+    LEAST_TOKENS,
+    MOST_TOKENS,
+    Act,
+    CloseSession,
+    Find,
+    Observe,
+    OpenSession,
+    RunTask,
+    Screenshot,
+    read_arguments,
+    refused,
+    reply,
+    schema_of,
+)
+from webagent.action import ACTIONS, Action, format_action, make_action, parse_action
+from webagent.action.actions import Goto
+from webagent.errors import CallError
+from webagent.models.prompt import estimate_tokens, fence, shorten
+from webagent.observation import render, render_node
+from webagent.observation.render import find_changes
+from webagent.records import Observation
+
+_FENCE_TOKENS = 30
+_LONGEST_LINE = 400
+_LONGEST_TITLE = 60
+_ALL = 1 << 40
+
+
+def whole(page: Observation, max_tokens: int, before: Observation | None = None) -> str:
+    """The page, or what of it matters most; lines that `before` did not have begin with `*`."""
+    page = _neat(page)
+    room = max_tokens - estimate_tokens(_heading(page)) - _FENCE_TOKENS
+    text = render(page, room, before=before)
+    said = fence("page", f"{_heading(page)}\n\n{text}")
+    if text == render(page, _ALL, before=before):
+        return said
+    return (
+        f"{said}\nNot all of the page's {len(page.nodes)} lines fit. Call observe with start=1 to"
+        " read it from the top, or find to search it."
+    )
+
+
+def news(before: Observation, page: Observation, max_tokens: int) -> str:
+    """What an action has changed, where that is less than the page; else the page.
+
+    Marks stay with their elements, so what was shown before is still good to act on.
+    """
+    if not _is_comparable(before, page):
+        return whole(page, max_tokens)
+    new = find_changes(before, page)
+    gone = _gone(before, page)
+    if 2 * (len(new) + len(gone)) > len(page.nodes):
+        return whole(page, max_tokens, before)
+    lines = [f"*{_line(page, index)}" for index in sorted(new)]
+    shown = _within(lines, max_tokens)
+    missing = len(lines) - len(shown)
+    parts = [
+        _heading(_neat(page)),
+        *([""] if shown or gone else []),
+        *shown,
+        *([f"... {missing} more changed lines left out"] if missing else []),
+        *([shorten(f"gone: {', '.join(gone)}")] if gone else []),
+    ]
+    as_before = len(page.nodes) - len(new)
+    return f"{fence('page', chr(10).join(parts))}\n{as_before} other lines are as before."
+
+
+def read_on(page: Observation, start: int, max_tokens: int) -> str:
+    """The lines in their order from number `start`, counted from 1."""
+    lines = [_line(page, index) for index in range(len(page.nodes))][start - 1 :]
+    if not lines:
+        return f"The page has {len(page.nodes)} lines; there is no line {start}."
+    shown = _within(lines, max_tokens) or lines[:1]
+    last = start + len(shown) - 1
+    said = fence("page", "\n".join([_heading(_neat(page)), "", *shown]))
+    end = (
+        f"Call observe with start={last + 1} to read on." if last < len(page.nodes) else "The end."
+    )
+    return f"{said}\nLines {start} to {last} of {len(page.nodes)}. {end}"
+
+
+def find(page: Observation, text: str, max_tokens: int) -> str:
+    """The lines that hold the text, whatever its case, with their numbers."""
+    wanted = " ".join(text.split()).casefold()
+    every = (render_node(node).strip() for node in page.nodes)
+    hits = [index for index, said in enumerate(every) if wanted in said.casefold()]
+    if not hits:
+        return f"None of the page's {len(page.nodes)} lines holds that text. Try less of it."
+    lines = [f"{index + 1}: {_line(page, index, wanted).strip()}" for index in hits]
+    shown = _within(lines, max_tokens) or lines[:1]
+    left = f"; {len(hits) - len(shown)} more are left out, search for more" * (
+        len(shown) < len(hits)
+    )
+    return (
+        f"{fence('found', chr(10).join(shown))}\n{len(hits)} of {len(page.nodes)} lines{left}."
+        " Call observe with start at a line's number for what follows it."
+    )
+
+
+def _is_comparable(before: Observation, page: Observation) -> bool:
+    """Whether a reader who knows the one can be told the other by what is different."""
+    same = ("url", "active_tab", "scroll")
+    return len(before.tabs) == len(page.tabs) and all(
+        getattr(before, name) == getattr(page, name) for name in same
+    )
+
+
+def _gone(before: Observation, page: Observation) -> list[str]:
+    left = {node.mark for node in page.nodes}
+    return [f"[{node.mark}]" for node in before.nodes if node.mark and node.mark not in left]
+
+
+def _heading(page: Observation) -> str:
+    outcome = [f"outcome: {shorten(page.outcome)}"] if page.outcome else []
+    return "\n".join([*outcome, shorten(page.title, 200) or "(no title)", shorten(page.url)])
+
+
+def _neat(page: Observation) -> Observation:
+    """Titles of tabs are words of pages, too, and can be of any length."""
+    return replace(page, tabs=tuple(shorten(title, _LONGEST_TITLE) for title in page.tabs))
+
+
+def _line(page: Observation, index: int, wanted: str = "") -> str:
+    """One line, cut where it is very long: around the text that is wanted, else at its end."""
+    text = render_node(page.nodes[index])
+    if len(text) <= _LONGEST_LINE:
+        return text
+    place = max(text.casefold().find(wanted) - _LONGEST_LINE // 2, 0) if wanted else 0
+    cut = text[place : place + _LONGEST_LINE]
+    return f"{'…' * bool(place)}{cut}… ({len(text)} characters)"
+
+
+def _within(lines: Sequence[str], max_tokens: int) -> list[str]:
+    return list(_taken(lines, max_tokens))
+
+
+def _taken(lines: Iterable[str], max_tokens: int) -> Iterable[str]:
+    room = max_tokens
+    for each in lines:
+        room -= estimate_tokens(each)
+        if room < 0:
+            return
+        yield each
+
+
+_NAMES = {cls: name for name, cls in ACTIONS.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who calls."""
+
+    who: str = ""
+    """The client's name, as it gave it."""
+
+
+class ToolHandlers:
+    """Serves every assistant; each reply is a page within a bound, or says what to do instead."""
+
+    def __init__(
+        self, config: McpConfig, sessions: Sessions, errands: TaskRunner | None = None
+    ) -> None:
+        """With `errands` whole tasks can be given."""
+        self._config = config
+        self._sessions = sessions
+        self._errands = errands
+
+    async def open(self, asked: tools.OpenSession, call: Caller) -> CallToolResult:
+        """A session, with its first page where one was named."""
+        session = await self._sessions.open(asked.goal, call.who)
+        said = f"session: {session.name}"
+        if not asked.url:
+            return reply(f"{said}\nIts page is empty; open one with goto.")
+        page, is_done = await session.act(Goto(asked.url))
+        text = f"{said}\n{whole(page, self._config.max_tokens)}"
+        return reply(text) if is_done else refused(page, text)
+
+    async def observe(self, asked: tools.Observe, call: Caller) -> CallToolResult:
+        """The page as it is now."""
+        page = await self._sessions.find(asked.session).look()
+        bound = self._bound(asked.max_tokens)
+        if asked.start:
+            return reply(read_on(page, asked.start, bound))
+        return reply(whole(page, bound))
+
+    async def find(self, asked: tools.Find, call: Caller) -> CallToolResult:
+        """Lines of the page that hold a text."""
+        page = await self._sessions.find(asked.session).look()
+        return reply(find(page, asked.text, self._bound(asked.max_tokens)))
+
+    async def act(self, name: str, action: Action) -> CallToolResult:
+        """Do one action."""
+        session = self._sessions.find(name)
+        before = session.page
+        page, is_done = await session.act(action)
+        text = self._news(before, page)
+        return reply(text) if is_done else refused(page, text)
+
+    async def act_all(self, asked: tools.Act, call: Caller) -> CallToolResult:
+        """Do several actions until one cannot be done or leads elsewhere."""
+        session = self._sessions.find(asked.session)
+        actions = [self._offered(parse_action(text)) for text in asked.actions]
+        before, done, is_done = session.page, 0, True
+        page = before
+        for action in actions:
+            page, is_done = await session.act(action)
+            done += is_done
+            if not is_done or page.url != before.url or page.over:
+                break
+        text = f"{_counted(actions, done, is_done)}\n{self._news(before, page)}"
+        return reply(text) if is_done else refused(page, text)
+
+    async def screenshot(self, asked: tools.Screenshot, call: Caller) -> CallToolResult:
+        """What is in view, as a picture."""
+        image = await self._sessions.find(asked.session).screenshot()
+        picture = ImageContent(data=b64encode(image).decode(), mime_type="image/png")
+        return CallToolResult(content=[picture])
+
+    async def close(self, asked: tools.CloseSession, call: Caller) -> CallToolResult:
+        """Close the session; what came of it is kept with its record."""
+        session = self._sessions.find(asked.session)
+        await session.close(asked.answer, asked.failed)
+        kept = f" It is kept as {session.episode}." if self._config.store else ""
+        return reply(f"The session is closed after {session.steps - 1} actions.{kept}")
+
+    async def run_task(self, asked: tools.RunTask, call: Caller) -> CallToolResult:
+        """Have a whole task done."""
+        if self._errands is None:
+            raise CallError("nobody is there to do tasks; the server needs --model for that")
+        return await self._errands.run(asked, call.who)
+
+    def _news(self, before: Observation, page: Observation) -> str:
+        return news(before, page, self._config.max_tokens)
+
+    def _bound(self, asked: int) -> int:
+        wanted = asked or self._config.max_tokens
+        return min(max(wanted, LEAST_TOKENS), MOST_TOKENS)
+
+    def _offered(self, action: Action) -> Action:
+        name = _NAMES[type(action)]
+        if name not in self._config.actions:
+            raise CallError(f"{name} is not offered here; {', '.join(self._config.actions)} are")
+        return action
+
+
+def _counted(actions: Sequence[Action], done: int, is_done: bool) -> str:
+    if done == len(actions):
+        return f"All {done} actions were done."
+    left = actions[done:]
+    why = "the page went to another address" if is_done else f"{format_action(left[0])} was not"
+    return f"{done} of {len(actions)} actions were done: {why}; the rest were left."
+
+
+Run: TypeAlias = Callable[[ToolHandlers, Any, Caller], Awaitable[CallToolResult]]
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedTool:
+    """A tool as it is listed, and what a call of it does."""
+
+    name: str
+    cls: type[Any]
+    run: Run | None = None
+    """None for an action, which is made from its class."""
+    reads_only: bool = False
+
+    @property
+    def tool(self) -> Tool:
+        """As it is listed."""
+        return Tool(
+            name=self.name,
+            description=str(self.cls.__doc__),
+            input_schema=schema_of(self.cls, in_session=self.run is None),
+            annotations=ToolAnnotations(read_only_hint=self.reads_only, open_world_hint=True),
+        )
+
+    async def __call__(
+        self, desk: ToolHandlers, given: Mapping[str, Any], call: Caller
+    ) -> CallToolResult:
+        """Do it. Raises `CallError` and `ActionError` for arguments that are wrong."""
+        if self.run is not None:
+            return await self.run(desk, read_arguments(self.name, self.cls, given), call)
+        arguments = dict(given)
+        session = arguments.pop("session", None)
+        if not isinstance(session, str):
+            raise CallError(f"{self.name} lacks session; call open_session for one")
+        return await desk.act(session, make_action(self.name, arguments))
+
+
+def make_tools(
+    config: McpConfig, *, has_pictures: bool = True, has_errands: bool = True
+) -> dict[str, OfferedTool]:
+    """Every tool of a server with these settings, by name."""
+    every = [
+        OfferedTool("open_session", OpenSession, ToolHandlers.open),
+        OfferedTool("observe", Observe, ToolHandlers.observe, reads_only=True),
+        OfferedTool("find", Find, ToolHandlers.find, reads_only=True),
+        *(OfferedTool(name, ACTIONS[name]) for name in config.actions),
+        OfferedTool("act", Act, ToolHandlers.act_all),
+        *(
+            [OfferedTool("screenshot", Screenshot, ToolHandlers.screenshot, reads_only=True)]
+            * has_pictures
+        ),
+        OfferedTool("close_session", CloseSession, ToolHandlers.close),
+        *([OfferedTool("run_task", RunTask, ToolHandlers.run_task)] * has_errands),
+    ]
+    return {each.name: each for each in every}
+
+
+def reference(config: McpConfig) -> str:
+    """A table of the tools with these settings."""
+    tools = [offer.tool for offer in make_tools(config).values()]
+    rows = [f"| `{tool.name}` | {_arguments(tool)} | {tool.description} |" for tool in tools]
+    return "\n".join(["| tool | arguments | what it does |", "| --- | --- | --- |", *rows])
+
+
+def _arguments(tool: Tool) -> str:
+    schema = tool.input_schema
+    names = schema["properties"]
+    return ", ".join(_argument(name, names[name], schema.get("required", ())) for name in names)
+
+
+def _argument(name: str, schema: dict[str, Any], required: tuple[str, ...]) -> str:
+    if name in required:
+        return f"`{name}`"
+    return f"`{name}={json.dumps(schema.get('default'), ensure_ascii=False)}`"

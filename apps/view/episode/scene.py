@@ -1,0 +1,388 @@
+"""What the page of an episode shows: the whole of it, one of its steps, the page's text."""
+
+import secrets
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from urllib.parse import quote
+
+from apps.view.contents import Run
+from apps.view.episode.film import (
+    ConsideredAction,
+    Film,
+    FilmFrame,
+    HasImage,
+    changed_lines,
+    considered_actions,
+    film_of,
+    page_after,
+)
+from apps.view.episode.foresight import StoredWorldModel, nearest_world_model, stored_world_models
+from apps.view.episode.verdicts import Findings, findings
+from evaluators.judge.findings import stands_in
+from evaluators.labels import FILE, Label, add_label, read_labels
+from evaluators.steps import StepJudgement, kept_of
+from loop.costs import RunPrices
+from loop.failures import read_written
+from webagent.errors import SetupError, StoreError
+from webagent.observation import render
+from webagent.policy.past_actions import marks_of
+from webagent.records import Decision, Observation, Trajectory
+from webagent.store import EpisodeSummary, Store
+
+VALUES: Mapping[str, float | None] = {"success": 1.0, "failure": 0.0, "unsure": None}
+_LONGEST_NOTE = 4000
+_LONGEST_NAME = 80
+TOKEN = secrets.token_urlsafe(24)
+"""Known to the pages of this server alone, so that no other page can label in a person's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeLabels:
+    """The labels of one episode."""
+
+    labels: tuple[Label, ...] = ()
+    """The latest of each annotator."""
+    trouble: str = ""
+    """Why there may be more that cannot be read; empty where all is well."""
+
+    def by(self, annotator: str) -> Label | None:
+        """What this person said."""
+        return next((label for label in self.labels if label.annotator == annotator), None)
+
+
+def labels_of_episode(run: Path, episode: str) -> EpisodeLabels:
+    """The labels that a run folder holds of an episode."""
+    try:
+        return EpisodeLabels(
+            tuple(label for label in read_all_labels(run) if label.episode == episode)
+        )
+    except SetupError as error:
+        return EpisodeLabels(trouble=str(error))
+
+
+def read_all_labels(run: Path) -> tuple[Label, ...]:
+    """All success labels of a run. Raises `SetupError` for a file that cannot be read."""
+    if not (run / FILE).is_file():
+        return ()
+    return tuple(label for label in read_labels(run) if label.score == "success")
+
+
+def label_from(form: Mapping[str, object], trajectory: Trajectory) -> Label:
+    """The label that a form holds. Raises `SetupError` saying what is missing or not right."""
+    if not secrets.compare_digest(str(form.get("token", "")).encode(), TOKEN.encode()):
+        raise SetupError(
+            "the label did not come from a page of this viewer, or the viewer was started anew"
+            " since; open the episode again and label it there"
+        )
+    said = str(form.get("value", ""))
+    if said not in VALUES:
+        raise SetupError(f"found the label {said!r}; expected {', '.join(VALUES)}")
+    annotator = " ".join(str(form.get("annotator", "")).split())
+    if not annotator or len(annotator) > _LONGEST_NAME:
+        raise SetupError(f"say who labels, in up to {_LONGEST_NAME} letters")
+    note = str(form.get("note", "")).strip()
+    if len(note) > _LONGEST_NOTE:
+        raise SetupError(f"the note has {len(note):,} letters; up to {_LONGEST_NOTE:,} are kept")
+    task = trajectory.task.id
+    return Label(
+        trajectory.id,
+        VALUES[said],
+        annotator=annotator,
+        note=note,
+        benchmark=task.rpartition("/")[0],
+        agent=trajectory.provenance.arm,
+        task=task,
+        first_error=_step(str(form.get("first_error", "")), len(trajectory.steps)),
+    )
+
+
+def keep_label(run: Path, label: Label) -> Label:
+    """Add it to the run's labels; an earlier one of the same person no longer counts."""
+    return add_label(run, label)
+
+
+def _step(text: str, steps: int) -> int | None:
+    """The index of the step that the form names by its number."""
+    if not text.strip():
+        return None
+    if not text.strip().isdecimal() or not 1 <= int(text) <= steps:
+        raise SetupError(f"the first wrong step is {text!r}; expected a number from 1 to {steps}")
+    return int(text) - 1
+
+
+_MOST_KEPT = 24
+_held: OrderedDict[tuple[Path, int, str], Trajectory] = OrderedDict()
+_lock = threading.Lock()
+
+
+def load_episode(run: Run, store: Store, episode: str) -> Trajectory | None:
+    """The episode as it is now; None where there is none. Raises `StoreError`."""
+    key = (run.path, _file(run), episode)
+    with _lock:
+        if key in _held:
+            _held.move_to_end(key)
+            return _held[key]
+    trajectory = store.load(episode)
+    if trajectory is not None and trajectory.ending is not None:
+        with _lock:
+            _held[key] = trajectory
+            while len(_held) > _MOST_KEPT:
+                _held.popitem(last=False)
+    return trajectory
+
+
+def _file(run: Run) -> int:
+    """Tells a run from one that was made anew in its folder."""
+    try:
+        return (run.path / "run.sqlite").stat().st_ino
+    except OSError:  # the store has just been opened, and says better what is wrong
+        return 0
+
+
+_OPEN = 40
+"""Lines that are shown at once."""
+_MOST = 1000
+"""Lines that a page holds; the rest is in the file of the whole."""
+_LONGEST = 1000
+"""Characters shown of one line."""
+_LEAST_QUOTED = 4
+"""Characters of a line that can be a part of a quote of several lines."""
+_EVERYTHING = 10**9
+"""Tokens that no page has."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextLine:
+    """One line of the text."""
+
+    text: str
+    is_target: bool = False
+    """Whether the action was on its element."""
+    is_quoted: bool = False
+    """Whether a judge quoted it."""
+    is_new: bool = False
+    """Whether it is new or different since the page before."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageText:
+    """What is shown of a page's text."""
+
+    shown: tuple[TextLine, ...]
+    folded: tuple[TextLine, ...]
+    left_out: int
+    """Lines that are only in the file of the whole."""
+    cut: int
+    """Lines of which only the beginning is shown."""
+
+
+def whole_text(page: Observation, before: Observation | None = None) -> str:
+    """Every line of the page; those new since the page before begin with `*`."""
+    return render(page, _EVERYTHING, before=before)
+
+
+def read_page_text(
+    page: Observation, before: Observation | None, targets: Sequence[int], quote: str = ""
+) -> PageText:
+    """The page's text with its marked lines; a quote that is folded away unfolds nothing."""
+    written = whole_text(page, before).split("\n") if page.nodes else []
+    lines = [_line(text, targets, quote) for text in written[:_MOST]]
+    first = _OPEN if len(lines) > _OPEN + 5 else len(lines)
+    return PageText(
+        shown=tuple(lines[:first]),
+        folded=tuple(lines[first:]),
+        left_out=max(0, len(written) - _MOST),
+        cut=sum(len(text) > _LONGEST for text in written[:_MOST]),
+    )
+
+
+def _line(text: str, targets: Sequence[int], quote: str) -> TextLine:
+    bare = text.lstrip(" ").removeprefix("*")
+    return TextLine(
+        text=text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…",
+        is_target=any(bare.startswith(f"[{mark}] ") for mark in targets if mark),
+        is_quoted=bool(quote) and _is_part(quote, bare),
+        is_new=text.lstrip(" ").startswith("*"),
+    )
+
+
+def _is_part(quote: str, line: str) -> bool:
+    """Whether the quote stands in the line, or the line in a quote of several."""
+    words = line.partition("] ")[2] or line
+    is_long = len(words.strip()) >= _LEAST_QUOTED
+    return stands_in(quote, line) or (is_long and stands_in(words, quote))
+
+
+_MOST_OTHERS = 40
+"""Episodes of the same task that are offered to be compared with."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedEpisode:
+    """One episode, opened."""
+
+    run: Run
+    trajectory: Trajectory
+    film: Film
+
+    @property
+    def address(self) -> str:
+        """Where its page is."""
+        return address_of(self.run, self.trajectory.id)
+
+    @property
+    def is_under_way(self) -> bool:
+        """Whether it has not come to an end."""
+        return self.trajectory.ending is None
+
+    @property
+    def origin(self) -> tuple[str, int] | None:
+        """Of an imagined episode the real one it started from, with the number of the step."""
+        episode, _, step = self.trajectory.provenance.seeded_from.rpartition(":")
+        return (episode, int(step) + 1) if episode and step.isdigit() else None
+
+    def number(self, text: str | None) -> int:
+        """The step that an address names, held to those there are; the first without a name.
+
+        `last` is the newest.
+        """
+        most = max(1, len(self.film.frames))
+        if text == "last":
+            return most
+        return min(most, max(1, int(text))) if text and text.isdecimal() else 1
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """One step of an episode with everything that is known of it."""
+
+    frame: FilmFrame
+    decision: Decision | None
+    """None on the page at the end."""
+    considered: tuple[ConsideredAction, ...]
+    changes: tuple[tuple[str, str], ...]
+    """What became of the page."""
+    is_followed: bool
+    """Whether the page afterwards was seen."""
+    ends: bool
+    """Whether the page ended the episode then."""
+    reading: PageText
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """Where one can go from an episode."""
+
+    before: str
+    """Id of the one before it in its plan; empty for the first."""
+    after: str
+    others: tuple[EpisodeSummary, ...]
+    """Of the same task; those of the same seed first."""
+
+
+def open_episode(run: Run, store: Store, episode: str) -> OpenedEpisode:
+    """The episode with this id. Raises `SetupError` where there is none, `StoreError`."""
+    trajectory = load_episode(run, store, episode)
+    if trajectory is None:
+        raise SetupError(
+            f"{run.title} has no episode {episode!r:.80}; see the list of its episodes"
+        )
+    return OpenedEpisode(
+        run, trajectory, film_of(trajectory, _has_image(store), RunPrices.of(store))
+    )
+
+
+def scene_of(exhibit: OpenedEpisode, number: int, quote: str = "") -> Scene | None:
+    """The step of this number; None for an episode without any."""
+    if not exhibit.film.frames:
+        return None
+    frame = exhibit.film.frames[number - 1]
+    trajectory, index = exhibit.trajectory, number - 1
+    step = trajectory.steps[index] if index < len(trajectory.steps) else None
+    before = trajectory.steps[index - 1].observation if index else None
+    after = page_after(trajectory, index) if step else None
+    return Scene(
+        frame=frame,
+        decision=step.decision if step else None,
+        considered=considered_actions(step) if step else (),
+        changes=changed_lines(frame.page, after) if after is not None else (),
+        is_followed=after is not None,
+        ends=after is not None and after.over,
+        reading=read_page_text(
+            frame.page, before, marks_of(step.decision.action) if step else (), quote
+        ),
+    )
+
+
+def findings_of(exhibit: OpenedEpisode, store: Store, labels: EpisodeLabels) -> Findings:
+    """What was said of the episode; what cannot be read is among its troubles.
+
+    Raises `StoreError` when the store itself cannot be read.
+    """
+    trajectory, troubles = exhibit.trajectory, list(filter(None, [labels.trouble]))
+    scores = store.scores("any", id=trajectory.id).get(trajectory.id, ())
+    judgements: Sequence[StepJudgement] = ()
+    written = None
+    try:
+        judgements = kept_of(store, trajectory.id)
+        written = read_written(exhibit.run.path).get(trajectory.id)
+    except StoreError as error:
+        troubles.append(str(error))
+    found = findings(trajectory, scores, judgements, labels.labels, written)
+    return replace(found, troubles=(*troubles, *found.troubles))
+
+
+def labels_of(exhibit: OpenedEpisode) -> EpisodeLabels:
+    """What people said of it."""
+    return labels_of_episode(exhibit.run.path, exhibit.trajectory.id)
+
+
+def neighbours(exhibit: OpenedEpisode, store: Store) -> Neighbours:
+    """Those before and after it in its plan, and those of the same task. Raises `StoreError`."""
+    trajectory = exhibit.trajectory
+    place = trajectory.provenance
+    ids = store.ids(
+        "any",
+        run=place.run,
+        arm=place.arm,
+        repeat=place.repeat,
+        round=place.round,
+        phase=place.phase,
+    )
+    at = ids.index(trajectory.id)
+    entries = store.entries("any", task=trajectory.task.id)
+    others = [entry for entry in entries if entry.id != trajectory.id]
+    others.sort(key=lambda entry: (entry.seed != trajectory.task.seed, entry.ending is None))
+    return Neighbours(
+        before=ids[at - 1] if at else "",
+        after=ids[at + 1] if at + 1 < len(ids) else "",
+        others=tuple(others[:_MOST_OTHERS]),
+    )
+
+
+def world_model_of(exhibit: OpenedEpisode) -> StoredWorldModel | None:
+    """The world model to ask about the episode; None for one that was imagined."""
+    place = exhibit.trajectory.provenance
+    return (
+        None
+        if place.imagined
+        else nearest_world_model(place, stored_world_models(exhibit.run.path))
+    )
+
+
+def address_of(run: Run, episode: str) -> str:
+    """Where the page of an episode is."""
+    return f"{run.address}/episode/{quote(episode, safe='')}"
+
+
+def _has_image(store: Store) -> HasImage:
+    def has_image(reference: str) -> bool:
+        try:
+            return bool(reference) and store.images.path(reference).is_file()
+        except StoreError:
+            return False
+
+    return has_image
