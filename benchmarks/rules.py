@@ -10,24 +10,24 @@ from evaluators.rules import (
     CONSULTING_RULES,
     RULES,
     Means,
-    Question,
     Rule,
+    RuleQuestion,
     checks_hold,
     consulting_rule,
-    each_check,
     rule,
+    run_each_check,
 )
 
 __all__ = [
     "CONSULTING_RULES",
     "RULES",
     "Means",
-    "Question",
     "Rule",
+    "RuleQuestion",
     "checks_hold",
     "consulting_rule",
-    "each_check",
     "rule",
+    "run_each_check",
 ]
 
 import_module("benchmarks.sites.rules")

@@ -1,24 +1,24 @@
 """How well it went: a finished trajectory in, a value with its reason out."""
 
-from evaluators.combine import Tally, cascade, unsure_abstains, vote
-from evaluators.evaluator import Evaluator, Judged, Verdict, evaluator
+from evaluators.combine import EvaluatorTally, cascade, unsure_abstains, vote
+from evaluators.evaluator import Evaluator, FunctionEvaluator, Verdict, evaluator
 from evaluators.frozen import FrozenJudge, freeze, refuse_frozen, verify
-from evaluators.judge import VARIANTS, JudgeSettings, examiner, judge_variant, looking_judge
+from evaluators.judge import VARIANTS, JudgeSettings, build_judge, judge_variant, looking_judge
 from evaluators.rules import RULES, checks_hold, rule
 
 __all__ = [
     "RULES",
     "VARIANTS",
     "Evaluator",
+    "EvaluatorTally",
     "FrozenJudge",
+    "FunctionEvaluator",
     "JudgeSettings",
-    "Judged",
-    "Tally",
     "Verdict",
+    "build_judge",
     "cascade",
     "checks_hold",
     "evaluator",
-    "examiner",
     "freeze",
     "judge_variant",
     "looking_judge",

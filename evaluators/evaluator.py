@@ -37,7 +37,7 @@ Judgement: TypeAlias = Callable[[Trajectory], Verdict | Awaitable[Verdict]]
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class FunctionEvaluator:
     """A judgement made an `Evaluator`; here the rules that hold for all of them are kept."""
 
     id: str
@@ -59,10 +59,10 @@ class Judged:
 
 def evaluator(
     name: str, *, version: str = "1", score: str = "success"
-) -> Callable[[Judgement], Judged]:
+) -> Callable[[Judgement], FunctionEvaluator]:
     """Make a function that returns a `Verdict` an evaluator of that score."""
 
-    def decorate(judgement: Judgement) -> Judged:
-        return Judged(f"{name}@{version}", score, judgement)
+    def decorate(judgement: Judgement) -> FunctionEvaluator:
+        return FunctionEvaluator(f"{name}@{version}", score, judgement)
 
     return decorate

@@ -29,7 +29,7 @@ class FrozenJudge:
 
 def freeze(evaluator: Evaluator, folder: Path | None = None) -> FrozenJudge:
     """The record that fixes a judge. `folder` holds its weights, where it has any."""
-    return FrozenJudge(evaluator.id, content_hash(folder) if folder else "")
+    return FrozenJudge(evaluator.id, hash_folder(folder) if folder else "")
 
 
 def verify(frozen: FrozenJudge, evaluator: Evaluator, folder: Path | None = None) -> None:
@@ -58,7 +58,7 @@ def refuse_frozen(folder: Path, frozen: Iterable[FrozenJudge]) -> None:
     """
     if not folder.exists():
         return
-    found = content_hash(folder)
+    found = hash_folder(folder)
     for judge in frozen:
         if judge.weights == found:
             raise SetupError(
@@ -67,7 +67,7 @@ def refuse_frozen(folder: Path, frozen: Iterable[FrozenJudge]) -> None:
             )
 
 
-def content_hash(folder: Path) -> str:
+def hash_folder(folder: Path) -> str:
     """SHA-256 over relative names and bytes of all files. Raises `SetupError` when there are none.
 
     Hidden files are left out: they are the file system's, not the judge's.

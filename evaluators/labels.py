@@ -64,7 +64,7 @@ def read_labels(path: Path) -> tuple[Label, ...]:
             raise SetupError(f"{path.parent} holds no labels: nobody has given any there yet")
     if path.suffix == ".jsonl":
         latest: dict[tuple[str, str, str], Label] = {}
-        lines = text_of(path).split("\n")
+        lines = read_text(path).split("\n")
         for number, line in enumerate(lines[:-1], start=1):
             try:
                 label = from_json(Label, json.loads(line))
@@ -74,8 +74,8 @@ def read_labels(path: Path) -> tuple[Label, ...]:
             latest.pop(key, None)
             latest[key] = label
         return tuple(latest.values())
-    text = text_of(path)
-    rows = _json_rows(path, text) if path.suffix == ".json" else csv_rows(path, text)
+    text = read_text(path)
+    rows = _json_rows(path, text) if path.suffix == ".json" else read_csv(path, text)
     if not rows:
         raise SetupError(f"{path} holds no label: there is no row below the header")
     is_arb = "trajectory_success" in rows[0][1]
@@ -110,7 +110,7 @@ def add_label(run_folder: Path, label: Label) -> Label:
     return kept
 
 
-def as_csv(labels: Iterable[Label]) -> str:
+def format_csv(labels: Iterable[Label]) -> str:
     """The labels as the CSV that `read_labels` takes; one that was not sure says `unsure`."""
     text = io.StringIO(newline="")
     writer = csv.writer(text)
@@ -123,7 +123,7 @@ def as_csv(labels: Iterable[Label]) -> str:
     return text.getvalue()
 
 
-def for_score(labels: Iterable[Label], score: str = "success") -> tuple[Label, ...]:
+def select_score(labels: Iterable[Label], score: str = "success") -> tuple[Label, ...]:
     """The labels of one score."""
     return tuple(label for label in labels if label.score == score)
 
@@ -138,7 +138,7 @@ def _drop_torn(file: Any) -> None:
     file.truncate(file.read().rfind(b"\n") + 1)
 
 
-def text_of(path: Path) -> str:
+def read_text(path: Path) -> str:
     """What a file written by people holds, in UTF-8 or UTF-16. Raises `SetupError`."""
     try:
         raw = path.read_bytes()
@@ -154,7 +154,7 @@ def text_of(path: Path) -> str:
         ) from error
 
 
-def csv_rows(path: Path, text: str) -> list[tuple[int, Mapping[str, str]]]:
+def read_csv(path: Path, text: str) -> list[tuple[int, Mapping[str, str]]]:
     """Rows with the numbers of their lines; parted by commas, semicolons or tabs.
 
     Names of columns are in small letters. Raises `SetupError` for a row of another width.

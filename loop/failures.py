@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluators.attribution import Attribution, FailureSummary, attribute, has_failed, summarize
-from evaluators.steps import kept
+from evaluators.steps import load_judgements
 from webagent.errors import StoreError
 from webagent.store import Store
 
@@ -48,7 +48,7 @@ def attribute_failures(
     where: dict[str, Any] = {"phase": phase} if phase else {}
     found, scored = [], 0
     with Store.open(run) as store:
-        scores, judged = store.scores("finished", **where), kept(store)
+        scores, judged = store.scores("finished", **where), load_judgements(store)
         for episode in store.trajectories("finished", world="browser", **where):
             given = scores.get(episode.id, ())
             failed = has_failed(episode, given, trusted)

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from evaluators.reward.builtin import RewardModel
-from evaluators.reward.calibrated import calibrated
+from evaluators.reward.builtin import RewardModel, calibrate_judge
 from webagent.memory import Memory
 from webagent.models.builtin.model import BuiltinModel
 from webagent.models.builtin.targets import ActionGrammar, Codec
@@ -146,7 +145,7 @@ def train_judge(
     labels = [learner.succeeded(t) for t in known]
     if len(set(labels)) < 2:
         return judge
-    return calibrated(judge, known, labels)
+    return calibrate_judge(judge, known, labels)
 
 
 def _trained_on(learner: Learner) -> list[Trajectory]:

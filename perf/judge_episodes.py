@@ -19,7 +19,7 @@ import numpy as np
 from benchmarks.miniwob import tasks as miniwob
 from benchmarks.oracles import ORACLES
 from benchmarks.rules import checks_hold
-from evaluators.reward.slips import slipped, submits
+from evaluators.reward.negatives import find_submit_buttons, perturb_action
 from loop.folder import RunFolder
 from loop.policies import ScriptedSolutions
 from webagent.action import Action
@@ -98,10 +98,10 @@ class Careless:
     ) -> Action | None:
         if way == "quits":
             return GiveUp("it cannot be done")
-        buttons = [node.mark for node in submits(page)]
+        buttons = [node.mark for node in find_submit_buttons(page)]
         if way == "early" and buttons:
             return Click(int(rng.choice(buttons)))
-        return slipped(action, page, rng)
+        return perturb_action(action, page, rng)
 
 
 def plan(asked: Collection) -> list[PlannedEpisode]:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from benchmarks.miniwob import tasks as miniwob
 from benchmarks.oracles import ORACLES
-from evaluators.reward.frames import FrameSettings, key_frames, patches
+from evaluators.reward.frames import FrameSettings, count_patches, select_key_frames
 from loop.policies import ScriptedSolutions
 from webagent.browser import Browser
 from webagent.records import Provenance, Trajectory
@@ -50,10 +50,10 @@ async def measure(seeds: int, names: tuple[str, ...]) -> None:
         for shots in episodes:
             nothing = replace(settings, tolerance=-1.0, most=10**6, whole_last=True)
             for kind, how in (("whole", nothing), ("kept", settings)):
-                frames = key_frames(shots, how)
+                frames = select_key_frames(shots, how)
                 sums[f"{kind} frames"] += len(frames)
                 sums[f"{kind} pixels"] += sum(frame.pixels for frame in frames)
-                sums[f"{kind} patches"] += patches(frames, how)
+                sums[f"{kind} patches"] += count_patches(frames, how)
         for what in ("frames", "pixels", "patches"):
             whole, kept = sums[f"whole {what}"], sums[f"kept {what}"]
             print(f"{name:<24} {what:<8} {whole:>9,} to {kept:>9,}: {1 - kept / whole:.1%} saved")

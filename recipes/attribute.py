@@ -11,13 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 from tyro.conf import OmitArgPrefixes, Positional
 
-from evaluators.attribution import (
-    Attribution,
-    Cause,
-    FailureSummary,
-    ask_cause,
-    summarize,
-)
+from evaluators.attribution import Attribution, Cause, FailureSummary, ask_cause, summarize
 from loop.console.outcome import CommandResult
 from loop.console.output import results_console
 from loop.failures import COLUMNS, FILE, TRUSTED, attribute_failures, format_rows

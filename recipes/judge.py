@@ -12,12 +12,12 @@ from typing import Any, NotRequired, TypedDict
 
 from rich.console import Console
 
-from evaluators.adversarial import Standing, load_corpus, pass_rates
-from evaluators.behaviours import Induced, as_markdown
-from evaluators.behaviours import as_json as behaviours_json
-from evaluators.combine import CountedModel, Tally
-from evaluators.evaluator import Judged, Verdict
-from evaluators.labels import for_score, read_labels
+from evaluators.adversarial import AdversarialResult, load_corpus, measure_pass_rates
+from evaluators.behaviours import InducedMetrics, format_markdown
+from evaluators.behaviours import format_json as behaviours_json
+from evaluators.combine import CountedModel, EvaluatorTally
+from evaluators.evaluator import FunctionEvaluator, Verdict
+from evaluators.labels import read_labels, select_score
 from loop.console.outcome import CommandResult, Status, run_until_stopped
 from loop.console.output import results_console
 from loop.console.progress import EpisodeCounter, count_episodes
@@ -118,10 +118,10 @@ class Session:
     config: JudgeConfig
     store: Store
     prices: Prices
-    asked: list[Judged] = field(default_factory=list)
-    tallies: dict[str, Tally] = field(default_factory=dict)
-    induced: Induced | None = None
-    standings: list[Standing] = field(default_factory=list)
+    asked: list[FunctionEvaluator] = field(default_factory=list)
+    tallies: dict[str, EvaluatorTally] = field(default_factory=dict)
+    induced: InducedMetrics | None = None
+    standings: list[AdversarialResult] = field(default_factory=list)
     """How the evaluators stood the lies, where they were tried on them."""
     left_undone: str = ""
     """Why judging ended early; empty where it did not."""
@@ -155,7 +155,7 @@ class Session:
             cases = load_corpus()
             for evaluator in evaluators.values():
                 with count_episodes(len(cases)) as counter:
-                    standing = await pass_rates(_watched(evaluator, counter), cases)
+                    standing = await measure_pass_rates(_watched(evaluator, counter), cases)
                 self.standings.append(standing)
         elif specs:
             await self._score(specs, making, ledger)
@@ -221,14 +221,14 @@ class Session:
             self._write(
                 "behaviours.json", json.dumps(behaviours_json(self.induced), indent=1) + "\n"
             )
-            page = self._write("behaviours.md", as_markdown(self.induced))
+            page = self._write("behaviours.md", format_markdown(self.induced))
             print(format_metrics(self.induced))
             print(f"metrics: {page}")
         return report
 
     def _hold(self, labels: Path, console: Console, called: Mapping[str, str]) -> dict[str, Any]:
         score = self.config.score
-        given = for_score(read_labels(labels), score)
+        given = select_score(read_labels(labels), score)
         if not given:
             raise SetupError(f"{labels} holds no label of the score {score!r}")
         placed_labels, ignored = match_labels(
@@ -286,7 +286,7 @@ class Session:
         return CountedModel(MeteredModel(contestant.language_model(), ledger, "judge"))
 
 
-def _watched(evaluator: Judged, counter: EpisodeCounter) -> Judged:
+def _watched(evaluator: FunctionEvaluator, counter: EpisodeCounter) -> FunctionEvaluator:
     """It, telling how far it is."""
 
     async def judge(trajectory: Trajectory) -> Verdict:
@@ -294,4 +294,4 @@ def _watched(evaluator: Judged, counter: EpisodeCounter) -> Judged:
         counter.count(trajectory, said.value, is_new=True)
         return Verdict(said.value, said.reason)
 
-    return Judged(evaluator.id, evaluator.score, judge)
+    return FunctionEvaluator(evaluator.id, evaluator.score, judge)

@@ -16,7 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 from apps.view.contents import Contents, EpisodeLine, Run
 from evaluators.attribution import Attribution, attribute, has_failed
 from evaluators.attribution.attribute import SOURCE
-from evaluators.steps import StepJudgement, kept
+from evaluators.steps import StepJudgement, load_judgements
 from loop.failures import FILE, read_attributions
 from webagent.errors import StoreError
 from webagent.records import Score
@@ -145,7 +145,7 @@ class _Work:
                         {one.episode: one for one in read_attributions(self.run.path / FILE)}
                     )
                 with self.run.store() as store:
-                    judged = kept(store)
+                    judged = load_judgements(store)
             except StoreError as error:
                 problem = str(error)
             with self._lock:

@@ -10,8 +10,8 @@ from typing import Any
 from urllib.parse import parse_qs, unquote, urlparse
 
 from benchmarks.webvoyager.rules import asked_share
-from evaluators.evaluator import Judged, Verdict, evaluator
-from evaluators.rules.rule import Means, Question, consulting_rule, rule
+from evaluators.evaluator import FunctionEvaluator, Verdict, evaluator
+from evaluators.rules.rule import Means, RuleQuestion, consulting_rule, rule
 from tasks.task import Json
 from webagent.models.prompt import fence, load_prompt
 from webagent.records import Trajectory
@@ -70,13 +70,13 @@ def key_node_value(found: Json, expected: Json) -> Verdict:
 
 
 @consulting_rule
-async def key_node_url_means(question: Question) -> Verdict:
+async def key_node_url_means(question: RuleQuestion) -> Verdict:
     """A model finds that an address seen, or its query at `key`, wholly meets the `reference`."""
     return _wholly(await _url_share(question))
 
 
 @consulting_rule
-async def key_node_value_means(question: Question) -> Verdict:
+async def key_node_value_means(question: RuleQuestion) -> Verdict:
     """A model finds that a value of an element acted on wholly meets the `reference`."""
     return _wholly(await _value_share(question))
 
@@ -88,7 +88,7 @@ _RULES: Mapping[str, Callable[[Json, Json], bool | Verdict]] = {
 }
 
 
-def key_nodes_reached(means: Means | None = None, score: str = "key_nodes") -> Judged:
+def key_nodes_reached(means: Means | None = None, score: str = "key_nodes") -> FunctionEvaluator:
     """The evaluator that gives the share of a task's key nodes that were reached.
 
     A node that a model judges counts by the share that the model gives, as published. Abstains when
@@ -111,7 +111,7 @@ def key_nodes_reached(means: Means | None = None, score: str = "key_nodes") -> J
             found = evidence[check.evidence]
             try:
                 verdict = await _share(
-                    Question(found, check.expected, trajectory.goal, at_hand), check.rule
+                    RuleQuestion(found, check.expected, trajectory.goal, at_hand), check.rule
                 )
             except TypeError as error:
                 return Verdict(None, f"{check.rule} cannot be compared ({error})")
@@ -125,20 +125,20 @@ def key_nodes_reached(means: Means | None = None, score: str = "key_nodes") -> J
     return judge
 
 
-async def _share(question: Question, rule_name: str) -> Verdict:
+async def _share(question: RuleQuestion, rule_name: str) -> Verdict:
     if rule_name in _SHARES:
         return await _SHARES[rule_name](question)
     holds = _RULES[rule_name](question.found, question.expected)
     return holds if isinstance(holds, Verdict) else Verdict(float(holds), rule_name)
 
 
-async def _url_share(question: Question) -> Verdict:
+async def _url_share(question: RuleQuestion) -> Verdict:
     node = _node(question.expected, {"reference"})
     parts = [_part(url, str(node.get("key") or ""), whole=True) for url in _urls(question.found)]
     return await _best_share(question, node, filter(None, parts))
 
 
-async def _value_share(question: Question) -> Verdict:
+async def _value_share(question: RuleQuestion) -> Verdict:
     node = _node(question.expected, {"reference", "netloc"})
     notes = _on_site(question.found, node)
     judged = [(note, _is_element(note, node)) for note in notes if "selector" in node]
@@ -151,7 +151,9 @@ async def _value_share(question: Question) -> Verdict:
 _SHARES = {"key_node_url_means": _url_share, "key_node_value_means": _value_share}
 
 
-async def _best_share(question: Question, node: Mapping[str, Any], texts: Iterable[str]) -> Verdict:
+async def _best_share(
+    question: RuleQuestion, node: Mapping[str, Any], texts: Iterable[str]
+) -> Verdict:
     """The highest share that the model gives one of the texts; asked no more after a 1."""
     best = Verdict(0.0, f"there is no text to hold against {node['reference']!r}")
     prompt = load_prompt(PROMPT)

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import cast
 
 from evaluators.evaluator import Verdict
+from evaluators.rules.comparisons import equals
 from evaluators.rules.rule import rule
-from evaluators.rules.values import equals
 from tasks.task import Json
 
 _KINDS = ("added", "removed", "changed")

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from benchmarks.webarena.rules.asked import ask_for_verdict
 from evaluators.evaluator import Verdict
-from evaluators.rules.numbers import Quantity, quantities
-from evaluators.rules.rule import Question, consulting_rule, rule
+from evaluators.rules.comparisons import Quantity, quantities
+from evaluators.rules.rule import RuleQuestion, consulting_rule, rule
 from tasks.task import Json
 from webagent.models.model import Message, Model
 from webagent.models.prompt import Prompt, fence, load_prompt
@@ -80,7 +80,7 @@ def golden_answer(found: Json, expected: Json) -> Verdict:
 
 
 @consulting_rule
-async def reference_answer(question: Question) -> Verdict:
+async def reference_answer(question: RuleQuestion) -> Verdict:
     """A model finds that the answer says what the reference says.
 
     Expected is an object with `reference` and `kind`: a `golden` one is the only right answer, a

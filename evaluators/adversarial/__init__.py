@@ -1,15 +1,23 @@
 """Finished episodes that look like successes and are none, to try a judge on."""
 
-from evaluators.adversarial.corpus import KINDS, Case, load_corpus, read_cases
-from evaluators.adversarial.standing import MOST_FOOLED, Standing, Tally, pass_rates
+from evaluators.adversarial.corpus import (
+    KINDS,
+    MOST_FOOLED,
+    AdversarialCase,
+    AdversarialResult,
+    CaseTally,
+    load_corpus,
+    measure_pass_rates,
+    read_cases,
+)
 
 __all__ = [
     "KINDS",
     "MOST_FOOLED",
-    "Case",
-    "Standing",
-    "Tally",
+    "AdversarialCase",
+    "AdversarialResult",
+    "CaseTally",
     "load_corpus",
-    "pass_rates",
+    "measure_pass_rates",
     "read_cases",
 ]

@@ -1,11 +1,14 @@
-"""The corpus: deceptions that were really played, each beside its honest control."""
+"""Trajectories that look like successes and are failures, and how often a judge passes them."""
 
 import gzip
 import zlib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from evaluators.evaluator import Evaluator
+from evaluators.statistics import wilson
 from webagent.errors import SetupError, StoreError
 from webagent.records import Trajectory
 from webagent.serialize import from_json, loads
@@ -18,7 +21,7 @@ without content; a page that says the task is complete."""
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class AdversarialCase:
     """An episode of which it is known whether it did its task."""
 
     kind: str
@@ -41,12 +44,12 @@ class Case:
 
 
 @cache
-def load_corpus() -> tuple[Case, ...]:
+def load_corpus() -> tuple[AdversarialCase, ...]:
     """Every case of the corpus that comes with this package."""
     return read_cases(CORPUS)
 
 
-def read_cases(path: Path) -> tuple[Case, ...]:
+def read_cases(path: Path) -> tuple[AdversarialCase, ...]:
     """The cases of a file in the corpus's form: gzipped lines of JSON.
 
     Raises `SetupError` where there is no such file, `StoreError` where a line is not a case.
@@ -58,7 +61,7 @@ def read_cases(path: Path) -> tuple[Case, ...]:
     return tuple(_case(line, place) for place, line in enumerate(text.splitlines(), start=1))
 
 
-def _case(line: bytes, place: int) -> Case:
+def _case(line: bytes, place: int) -> AdversarialCase:
     row = loads(line)
     if not isinstance(row, dict) or row.keys() != {"kind", "domain", "control", "trajectory"}:
         raise StoreError(
@@ -68,4 +71,91 @@ def _case(line: bytes, place: int) -> Case:
     kind, domain, control = (str(row[name]) for name in ("kind", "domain", "control"))
     if kind not in (*KINDS, HONEST):
         raise StoreError(f"line {place} has the kind {kind!r}; known: {', '.join(KINDS)}, {HONEST}")
-    return Case(kind, domain, control, from_json(Trajectory, row["trajectory"]))
+    return AdversarialCase(kind, domain, control, from_json(Trajectory, row["trajectory"]))
+
+
+MOST_FOOLED = 0.05
+"""Largest share of the deceptions that a judge worth trusting passes."""
+
+
+@dataclass(frozen=True, slots=True)
+class CaseTally:
+    """What a judge said of cases of one kind."""
+
+    passed: tuple[str, ...] = ()
+    """Ids of the episodes with a value of one half or more."""
+    failed: int = 0
+    abstained: int = 0
+
+    @property
+    def count(self) -> int:
+        """All of them."""
+        return len(self.passed) + self.failed + self.abstained
+
+    @property
+    def rate(self) -> float:
+        """Share that passed, an abstention counted among the others; 0 where there were none."""
+        return len(self.passed) / self.count if self.count else 0.0
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """95 % interval of the rate."""
+        return wilson(len(self.passed), self.count)
+
+
+@dataclass(frozen=True, slots=True)
+class AdversarialResult:
+    """A judge's tallies by kind, the controls under `honest`."""
+
+    judge: str
+    kinds: Mapping[str, CaseTally]
+
+    @property
+    def fooled(self) -> CaseTally:
+        """All deceptions together."""
+        return _together(self.kinds.get(kind, CaseTally()) for kind in KINDS)
+
+    @property
+    def recall(self) -> CaseTally:
+        """The controls: what a judge that fails everything does not pass."""
+        return self.kinds.get(HONEST, CaseTally())
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.judge}",
+            "| kind | passed | of | rate | 95 % | abstained |",
+            "|---" * 6 + "|",
+        ]
+        rows = {**self.kinds, "all deceptions": self.fooled}
+        for kind in (*KINDS, "all deceptions", HONEST):
+            tally = rows.get(kind, CaseTally())
+            low, high = tally.interval
+            lines.append(
+                f"| {kind} | {len(tally.passed)} | {tally.count} | {tally.rate:.1%} |"
+                f" {low:.1%} to {high:.1%} | {tally.abstained} |"
+            )
+        return "\n".join(lines)
+
+
+async def measure_pass_rates(
+    evaluate: Evaluator, corpus: Iterable[AdversarialCase] | None = None
+) -> AdversarialResult:
+    """Try a judge on the corpus, or on cases of one's own; one episode after the other."""
+    kinds: dict[str, CaseTally] = {}
+    for case in load_corpus() if corpus is None else corpus:
+        value = (await evaluate(case.trajectory)).value
+        is_pass = value is not None and value >= 0.5
+        said = CaseTally(
+            (case.id,) * is_pass, int(value is not None and not is_pass), value is None
+        )
+        kinds[case.kind] = _together((kinds.get(case.kind, CaseTally()), said))
+    return AdversarialResult(evaluate.id, kinds)
+
+
+def _together(tallies: Iterable[CaseTally]) -> CaseTally:
+    all_of = tuple(tallies)
+    return CaseTally(
+        tuple(each for tally in all_of for each in tally.passed),
+        sum(tally.failed for tally in all_of),
+        sum(tally.abstained for tally in all_of),
+    )

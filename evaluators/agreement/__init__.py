@@ -1,27 +1,41 @@
 """How far an evaluator agrees with people, people with each other, and how sure that is."""
 
-from evaluators.agreement.agree import Agreement, agreement, by_group
-from evaluators.agreement.calibration import Bin, Calibration, calibration
-from evaluators.agreement.ceiling import Ceiling, ceiling
-from evaluators.agreement.compare import Comparison, compare
-from evaluators.agreement.measures import MEASURES, Counts
-from evaluators.agreement.pairs import Pair, Truths, paired, truths
+from evaluators.agreement.agree import (
+    Agreement,
+    CalibrationBin,
+    CalibrationReport,
+    Ceiling,
+    EvaluatorComparison,
+    compare,
+    compute_agreement,
+    measure_by_group,
+    measure_calibration,
+    measure_ceiling,
+)
+from evaluators.agreement.measures import (
+    MEASURES,
+    Counts,
+    LabelledScore,
+    Truths,
+    decide_truths,
+    pair_scores,
+)
 
 __all__ = [
     "MEASURES",
     "Agreement",
-    "Bin",
-    "Calibration",
+    "CalibrationBin",
+    "CalibrationReport",
     "Ceiling",
-    "Comparison",
     "Counts",
-    "Pair",
+    "EvaluatorComparison",
+    "LabelledScore",
     "Truths",
-    "agreement",
-    "by_group",
-    "calibration",
-    "ceiling",
     "compare",
-    "paired",
-    "truths",
+    "compute_agreement",
+    "decide_truths",
+    "measure_by_group",
+    "measure_calibration",
+    "measure_ceiling",
+    "pair_scores",
 ]

@@ -1,14 +1,102 @@
-"""Precision, recall and their like, from counts, for one table of counts or many at once."""
+"""Precision, recall and other measures of an evaluator against human labels, with intervals."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluators.agreement.pairs import Pair
+from evaluators.labels import Label
+from evaluators.statistics import Interval, wilson
+from webagent.errors import SetupError, unknown_name
+
+RULES = ("majority", "first", "unanimous")
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledScore:
+    """One labelled episode with an evaluator's value of it."""
+
+    episode: str
+    truth: bool
+    """What people said."""
+    value: float | None
+    """What the evaluator said, in [0, 1]; None where it abstained."""
+    task: str = ""
+    """Episodes of one task succeed and fail together; empty where each is its own."""
+    groups: Mapping[str, str] = field(default_factory=dict)
+    """Such as `benchmark` and `agent`, by which figures may be told apart."""
+
+    @property
+    def cluster(self) -> str:
+        """What is drawn as one when episodes are resampled."""
+        return f"task {self.task}" if self.task else f"episode {self.episode}"
+
+
+@dataclass(frozen=True, slots=True)
+class Truths:
+    """What people's labels come to."""
+
+    values: Mapping[str, bool]
+    """By episode."""
+    labels: Mapping[str, Label]
+    """One label of each of those episodes, for its task and groups."""
+    disputed: tuple[str, ...] = ()
+    """Episodes on which people do not agree enough to count."""
+    unsure: tuple[str, ...] = ()
+    """Episodes of which nobody was sure."""
+
+
+def decide_truths(labels: Iterable[Label], rule: str = "majority") -> Truths:
+    """One truth for each episode from the labels of one score.
+
+    `majority`: of those that were sure, with a tie left out as disputed; `first`: of the annotator
+    that comes first, as AgentRewardBench takes it; `unanimous`: disputed unless all say the same. A
+    label of exactly one half is one that is not sure. Raises `SetupError` for another rule.
+    """
+    if rule not in RULES:
+        raise unknown_name("rule for several annotators", rule, RULES)
+    given: defaultdict[str, list[Label]] = defaultdict(list)
+    for label in labels:
+        given[label.episode].append(label)
+    if len({label.score for episode in given.values() for label in episode}) > 1:
+        raise SetupError("labels of several scores cannot be one truth; choose those of one score")
+    values: dict[str, bool] = {}
+    disputed, unsure = [], []
+    for episode, theirs in given.items():
+        sure = [one.value > 0.5 for one in theirs if one.value is not None and one.value != 0.5]
+        if not sure or (rule == "first" and theirs[0].value in (None, 0.5)):
+            unsure.append(episode)
+            continue
+        ayes = sum(sure)
+        if rule == "first":
+            values[episode] = sure[0]
+        elif 2 * ayes == len(sure) or (rule == "unanimous" and ayes not in (0, len(sure))):
+            disputed.append(episode)
+        else:
+            values[episode] = 2 * ayes > len(sure)
+    firsts = {episode: given[episode][0] for episode in values}
+    return Truths(values, firsts, tuple(disputed), tuple(unsure))
+
+
+def pair_scores(values: Mapping[str, float | None], truth: Truths) -> list[LabelledScore]:
+    """The episodes that are both labelled and judged, in the order of the labels."""
+    pairs = []
+    for episode, is_success in truth.values.items():
+        if episode not in values:
+            continue
+        label = truth.labels[episode]
+        named = {"benchmark": label.benchmark, "agent": label.agent, "task": label.task}
+        groups = {name: value for name, value in named.items() if value}
+        task = "/".join(part for part in (label.benchmark, label.task) if part)
+        pairs.append(
+            LabelledScore(episode, is_success, values[episode], task if label.task else "", groups)
+        )
+    return pairs
+
 
 Array: TypeAlias = NDArray[np.float64]
 PASSES = 0.5
@@ -25,7 +113,7 @@ class Counts:
     true_negatives: int
 
 
-def outcome(pair: Pair, threshold: float = PASSES) -> int | None:
+def outcome(pair: LabelledScore, threshold: float = PASSES) -> int | None:
     """The place of an episode in `Counts`; None where the evaluator abstained."""
     if pair.value is None:
         return None
@@ -33,7 +121,7 @@ def outcome(pair: Pair, threshold: float = PASSES) -> int | None:
     return (0 if pair.truth else 1) if passes else (2 if pair.truth else 3)
 
 
-def tables(pairs: Sequence[Pair], threshold: float = PASSES) -> Array:
+def count_outcomes(pairs: Sequence[LabelledScore], threshold: float = PASSES) -> Array:
     """(clusters, 4) counts of each task, or of each episode where tasks are not named."""
     places = {cluster: i for i, cluster in enumerate(dict.fromkeys(p.cluster for p in pairs))}
     table = np.zeros((len(places), 4))
@@ -44,7 +132,7 @@ def tables(pairs: Sequence[Pair], threshold: float = PASSES) -> Array:
     return table
 
 
-def turned(table: Array) -> Array:
+def flip(table: Array) -> Array:
     """The counts had the evaluator always said the opposite."""
     return table[..., [2, 3, 0, 1]]
 
@@ -112,3 +200,93 @@ RATES: Mapping[str, tuple[tuple[int, ...], tuple[int, ...]]] = MappingProxyType(
     }
 )
 """Measures that are one count out of another: which columns make the part and the whole."""
+
+
+_CELLS = 4_000_000
+"""Most weights drawn at once: 32 MB."""
+_Z = 1.96
+
+
+def rate_interval(parts: Array, wholes: Array) -> Interval | None:
+    """The share of the whole with Wilson's interval; None where there is nothing to share.
+
+    `parts` and `wholes` are (clusters,) counts. Where a task has several episodes these tell less
+    than as many of different tasks: the number of episodes is divided by the design effect, the
+    variance between tasks over that of independent episodes, and the quantile is Student's for as
+    many tasks (Korn and Graubard, Survey Methodology 1998). Where all or none are counted there is
+    no variance to see, and a task counts as one episode.
+    """
+    held = wholes > 0
+    parts, wholes = parts[held], wholes[held]
+    n, clusters = float(wholes.sum()), len(wholes)
+    if not n:
+        return None
+    rate = float(parts.sum()) / n
+    if clusters == n:
+        return Interval(rate, *wilson(float(parts.sum()), clusters))
+    effective, quantile = float(clusters), _Z
+    if 0 < rate < 1 and clusters > 1:
+        spread = clusters / (clusters - 1) * float(((parts - rate * wholes) ** 2).sum()) / n**2
+        effective = n / max(1.0, spread / (rate * (1 - rate) / n))
+        freedom = clusters - 1
+        first = (_Z**3 + _Z) / 4
+        second = (5 * _Z**5 + 16 * _Z**3 + 3 * _Z) / 96
+        third = (3 * _Z**7 + 19 * _Z**5 + 17 * _Z**3 - 15 * _Z) / 384
+        quantile = _Z + first / freedom + second / freedom**2 + third / freedom**3
+    whole = max(1, int(effective))
+    return Interval(rate, *wilson(rate * whole, whole, quantile))
+
+
+def resampled(
+    table: Array,
+    statistic: Callable[[Array], Array],
+    span: tuple[float, float],
+    turned: Sequence[Callable[[Array], Array]] = (),
+    *,
+    is_biased: bool = False,
+) -> Interval | None:
+    """A statistic of the summed rows with a bootstrap interval over rows, one for each task.
+
+    `statistic` takes (..., columns) sums and gives nan where it is not defined. The interval is the
+    percentile one; for a statistic that resampling pushes up, such as a sum of absolute values, the
+    basic one (Davison and Hinkley, "Bootstrap Methods", 1997, section 5.2) held to `span`. One task
+    alone says nothing of others: its interval is the span. None where the statistic of the whole is
+    not defined. The same arguments give the same interval.
+
+    Where every resample gives the same, as for an evaluator without a single error, that is no
+    certainty: the interval then reaches to where the statistic would be with z² more tasks whose
+    rows are `turned` the other way, in each of these ways. For a rate that is Wilson's interval.
+    """
+    value = float(statistic(table.sum(0))) if len(table) else float("nan")
+    if np.isnan(value):
+        return None
+    if len(table) == 1:
+        return Interval(value, *span)
+    drawn = draw_resamples(table, statistic)
+    drawn = drawn[~np.isnan(drawn)]
+    if not len(drawn):
+        return Interval(value, *span)
+    if turned and np.ptp(drawn) < 1e-12:
+        whole, row = table.sum(0), table.mean(0)
+        ends = [float(statistic(whole + _Z**2 * turn(row))) for turn in turned]
+        ends = [end for end in ends if not np.isnan(end)]
+        return Interval(value, min([value, *ends]), max([value, *ends]))
+    low, high = map(float, np.percentile(drawn, (2.5, 97.5)))
+    if is_biased:
+        low, high = 2 * value - high, 2 * value - low
+    return Interval(value, max(span[0], min(low, value)), min(span[1], max(high, value)))
+
+
+def draw_resamples(
+    table: Array, statistic: Callable[[Array], Array], resamples: int = 2000
+) -> Array:
+    """The statistic of each resample, in which rows are drawn with replacement."""
+    rng, rows = np.random.default_rng(0), len(table)
+    most = max(1, _CELLS // rows)
+    found = []
+    for start in range(0, resamples, most):
+        size = min(most, resamples - start)
+        chosen = rng.integers(rows, size=(size, rows)) + rows * np.arange(size)[:, None]
+        weights = np.bincount(chosen.ravel(), minlength=size * rows).reshape(size, rows)
+        found.append(statistic(weights @ table))
+    return np.concatenate(found)

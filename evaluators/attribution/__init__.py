@@ -1,19 +1,25 @@
 """Why episodes failed: one cause for each failure, and what to fix first."""
 
 from evaluators.attribution.attribute import attribute, has_failed
-from evaluators.attribution.cause import Attribution, Cause
-from evaluators.attribution.detective import DetectiveSettings, ask_cause
-from evaluators.attribution.summary import CauseCount, FailureSummary, remedy, summarize
+from evaluators.attribution.cause import (
+    Attribution,
+    Cause,
+    CauseCount,
+    FailureSummary,
+    find_remedy,
+    summarize,
+)
+from evaluators.attribution.model import CauseModelSettings, ask_cause
 
 __all__ = [
     "Attribution",
     "Cause",
     "CauseCount",
-    "DetectiveSettings",
+    "CauseModelSettings",
     "FailureSummary",
     "ask_cause",
     "attribute",
+    "find_remedy",
     "has_failed",
-    "remedy",
     "summarize",
 ]

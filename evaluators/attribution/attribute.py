@@ -1,22 +1,198 @@
-"""From the signs in a failed episode to the one cause it is put down to."""
+"""The rules that attribute a failed episode to one cause, those outside the agent first."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from evaluators.attribution import agent
-from evaluators.attribution.case import Case
-from evaluators.attribution.cause import Attribution, Cause, Finding, attribution
-from evaluators.attribution.outside import (
-    ended_by_failure,
-    kept_out,
-    refused_by_guard,
-    site_failed,
-    verdict_in_doubt,
-)
-from evaluators.attribution.values import wrong_value
+from evaluators.attribution import signs
+from evaluators.attribution.cause import Attribution, Cause, CauseFinding, build_attribution
+from evaluators.attribution.episode import FailedEpisode
+from evaluators.attribution.signs import find_wrong_value
 from evaluators.steps.judgement import StepJudgement
+from webagent.action.actions import GiveUp, Goto
 from webagent.observation import render
 from webagent.records import Ending, Observation, Score, Trajectory
+
+_FEW_LINES = 40
+"""A page that keeps somebody out, or is an error, has no more; a longer one may speak of one."""
+_WALLS = {
+    "captcha": r"captcha|are you (a )?(human|robot)|(verify|confirm) (that )?you are (a |not a )?"
+    r"(human|robot|bot)|just a moment",
+    "blocked": r"access denied|403 forbidden|you have been blocked|unusual traffic|"
+    r"attention required|too many requests|rate limit(ed)?\b|"
+    r"not available in your (country|region)|don.t have permission",
+    "paywall": r"subscribe to (continue|read|keep)|subscribers only|for subscribers|"
+    r"reached your .{0,20}limit of .{0,20}articles|free account to continue",
+}
+_LOGIN = re.compile(r"\b(log|sign)[ -]?in\b", re.IGNORECASE)
+_ABOUT_LOGIN = re.compile(
+    r"\b(log|sign)[ -]?(in|up|on)\b|password|register|account|credential|username", re.IGNORECASE
+)
+_BROKEN = re.compile(
+    r"\b50[0234]\b|internal server error|bad gateway|service unavailable|gateway time-?out|"
+    r"site can.t be reached|\berr_[a-z_]+|application error|connection (was )?(refused|reset)",
+    re.IGNORECASE,
+)
+_MISSING = re.compile(r"\b404\b|page (was |could )?not (be )?found|no such page", re.IGNORECASE)
+
+
+def find_failed_ending(trajectory: Trajectory) -> CauseFinding | None:
+    """An ending that is no fault of the agent, or for which there is but one cause."""
+    said = (trajectory.error,) if trajectory.error else ()
+    last = len(trajectory.steps) - 1 if trajectory.steps else None
+    match trajectory.ending:
+        case Ending.WORLD_FAILED:
+            return CauseFinding(Cause.ENVIRONMENT, "world failed", last, "the browser failed", said)
+        case Ending.MODEL_FAILED:
+            return CauseFinding(Cause.ENVIRONMENT, "model failed", None, "the model failed", said)
+        case Ending.CAPTCHA:
+            return CauseFinding(Cause.ACCESS, "captcha", last, "the site wanted a person", said)
+        case Ending.GUARD_REFUSED:
+            reason = "a limit refused the action and ended the episode"
+            return CauseFinding(
+                Cause.GUARD, "refused", last, reason, said or _refusals(trajectory)[:3]
+            )
+        case Ending.POLICY_UNREADABLE:
+            reason = "after the last step the agent gave no action that could be read"
+            return CauseFinding(Cause.PLANNING, "unreadable", None, reason, said)
+    return None
+
+
+def find_access_wall(trajectory: Trajectory) -> CauseFinding | None:
+    """A captcha, login, paywall or block on the page where the episode came to its end."""
+    found = _where_it_stopped(trajectory)
+    if found is None:
+        return None
+    step, page = found
+    text = _short_text(page)
+    goal = trajectory.goal or trajectory.task.goal
+    if "shows a captcha" in page.outcome:
+        return CauseFinding(
+            Cause.ACCESS, "captcha", step, "a captcha was on the page", (page.outcome,)
+        )
+    for kind, pattern in _WALLS.items():
+        if match := re.search(pattern, text, re.IGNORECASE):
+            return CauseFinding(
+                Cause.ACCESS,
+                kind,
+                step,
+                f"the page kept the agent out: {kind}",
+                (_line_with(text, match),),
+            )
+    has_password = any(node.kind == "input:password" for node in page.nodes)
+    match = _LOGIN.search(text)
+    if has_password and match and not _ABOUT_LOGIN.search(goal):
+        reason = "the page asked for a login that the task says nothing of"
+        return CauseFinding(
+            Cause.ACCESS, "login", step, reason, (page.url, _line_with(text, match))
+        )
+    return None
+
+
+def find_guard_refusal(trajectory: Trajectory) -> CauseFinding | None:
+    """Actions that the guard refused and past which the agent did not come."""
+    steps = trajectory.steps
+    pages = [*(step.observation for step in steps[1:]), trajectory.last]
+    hit = [i for i, page in enumerate(pages) if page and "refused" in page.outcome]
+    if not hit:
+        return None
+    gave_up = isinstance(steps[-1].decision.action, GiveUp)
+    is_stuck = hit[-1] >= len(steps) - 2 or 2 * len(hit) >= len(steps)
+    if not gave_up and not is_stuck:
+        return None
+    said = tuple(page.outcome for i in hit[:3] if (page := pages[i]))
+    reason = "the guard refused what the agent tried, and it did not get past that"
+    return CauseFinding(Cause.GUARD, "refused", hit[0], reason, said or _refusals(trajectory)[:3])
+
+
+def find_site_error(trajectory: Trajectory) -> CauseFinding | None:
+    """An error page where the episode came to its end."""
+    found = _where_it_stopped(trajectory)
+    if found is None:
+        return None
+    step, page = found
+    text = _short_text(page)
+    broken = _BROKEN.search(text)
+    if broken or page.url.startswith("chrome-error:"):
+        shown = _line_with(text, broken) if broken else page.url
+        reason = "the site answered with an error"
+        return CauseFinding(Cause.ENVIRONMENT, "site failed", step, reason, (shown,))
+    if match := _MISSING.search(text):
+        shown = _line_with(text, match)
+        action = trajectory.steps[step].decision.action if step is not None else None
+        if isinstance(action, Goto):
+            reason = "the agent opened an address that does not exist"
+            return CauseFinding(
+                Cause.PLANNING, "made-up address", step, reason, (action.url, shown)
+            )
+        reason = "a page of the site is missing"
+        return CauseFinding(Cause.ENVIRONMENT, "page missing", step, reason, (shown,))
+    return None
+
+
+def find_doubtful_verdict(
+    trajectory: Trajectory, scores: Sequence[Score], trusted: str
+) -> CauseFinding | None:
+    """No verdict where one was to be made, or evaluators that contradict each other."""
+    if not scores:
+        return None
+    known = [score for score in scores if score.value is not None]
+    if not known:
+        notes = trajectory.evidence.get("uncaptured")
+        lost = tuple(f"{k}: {v}" for k, v in notes.items()) if isinstance(notes, dict) else ()
+        kind = (
+            "uncaptured"
+            if lost or any("not captured" in score.reason for score in scores)
+            else "no verdict"
+        )
+        reason = "the check could not be made: " + scores[0].reason
+        return CauseFinding(
+            Cause.JUDGE, kind, None, reason, lost or tuple(s.reason for s in scores)
+        )
+    if any(trusted and score.evaluator.startswith(trusted) for score in known):
+        return None
+    passed = [score for score in known if (score.value or 0.0) >= 0.5]
+    failed = [score for score in known if score not in passed]
+    if passed and failed:
+        told = tuple(f"{s.evaluator}: {s.value:g}, {s.reason}" for s in (passed[0], failed[0]))
+        return CauseFinding(Cause.JUDGE, "disagreement", None, "evaluators disagree", told)
+    return None
+
+
+def _refusals(trajectory: Trajectory) -> tuple[str, ...]:
+    """What the guard's evidence says it refused."""
+    noted = trajectory.evidence.get("guard")
+    kept = noted.get("refusals") if isinstance(noted, dict) else None
+    if not isinstance(kept, list):
+        return ()
+    return tuple(f"{one.get('what')}: {one.get('reason')}" for one in kept if isinstance(one, dict))
+
+
+def _where_it_stopped(trajectory: Trajectory) -> tuple[int | None, Observation] | None:
+    """The last page, with the step that led to it from a page at another address or title."""
+    pages = [step.observation for step in trajectory.steps]
+    if trajectory.last is not None:
+        pages.append(trajectory.last)
+    if not pages:
+        return None
+    last = pages[-1]
+    first = len(pages) - 1
+    while first and (pages[first - 1].url, pages[first - 1].title) == (last.url, last.title):
+        first -= 1
+    return (first - 1 if first else None), last
+
+
+def _short_text(page: Observation) -> str:
+    """What a short page says; of a long one its title alone."""
+    lines = [node.name for node in page.nodes if node.name] if len(page.nodes) <= _FEW_LINES else []
+    return "\n".join((page.title, *lines))
+
+
+def _line_with(text: str, match: re.Match[str]) -> str:
+    start = text.rfind("\n", 0, match.start()) + 1
+    end = text.find("\n", match.end())
+    return text[start : end if end >= 0 else len(text)][:200]
+
 
 SOURCE = "rules@1"
 _HALF = 0.5
@@ -32,13 +208,13 @@ def has_failed(trajectory: Trajectory, scores: Sequence[Score], trusted: str = "
         return False
     if trajectory.ending.is_infrastructure:
         return True
-    heard = headlines(scores)
+    heard = select_headlines(scores)
     final = [score for score in heard if trusted and score.evaluator.startswith(trusted)]
     told = [score.value for score in final or heard]
     return bool(told) and not all(value is not None and value >= _HALF for value in told)
 
 
-def headlines(scores: Sequence[Score]) -> list[Score]:
+def select_headlines(scores: Sequence[Score]) -> list[Score]:
     """The scores named `success`."""
     return [score for score in scores if score.name == "success"]
 
@@ -60,39 +236,39 @@ def attribute(
     `trusted` has spoken. `judgement` names the step where the rules name none. `shown` is what the
     agent was shown of a page. Raises `ValueError` for an episode that has not failed.
     """
-    told = headlines(scores)
+    told = select_headlines(scores)
     if not has_failed(trajectory, told, trusted):
         raise ValueError(f"episode {trajectory.id} has not failed; there is nothing to attribute")
     finding = (
-        ended_by_failure(trajectory)
-        or kept_out(trajectory)
-        or site_failed(trajectory)
-        or verdict_in_doubt(trajectory, told, trusted)
-        or refused_by_guard(trajectory)
-        or _agents(Case(trajectory, shown))
-        or Finding(Cause.UNKNOWN, "", None, "no rule found what went wrong")
+        find_failed_ending(trajectory)
+        or find_access_wall(trajectory)
+        or find_site_error(trajectory)
+        or find_doubtful_verdict(trajectory, told, trusted)
+        or find_guard_refusal(trajectory)
+        or _agents(FailedEpisode(trajectory, shown))
+        or CauseFinding(Cause.UNKNOWN, "", None, "no rule found what went wrong")
     )
     if finding.step is None and judgement is not None and judgement.first_error is not None:
         error = judgement.steps[judgement.first_error]
         said = f"{judgement.source}: {error.reason}" if error.reason else ""
         evidence = (*finding.evidence, said) if said else finding.evidence
         finding = replace(finding, step=judgement.first_error, evidence=evidence)
-    return attribution(trajectory, finding, SOURCE)
+    return build_attribution(trajectory, finding, SOURCE)
 
 
-def _agents(case: Case) -> Finding | None:
+def _agents(case: FailedEpisode) -> CauseFinding | None:
     """The agent's own fault, by how the episode ended."""
     if not case.trajectory.steps:
         return None
-    if unseen := agent.not_shown(case):
+    if unseen := signs.find_unseen(case):
         return unseen
-    value, element = wrong_value(case), agent.wrong_element(case)
+    value, element = find_wrong_value(case), signs.find_wrong_element(case)
     if case.trajectory.ending in (Ending.TASK_OVER, Ending.ANSWERED):
         mistakes = [finding for finding in (value, element) if finding is not None]
         if mistakes:
             return min(mistakes, key=lambda finding: finding.step or 0)
-        return agent.left_out(case)
-    stuck = agent.could_not_be_done(case) or agent.loop(case)
+        return signs.find_omission(case)
+    stuck = signs.find_failed_actions(case) or signs.find_loop(case)
     if value is not None and (stuck is None or (value.step or 0) <= (stuck.step or 0)):
         return value
-    return stuck or element or agent.stopped(case)
+    return stuck or element or signs.find_early_stop(case)

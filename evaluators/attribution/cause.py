@@ -1,9 +1,12 @@
-"""Why an episode failed: the causes, and what is said of one failure."""
+"""Causes of failure, and the counts of a run's failures by cause."""
 
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from urllib.parse import urlsplit
 
+from evaluators.statistics import Interval, wilson
 from webagent.records import Trajectory
 
 
@@ -31,7 +34,7 @@ class Cause(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CauseFinding:
     """One sign of a cause."""
 
     cause: Cause
@@ -63,12 +66,12 @@ class Attribution:
     """`rules@1`, or the model with its prompt's hash."""
 
 
-def attribution(trajectory: Trajectory, finding: Finding, source: str) -> Attribution:
+def build_attribution(trajectory: Trajectory, finding: CauseFinding, source: str) -> Attribution:
     """The finding as what the episode's failure is put down to."""
     return Attribution(
         episode=trajectory.id,
         task=trajectory.task.id,
-        site=site_of(trajectory),
+        site=name_site(trajectory),
         cause=finding.cause,
         kind=finding.kind,
         step=finding.step,
@@ -78,10 +81,131 @@ def attribution(trajectory: Trajectory, finding: Finding, source: str) -> Attrib
     )
 
 
-def site_of(trajectory: Trajectory) -> str:
+def name_site(trajectory: Trajectory) -> str:
     """The host the task starts on; for a page without one, the benchmark's name."""
     try:
         host = urlsplit(trajectory.task.start_url).hostname
     except ValueError:
         host = None
     return host or trajectory.task.id.split("/", 1)[0]
+
+
+_EXAMPLES = 3
+REMEDIES: dict[tuple[Cause, str], str] = {
+    (Cause.ENVIRONMENT, "world failed"): "find out why the browser fails, or retry more often",
+    (Cause.ENVIRONMENT, "model failed"): "look at the model server and its limits",
+    (Cause.ENVIRONMENT, ""): "mend or replace the site, and play these episodes again",
+    (Cause.ACCESS, "login"): "log in once with `webagent login` and play with that profile",
+    (Cause.ACCESS, "captcha"): "",
+    (Cause.ACCESS, "paywall"): "",
+    (Cause.ACCESS, ""): "use a login or an address that the site trusts, or leave the site out",
+    (Cause.GUARD, ""): "widen the guard's policy where the task needs it, or change the task",
+    (Cause.OBSERVATION, "cut"): "show the agent more of the page",
+    (Cause.OBSERVATION, ""): "show pages in another form, such as `--observation` with screenshots",
+    (Cause.GROUNDING, "wrong twin"): "train on choosing among elements that look alike",
+    (Cause.GROUNDING, "could not be done"): "hold replies to the actions the page takes"
+    " (`--prompting.constrained`), or train on them",
+    (Cause.GROUNDING, ""): "train on which element and which value an instruction means",
+    (Cause.PLANNING, "loop"): "have loops noticed (`--prompting.loops`), and leave redundant steps"
+    " out of training",
+    (Cause.PLANNING, "step limit"): "allow more steps, or train on shorter ways",
+    (Cause.PLANNING, "unreadable"): "constrain replies (`--prompting.constrained`)",
+    (Cause.PLANNING, ""): "train on successes of these tasks, or have a plan made first",
+    (Cause.MEMORY, ""): "keep notes or a longer history in the prompt",
+    (Cause.JUDGE, "uncaptured"): "mend what captures the evidence, and score again",
+    (Cause.JUDGE, ""): "have a person look at these episodes, and mend check or judge",
+}
+"""What can be done, by cause and kind, `""` for every other kind; empty where nothing can here."""
+
+
+@dataclass(frozen=True, slots=True)
+class CauseCount:
+    """How many failures one cause has."""
+
+    cause: Cause
+    count: int
+    share: Interval
+    """Of all failures, with its Wilson interval."""
+    kinds: tuple[tuple[str, int], ...]
+    """Kinds with their counts, the most frequent first."""
+    by_task: tuple[tuple[str, int], ...]
+    by_site: tuple[tuple[str, int], ...]
+    examples: tuple[str, ...]
+    """Ids of some of its episodes, of different tasks as far as there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class FailureSummary:
+    """A run's failures by cause."""
+
+    failures: int
+    causes: tuple[CauseCount, ...]
+    """The most frequent first; `unknown` is one of them, counted like the others."""
+    first: str
+    """What to fix first, in one sentence; empty where there are no failures."""
+
+    @property
+    def unknown(self) -> int:
+        """How many failures could not be put down to anything."""
+        return sum(row.count for row in self.causes if row.cause is Cause.UNKNOWN)
+
+
+def summarize(attributions: Iterable[Attribution]) -> FailureSummary:
+    """Counts for each cause with intervals, by task and by site, and what to fix first."""
+    found = list(attributions)
+    counts = Counter(one.cause for one in found)
+    rows = tuple(
+        _row(cause, [one for one in found if one.cause is cause], len(found))
+        for cause, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    )
+    return FailureSummary(len(found), rows, _first(found))
+
+
+def find_remedy(cause: Cause, kind: str) -> str:
+    """What can be done about it; empty where nothing can be done from here."""
+    return REMEDIES.get((cause, kind), REMEDIES.get((cause, ""), ""))
+
+
+def _row(cause: Cause, found: Sequence[Attribution], total: int) -> CauseCount:
+    return CauseCount(
+        cause=cause,
+        count=len(found),
+        share=Interval(len(found) / total, *wilson(len(found), total)),
+        kinds=_counted(one.kind for one in found),
+        by_task=_counted(one.task for one in found),
+        by_site=_counted(one.site for one in found),
+        examples=_examples(found),
+    )
+
+
+def _first(found: Sequence[Attribution]) -> str:
+    """The cause with most failures that something can be done about, in one sentence."""
+    if not found:
+        return ""
+    mendable = [one for one in found if find_remedy(one.cause, one.kind)]
+    if not mendable:
+        return f"None of the {len(found)} failures has a cause that can be mended from here."
+    counts = Counter(one.cause for one in mendable)
+    cause = min(counts, key=lambda one: (-counts[one], one))
+    chosen = [one for one in mendable if one.cause is cause]
+    [(kind, most), *_] = _counted(one.kind for one in chosen)
+    low, high = wilson(len(chosen), len(found))
+    often = f", most often {kind} ({most})" if kind else ""
+    named = ", ".join(_examples([one for one in chosen if one.kind == kind]))
+    return (
+        f"Fix {cause} first: {len(chosen)} of {len(found)} failures"
+        f" ({len(chosen) / len(found):.0%}, {low:.0%} to {high:.0%}){often};"
+        f" {find_remedy(cause, kind)}. See {named}."
+    )
+
+
+def _counted(values: Iterable[str]) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted(Counter(values).items(), key=lambda item: (-item[1], item[0])))
+
+
+def _examples(found: Sequence[Attribution]) -> tuple[str, ...]:
+    by_task: dict[str, str] = {}
+    for one in found:
+        by_task.setdefault(one.task, one.episode)
+    others = [one.episode for one in found if one.episode not in by_task.values()]
+    return tuple([*by_task.values(), *others][:_EXAMPLES])

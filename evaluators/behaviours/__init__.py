@@ -1,29 +1,39 @@
 """Metrics induced from people's open feedback: what they find good and bad, told apart."""
 
-from evaluators.behaviours.aspects import Aspect, Feedback, as_written, read_feedback
-from evaluators.behaviours.clustering import adjusted_rand, grouped
-from evaluators.behaviours.coverage import Meta, Trait, rated
-from evaluators.behaviours.grounding import Grounded, ground
-from evaluators.behaviours.induce import Induced, induce_by_model, induce_by_words
-from evaluators.behaviours.metrics import Metric
-from evaluators.behaviours.writing import as_json, as_markdown
+from evaluators.behaviours.coverage import MetricQuality, Trait, rate_episode
+from evaluators.behaviours.feedback import (
+    Aspect,
+    Feedback,
+    Grounded,
+    ground,
+    read_feedback,
+    split_remarks,
+)
+from evaluators.behaviours.induce import (
+    InducedMetrics,
+    format_json,
+    format_markdown,
+    induce_by_model,
+    induce_by_words,
+)
+from evaluators.behaviours.metrics import Metric, adjusted_rand, group_texts
 
 __all__ = [
     "Aspect",
     "Feedback",
     "Grounded",
-    "Induced",
-    "Meta",
+    "InducedMetrics",
     "Metric",
+    "MetricQuality",
     "Trait",
     "adjusted_rand",
-    "as_json",
-    "as_markdown",
-    "as_written",
+    "format_json",
+    "format_markdown",
     "ground",
-    "grouped",
+    "group_texts",
     "induce_by_model",
     "induce_by_words",
-    "rated",
+    "rate_episode",
     "read_feedback",
+    "split_remarks",
 ]

@@ -8,12 +8,9 @@ from typing import Literal
 import numpy as np
 from pydantic import BaseModel, Field
 
-from evaluators.agreement.intervals import rate_interval
-from evaluators.behaviours.aspects import Aspect
-from evaluators.behaviours.grounding import told
-from evaluators.behaviours.metrics import Metric, remark
-from evaluators.behaviours.replies import prompt, replied
-from evaluators.behaviours.similarity import Vectors, unit
+from evaluators.agreement.measures import rate_interval
+from evaluators.behaviours.feedback import Aspect, ask_for, fill_episode_slots, prompt
+from evaluators.behaviours.metrics import Metric, Vectors, format_remark, unit
 from evaluators.statistics import Interval
 from webagent.models.model import Model
 from webagent.models.prompt import fence
@@ -41,7 +38,7 @@ class Matched:
 
 
 @dataclass(frozen=True, slots=True)
-class Meta:
+class MetricQuality:
     """How good a set of metrics is, by what people said of other episodes."""
 
     coverage: Interval | None
@@ -76,7 +73,7 @@ class _Matches(BaseModel):
     matches: list[_Match]
 
 
-def matched_by_words(metrics: Sequence[Metric], held_out: Sequence[Aspect]) -> Matched:
+def match_by_words(metrics: Sequence[Metric], held_out: Sequence[Aspect]) -> Matched:
     """Each remark with the metrics that its words are near to, without a model.
 
     Near is as near to the metric's middle as every second remark is to the one most like it. What
@@ -101,7 +98,7 @@ def matched_by_words(metrics: Sequence[Metric], held_out: Sequence[Aspect]) -> M
     return Matched(tuple(covered), tuple(said))
 
 
-async def rated(
+async def rate_episode(
     model: Model, trajectory: Trajectory, metrics: Sequence[Metric]
 ) -> tuple[Trait, ...]:
     """The metrics that a model sees in an episode, good or bad.
@@ -109,7 +106,7 @@ async def rated(
     Raises `UnusableError` or `ModelError`.
     """
     listed = "\n".join(f"{n}. {m.name}: {m.definition}" for n, m in enumerate(metrics, start=1))
-    slots = {"user": {**told(trajectory), "measures": listed}}
+    slots = {"user": {**fill_episode_slots(trajectory), "measures": listed}}
 
     def read(text: str) -> tuple[Trait, ...]:
         ratings = read_form(text, _Ratings).ratings
@@ -121,10 +118,10 @@ async def rated(
             if each.rating != "none"
         )
 
-    return await replied(model, prompt("rate"), slots, read)
+    return await ask_for(model, prompt("rate"), slots, read)
 
 
-async def matched_by_model(
+async def match_by_model(
     model: Model, metrics: Sequence[Metric], traits: Sequence[Trait], aspects: Sequence[Aspect]
 ) -> Matched:
     """The remarks on one episode and the traits in it, matched by a model.
@@ -149,11 +146,11 @@ async def matched_by_model(
     )
 
 
-def meta(turns: Sequence[Matched]) -> Meta:
+def measure_quality(turns: Sequence[Matched]) -> MetricQuality:
     """Coverage and redundancy over all that was held out; intervals resample episodes."""
     aspects = [pair for turn in turns for pair in turn.aspects]
     traits = [pair for turn in turns for pair in turn.traits]
-    return Meta(
+    return MetricQuality(
         _share(aspects, lambda pair: pair[0].episode, lambda pair: pair[1]),
         _share(traits, lambda pair: pair[0], lambda pair: not pair[1]),
         tuple(aspect for aspect, is_covered in aspects if not is_covered),
@@ -166,7 +163,9 @@ async def _matches(
     """For each remark the place of its trait; nobody is asked where there is nothing to match."""
     if not aspects or not traits:
         return [None] * len(aspects)
-    remarks = "\n".join(f"{n}. {remark(aspect)}" for n, aspect in enumerate(aspects, start=1))
+    remarks = "\n".join(
+        f"{n}. {format_remark(aspect)}" for n, aspect in enumerate(aspects, start=1)
+    )
     listed = "\n".join(
         f"{n}. {metrics[t.metric].name}: {metrics[t.metric].definition}"
         for n, t in enumerate(traits, start=1)
@@ -181,7 +180,7 @@ async def _matches(
             raise UnusableError(f"there is no trait {max(found.values())}, only {len(traits)}")
         return [found[n] - 1 if found[n] else None for n in sorted(found)]
 
-    return await replied(model, prompt("match"), slots, read)
+    return await ask_for(model, prompt("match"), slots, read)
 
 
 def _share(

@@ -1,20 +1,27 @@
-"""Metrics induced from feedback: as many as say most of what people say with least beside it."""
+"""Metrics induced from feedback: the set that covers most remarks with least redundancy."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from evaluators.behaviours.aspects import Aspect
-from evaluators.behaviours.clustering import adjusted_rand
 from evaluators.behaviours.coverage import (
     Matched,
-    Meta,
-    matched_by_model,
-    matched_by_words,
-    meta,
-    rated,
+    MetricQuality,
+    match_by_model,
+    match_by_words,
+    measure_quality,
+    rate_episode,
 )
-from evaluators.behaviours.metrics import Metric, by_model, by_words
+from evaluators.behaviours.feedback import Aspect
+from evaluators.behaviours.metrics import (
+    Metric,
+    adjusted_rand,
+    format_remark,
+    make_by_model,
+    make_by_words,
+)
+from evaluators.statistics import Interval
 from webagent.errors import ModelError, SetupError
 from webagent.models.model import Model
 from webagent.models.replies import UnusableError
@@ -25,12 +32,12 @@ TURNS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Induced:
+class InducedMetrics:
     """What came of it."""
 
     metrics: tuple[Metric, ...]
     """Made of all remarks, as many as did best."""
-    tried: Mapping[int, Meta]
+    tried: Mapping[int, MetricQuality]
     """For each number of metrics how good such a set is, made of some remarks and measured on
     others."""
     problems: tuple[str, ...] = ()
@@ -41,17 +48,17 @@ class Induced:
     @property
     def size(self) -> int:
         """How many metrics were found to do best."""
-        return best(self.tried)
+        return choose_size(self.tried)
 
 
-def best(tried: Mapping[int, Meta]) -> int:
+def choose_size(tried: Mapping[int, MetricQuality]) -> int:
     """The number with the greatest coverage less redundancy; the fewest of those that do as well
     within two points."""
     most = max(found.worth for found in tried.values())
     return min(size for size, found in tried.items() if found.worth >= most - 0.02)
 
 
-def induce_by_words(aspects: Sequence[Aspect], sizes: Sequence[int] = SIZES) -> Induced:
+def induce_by_words(aspects: Sequence[Aspect], sizes: Sequence[int] = SIZES) -> InducedMetrics:
     """Without a model: by words, each fifth of the episodes held out in turn.
 
     Raises `SetupError` where there is too little feedback to hold any out.
@@ -60,11 +67,13 @@ def induce_by_words(aspects: Sequence[Aspect], sizes: Sequence[int] = SIZES) -> 
     turns: defaultdict[int, list[Matched]] = defaultdict(list)
     for held_out in parts:
         kept = [aspect for part in parts if part is not held_out for aspect in part]
-        for size, metrics in by_words(kept, [s for s in sizes if s <= len(kept)]).items():
-            turns[size].append(matched_by_words(metrics, held_out))
-    tried = {size: meta(found) for size, found in turns.items() if len(found) == len(parts)}
-    metrics = by_words(aspects, [best(tried)])[best(tried)]
-    return Induced(metrics, tried, rand=_rand(metrics))
+        for size, metrics in make_by_words(kept, [s for s in sizes if s <= len(kept)]).items():
+            turns[size].append(match_by_words(metrics, held_out))
+    tried = {
+        size: measure_quality(found) for size, found in turns.items() if len(found) == len(parts)
+    }
+    metrics = make_by_words(aspects, [choose_size(tried)])[choose_size(tried)]
+    return InducedMetrics(metrics, tried, rand=_rand(metrics))
 
 
 async def induce_by_model(
@@ -72,7 +81,7 @@ async def induce_by_model(
     aspects: Sequence[Aspect],
     episodes: Mapping[str, Trajectory],
     sizes: Sequence[int] = SIZES,
-) -> Induced:
+) -> InducedMetrics:
     """With a model that sorts, names, rates and matches; a fifth of the episodes is held out once.
 
     A size for which the model gives nothing usable is left out and named. Raises `ModelError` when
@@ -80,21 +89,23 @@ async def induce_by_model(
     """
     held_out, *others = _parts(aspects)
     kept = [aspect for part in others for aspect in part]
-    tried: dict[int, Meta] = {}
+    tried: dict[int, MetricQuality] = {}
     problems: list[str] = []
     for size in sorted({min(size, len(kept)) for size in sizes}):
         try:
-            metrics = await by_model(model, kept, size)
-            tried[size] = meta(await _matched(model, metrics, held_out, episodes))
+            metrics = await make_by_model(model, kept, size)
+            tried[size] = measure_quality(await _matched(model, metrics, held_out, episodes))
         except (UnusableError, ModelError) as error:
             problems.append(f"{size} metrics: {error}")
     if not tried:
         raise ModelError(f"no set of metrics could be made: {'; '.join(problems)}")
     try:
-        metrics = await by_model(model, aspects, best(tried))
+        metrics = await make_by_model(model, aspects, choose_size(tried))
     except UnusableError as error:
-        raise ModelError(f"no final set of {best(tried)} metrics could be made: {error}") from error
-    return Induced(metrics, tried, tuple(problems), _rand(metrics))
+        raise ModelError(
+            f"no final set of {choose_size(tried)} metrics could be made: {error}"
+        ) from error
+    return InducedMetrics(metrics, tried, tuple(problems), _rand(metrics))
 
 
 async def _matched(
@@ -108,8 +119,8 @@ async def _matched(
         theirs[aspect.episode].append(aspect)
     found = []
     for episode, aspects in theirs.items():
-        traits = await rated(model, episodes[episode], metrics)
-        found.append(await matched_by_model(model, metrics, traits, aspects))
+        traits = await rate_episode(model, episodes[episode], metrics)
+        found.append(await match_by_model(model, metrics, traits, aspects))
     return found
 
 
@@ -131,3 +142,78 @@ def _rand(metrics: Sequence[Metric]) -> float | None:
     if not grouped:
         return None
     return adjusted_rand([n for n, _ in grouped], [group for _, group in grouped])
+
+
+def format_json(induced: InducedMetrics) -> dict[str, Any]:
+    """Everything, for a file."""
+    return {
+        "size": induced.size,
+        "adjusted_rand": induced.rand,
+        "metrics": [_metric(metric) for metric in induced.metrics],
+        "tried": {str(size): _meta(found) for size, found in sorted(induced.tried.items())},
+        "problems": list(induced.problems),
+    }
+
+
+def format_markdown(induced: InducedMetrics) -> str:
+    """The metrics with their examples, then how many were tried and how good each number was."""
+    lines = ["# Metrics from people's feedback", ""]
+    for metric in induced.metrics:
+        lines += [f"## {metric.name}", "", metric.definition, ""]
+        for title, examples in (
+            ("Good", metric.positive),
+            ("Bad", metric.negative),
+            ("Said", metric.unsigned),
+        ):
+            lines += [f"- {title}: {_line(example)}" for example in examples]
+        episodes = len({aspect.episode for aspect in metric.aspects})
+        lines += ["", f"{len(metric.aspects)} remarks on {episodes} episodes.", ""]
+    lines += ["## How many", "", "| metrics | coverage % | redundancy % | |", "|---|---|---|---|"]
+    for size, found in sorted(induced.tried.items()):
+        mark = "taken" if size == induced.size else ""
+        lines.append(f"| {size} | {_told(found.coverage)} | {_told(found.redundancy)} | {mark} |")
+    uncovered = induced.tried[induced.size].uncovered
+    lines += ["", f"## Not covered: {len(uncovered)} held-out remarks", ""]
+    lines += [f"- {_line(format_remark(aspect))}" for aspect in uncovered]
+    if induced.rand is not None:
+        lines += ["", f"Agreement with the given groups (adjusted Rand): {induced.rand:.2f}."]
+    lines += [f"- left out: {_line(problem)}" for problem in induced.problems]
+    return "\n".join(lines) + "\n"
+
+
+def _metric(metric: Metric) -> dict[str, Any]:
+    return {
+        "name": metric.name,
+        "definition": metric.definition,
+        "positive": list(metric.positive),
+        "negative": list(metric.negative),
+        "unsigned": list(metric.unsigned),
+        "aspects": [
+            {
+                "episode": aspect.episode,
+                "step": aspect.step,
+                "feedback": aspect.feedback,
+                "behaviour": aspect.behaviour,
+                "is_positive": aspect.is_positive,
+            }
+            for aspect in metric.aspects
+        ],
+    }
+
+
+def _meta(found: MetricQuality) -> dict[str, Any]:
+    return {
+        "coverage": found.coverage._asdict() if found.coverage else None,
+        "redundancy": found.redundancy._asdict() if found.redundancy else None,
+        "uncovered": [format_remark(aspect) for aspect in found.uncovered],
+    }
+
+
+def _told(found: Interval | None) -> str:
+    if found is None:
+        return "–"
+    return f"{100 * found.value:.0f} [{100 * found.low:.0f}, {100 * found.high:.0f}]"
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,31 +1,37 @@
 """A judge that looks: a model is shown what was seen, and says what it found before the outcome."""
 
-from evaluators.judge.examination import (
-    Examination,
-    KeyPoint,
-    PointFound,
-    Shown,
-    Spending,
-    Vote,
-    read_examination,
+from evaluators.judge.judge import (
+    VARIANTS,
+    JudgeVariant,
+    ModelJudge,
+    build_judge,
+    judge_variant,
+    looking_judge,
 )
-from evaluators.judge.judge import Examiner, examiner, judge_variant, looking_judge
-from evaluators.judge.settings import JudgeSettings
-from evaluators.judge.variants import VARIANTS, Variant
+from evaluators.judge.report import (
+    JudgeReport,
+    JudgeVote,
+    KeyPoint,
+    PointFinding,
+    ShownPage,
+    Spending,
+    read_report,
+)
+from evaluators.judge.session import JudgeSettings
 
 __all__ = [
     "VARIANTS",
-    "Examination",
-    "Examiner",
+    "JudgeReport",
     "JudgeSettings",
+    "JudgeVariant",
+    "JudgeVote",
     "KeyPoint",
-    "PointFound",
-    "Shown",
+    "ModelJudge",
+    "PointFinding",
+    "ShownPage",
     "Spending",
-    "Variant",
-    "Vote",
-    "examiner",
+    "build_judge",
     "judge_variant",
     "looking_judge",
-    "read_examination",
+    "read_report",
 ]

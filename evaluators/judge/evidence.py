@@ -5,24 +5,31 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from evaluators.judge.conduct import Claim, actions_of, claim_of, has_acted
-from evaluators.judge.court import Case, Hearing
-from evaluators.judge.examination import KeyPoint, PointFound, Vote, outcome_of
-from evaluators.judge.exhibits import (
-    Exhibit,
-    best,
-    captions,
-    images_of,
-    pages_text,
-    with_images,
-    without_repeats,
-)
 from evaluators.judge.findings import Evidence, RefusedError, read_comparisons, read_findings
-from evaluators.judge.hearsay import Hearsay
-from evaluators.judge.keypoints import KeyPoints, numbered
-from evaluators.judge.relevance import rated_by_model, weighed_by_words
-from evaluators.judge.ruling import Ruling, shown
-from evaluators.judge.show import as_shown
+from evaluators.judge.keypoints import KeyPointFinder, format_points, rank_by_words, rate_by_model
+from evaluators.judge.page_claims import PageClaims
+from evaluators.judge.pages import (
+    Claim,
+    PageView,
+    collect_images,
+    drop_repeats,
+    find_claim,
+    format_actions,
+    format_captions,
+    format_pages,
+    has_acted,
+    limit_images,
+    select_relevant,
+)
+from evaluators.judge.report import (
+    JudgeOutcome,
+    JudgeVote,
+    KeyPoint,
+    PointFinding,
+    decide_outcome,
+    record_shown,
+)
+from evaluators.judge.session import JudgePrompt, JudgeSession, apply_form
 from webagent.errors import ModelError
 from webagent.models.model import Message, Reply
 from webagent.models.prompt import fence, load_prompt
@@ -37,7 +44,7 @@ COMPARE = Path(__file__).parent / "prompts" / "compare.md"
 class _Matter:
     """What one judgement is about."""
 
-    hearing: Hearing
+    session: JudgeSession
     trajectory: Trajectory
     goal: str
     points: tuple[KeyPoint, ...]
@@ -49,103 +56,114 @@ class _Matter:
 
 
 async def judge_by_evidence(
-    hearing: Hearing, trajectory: Trajectory, key_points: KeyPoints
-) -> Ruling:
+    session: JudgeSession, trajectory: Trajectory, key_points: KeyPointFinder
+) -> JudgeOutcome:
     """Key points, the pages that bear on them, a verdict on each, then the answer beside them.
 
     The agent's thoughts and answer are in none of the questions up to the verdicts; the answer is
     compared with the quoted evidence afterwards, in a question of its own.
     """
     goal = trajectory.goal or trajectory.task.goal
-    seen = as_shown(hearing.court, hearing.court.exhibits(trajectory), "both")
-    exhibits = without_repeats(seen)
-    if not exhibits:
-        return Ruling(abstains="nothing to see: no page with content was recorded")
+    seen = apply_form(session.context, session.context.views(trajectory), "both")
+    views = drop_repeats(seen)
+    if not views:
+        return JudgeOutcome(abstains="nothing to see: no page with content was recorded")
     if not goal.strip():
-        return Ruling(abstains=f"the task {trajectory.task.id} says nothing on what is to be done")
-    points = await key_points.of(goal, hearing)
+        return JudgeOutcome(
+            abstains=f"the task {trajectory.task.id} says nothing on what is to be done"
+        )
+    points = await key_points.of(goal, session)
     acted = has_acted(trajectory)
-    before = hearing.court.whole(trajectory.steps[0].observation) if acted else ""
-    unchanged = exhibits[0].number if acted and seen[0].has_content else 0
-    matter = _Matter(hearing, trajectory, goal, points, actions_of(trajectory), before, unchanged)
-    chosen = await _chosen(matter, exhibits)
-    votes = hearing.court.settings.votes
-    case, replies = await hearing.ask_what_fits(
+    before = session.context.whole(trajectory.steps[0].observation) if acted else ""
+    unchanged = views[0].number if acted and seen[0].has_content else 0
+    matter = _Matter(
+        session, trajectory, goal, points, format_actions(trajectory), before, unchanged
+    )
+    chosen = await _chosen(matter, views)
+    votes = session.context.settings.votes
+    case, replies = await session.ask_what_fits(
         _cases(matter, chosen),
         n=votes,
-        temperature=hearing.court.settings.temperature if votes > 1 else 0.0,
+        temperature=session.context.settings.temperature if votes > 1 else 0.0,
     )
-    return Ruling(
-        tuple([await _vote(matter, case, reply) for reply in replies]), points, shown(case.exhibits)
+    return JudgeOutcome(
+        tuple([await _vote(matter, case, reply) for reply in replies]),
+        points,
+        record_shown(case.views),
     )
 
 
-async def _chosen(matter: _Matter, exhibits: Sequence[Exhibit]) -> tuple[Exhibit, ...]:
+async def _chosen(matter: _Matter, views: Sequence[PageView]) -> tuple[PageView, ...]:
     """The pages that bear on the points, within the limit; the last one always."""
-    settings = matter.hearing.court.settings
+    settings = matter.session.context.settings
     if settings.relevance == "words":
-        return best(weighed_by_words(exhibits, matter.points, matter.goal), settings.pages)
-    rated = await rated_by_model(exhibits, matter.points, matter.goal, matter.hearing)
+        return select_relevant(rank_by_words(views, matter.points, matter.goal), settings.pages)
+    rated = await rate_by_model(views, matter.points, matter.goal, matter.session)
     last = rated[-1][0]
     kept = [page for page, rating in rated[:-1] if rating.score >= settings.threshold]
-    return best((*kept, last), settings.pages)
+    return select_relevant((*kept, last), settings.pages)
 
 
-def _cases(matter: _Matter, chosen: Sequence[Exhibit]) -> Iterator[Case]:
+def _cases(matter: _Matter, chosen: Sequence[PageView]) -> Iterator[JudgePrompt]:
     count = len(chosen)
     while count:
-        exhibits = with_images(best(chosen, count), matter.hearing.court.settings.screenshots)
+        views = limit_images(
+            select_relevant(chosen, count), matter.session.context.settings.screenshots
+        )
         note = f"{count} of {len(chosen)} pages were shown"
-        yield Case(_messages(matter, exhibits), exhibits, note)
+        yield JudgePrompt(_messages(matter, views), views, note)
         count //= 2
 
 
-def _messages(matter: _Matter, exhibits: Sequence[Exhibit]) -> tuple[Message, ...]:
+def _messages(matter: _Matter, views: Sequence[PageView]) -> tuple[Message, ...]:
     prompt = load_prompt(PROMPT)
     brief = prompt.fill(
         "user",
         task=matter.goal,
-        points=numbered(matter.points, with_kind=True),
+        points=format_points(matter.points, with_kind=True),
         ending=str(matter.trajectory.ending),
         actions=fence("actions", matter.actions),
-        pages=pages_text(exhibits),
-        screenshots=captions(exhibits),
+        pages=format_pages(views),
+        screenshots=format_captions(views),
     )
     return (
         Message("system", prompt.fill("system")),
-        Message("user", brief, images_of(exhibits)),
+        Message("user", brief, collect_images(views)),
     )
 
 
-async def _vote(matter: _Matter, case: Case, reply: Reply) -> Vote:
+async def _vote(matter: _Matter, case: JudgePrompt, reply: Reply) -> JudgeVote:
     """What one reply comes to; unusable where it, or what it leads to, cannot be used."""
     evidence = Evidence(
-        {each.number: each.text for each in case.exhibits if each.text},
-        frozenset(each.number for each in case.exhibits if each.image is not None),
+        {each.number: each.text for each in case.views if each.text},
+        frozenset(each.number for each in case.views if each.image is not None),
         matter.actions,
-        Hearsay.of(matter.goal),
+        PageClaims.of(matter.goal),
         matter.before,
         matter.unchanged,
     )
     read = partial(read_findings, points=matter.points, evidence=evidence)
     try:
         found = await _settled(matter, case, reply, read)
-        return await _compared(matter, found, claim_of(matter.trajectory))
+        return await _compared(matter, found, find_claim(matter.trajectory))
     except (UnusableError, ModelError) as error:
-        return Vote("unusable", str(error))
+        return JudgeVote("unusable", str(error))
 
 
 async def _settled(
-    matter: _Matter, case: Case, reply: Reply, read: Callable[[str], tuple[PointFound, ...]]
-) -> tuple[PointFound, ...]:
+    matter: _Matter,
+    case: JudgePrompt,
+    reply: Reply,
+    read: Callable[[str], tuple[PointFinding, ...]],
+) -> tuple[PointFinding, ...]:
     """The findings; a point whose quote is refused the second time, too, cannot be told."""
     try:
-        return await matter.hearing.settle(case.messages, reply, read, load_prompt(PROMPT))
+        return await matter.session.settle(case.messages, reply, read, load_prompt(PROMPT))
     except RefusedError as refused:
         return refused.found
 
 
-async def _compared(matter: _Matter, found: tuple[PointFound, ...], claim: Claim) -> Vote:
+async def _compared(matter: _Matter, found: tuple[PointFinding, ...], claim: Claim) -> JudgeVote:
     """The vote once the agent's answer has been put beside the evidence."""
     answer = claim.answer.strip() if claim.stance == "done" else ""
     if any(point.verdict == "not met" for point in found):
@@ -161,20 +179,20 @@ async def _compared(matter: _Matter, found: tuple[PointFound, ...], claim: Claim
         )
     if told:
         return _counted(await _compare(matter, found, told, answer))
-    if asked or not answer or outcome_of(found) != "success":
+    if asked or not answer or decide_outcome(found) != "success":
         return _counted(found)
     everything = list(range(1, len(found) + 1))
     beside = await _compare(matter, found, everything, answer)
     against = [each for each in beside if each.agreement == "contradicts"]
     if against:
         reason = f"the agent's answer ({against[0].stated!r}) contradicts the evidence"
-        return Vote("cannot tell", reason, beside)
+        return JudgeVote("cannot tell", reason, beside)
     return _counted(beside)
 
 
 async def _compare(
-    matter: _Matter, found: tuple[PointFound, ...], asked: Sequence[int], answer: str
-) -> tuple[PointFound, ...]:
+    matter: _Matter, found: tuple[PointFinding, ...], asked: Sequence[int], answer: str
+) -> tuple[PointFinding, ...]:
     prompt = load_prompt(COMPARE)
     lines = [
         f"{n}. {found[n - 1].point.text}\n   {found[n - 1].where}: {found[n - 1].quote or '-'}"
@@ -187,11 +205,11 @@ async def _compare(
         answer=fence("answer", answer),
     )
     messages = (Message("system", prompt.fill("system")), Message("user", brief))
-    reply = (await matter.hearing.ask(messages))[0]
+    reply = (await matter.session.ask(messages))[0]
     read = partial(read_comparisons, found=found, asked=asked, answer=answer)
-    return await matter.hearing.settle(messages, reply, read, prompt)
+    return await matter.session.settle(messages, reply, read, prompt)
 
 
-def _counted(found: tuple[PointFound, ...]) -> Vote:
+def _counted(found: tuple[PointFinding, ...]) -> JudgeVote:
     met = sum(point.settled == "met" for point in found)
-    return Vote(outcome_of(found), f"{met} of {len(found)} points are met", found)
+    return JudgeVote(decide_outcome(found), f"{met} of {len(found)} points are met", found)

@@ -9,8 +9,8 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from evaluators.judge.examination import KeyPoint, PointFound
-from evaluators.judge.hearsay import Hearsay
+from evaluators.judge.page_claims import PageClaims
+from evaluators.judge.report import KeyPoint, PointFinding
 from webagent.models.replies import UnusableError, read_form
 
 _WHERE = re.compile(r"(page|screenshot) (\d+)|actions")
@@ -26,7 +26,7 @@ class Evidence:
     screenshots: frozenset[int]
     """Numbers of the pages whose screenshots were attached."""
     actions: str
-    hearsay: Hearsay = field(default_factory=partial(Hearsay.of, ""))
+    page_claims: PageClaims = field(default_factory=partial(PageClaims.of, ""))
     """Tells lines that speak of the task."""
     before: str = ""
     """What stood on the first page, where anything was done afterwards."""
@@ -37,7 +37,7 @@ class Evidence:
 class RefusedError(UnusableError):
     """Quotes that stand where they are said to, and show nothing."""
 
-    def __init__(self, found: tuple[PointFound, ...]) -> None:
+    def __init__(self, found: tuple[PointFinding, ...]) -> None:
         self.found = found
         """What is left: the points whose quotes are refused cannot be told."""
         problems = [
@@ -74,7 +74,7 @@ class _Comparisons(BaseModel):
 
 def read_findings(
     text: str, points: Sequence[KeyPoint], evidence: Evidence
-) -> tuple[PointFound, ...]:
+) -> tuple[PointFinding, ...]:
     """One verdict for each point, whose evidence is there.
 
     Quotes from pages and actions are looked up, whatever their case, spacing and quotation marks;
@@ -86,7 +86,7 @@ def read_findings(
     said = {each.point: each for each in _one_for_each(read_form(text, _Findings).findings, points)}
     looked_up = tuple(
         _looked_up(
-            PointFound(point, said[number].verdict, said[number].where, said[number].quote),
+            PointFinding(point, said[number].verdict, said[number].where, said[number].quote),
             number,
             evidence,
         )
@@ -99,8 +99,8 @@ def read_findings(
 
 
 def read_comparisons(
-    text: str, found: Sequence[PointFound], asked: Sequence[int], answer: str
-) -> tuple[PointFound, ...]:
+    text: str, found: Sequence[PointFinding], asked: Sequence[int], answer: str
+) -> tuple[PointFinding, ...]:
     """The points with how the agent's answer stands to those asked about, counted from 1.
 
     Agreement needs words that stand in the answer. Raises `UnusableError` with what is wrong.
@@ -109,7 +109,7 @@ def read_comparisons(
     if set(said) != set(asked):
         raise UnusableError(f"the points compared are {sorted(said)}; expected {sorted(asked)}")
     for number, each in said.items():
-        if each.agreement == "agrees" and not stands_in(each.stated, answer):
+        if each.agreement == "agrees" and not appears_in(each.stated, answer):
             raise UnusableError(f"point {number}: {each.stated!r} does not stand in the answer")
     return tuple(
         replace(point, agreement=said[number].agreement, stated=said[number].stated)
@@ -119,7 +119,7 @@ def read_comparisons(
     )
 
 
-def stands_in(quote: str, shown: str) -> bool:
+def appears_in(quote: str, shown: str) -> bool:
     """Whether the parts of the quote follow each other in what was shown."""
     parts = [part for part in map(_plain, re.split(r"…|\.\.\.", quote)) if part]
     text, position = _plain(shown), 0
@@ -140,7 +140,7 @@ def _one_for_each(said: Sequence[_Finding], points: Sequence[KeyPoint]) -> Seque
     return said
 
 
-def _looked_up(found: PointFound, number: int, evidence: Evidence) -> PointFound:
+def _looked_up(found: PointFinding, number: int, evidence: Evidence) -> PointFinding:
     """The finding with its quote looked up; without a quote only what is not met can be said."""
     if found.verdict != "met" and not found.quote:
         return found
@@ -152,37 +152,37 @@ def _looked_up(found: PointFound, number: int, evidence: Evidence) -> PointFound
         )
     kind, page = where[1] or "actions", int(where[2] or 0)
     text = _shown(kind, page, found.where, evidence)
-    stands = stands_in(found.quote, text)
+    stands = appears_in(found.quote, text)
     if kind != "screenshot" and not stands:
         raise UnusableError(
             f"point {number}: the quote {found.quote!r} does not stand on {found.where}"
         )
     found = replace(found, where=found.where.strip().lower(), is_looked_up=stands)
-    return _refused(found, _worth_nothing(found, kind, text, evidence.hearsay))
+    return _refused(found, _worth_nothing(found, kind, text, evidence.page_claims))
 
 
-def _worth_nothing(found: PointFound, kind: str, text: str, hearsay: Hearsay) -> str:
+def _worth_nothing(found: PointFinding, kind: str, text: str, page_claims: PageClaims) -> str:
     """Why the quote carries no verdict wherever it stands; empty where it may."""
     if found.verdict == "cannot tell":
         return ""
     if kind == "actions":
         return "is what was tried, not what came of it" if found.verdict == "met" else ""
     if kind == "screenshot" and not found.is_looked_up:
-        return hearsay.why(found.quote) or _misses(found, [found.quote], hearsay)
-    spoken = hearsay.spoken(found.quote)
+        return page_claims.why(found.quote) or _misses(found, [found.quote], page_claims)
+    spoken = page_claims.spoken(found.quote)
     if spoken or not found.quote:
         return spoken
     lines = [line for line in text.splitlines() if _shares(found.quote, line)] or [found.quote]
-    if not stands_in(found.quote, hearsay.left_out(text)):
-        why = next(filter(None, map(hearsay.why, lines)), "speaks of the task")
+    if not appears_in(found.quote, page_claims.left_out(text)):
+        why = next(filter(None, map(page_claims.why, lines)), "speaks of the task")
         return f"belongs to a line that {why}"
-    return _misses(found, lines, hearsay)
+    return _misses(found, lines, page_claims)
 
 
-def _misses(found: PointFound, lines: Sequence[str], hearsay: Hearsay) -> str:
+def _misses(found: PointFinding, lines: Sequence[str], page_claims: PageClaims) -> str:
     """Why a quote that makes a state hold does not; empty where it names what the task does."""
     shows_state = found.point.asks == "state" and found.verdict == "met"
-    if shows_state and hearsay.speaks_past(lines, found.point.text):
+    if shows_state and page_claims.speaks_past(lines, found.point.text):
         return "names nothing of what the task asks for"
     return ""
 
@@ -197,8 +197,8 @@ def _shares(quote: str, line: str) -> bool:
 
 
 def _without_standstill(
-    found: tuple[PointFound, ...], evidence: Evidence
-) -> tuple[PointFound, ...]:
+    found: tuple[PointFinding, ...], evidence: Evidence
+) -> tuple[PointFinding, ...]:
     """The findings, refused where all that is met on the site was so before anything was done."""
     met = [each for each in found if each.point.asks == "state" and each.verdict == "met"]
     stood = [each for each in met if _stood_before(each, evidence)]
@@ -208,13 +208,13 @@ def _without_standstill(
     return tuple(_refused(each, why) if each in stood else each for each in found)
 
 
-def _stood_before(found: PointFound, evidence: Evidence) -> bool:
+def _stood_before(found: PointFinding, evidence: Evidence) -> bool:
     if found.quote:
-        return stands_in(found.quote, evidence.before)
+        return appears_in(found.quote, evidence.before)
     return found.where == f"screenshot {evidence.unchanged}"
 
 
-def _refused(found: PointFound, why: str) -> PointFound:
+def _refused(found: PointFinding, why: str) -> PointFinding:
     return replace(found, verdict="cannot tell", refusal=why) if why else found
 
 

@@ -1,39 +1,117 @@
-"""A judge that looks, under its name: a finished episode in, a verdict with its grounds out."""
+"""Judges by name: a finished trajectory in, a verdict with its report out."""
 
 import hashlib
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import reduce
+from pathlib import Path
 from typing import Any
 
-from evaluators.evaluator import Judged, Verdict
-from evaluators.judge.conduct import claim_of
-from evaluators.judge.court import Court, Hearing, seed_of
-from evaluators.judge.examination import Examination, KeyPoint, Spending
-from evaluators.judge.keypoints import Key, KeyPoints
-from evaluators.judge.ruling import Ruling, check_claim, contradiction
-from evaluators.judge.settings import JudgeSettings
-from evaluators.judge.variants import VARIANTS, Variant, told
+from evaluators.evaluator import FunctionEvaluator, Verdict
+from evaluators.judge import evidence, keypoints, page_claims, published
+from evaluators.judge.keypoints import Key, KeyPointFinder
+from evaluators.judge.pages import find_claim
+from evaluators.judge.report import (
+    JudgeOutcome,
+    JudgeReport,
+    KeyPoint,
+    Spending,
+    check_claim,
+    explain_contradiction,
+)
+from evaluators.judge.session import JudgeContext, JudgeSession, JudgeSettings, seed_of
 from webagent.errors import ModelError, SetupError, unknown_name
 from webagent.models.model import Model
 from webagent.models.prompt import load_prompt
 from webagent.models.replies import UnusableError
 from webagent.records import Observation, Trajectory
 
+Judging = Callable[[JudgeSession, Trajectory, KeyPointFinder], Awaitable[JudgeOutcome]]
+
+_ALWAYS = frozenset(
+    ("show", "page_tokens", "votes", "temperature", "max_tokens", "timeout", "score")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeVariant:
+    """One way to judge."""
+
+    summary: str
+    judge: Judging
+    prompts: tuple[Path, ...]
+    settings: JudgeSettings
+    takes: frozenset[str]
+    """Names of the settings that mean something to it."""
+    rules: str = "evidence"
+    """Section of the key points' prompt."""
+    lexicons: tuple[Path, ...] = ()
+    """Words that decide what it accepts; they are part of its id as its prompts are."""
+
+
+VARIANTS = {
+    "evidence": JudgeVariant(
+        "key points, the pages that bear on each, quotes looked up, the answer compared afterwards",
+        evidence.judge_by_evidence,
+        (evidence.PROMPT, keypoints.PROMPT, keypoints.RELEVANCE_PROMPT, evidence.COMPARE),
+        JudgeSettings(),
+        _ALWAYS | {"pages", "screenshots", "relevance", "threshold"},
+        lexicons=(page_claims.LEXICON,),
+    ),
+    "webvoyager": JudgeVariant(
+        "task, final answer, last screenshots (WebVoyager)",
+        published.judge_as_webvoyager,
+        (published.PROMPT,),
+        JudgeSettings(pages=15, max_tokens=1000),
+        _ALWAYS | {"pages", "answer_needed"},
+    ),
+    "pae": JudgeVariant(
+        "task, final answer, last three screenshots, stricter (Proposer-Agent-Evaluator)",
+        published.judge_as_pae,
+        (published.PROMPT,),
+        JudgeSettings(pages=3, max_tokens=1000),
+        _ALWAYS | {"pages", "answer_needed"},
+    ),
+    "webjudge": JudgeVariant(
+        "key points, screenshots that score enough, actions; no answer (Online-Mind2Web)",
+        published.judge_as_webjudge,
+        (published.PROMPT, keypoints.PROMPT, keypoints.RELEVANCE_PROMPT),
+        JudgeSettings(pages=50),
+        _ALWAYS | {"pages", "threshold"},
+        rules="webjudge",
+    ),
+    "agentrewardbench": JudgeVariant(
+        "goal, actions with reasoning, last screenshot or tree; four answers (AgentRewardBench)",
+        published.judge_as_agentrewardbench,
+        (published.PROMPT,),
+        JudgeSettings(page_tokens=16_000, max_tokens=1024),
+        _ALWAYS,
+    ),
+}
+
+
+def format_settings(variant: JudgeVariant, settings: JudgeSettings) -> str:
+    """The settings that decide a verdict, as they stand in the judge's id."""
+    names = [each.name for each in fields(settings) if each.name in variant.takes]
+    return " ".join(
+        f"{name}={getattr(settings, name)}" for name in names if name not in ("timeout", "score")
+    )
+
+
 Images = Callable[[str], bytes]
 
 
 @dataclass(frozen=True, slots=True)
-class Examiner:
+class ModelJudge:
     """One variant with its model, which says not only its verdict but what it found."""
 
     id: str
-    variant: Variant
-    court: Court
-    key_points: KeyPoints
+    variant: JudgeVariant
+    context: JudgeContext
+    key_points: KeyPointFinder
     prompt_hash: str
 
-    async def examine(self, trajectory: Trajectory) -> Examination:
+    async def examine(self, trajectory: Trajectory) -> JudgeReport:
         """The judgement with its grounds and its cost.
 
         Abstains, with the reason, when there is nothing to see, when a reply cannot be used twice,
@@ -42,19 +120,19 @@ class Examiner:
         """
         if trajectory.ending is None:
             raise ValueError(f"episode {trajectory.id} is under way; only a finished one is judged")
-        hearing = Hearing(self.court, seed_of(trajectory.id))
+        session = JudgeSession(self.context, seed_of(trajectory.id))
         if trajectory.ending.is_infrastructure:
-            nothing = Ruling(abstains=f"nothing to judge: {trajectory.ending}")
-            return self._recorded(trajectory, nothing, hearing)
+            nothing = JudgeOutcome(abstains=f"nothing to judge: {trajectory.ending}")
+            return self._recorded(trajectory, nothing, session)
         try:
-            ruling = await self.variant.judge(hearing, trajectory, self.key_points)
+            ruling = await self.variant.judge(session, trajectory, self.key_points)
         except ModelError as error:
-            ruling = Ruling(abstains=f"the judge's model failed: {error}")
+            ruling = JudgeOutcome(abstains=f"the judge's model failed: {error}")
         except UnusableError as error:
-            ruling = Ruling(abstains=f"the judge's reply could not be used: {error}")
-        return self._recorded(trajectory, ruling, hearing)
+            ruling = JudgeOutcome(abstains=f"the judge's reply could not be used: {error}")
+        return self._recorded(trajectory, ruling, session)
 
-    def judged(self, keep: Callable[[Examination], None] | None = None) -> Judged:
+    def evaluator(self, keep: Callable[[JudgeReport], None] | None = None) -> FunctionEvaluator:
         """The evaluator; `keep` is given each examination as it is made."""
 
         async def judgement(trajectory: Trajectory) -> Verdict:
@@ -63,25 +141,27 @@ class Examiner:
                 keep(examination)
             return examination.verdict
 
-        return Judged(self.id, self.court.settings.score, judgement)
+        return FunctionEvaluator(self.id, self.context.settings.score, judgement)
 
-    def _recorded(self, trajectory: Trajectory, ruling: Ruling, hearing: Hearing) -> Examination:
+    def _recorded(
+        self, trajectory: Trajectory, ruling: JudgeOutcome, session: JudgeSession
+    ) -> JudgeReport:
         value, reason = ruling.verdict()
-        claim = claim_of(trajectory)
-        against = contradiction(claim, value, ruling.votes)
-        return Examination(
+        claim = find_claim(trajectory)
+        against = explain_contradiction(claim, value, ruling.votes)
+        return JudgeReport(
             judge=self.id,
             episode=trajectory.id,
             value=value,
-            reason="; ".join(filter(None, [against, reason, *hearing.notes])),
+            reason="; ".join(filter(None, [against, reason, *session.notes])),
             key_points=ruling.key_points,
             shown=ruling.shown,
             votes=ruling.votes,
             claim=claim.stance,
             claim_check=check_claim(claim, value),
-            notes=tuple(hearing.notes),
+            notes=tuple(session.notes),
             prompt_hash=self.prompt_hash,
-            spent=reduce(lambda spent, call: spent.after(*call), hearing.calls, Spending()),
+            spent=reduce(lambda spent, call: spent.after(*call), session.calls, Spending()),
         )
 
 
@@ -90,18 +170,18 @@ def judge_variant(
     model: Model,
     images: Images | None = None,
     *,
-    keep: Callable[[Examination], None] | None = None,
+    keep: Callable[[JudgeReport], None] | None = None,
     **settings: Any,
-) -> Judged:
+) -> FunctionEvaluator:
     """The evaluator of that name in `VARIANTS`; settings are those of `JudgeSettings` it takes.
 
     `images` looks a screenshot up by its reference, as a store's `images.get`. Raises `SetupError`
     for a name or a setting that the variant does not know.
     """
-    return examiner(name, model, images, **settings).judged(keep)
+    return build_judge(name, model, images, **settings).evaluator(keep)
 
 
-def examiner(
+def build_judge(
     name: str,
     model: Model,
     images: Images | None = None,
@@ -110,7 +190,7 @@ def examiner(
     kept: MutableMapping[Key, tuple[KeyPoint, ...]] | None = None,
     render: Callable[[Observation], str] | None = None,
     **settings: Any,
-) -> Examiner:
+) -> ModelJudge:
     """The variant with its grounds, as `judge_variant`.
 
     `key_points` gives points by the task's text, `kept` is where found ones are kept for other
@@ -123,16 +203,16 @@ def examiner(
     prompts = [load_prompt(path).hash for path in variant.prompts]
     prompt_hash = _joined([*prompts, *(path.read_text("utf-8") for path in variant.lexicons)])
     given = dict(key_points or {})
-    parts = [model.name, told(variant, chosen)]
+    parts = [model.name, format_settings(variant, chosen)]
     if not (images is not None and model.capabilities.images):
         parts.append("without screenshots")
     if given:
         parts.append(f"points {_joined([str(sorted(given.items()))])[:8]}")
-    return Examiner(
+    return ModelJudge(
         id=f"{name}[{'; '.join(parts)}]@1#{prompt_hash}",
         variant=variant,
-        court=Court(model, chosen, images, render),
-        key_points=KeyPoints(variant.rules, given, {} if kept is None else kept),
+        context=JudgeContext(model, chosen, images, render),
+        key_points=KeyPointFinder(variant.rules, given, {} if kept is None else kept),
         prompt_hash=prompt_hash,
     )
 
@@ -143,16 +223,16 @@ def looking_judge(
     settings: JudgeSettings | None = None,
     *,
     render: Callable[[Observation], str] | None = None,
-    keep: Callable[[Examination], None] | None = None,
-) -> Judged:
+    keep: Callable[[JudgeReport], None] | None = None,
+) -> FunctionEvaluator:
     """The variant `evidence` with its settings in one record."""
     takes = VARIANTS["evidence"].takes
     chosen = settings or JudgeSettings()
     named = {each.name: getattr(chosen, each.name) for each in fields(chosen) if each.name in takes}
-    return examiner("evidence", model, images, render=render, **named).judged(keep)
+    return build_judge("evidence", model, images, render=render, **named).evaluator(keep)
 
 
-def _taken(name: str, variant: Variant, settings: Mapping[str, Any]) -> Mapping[str, Any]:
+def _taken(name: str, variant: JudgeVariant, settings: Mapping[str, Any]) -> Mapping[str, Any]:
     for each in settings:
         if each not in variant.takes:
             raise unknown_name(f"setting of the judge {name}", each, variant.takes)

@@ -1,25 +1,111 @@
-"""Published judges by what they show, in which order, and how their replies are read."""
+"""Published judges: what each shows a model, in which order, and how its replies are read."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
-from evaluators.judge.conduct import actions_of, claim_of, reasoned_actions_of
-from evaluators.judge.court import Case, Hearing
-from evaluators.judge.examination import Vote
-from evaluators.judge.exhibits import Exhibit, captions, images_of, pages_text
-from evaluators.judge.keypoints import KeyPoints, numbered
-from evaluators.judge.relevance import Rating, rated_by_model
-from evaluators.judge.replies import read_questions, read_status, read_verdict
-from evaluators.judge.ruling import Ruling, shown
-from evaluators.judge.show import as_shown, form_of
+from evaluators.judge.keypoints import KeyPointFinder, Rating, format_points, rate_by_model
+from evaluators.judge.pages import (
+    PageView,
+    collect_images,
+    find_claim,
+    format_actions,
+    format_captions,
+    format_pages,
+    format_reasoned_actions,
+)
+from evaluators.judge.report import JudgeOutcome, JudgeVote, VoteOutcome, record_shown
+from evaluators.judge.session import JudgePrompt, JudgeSession, apply_form, choose_form
 from webagent.errors import ModelError
 from webagent.models.model import Message, Reply
 from webagent.models.prompt import fence, load_prompt
 from webagent.models.replies import UnusableError
 from webagent.observation import render as render_page
 from webagent.records import Trajectory
+
+_SUCCESS = re.compile(r"\bSUCCESS(FUL)?\b")
+_NO_SUCCESS = re.compile(r"\bNOT\W+(A\W+)?SUCCESS")
+_STATUS = re.compile(r"status\W*\b(success|failure)\b", re.IGNORECASE)
+_TAGS = {"side": "side_effect", "optimal": "optimality", "loop": "looping"}
+_CHOICES = {
+    "side": ("Yes", "No"),
+    "loop": ("Yes", "No"),
+    "optimal": (
+        "1. Complete Failure",
+        "2. Suboptimal",
+        "3. Somewhat Optimal",
+        "4. Completely Optimal",
+    ),
+}
+
+
+def read_verdict(text: str) -> JudgeVote:
+    """SUCCESS or NOT SUCCESS, in capitals and anywhere, as WebVoyager and PAE read it.
+
+    `**NOT** SUCCESS` and `NOT A SUCCESS`, which they take for a success, are failures here, and
+    `UNSUCCESSFUL` is nothing. Raises `UnusableError` where neither is said; WebVoyager leaves such
+    an episode out, PAE counts it as failed.
+    """
+    if not _SUCCESS.search(text):
+        raise UnusableError("the verdict is missing; expected SUCCESS or NOT SUCCESS")
+    return JudgeVote("failure" if _NO_SUCCESS.search(text) else "success", _brief(text))
+
+
+def read_status(text: str) -> JudgeVote:
+    """The word behind the last `Status:`, WebJudge's form.
+
+    Raises `UnusableError` where it is neither success nor failure. WebJudge looks for the letters
+    `success` behind the first `Status:`, which `unsuccessful` has, too, and counts all else as
+    failed.
+    """
+    found = _STATUS.findall(text)
+    if not found:
+        raise UnusableError(
+            'the verdict is missing; expected a line Status: "success" or "failure"'
+        )
+    return JudgeVote("success" if found[-1].lower() == "success" else "failure", _brief(text))
+
+
+def read_questions(text: str) -> JudgeVote:
+    """AgentRewardBench's four answers, each in its tag; those beside success may be missing.
+
+    Raises `UnusableError` where success is not said.
+    """
+    said = (_tagged(text, "success") or "").lower()
+    if said not in ("successful", "unsuccessful"):
+        raise UnusableError(
+            f"the answer on success is {said!r}; expected <success>Successful</success> or"
+            " <success>Unsuccessful</success>"
+        )
+    answers = {_TAGS[tag]: _choice(tag, _tagged(text, tag) or "") for tag in _TAGS}
+    outcome: VoteOutcome = "success" if said == "successful" else "failure"
+    given = {name: choice for name, choice in answers.items() if choice}
+    return JudgeVote(outcome, _brief(_tagged(text, "reasoning") or ""), answers=given)
+
+
+def _tagged(text: str, tag: str) -> str | None:
+    found = re.search(rf"<{tag}>(.*?)</{tag}>", text, re.DOTALL)
+    return found[1].strip() if found else None
+
+
+def _choice(tag: str, said: str) -> str:
+    """The choice that was meant: by its words or, for optimality, by its number."""
+    return next(
+        (
+            choice
+            for choice in _CHOICES[tag]
+            if said.lower() in (choice.lower(), choice[:1] if tag == "optimal" else choice.lower())
+        ),
+        "",
+    )
+
+
+def _brief(text: str, longest: int = 600) -> str:
+    said = " ".join(text.split())
+    return said if len(said) <= longest else f"… {said[-longest:]}"
+
 
 Page = TypeVar("Page")
 PROMPT = Path(__file__).parent / "prompts" / "outcome.md"
@@ -33,7 +119,7 @@ class Style:
     """Section of the prompt with its criteria."""
     reply: str
     """Section of the prompt with the form of its reply."""
-    read: Callable[[str], Vote]
+    read: Callable[[str], JudgeVote]
     which: str
     """What the pages shown are called."""
 
@@ -45,42 +131,49 @@ AGENTREWARDBENCH = Style("agentrewardbench", "questions_reply", read_questions, 
 
 
 async def judge_as_webvoyager(
-    hearing: Hearing, trajectory: Trajectory, key_points: KeyPoints, style: Style = WEBVOYAGER
-) -> Ruling:
+    session: JudgeSession,
+    trajectory: Trajectory,
+    key_points: KeyPointFinder,
+    style: Style = WEBVOYAGER,
+) -> JudgeOutcome:
     """Task, final answer and the last screenshots; one verdict.
 
     He et al., WebVoyager, arXiv 2401.13919; evaluation/auto_eval.py of MinorJerry/WebVoyager. An
     episode without an answer has failed, without a question, as there. Deviations: the closing line
     stands before the screenshots, as a message's images come last; the answer is fenced.
     """
-    claim = claim_of(trajectory)
-    settings = hearing.court.settings
+    claim = find_claim(trajectory)
+    settings = session.context.settings
     if claim.stance != "done" and settings.answer_needed:
-        return Ruling((Vote("failure", "the episode ended without an answer; nothing was asked"),))
-    seen = _seen(hearing, trajectory)[-settings.pages :]
+        return JudgeOutcome(
+            (JudgeVote("failure", "the episode ended without an answer; nothing was asked"),)
+        )
+    seen = _seen(session, trajectory)[-settings.pages :]
     if not seen:
-        return _unseen(hearing, trajectory)
+        return _unseen(session, trajectory)
     blocks = {"answer": fence("answer", claim.answer)}
-    cases = (
+    prompts = (
         _case(trajectory, style, blocks, pages, f"{len(pages)} of {len(seen)} pages were shown")
         for pages in _halved(seen)
     )
-    return await _ruled(hearing, style, cases)
+    return await _ruled(session, style, prompts)
 
 
-async def judge_as_pae(hearing: Hearing, trajectory: Trajectory, key_points: KeyPoints) -> Ruling:
+async def judge_as_pae(
+    session: JudgeSession, trajectory: Trajectory, key_points: KeyPointFinder
+) -> JudgeOutcome:
     """Task, final answer and the last three screenshots; 0 or 1 at temperature 0.
 
     Zhou et al., Proposer-Agent-Evaluator, arXiv 2412.13194; pae/environment/webgym/utils_eval.py of
     amazon-science/PAE: WebVoyager's inputs with stricter criteria, by which nothing of the answer
     is believed that does not show. Deviations as there, and an unreadable verdict abstains.
     """
-    return await judge_as_webvoyager(hearing, trajectory, key_points, PAE)
+    return await judge_as_webvoyager(session, trajectory, key_points, PAE)
 
 
 async def judge_as_webjudge(
-    hearing: Hearing, trajectory: Trajectory, key_points: KeyPoints
-) -> Ruling:
+    session: JudgeSession, trajectory: Trajectory, key_points: KeyPointFinder
+) -> JudgeOutcome:
     """Key points, each screenshot scored 1 to 5, then key points, actions and what scored enough.
 
     Xue et al., An Illusion of Progress?, arXiv 2504.01382; src/methods of
@@ -88,19 +181,19 @@ async def judge_as_webjudge(
     with the reasons of their scores; the agent's answer is shown nowhere. Deviations: screenshots
     are sent as they are stored, not as JPEG; a status is read strictly.
     """
-    settings = hearing.court.settings
-    seen = _seen(hearing, trajectory)
+    settings = session.context.settings
+    seen = _seen(session, trajectory)
     if not seen:
-        return _unseen(hearing, trajectory)
+        return _unseen(session, trajectory)
     goal = trajectory.goal or trajectory.task.goal
-    points = await key_points.of(goal, hearing)
-    rated = await rated_by_model(seen, points, goal, hearing)
+    points = await key_points.of(goal, session)
+    rated = await rate_by_model(seen, points, goal, session)
     kept = [pair for pair in rated if pair[1].score >= settings.threshold][: settings.pages]
     blocks = {
-        "points": numbered(points, with_kind=False),
-        "actions": fence("actions", actions_of(trajectory)),
+        "points": format_points(points, with_kind=False),
+        "actions": fence("actions", format_actions(trajectory)),
     }
-    cases = (
+    prompts = (
         _case(
             trajectory,
             WEBJUDGE,
@@ -110,12 +203,12 @@ async def judge_as_webjudge(
         )
         for pairs in _halved(kept) or [[]]
     )
-    return replace(await _ruled(hearing, WEBJUDGE, cases), key_points=points)
+    return replace(await _ruled(session, WEBJUDGE, prompts), key_points=points)
 
 
 async def judge_as_agentrewardbench(
-    hearing: Hearing, trajectory: Trajectory, key_points: KeyPoints
-) -> Ruling:
+    session: JudgeSession, trajectory: Trajectory, key_points: KeyPointFinder
+) -> JudgeOutcome:
     """Goal, actions with reasoning, and the final screenshot or accessibility tree; four answers.
 
     Lù et al., AgentRewardBench, arXiv 2504.08942; agent_reward_bench/judge of
@@ -123,76 +216,80 @@ async def judge_as_agentrewardbench(
     pruned one where that is too long) or both. Deviations: the page is shown in this project's
     form where no tree was captured; the closing line stands in the system prompt.
     """
-    last = hearing.court.exhibits(trajectory)[-1:]
+    last = session.context.views(trajectory)[-1:]
     whole = [_with_captured(each) for each in last]
     pruned = [
-        replace(each, text=render_page(each.observation, hearing.court.settings.page_tokens // 4))
+        replace(each, text=render_page(each.observation, session.context.settings.page_tokens // 4))
         for each in last
     ]
-    views = [as_shown(hearing.court, view, "screenshots") for view in (whole, pruned)]
+    views = [apply_form(session.context, view, "screenshots") for view in (whole, pruned)]
     if not any(each.has_content for each in views[0]):
-        return _unseen(hearing, trajectory)
-    blocks = {"steps": fence("steps", reasoned_actions_of(trajectory))}
-    cases = (
+        return _unseen(session, trajectory)
+    blocks = {"steps": fence("steps", format_reasoned_actions(trajectory))}
+    prompts = (
         _case(trajectory, AGENTREWARDBENCH, blocks, view, "the last page was shortened")
         for view in views
     )
-    return await _ruled(hearing, AGENTREWARDBENCH, cases)
+    return await _ruled(session, AGENTREWARDBENCH, prompts)
 
 
-async def _ruled(hearing: Hearing, style: Style, cases: Iterator[Case]) -> Ruling:
-    settings = hearing.court.settings
-    case, replies = await hearing.ask_what_fits(
-        cases,
+async def _ruled(
+    session: JudgeSession, style: Style, prompts: Iterator[JudgePrompt]
+) -> JudgeOutcome:
+    settings = session.context.settings
+    case, replies = await session.ask_what_fits(
+        prompts,
         n=settings.votes,
         temperature=settings.temperature if settings.votes > 1 else 0.0,
     )
-    votes = [await _vote(hearing, style, case, reply) for reply in replies]
-    return Ruling(tuple(votes), shown=shown(case.exhibits))
+    votes = [await _vote(session, style, case, reply) for reply in replies]
+    return JudgeOutcome(tuple(votes), shown=record_shown(case.views))
 
 
-async def _vote(hearing: Hearing, style: Style, case: Case, reply: Reply) -> Vote:
+async def _vote(session: JudgeSession, style: Style, case: JudgePrompt, reply: Reply) -> JudgeVote:
     try:
-        return await hearing.settle(case.messages, reply, style.read, load_prompt(PROMPT))
+        return await session.settle(case.messages, reply, style.read, load_prompt(PROMPT))
     except (UnusableError, ModelError) as error:
-        return Vote("unusable", str(error))
+        return JudgeVote("unusable", str(error))
 
 
 def _case(
     trajectory: Trajectory,
     style: Style,
     blocks: Mapping[str, str],
-    pages: Sequence[Exhibit],
+    pages: Sequence[PageView],
     note: str,
-) -> Case:
+) -> JudgePrompt:
     """The question: the blocks in their order, then the texts, then the screenshots."""
     prompt = load_prompt(PROMPT)
     parts = [prompt.fill(name, **{name: text}) for name, text in blocks.items()]
     if any(page.text for page in pages):
-        parts.append(prompt.fill("pages", which=style.which, pages=pages_text(pages)))
+        parts.append(prompt.fill("pages", which=style.which, pages=format_pages(pages)))
     if any(page.image is not None for page in pages):
-        parts.append(prompt.fill("screenshots", which=style.which, screenshots=captions(pages)))
+        parts.append(
+            prompt.fill("screenshots", which=style.which, screenshots=format_captions(pages))
+        )
     rules, form = prompt.fill(style.rules), prompt.fill(style.reply)
     goal = trajectory.goal or trajectory.task.goal
     brief = prompt.fill("user", task=goal, exhibits="\n\n".join(parts))
     messages = (
         Message("system", prompt.fill("system", rules=rules, reply=form)),
-        Message("user", brief, images_of(pages)),
+        Message("user", brief, collect_images(pages)),
     )
-    return Case(messages, tuple(pages), note)
+    return JudgePrompt(messages, tuple(pages), note)
 
 
-def _seen(hearing: Hearing, trajectory: Trajectory) -> list[Exhibit]:
+def _seen(session: JudgeSession, trajectory: Trajectory) -> list[PageView]:
     """The pages that have something in the form they are shown in."""
-    exhibits = hearing.court.exhibits(trajectory)
-    return [each for each in as_shown(hearing.court, exhibits, "screenshots") if each.has_content]
+    views = session.context.views(trajectory)
+    return [each for each in apply_form(session.context, views, "screenshots") if each.has_content]
 
 
-def _unseen(hearing: Hearing, trajectory: Trajectory) -> Ruling:
-    form = form_of(hearing.court, "screenshots")
+def _unseen(session: JudgeSession, trajectory: Trajectory) -> JudgeOutcome:
+    form = choose_form(session.context, "screenshots")
     count = len(trajectory.steps) + (trajectory.last is not None)
     what = {"screenshots": "a screenshot that can be found", "texts": "text"}
-    return Ruling(
+    return JudgeOutcome(
         abstains=f"nothing to see: none of {count} pages has {what.get(form, 'content')}; judge"
         " with another `show`, or collect with screenshots"
     )
@@ -206,11 +303,11 @@ def _halved(pages: Sequence[Page]) -> list[Sequence[Page]]:
     return [pages[-count:] for count in counts if count]
 
 
-def _reasons(rated: Sequence[tuple[Exhibit, Rating]]) -> dict[str, str]:
+def _reasons(rated: Sequence[tuple[PageView, Rating]]) -> dict[str, str]:
     lines = [f"page {page.number}: {rating.reason}" for page, rating in rated if rating.reason]
     return {"seen": fence("seen", "\n".join(lines))} if lines else {}
 
 
-def _with_captured(exhibit: Exhibit) -> Exhibit:
-    captured = exhibit.observation.captured
-    return replace(exhibit, text=captured) if captured else exhibit
+def _with_captured(view: PageView) -> PageView:
+    captured = view.observation.captured
+    return replace(view, text=captured) if captured else view

@@ -1,27 +1,198 @@
-"""The learned outcome reward model: whether an episode succeeded, told from what was seen."""
+"""The built-in reward model: networks that read a trajectory as one page and give P(success)."""
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from evaluators.evaluator import Judged, Verdict
-from evaluators.reward.account import KINDS as LINE_KINDS
-from evaluators.reward.account import account
-from evaluators.reward.calibration import UNCALIBRATED, Calibration
-from evaluators.reward.lessons import Lesson, lessons
-from evaluators.reward.member import SURPRISES, Member, surprises
+from evaluators.evaluator import FunctionEvaluator, Verdict
+from evaluators.reward.calibration import UNCALIBRATED, Calibration, calibrate
+from evaluators.reward.examples import TrainingExample, build_examples
+from webagent.action import Action
+from webagent.action.actions import Answer, GiveUp
+from webagent.models.builtin.layout import past_action_of
 from webagent.models.builtin.model import BuiltinModel
 from webagent.models.builtin.network import SLOT_INDEX, collate
 from webagent.models.builtin.prefix import Prefix, encode
-from webagent.models.builtin.targets import Codec
+from webagent.models.builtin.targets import ActionGrammar, Codec
 from webagent.models.builtin.vocabulary import START, Vocabulary
-from webagent.records import Trajectory
+from webagent.records import Ending, Node, Observation, Step, Trajectory
 from webagent.training.rows import Row, row
+
+SURPRISES = 2
+"""How many numbers say how unlike the actor's own the actions were."""
+_ACTOR = "actor"
+_UNSAYABLE = -4.0
+"""Stands for the log-probability of an action that the actor has no words for."""
+_LEAST = -8.0
+_LATEST = 10
+_ROWS_AT_ONCE = 16
+
+
+@dataclass(frozen=True, slots=True)
+class EnsembleMember:
+    """The judge's weights and, where it was taught to act first, those it then had."""
+
+    judge: BuiltinModel
+    actor: BuiltinModel | None = None
+
+    @classmethod
+    def load(cls, folder: Path) -> "EnsembleMember":
+        """A saved one. Raises `ModelError`."""
+        actor = folder / _ACTOR
+        return cls(BuiltinModel.load(folder), BuiltinModel.load(actor) if actor.is_dir() else None)
+
+    def save(self, folder: Path) -> None:
+        """Write both."""
+        self.judge.save(folder)
+        if self.actor is not None:
+            self.actor.save(folder / _ACTOR)
+
+    @property
+    def version(self) -> str:
+        """Hexadecimal digits that change whenever weights or words do."""
+        return self.judge.version + (self.actor.version if self.actor else "")
+
+
+def measure_surprise(
+    actor: BuiltinModel, trajectories: Sequence[Trajectory]
+) -> NDArray[np.float64]:
+    """(N, 2) log-probabilities that the actor would have done what was done: of the last action,
+    and of the least likely one among the last ten."""
+    grammar = ActionGrammar(Codec(actor.vocabulary))
+    told: list[tuple[int, int, Row | None]] = []
+    for number, trajectory in enumerate(trajectories):
+        count = len(trajectory.steps)
+        for index in range(max(0, count - _LATEST), count):
+            told.append((number, index, _row(grammar, trajectory, index)))
+    rows = [each for _, _, each in told if each is not None]
+    likely = iter(_log_probs(actor, rows))
+    found = np.full((len(trajectories), SURPRISES), 0.0)
+    for number, index, each in told:
+        value = _UNSAYABLE if each is None else max(_LEAST, next(likely))
+        found[number, 1] = min(found[number, 1], value)
+        if index == len(trajectories[number].steps) - 1:
+            found[number, 0] = value
+    return found
+
+
+def _row(grammar: ActionGrammar, trajectory: Trajectory, index: int) -> Row | None:
+    step = trajectory.steps[index]
+    prefix = encode(grammar.vocabulary, "policy", step.observation, trajectory.steps[:index])
+    targets = grammar.codec.encode(step.decision.action, prefix, trajectory.task.viewport)
+    return row(grammar, prefix, targets) if targets else None
+
+
+@torch.inference_mode()
+def _log_probs(actor: BuiltinModel, rows: Sequence[Row]) -> list[float]:
+    """Of each row's whole target, natural logarithm."""
+    network = actor.network
+    network.train(False)
+    found = [0.0] * len(rows)
+    order = sorted(range(len(rows)), key=lambda i: len(rows[i].prefix))
+    for start in range(0, len(order), _ROWS_AT_ONCE):
+        part = order[start : start + _ROWS_AT_ONCE]
+        chosen = [rows[i] for i in part]
+        batch = collate(
+            [r.prefix for r in chosen], [r.inputs for r in chosen], [r.slots for r in chosen]
+        )
+        logs = network(batch).log_softmax(-1)
+        for place, i in enumerate(part):
+            targets = torch.tensor(rows[i].targets)
+            taken = logs[place, torch.arange(len(targets)), targets]
+            found[i] = float(taken.sum())
+    return found
+
+
+_DEEDS = 8
+"""Steps that are told in lines of their own, the latest ones."""
+_OPS = ("click", "fill", "select_option", "press", "drag_and_drop", "scroll", "other")
+
+ENDINGS = tuple(f"ending/{ending.value}" for ending in Ending)
+DEEDS = tuple(f"deed/{op}" for op in _OPS)
+KINDS = (*ENDINGS, *DEEDS, "answer/text", "answer/none", "page/last", "page/acted")
+"""The kinds of lines that an account adds to a page, for the vocabulary."""
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodePage:
+    """The prompt of a judge: a page with what came before written on top of it."""
+
+    page: Observation
+    before: tuple[Step, ...]
+    """The steps before the one in question."""
+    action: Action
+
+
+def build_page(trajectory: Trajectory) -> EpisodePage:
+    """What decides: the page after the last action where there is one, else the page it was done
+    on; above it how the episode ended, what was answered, and every earlier action with the line
+    it was done to as it looked afterwards. The trajectory has at least one step.
+
+    An episode under way is read as one that the page ended here. What the agent thought is not
+    told: a judge believes it too easily.
+    """
+    *before, final = trajectory.steps
+    last = trajectory.last
+    shows = last is not None and not last.over and bool(last.nodes)
+    page = last if shows and last is not None else final.observation
+    ending = trajectory.ending or Ending.TASK_OVER
+    told = (
+        _line("ending", ending.value, 1),
+        _line("page", "last" if shows else "acted", 2),
+        *_answer(final),
+        *_deeds(trajectory.steps if shows else before, page),
+    )
+    goal = final.observation.goal or trajectory.goal
+    return EpisodePage(
+        replace(page, goal=goal, nodes=(*told, *page.nodes)), tuple(before), final.decision.action
+    )
+
+
+def _line(role: str, kind: str, number: int, name: str = "", value: str = "") -> Node:
+    """A line of the account. Its mark is negative, so that no element is taken for it."""
+    return Node(-number, role, name, value, kind=kind)
+
+
+def _answer(final: Step) -> Iterator[Node]:
+    match final.decision.action:
+        case Answer(text):
+            yield _line("answer", "text" if text else "none", 3, text)
+        case GiveUp(reason):
+            yield _line("answer", "none", 3, reason)
+        case _:
+            return
+
+
+def _deeds(steps: Sequence[Step], page: Observation) -> Iterator[Node]:
+    """A line for each of the latest steps: what was acted on, what was typed, how it then was."""
+    if not steps:
+        return
+    pages = [*(step.observation for step in steps[1:]), page]
+    told = list(zip(steps, pages, strict=True))[-_DEEDS:]
+    for number, (step, after) in enumerate(told, start=10):
+        past = past_action_of(step.decision.action, step.observation)
+        node = after.node(past.mark) or step.observation.node(past.mark)
+        kind = past.op if past.op in _OPS else "other"
+        states = tuple(s for s in node.states if s != "focused") if node else ()
+        value = past.text or (node.value if node else "")
+        name = past.name or _above(past.mark, step.observation)
+        yield replace(_line("deed", kind, number, name, value), states=states)
+
+
+def _above(mark: int, page: Observation) -> str:
+    """The nearest named line above an element without a name."""
+    name = ""
+    for node in page.nodes:
+        if mark and node.mark == mark:
+            return name
+        name = node.name or name
+    return ""
+
 
 _AT_ONCE = 16
 """Episodes in a pass; more would only need more memory."""
@@ -73,17 +244,17 @@ class RewardModel:
         calibration: Calibration = UNCALIBRATED,
         *,
         actor: BuiltinModel | None = None,
-        others: Sequence[Member] = (),
+        others: Sequence[EnsembleMember] = (),
     ):
         self.model = model
-        self.members = (Member(model, actor), *others)
+        self.members = (EnsembleMember(model, actor), *others)
         self.calibration = calibration
         self.grammar = VerdictGrammar(Codec(model.vocabulary))
 
     @classmethod
     def of(
         cls,
-        members: Sequence[Member],
+        members: Sequence[EnsembleMember],
         calibration: Calibration = UNCALIBRATED,
     ) -> "RewardModel":
         """The mean of these members, of which there is at least one."""
@@ -94,7 +265,7 @@ class RewardModel:
     def load(cls, folder: Path) -> "RewardModel":
         """A saved one with its calibration. Raises `ModelError`."""
         folders = [folder, *sorted(folder.glob("member-*"))]
-        return cls.of([Member.load(each) for each in folders], Calibration.load(folder))
+        return cls.of([EnsembleMember.load(each) for each in folders], Calibration.load(folder))
 
     def save(self, folder: Path) -> None:
         """Write weights, those of the other members in folders of their own, and calibration."""
@@ -125,11 +296,11 @@ class RewardModel:
 
         Words for what accounts say of episodes are added to the vocabulary.
         """
-        return self.taught(lessons(trajectories, success, negatives, seed))
+        return self.taught(build_examples(trajectories, success, negatives, seed))
 
-    def taught(self, chosen: Iterable[Lesson]) -> list[Row]:
+    def taught(self, chosen: Iterable[TrainingExample]) -> list[Row]:
         """The rows of lessons, every task its own group."""
-        self.model.vocabulary.grow([LINE_KINDS], at_least=1)
+        self.model.vocabulary.grow([KINDS], at_least=1)
         return [self._row(lesson.trajectory, lesson.success) for lesson in chosen]
 
     def _row(self, trajectory: Trajectory, success: bool) -> Row:
@@ -159,9 +330,9 @@ class RewardModel:
         actors = [member.actor for member in self.members if member.actor is not None]
         if not actors or not trajectories:
             return said.tolist(), np.zeros((len(trajectories), SURPRISES))
-        return said.tolist(), np.mean([surprises(a, trajectories) for a in actors], axis=0)
+        return said.tolist(), np.mean([measure_surprise(a, trajectories) for a in actors], axis=0)
 
-    def evaluator(self, threshold: float | None = None) -> Judged:
+    def evaluator(self, threshold: float | None = None) -> FunctionEvaluator:
         """It as an evaluator whose id names its weights; passes at `threshold` and above.
 
         Without a threshold it is the calibration's, whose band of abstention then holds, too.
@@ -176,7 +347,7 @@ class RewardModel:
                 return Verdict(None, f"{reason}, neither below {band:.3f} nor at {line:.3f}")
             return Verdict(float(chance >= line), reason)
 
-        return Judged(f"reward_model@{self.version}", "success", judge)
+        return FunctionEvaluator(f"reward_model@{self.version}", "success", judge)
 
 
 def _size(trajectory: Trajectory) -> int:
@@ -185,7 +356,7 @@ def _size(trajectory: Trajectory) -> int:
 
 
 def _prompt(model: BuiltinModel, trajectory: Trajectory) -> Prefix:
-    told = account(trajectory)
+    told = build_page(trajectory)
     return encode(model.vocabulary, "judge", told.page, told.before, told.action)
 
 
@@ -202,3 +373,30 @@ def _chances(model: BuiltinModel, trajectories: Sequence[Trajectory]) -> list[fl
     logits, _ = network.decode(network.prefill(batch), start, slots, 0)
     verdicts = logits[:, [grammar.verdict(True), grammar.verdict(False)]]
     return [float(chance) for chance in verdicts.float().softmax(1)[:, 0]]
+
+
+HARDEST = ("wrong value", "wrong element", "undone")
+"""Kinds of corruption that leave an episode looking as it did."""
+_SEED = 7
+
+
+def calibrate_judge(
+    judge: RewardModel,
+    trajectories: Sequence[Trajectory],
+    labels: Sequence[bool],
+    target: float = 0.05,
+) -> RewardModel:
+    """The judge with a calibration fitted on these labelled episodes.
+
+    At most `target` of the real failures among them pass its threshold, and at most as many of the
+    failures that are made of the successes in each of the hardest ways. Raises `ValueError` without
+    both outcomes.
+    """
+    said, surprise = judge.evidence(trajectories)
+    line = calibrate(said, labels, target, surprise)
+    success = {t.id: float(label) for t, label in zip(trajectories, labels, strict=True)}
+    for kind in HARDEST:
+        chosen = build_examples(trajectories, success, 1, _SEED, (kind,))
+        made = [each.trajectory for each in chosen if each.kind == kind]
+        line = line.raised(*judge.evidence(made))
+    return RewardModel.of(judge.members, line)

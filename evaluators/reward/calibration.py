@@ -143,7 +143,7 @@ def _highest_refused(wrong: NDArray[np.float64], target: float) -> float:
 # -- how good it is ----------------------------------------------------------------------
 
 
-class Rate(NamedTuple):
+class JudgeRate(NamedTuple):
     """A share with its count and Wilson's 95 % interval."""
 
     value: float | None
@@ -153,13 +153,13 @@ class Rate(NamedTuple):
     high: float
 
 
-def rate(count: int, of: int) -> Rate:
+def measure_rate(count: int, of: int) -> JudgeRate:
     """The share `count` of `of`."""
     low, high = wilson(count, of)
-    return Rate(count / of if of else None, of, low, high)
+    return JudgeRate(count / of if of else None, of, low, high)
 
 
-class Bin(NamedTuple):
+class ReliabilityBin(NamedTuple):
     """Episodes of like probability: how sure the judge was, and how often it was so."""
 
     said: float
@@ -173,16 +173,16 @@ class Quality:
 
     episodes: int
     successes: int
-    precision: Rate
-    recall: Rate
-    false_positives: Rate
+    precision: JudgeRate
+    recall: JudgeRate
+    false_positives: JudgeRate
     brier: float
     ece: float
     """Expected calibration error over ten bins of equal width (Guo et al. 2017)."""
-    reliability: tuple[Bin, ...]
+    reliability: tuple[ReliabilityBin, ...]
 
 
-def quality(chances: Sequence[float], labels: Sequence[bool], threshold: float) -> Quality:
+def measure_quality(chances: Sequence[float], labels: Sequence[bool], threshold: float) -> Quality:
     """Precision, recall and false-positive rate at the threshold, and how calibrated it is."""
     said, truth = np.asarray(chances, np.float64), np.asarray(labels, np.bool_)
     passed = said >= threshold
@@ -192,19 +192,19 @@ def quality(chances: Sequence[float], labels: Sequence[bool], threshold: float) 
     return Quality(
         episodes=count,
         successes=good,
-        precision=rate(hits, int(passed.sum())),
-        recall=rate(hits, good),
-        false_positives=rate(int((passed & ~truth).sum()), count - good),
+        precision=measure_rate(hits, int(passed.sum())),
+        recall=measure_rate(hits, good),
+        false_positives=measure_rate(int((passed & ~truth).sum()), count - good),
         brier=float(np.mean((said - truth) ** 2)) if count else math.nan,
         ece=sum(b.episodes * abs(b.said - b.was) for b in bins) / count if count else math.nan,
         reliability=bins,
     )
 
 
-def _bins(said: NDArray[np.float64], truth: NDArray[np.bool_]) -> list[Bin]:
+def _bins(said: NDArray[np.float64], truth: NDArray[np.bool_]) -> list[ReliabilityBin]:
     places = np.minimum((said * 10).astype(int), 9)
     return [
-        Bin(float(said[here].mean()), float(truth[here].mean()), int(here.sum()))
+        ReliabilityBin(float(said[here].mean()), float(truth[here].mean()), int(here.sum()))
         for place in range(10)
         if (here := places == place).any()
     ]

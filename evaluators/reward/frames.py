@@ -35,7 +35,7 @@ class FrameSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class KeyFrame:
     """One kept picture."""
 
     index: int
@@ -52,9 +52,9 @@ class Frame:
         return (right - left) * (bottom - top)
 
 
-def key_frames(
+def select_key_frames(
     screenshots: Sequence[bytes], settings: FrameSettings = FrameSettings()
-) -> list[Frame]:
+) -> list[KeyFrame]:
     """The frames worth looking at, in order: the first whole, the others as what changed in them.
 
     A screenshot that shows no change is dropped, and of the others all but the smallest rectangle
@@ -71,7 +71,7 @@ def key_frames(
         if not found:
             found.append((index, whole, 1.0))
             continue
-        changed = changed_patches(pixels[found[-1][0]], now, settings)
+        changed = find_changed_patches(pixels[found[-1][0]], now, settings)
         is_last = index == len(pixels) - 1
         if not changed.any() and not (is_last and settings.whole_last):
             continue
@@ -79,12 +79,12 @@ def key_frames(
         box = whole if is_whole else _around(changed, settings, width, height)
         found.append((index, box, float(changed.mean())))
     return [
-        Frame(index, _png(pictures[index].crop(box)), box)
+        KeyFrame(index, _png(pictures[index].crop(box)), box)
         for index, box, _ in _chosen(found, settings.most)
     ]
 
 
-def changed_patches(before: Pixels, now: Pixels, settings: FrameSettings) -> NDArray[np.bool_]:
+def find_changed_patches(before: Pixels, now: Pixels, settings: FrameSettings) -> NDArray[np.bool_]:
     """(rows, columns) which patches differ; all of them between pictures of two sizes."""
     side = settings.patch
     rows, columns = -(-now.shape[0] // side), -(-now.shape[1] // side)
@@ -96,7 +96,7 @@ def changed_patches(before: Pixels, now: Pixels, settings: FrameSettings) -> NDA
     return np.asarray(patches.mean(axis=(1, 3)) > settings.tolerance)
 
 
-def patches(frames: Sequence[Frame], settings: FrameSettings = FrameSettings()) -> int:
+def count_patches(frames: Sequence[KeyFrame], settings: FrameSettings = FrameSettings()) -> int:
     """How many tokens a model that gives each patch one would spend on them."""
     side = settings.patch
     boxes = [frame.box for frame in frames]

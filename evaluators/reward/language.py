@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from evaluators.evaluator import Judged, Verdict
+from evaluators.evaluator import FunctionEvaluator, Verdict
 from evaluators.reward.calibration import UNCALIBRATED, Calibration
-from evaluators.reward.frames import Frame, FrameSettings, key_frames
+from evaluators.reward.frames import FrameSettings, KeyFrame, select_key_frames
 from webagent.action import Answer, GiveUp, format_action
 from webagent.errors import ModelError, SetupError
 from webagent.models.model import Constraint, Message, Model
@@ -29,7 +29,7 @@ WriteShown = Callable[[Sequence[Message], str], Encoded]
 
 
 @dataclass(frozen=True, slots=True)
-class Questions:
+class RewardQuestions:
     """How episodes and steps are put before a model; the same for training and for judging.
 
     The outcome is asked for as by WebRL's reward model (Qi et al. 2024): task, all actions, the
@@ -43,7 +43,9 @@ class Questions:
     frames: FrameSettings = field(default_factory=FrameSettings)
 
     @classmethod
-    def load(cls, look: Look | None = None, frames: FrameSettings | None = None) -> "Questions":
+    def load(
+        cls, look: Look | None = None, frames: FrameSettings | None = None
+    ) -> "RewardQuestions":
         """With the prompt that comes with the package."""
         return cls(load_prompt(PROMPT), look, frames or FrameSettings())
 
@@ -79,15 +81,15 @@ class Questions:
         )
         return self._messages(user, shown)
 
-    def _messages(self, user: str, shown: Sequence[Frame]) -> tuple[Message, Message]:
+    def _messages(self, user: str, shown: Sequence[KeyFrame]) -> tuple[Message, Message]:
         images = tuple(frame.image for frame in shown)
         return Message("system", self.prompt.fill("system")), Message("user", user, images)
 
-    def _pictures(self, pages: Sequence[Observation]) -> list[Frame]:
+    def _pictures(self, pages: Sequence[Observation]) -> list[KeyFrame]:
         references = [page.screenshot for page in pages if page.screenshot]
         if self.look is None or not references:
             return []
-        return key_frames([self.look(reference) for reference in references], self.frames)
+        return select_key_frames([self.look(reference) for reference in references], self.frames)
 
 
 class LanguageReward:
@@ -100,7 +102,7 @@ class LanguageReward:
     def __init__(
         self,
         model: Model,
-        questions: Questions | None = None,
+        questions: RewardQuestions | None = None,
         calibration: Calibration = UNCALIBRATED,
     ) -> None:
         if not (model.capabilities.constraints and model.capabilities.token_ids):
@@ -109,7 +111,7 @@ class LanguageReward:
                 " model needs a backend with constraints and token_ids, as `LocalModel` is"
             )
         self.model = model
-        self.questions = questions or Questions.load()
+        self.questions = questions or RewardQuestions.load()
         self.calibration = calibration
         if self.questions.look is not None and not model.capabilities.images:
             raise SetupError(f"{model.name} does not look at images; leave out `look`")
@@ -129,7 +131,7 @@ class LanguageReward:
         steps = range(len(trajectory.steps))
         return [await self._yes(self.questions.step(trajectory, index)) for index in steps]
 
-    def evaluator(self, threshold: float | None = None) -> Judged:
+    def evaluator(self, threshold: float | None = None) -> FunctionEvaluator:
         """It as an evaluator; abstains when the model fails or nothing was done."""
         line = self.calibration.threshold if threshold is None else threshold
 
@@ -143,7 +145,7 @@ class LanguageReward:
             return Verdict(float(chance >= line), f"P(success) = {chance:.3f}")
 
         name = f"language_reward[{self.model.name}]"
-        return Judged(f"{name}@1#{self.questions.prompt.hash}", "success", judge)
+        return FunctionEvaluator(f"{name}@1#{self.questions.prompt.hash}", "success", judge)
 
     async def _yes(self, messages: Sequence[Message]) -> float:
         completion = await self.model.complete(messages, max_tokens=16, constraint=_ANSWERS)
@@ -157,7 +159,7 @@ class LanguageReward:
 
 
 def outcome_row(
-    questions: Questions,
+    questions: RewardQuestions,
     trajectory: Trajectory,
     succeeded: bool,
     write: WriteShown,
@@ -175,7 +177,7 @@ def outcome_row(
 
 
 def step_row(
-    questions: Questions,
+    questions: RewardQuestions,
     trajectory: Trajectory,
     index: int,
     helped: bool,
@@ -233,7 +235,7 @@ def _page(page: Observation | None) -> str:
     return fence("page", page_text(page)) if page else "It was not seen."
 
 
-def _caption(frames: Sequence[Frame], pages: int) -> str:
+def _caption(frames: Sequence[KeyFrame], pages: int) -> str:
     """Which pages the pictures are of, and which parts of them."""
     if not frames:
         return "There are no pictures."

@@ -1,24 +1,200 @@
-"""Hard negatives: successes corrupted so that they look right and are not."""
+"""Hard negatives: successes corrupted so that they look right and are failures."""
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
 
-from evaluators.reward.retold import (
-    has_changed,
-    is_ticked,
-    looks,
-    mark_of,
-    redone,
-    swapped,
-    with_node,
-)
-from evaluators.reward.slips import slipped
 from webagent.action import Action
-from webagent.action.actions import Answer, Check, Clear, Click, Fill, SelectOption, Uncheck
+from webagent.action.actions import (
+    Answer,
+    Check,
+    Clear,
+    Click,
+    DragAndDrop,
+    Fill,
+    MouseClick,
+    MouseDrag,
+    Press,
+    SelectOption,
+    Uncheck,
+)
 from webagent.records import Decision, Ending, Node, Observation, Step, Trajectory
+
+_REACH = 60
+"""CSS pixels by which a point is missed at most."""
+
+
+def perturb_action(action: Action, page: Observation, rng: np.random.Generator) -> Action | None:
+    """Another action of the same kind: elsewhere, or with another value.
+
+    None where the page offers no other, or the kind of action has nothing to get wrong.
+    """
+    match action:
+        case Click(mark):
+            other = _other_element(mark, page, rng)
+            return Click(other) if other else None
+        case Fill(mark, text):
+            fields = [
+                n.mark for n in page.nodes if n.mark != mark and n.role in ("textbox", "searchbox")
+            ]
+            if fields and rng.random() < 0.25:
+                return Fill(int(rng.choice(fields)), text)
+            return Fill(mark, perturb_text(text, page.goal, rng)) if text else None
+        case SelectOption(mark, option):
+            others = [name for name in _options(mark, page) if name != option]
+            return SelectOption(mark, str(rng.choice(others))) if others else None
+        case DragAndDrop(source, target):
+            other = _other_element(target, page, rng, but=source)
+            return DragAndDrop(source, other) if other else None
+        case MouseClick() | MouseDrag():
+            width, height = (side or 320 for side in page.viewport)
+            right, down = (int(d) for d in rng.integers(8, _REACH, 2) * rng.choice([-1, 1], 2))
+            if isinstance(action, MouseClick):
+                return replace(
+                    action, x=_inside(action.x + right, width), y=_inside(action.y + down, height)
+                )
+            return replace(
+                action,
+                to_x=_inside(action.to_x + right, width),
+                to_y=_inside(action.to_y + down, height),
+            )
+        case Press(mark, key) if len(key) == 1:
+            return Press(mark, str(rng.choice([k for k in "abcdefghij0123456789" if k != key])))
+        case _:
+            return None
+
+
+def perturb_text(text: str, goal: str, rng: np.random.Generator) -> str:
+    """Another text: a part of the right one, another piece of the goal, or a digit or letter off.
+
+    Never the same, nor the same but for capitals and white space.
+    """
+    pieces = [p for p in re.findall(r"[\w./@-]+", goal) if not _same(p, text)]
+    words = text.split()
+    choices = [_misspelt(text, rng)]
+    if pieces:
+        choices.append(str(rng.choice(pieces)))
+    if len(words) > 1:
+        choices.append(" ".join(words[:-1]))
+    choices = [choice for choice in choices if choice and not _same(choice, text)]
+    return str(rng.choice(choices)) if choices else f"{text}x"
+
+
+def _same(one: str, other: str) -> bool:
+    return "".join(one.lower().split()) == "".join(other.lower().split())
+
+
+def _misspelt(text: str, rng: np.random.Generator) -> str:
+    places = [i for i, sign in enumerate(text) if sign.isalnum()]
+    if not places:
+        return ""
+    place = int(rng.choice(places))
+    signs = "0123456789" if text[place].isdigit() else "abcdefghijklmnopqrstuvwxyz"
+    sign = str(rng.choice([s for s in signs if s != text[place].lower()]))
+    return text[:place] + sign + text[place + 1 :]
+
+
+def _other_element(mark: int, page: Observation, rng: np.random.Generator, but: int = 0) -> int:
+    """An element to act on instead, mostly one of the same role; 0 where there is none."""
+    here = page.node(mark)
+    others = [
+        node
+        for node in page.nodes
+        if node.mark
+        and node.mark not in (mark, but)
+        and "disabled" not in node.states
+        and not (here is not None and (node.role, node.name) == (here.role, here.name))
+    ]
+    alike = [node for node in others if here is not None and node.role == here.role]
+    pool = alike if alike and rng.random() < 0.8 else others
+    return pool[int(rng.integers(len(pool)))].mark if pool else 0
+
+
+def _options(mark: int, page: Observation) -> list[str]:
+    """Names of the options that stand under a list."""
+    places = [i for i, node in enumerate(page.nodes) if node.mark == mark]
+    names: list[str] = []
+    for node in page.nodes[places[0] + 1 :] if places else ():
+        if node.role != "option":
+            break
+        names.append(node.name)
+    return names
+
+
+def _inside(place: int, side: int) -> int:
+    return max(1, min(side - 2, place))
+
+
+def find_submit_buttons(page: Observation) -> list[Node]:
+    """The elements that may close a form: its buttons."""
+    return [n for n in page.nodes if n.mark and n.role == "button" and "disabled" not in n.states]
+
+
+def replace_action(
+    trajectory: Trajectory,
+    place: int,
+    action: Action,
+    seen: Callable[[Observation], Observation],
+) -> Trajectory:
+    """Another action at a step, and the pages after it as they would be seen."""
+    steps = list(trajectory.steps)
+    decision = replace(steps[place].decision, action=action)
+    steps[place] = replace(steps[place], decision=decision)
+    for i in range(place + 1, len(steps)):
+        steps[i] = replace(steps[i], observation=seen(steps[i].observation))
+    last = seen(trajectory.last) if trajectory.last else None
+    return replace(trajectory, steps=tuple(steps), last=last)
+
+
+def replace_node(page: Observation, node: Node) -> Observation:
+    """The page with this in place of the node of the same mark."""
+    nodes: Iterable[Node] = (node if n.mark == node.mark else n for n in page.nodes)
+    return replace(page, nodes=tuple(nodes))
+
+
+def swap_states(page: Observation, one: int, other: int) -> Observation:
+    """The page with the states of two elements exchanged."""
+    first, second = page.node(one), page.node(other)
+    if first is None or second is None:
+        return page
+    page = replace_node(page, replace(first, states=second.states))
+    return replace_node(page, replace(second, states=first.states))
+
+
+def mark_of(step: Step) -> int:
+    """What a step acted on; 0 for nothing."""
+    return int(getattr(step.decision.action, "mark", 0))
+
+
+def appearance(node: Node) -> tuple[str, frozenset[str]]:
+    """Value and states, but for the focus, which moves by itself."""
+    return node.value, frozenset(node.states) - {"focused"}
+
+
+def has_changed(trajectory: Trajectory, place: int) -> bool:
+    """Whether the step changed how its element looks."""
+    mark, steps = mark_of(trajectory.steps[place]), trajectory.steps
+    before = steps[place].observation.node(mark)
+    after = steps[place + 1].observation.node(mark)
+    return before is not None and after is not None and appearance(before) != appearance(after)
+
+
+def is_ticked(trajectory: Trajectory, place: int) -> bool:
+    """Whether the step was a click that changed its element and nothing else on the page."""
+    steps = trajectory.steps
+    if not isinstance(steps[place].decision.action, Click):
+        return False
+    before, after = steps[place].observation, steps[place + 1].observation
+    changed = [
+        one.mark
+        for one, two in zip(before.nodes, after.nodes, strict=False)
+        if (one.mark, one.name, appearance(one)) != (two.mark, two.name, appearance(two))
+    ]
+    return len(before.nodes) == len(after.nodes) and changed == [mark_of(steps[place])]
+
 
 Corruption: TypeAlias = Callable[
     [Trajectory, Sequence[Trajectory], np.random.Generator], Trajectory | None
@@ -50,7 +226,7 @@ def corrupt(
     return replace(made, id=f"{trajectory.id}~{kind}", evidence={})
 
 
-def boasted(trajectory: Trajectory, rng: np.random.Generator) -> Trajectory:
+def add_success_claim(trajectory: Trajectory, rng: np.random.Generator) -> Trajectory:
     """The same episode, right or wrong, with its last pages saying that all went well."""
     line = Node(0, "text", str(rng.choice(CLAIMS)))
     steps = trajectory.steps
@@ -108,7 +284,7 @@ def _hurried(
     first, last = trajectory.steps[0], trajectory.steps[-1]
     mark = mark_of(last)
     before, after = first.observation.node(mark), last.observation.node(mark)
-    if before is None or after is None or looks(before) != looks(after):
+    if before is None or after is None or appearance(before) != appearance(after):
         return None
     if all(not mark_of(step) for step in trajectory.steps[:-1]):
         return None
@@ -140,7 +316,7 @@ def _wrong_value(
         return None
     place = int(rng.choice(places))
     action = trajectory.steps[place].decision.action
-    other = slipped(action, trajectory.steps[place].observation, rng)
+    other = perturb_action(action, trajectory.steps[place].observation, rng)
     if isinstance(action, Fill) and isinstance(other, Fill) and other.mark == action.mark:
         return _with_value(trajectory, place, other, action.text, other.text)
     if isinstance(action, SelectOption) and isinstance(other, SelectOption):
@@ -158,9 +334,9 @@ def _with_value(
 
     def seen(page: Observation) -> Observation:
         node = page.node(action.mark)
-        return with_node(page, replace(node, value=wrong)) if node else page
+        return replace_node(page, replace(node, value=wrong)) if node else page
 
-    return redone(trajectory, place, action, seen)
+    return replace_action(trajectory, place, action, seen)
 
 
 def _wrong_element(
@@ -177,10 +353,10 @@ def _wrong_element(
     if final < 0:
         return None
     step = trajectory.steps[final]
-    other = slipped(step.decision.action, step.observation, rng)
+    other = perturb_action(step.decision.action, step.observation, rng)
     if other is None or isinstance(other, Fill | SelectOption):
         return None
-    return redone(trajectory, final, other, lambda page: page)
+    return replace_action(trajectory, final, other, lambda page: page)
 
 
 def _other_ticked(
@@ -189,14 +365,14 @@ def _other_ticked(
     """Another box ticked, which until then looked the same."""
     step = trajectory.steps[place]
     right = step.observation.node(mark_of(step))
-    other = slipped(step.decision.action, step.observation, rng)
+    other = perturb_action(step.decision.action, step.observation, rng)
     wrong = step.observation.node(other.mark) if isinstance(other, Click) else None
     if right is None or wrong is None:
         return None
-    if (right.role, looks(right)) != (wrong.role, looks(wrong)):
+    if (right.role, appearance(right)) != (wrong.role, appearance(wrong)):
         return None
     one, two = right.mark, wrong.mark
-    return redone(trajectory, place, Click(two), lambda page: swapped(page, one, two))
+    return replace_action(trajectory, place, Click(two), lambda page: swap_states(page, one, two))
 
 
 def _undone(
@@ -210,7 +386,7 @@ def _undone(
     step = steps[int(rng.choice(places))]
     mark, last = mark_of(step), steps[-1]
     before, now = step.observation.node(mark), last.observation.node(mark)
-    if before is None or now is None or looks(before) == looks(now):
+    if before is None or now is None or appearance(before) == appearance(now):
         return None
     action = step.decision.action
     back: Action
@@ -224,7 +400,7 @@ def _undone(
         case _:
             return None
     taken_back = Step(last.observation, Decision(back))
-    final = replace(last, observation=with_node(last.observation, before))
+    final = replace(last, observation=replace_node(last.observation, before))
     return replace(trajectory, steps=(*steps[:-1], taken_back, final))
 
 
@@ -274,7 +450,7 @@ def _boasting(
     """One of the other corruptions, on a page that says all went well."""
     kinds = [kind for kind in KINDS if kind != "boasting"]
     made = KINDS[str(rng.choice(kinds))](trajectory, others, rng)
-    return boasted(made, rng) if made else None
+    return add_success_claim(made, rng) if made else None
 
 
 KINDS: dict[str, Corruption] = {

@@ -1,15 +1,14 @@
 """Task checks: pure functions of the evidence that was captured before the page closed."""
 
-from evaluators.rules import numbers as numbers
-from evaluators.rules import values as values
-from evaluators.rules.checks import checks_hold, each_check
+from evaluators.rules import comparisons as comparisons
+from evaluators.rules.checks import checks_hold, run_each_check
 from evaluators.rules.rule import (
     CONSULTING_RULES,
     RULES,
     ConsultingRule,
     Means,
-    Question,
     Rule,
+    RuleQuestion,
     consulting_rule,
     rule,
 )
@@ -19,10 +18,10 @@ __all__ = [
     "RULES",
     "ConsultingRule",
     "Means",
-    "Question",
     "Rule",
+    "RuleQuestion",
     "checks_hold",
     "consulting_rule",
-    "each_check",
     "rule",
+    "run_each_check",
 ]

@@ -3,15 +3,15 @@
 from collections.abc import Callable, Mapping
 from math import prod
 
-from evaluators.evaluator import Judged, Verdict, evaluator
-from evaluators.rules.rule import CONSULTING_RULES, RULES, Means, Question
+from evaluators.evaluator import FunctionEvaluator, Verdict, evaluator
+from evaluators.rules.rule import CONSULTING_RULES, RULES, Means, RuleQuestion
 from tasks.task import Check, Json
 from webagent.action import Answer, GiveUp
 from webagent.errors import unknown_name
 from webagent.records import Trajectory
 
 
-def checks_hold(score: str = "success", means: Means | None = None) -> Judged:
+def checks_hold(score: str = "success", means: Means | None = None) -> FunctionEvaluator:
     """The evaluator that is 1 when every check of that score holds and 0 when one fails.
 
     Checks that give a share are multiplied. It abstains when no check fails but one could not be
@@ -43,7 +43,7 @@ def checks_hold(score: str = "success", means: Means | None = None) -> Judged:
     return judge
 
 
-def each_check(trajectory: Trajectory) -> tuple[tuple[Check, Verdict], ...]:
+def run_each_check(trajectory: Trajectory) -> tuple[tuple[Check, Verdict], ...]:
     """What each check of the task, of whatever score, says of the episode, one by one.
 
     A rule that has to ask a model abstains here. Raises `SetupError` for an unknown rule.
@@ -71,7 +71,7 @@ async def _check(check: Check, evidence: Mapping[str, Json], goal: str, means: M
     found = evidence[check.evidence]
     if check.rule in RULES and check.rule not in CONSULTING_RULES:
         return _told(check, found, lambda: RULES[check.rule](found, check.expected))
-    question = Question(found, check.expected, goal, means, evidence)
+    question = RuleQuestion(found, check.expected, goal, means, evidence)
     try:
         said = await CONSULTING_RULES[check.rule](question)
     except TypeError as error:

@@ -25,7 +25,7 @@ class Means:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class RuleQuestion:
     """What a rule that needs means is asked."""
 
     found: Json
@@ -36,7 +36,7 @@ class Question:
     """All of it, for a check that compares two pieces."""
 
 
-ConsultingRule: TypeAlias = Callable[[Question], Awaitable[Verdict]]
+ConsultingRule: TypeAlias = Callable[[RuleQuestion], Awaitable[Verdict]]
 """A rule that needs a model or images. Raises `TypeError` when there is nothing to compare."""
 
 RULES: dict[str, Rule] = {}

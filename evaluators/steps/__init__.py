@@ -1,27 +1,35 @@
 """What each step of an episode was worth: progress, mistakes and repetitions, for trainers."""
 
-from evaluators.steps.judgement import JudgedStep, Label, StepJudgement
-from evaluators.steps.keeping import keep, kept, kept_of
-from evaluators.steps.lessons import step_labels, step_rewards, step_weights
-from evaluators.steps.rules import by_rules
-from evaluators.steps.value import Value, by_value, value_of
-from evaluators.steps.witness import StepJudge, StepJudgeSettings, by_model
+from evaluators.steps.judgement import (
+    JudgedStep,
+    StepJudgement,
+    StepLabel,
+    label_steps,
+    load_episode_judgements,
+    load_judgements,
+    reward_steps,
+    store_judgements,
+    weigh_steps,
+)
+from evaluators.steps.model import StepJudge, StepJudgeSettings, judge_by_model
+from evaluators.steps.rules import judge_by_rules
+from evaluators.steps.value import Value, build_value, judge_by_value
 
 __all__ = [
     "JudgedStep",
-    "Label",
     "StepJudge",
     "StepJudgeSettings",
     "StepJudgement",
+    "StepLabel",
     "Value",
-    "by_model",
-    "by_rules",
-    "by_value",
-    "keep",
-    "kept",
-    "kept_of",
-    "step_labels",
-    "step_rewards",
-    "step_weights",
-    "value_of",
+    "build_value",
+    "judge_by_model",
+    "judge_by_rules",
+    "judge_by_value",
+    "label_steps",
+    "load_episode_judgements",
+    "load_judgements",
+    "reward_steps",
+    "store_judgements",
+    "weigh_steps",
 ]

@@ -1,11 +1,17 @@
-"""What a judge of steps says: a label and the progress of each, and where the first mistake is."""
+"""Judgements of steps: their record, how a run stores them, and what trainers take from them."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
 from typing import Literal, TypeAlias
 
-from webagent.records import Trajectory
+from pydantic import TypeAdapter, ValidationError
 
-Label: TypeAlias = Literal["correct", "neutral", "incorrect"]
+from tasks.task import Json
+from webagent.errors import StoreError
+from webagent.records import Trajectory
+from webagent.store import Store
+
+StepLabel: TypeAlias = Literal["correct", "neutral", "incorrect"]
 """AgentProcessBench's three labels (arXiv 2603.14465): +1 brings the task nearer to being done, 0
 explores, fails for the first time or cannot be told, -1 misleads, fails again or repeats."""
 
@@ -14,7 +20,7 @@ explores, fails for the first time or cannot be told, -1 misleads, fails again o
 class JudgedStep:
     """What is thought of one step; all fields at their defaults abstain."""
 
-    label: Label | None = None
+    label: StepLabel | None = None
     """None abstains."""
     progress: float | None = None
     """In [-1, 1]: how much more likely success is after the step than before it; None abstains."""
@@ -66,6 +72,92 @@ class StepJudgement:
         return tuple(index for index, step in enumerate(self.steps) if step.abstains)
 
 
-def abstention(trajectory: Trajectory, source: str, reason: str) -> StepJudgement:
+def abstain(trajectory: Trajectory, source: str, reason: str) -> StepJudgement:
     """Nothing said of any step, and why."""
     return StepJudgement(trajectory.id, source, (JudgedStep(),) * len(trajectory.steps), reason)
+
+
+_PREFIX = "steps:"
+_FORM = TypeAdapter(StepJudgement)
+
+
+def store_judgements(store: Store, judgements: Iterable[StepJudgement]) -> int:
+    """Put judgements into the run; one of the same episode and source is replaced. How many.
+
+    Raises `StoreError` when the run cannot be written.
+    """
+    count = 0
+    for judgement in judgements:
+        store.put_state(f"{_PREFIX}{judgement.episode}:{judgement.source}", _written(judgement))
+        count += 1
+    return count
+
+
+def load_judgements(store: Store, source: str = "") -> dict[str, StepJudgement]:
+    """What the run holds, by episode id; of several sources whose names begin so, the last by name.
+
+    Raises `StoreError` when the run cannot be read.
+    """
+    found = [_read(store, key, value) for key, value in store.states(_PREFIX).items()]
+    return {one.episode: one for one in found if one.source.startswith(source)}
+
+
+def load_episode_judgements(store: Store, episode: str) -> tuple[StepJudgement, ...]:
+    """What the run holds of one episode, by the names of the sources. Raises `StoreError`."""
+    found = store.states(f"{_PREFIX}{episode}:")
+    return tuple(_read(store, key, value) for key, value in found.items())
+
+
+def _written(judgement: StepJudgement) -> Json:
+    """The judgement as plain data, the fields of a step that say nothing left out."""
+    steps: list[Json] = [
+        {name: value for name, value in asdict(step).items() if value not in ("", None, False)}
+        | ({} if step.progress is None else {"progress": step.progress})
+        for step in judgement.steps
+    ]
+    return {**asdict(judgement), "steps": steps}
+
+
+def _read(store: Store, key: str, value: Json) -> StepJudgement:
+    try:
+        return _FORM.validate_python(value)
+    except ValidationError as error:
+        raise StoreError(
+            f"{store.folder} holds a judgement of steps that cannot be read, {key}:"
+            f" {error.errors()[0]['msg']}; judge the episode again"
+        ) from error
+
+
+def label_steps(judgement: StepJudgement) -> dict[int, bool]:
+    """Whether a step is to be imitated, by index; what is open is left out.
+
+    For `labels` of `webagent.training.language.selection.step_weights`, which judges by its own
+    rules where nothing is said.
+    """
+    return {
+        index: not (step.is_error or step.is_redundant or step.label == "incorrect")
+        for index, step in enumerate(judgement.steps)
+        if step.label is not None or step.is_redundant
+    }
+
+
+def weigh_steps(judgement: StepJudgement) -> tuple[float, ...]:
+    """How much imitation counts each step: 0 for mistakes and for what could be left out, else 1.
+
+    For `weights` of `webagent.training.language.rows.step_rows`.
+    """
+    labels = label_steps(judgement)
+    return tuple(float(labels.get(index, True)) for index in range(len(judgement.steps)))
+
+
+def reward_steps(judgement: StepJudgement, outcome: float) -> tuple[float, ...]:
+    """A reward for each step, all of them adding up to the episode's outcome.
+
+    Each step has its progress, an open one nothing, and what is then missing from the outcome is
+    spread over all steps alike (as RUDDER does, arXiv 1806.07857). So a judgement that abstains
+    gives every step the same, which is what an episode's outcome alone says. For
+    `webagent.training.language.advantages.step_advantages`.
+    """
+    progress = [step.progress or 0.0 for step in judgement.steps]
+    rest = (outcome - sum(progress)) / len(progress) if progress else 0.0
+    return tuple(made + rest for made in progress)

@@ -4,7 +4,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from evaluators.steps.judgement import JudgedStep, Label, StepJudgement, abstention
+from evaluators.steps.judgement import JudgedStep, StepJudgement, StepLabel, abstain
 from webagent.action import format_action, is_final
 from webagent.action.actions import Fill
 from webagent.policy.past_actions import action_key, page_appearance
@@ -15,7 +15,7 @@ _PAGES_FAULT = ("gone", "disabled", "hidden", "covered", "read-only", "outside t
 """Words of outcomes for which the page is to blame rather than the choice of the action."""
 
 
-def by_rules(
+def judge_by_rules(
     trajectory: Trajectory, *, succeeded: bool | None = None, reached: int | None = None
 ) -> StepJudgement:
     """What can be told of the steps without a model.
@@ -27,8 +27,8 @@ def by_rules(
     the episode, since its steps say nothing about the agent.
     """
     if trajectory.ending is not None and trajectory.ending.is_infrastructure:
-        return abstention(trajectory, SOURCE, f"nothing to judge: {trajectory.ending}")
-    course = Course(trajectory)
+        return abstain(trajectory, SOURCE, f"nothing to judge: {trajectory.ending}")
+    course = ActionHistory(trajectory)
     found = [_step(course, index, succeeded, reached) for index in range(len(trajectory.steps))]
     right = sum(step.label == "correct" for step in found)
     steps = tuple(
@@ -38,7 +38,7 @@ def by_rules(
     return StepJudgement(trajectory.id, SOURCE, steps)
 
 
-def place(page: Observation) -> Hashable:
+def page_state(page: Observation) -> Hashable:
     """The same for pages on which everything is as it was, scrolling and focus included."""
     focus = next((index for index, node in enumerate(page.nodes) if node.mark == page.focus), -1)
     seen = tuple(page_appearance(page))
@@ -46,7 +46,7 @@ def place(page: Observation) -> Hashable:
 
 
 @dataclass(frozen=True)
-class Course:
+class ActionHistory:
     """An episode's pages with what was done on them, compared with each other."""
 
     trajectory: Trajectory
@@ -60,7 +60,7 @@ class Course:
     @cached_property
     def places(self) -> tuple[Hashable, ...]:
         """The place of each page, None for one that was not seen."""
-        return tuple(place(page) if page is not None else None for page in self.pages)
+        return tuple(page_state(page) if page is not None else None for page in self.pages)
 
     @cached_property
     def times(self) -> tuple[int, ...]:
@@ -119,9 +119,11 @@ def is_pages_fault(said: str) -> bool:
     return any(word in said for word in _PAGES_FAULT)
 
 
-def _step(course: Course, index: int, succeeded: bool | None, reached: int | None) -> JudgedStep:
+def _step(
+    course: ActionHistory, index: int, succeeded: bool | None, reached: int | None
+) -> JudgedStep:
     step, said, times = course.trajectory.steps[index], course.said(index), course.times[index]
-    wasted: Label = "incorrect" if times > 1 else "neutral"
+    wasted: StepLabel = "incorrect" if times > 1 else "neutral"
     again = f", for the {_nth(times)} time on this page" if times > 1 else ""
     if is_final(step.decision.action):
         return _ended(succeeded, "the episode was ended")
@@ -144,7 +146,7 @@ def _step(course: Course, index: int, succeeded: bool | None, reached: int | Non
     return JudgedStep("correct", reason="it led to a success") if succeeded else JudgedStep()
 
 
-def _idle(course: Course, index: int) -> str:
+def _idle(course: ActionHistory, index: int) -> str:
     """Why the step led nowhere; empty where it did not."""
     if index in course.returns:
         return f"the page was the same again before step {course.returns[index] + 1}"

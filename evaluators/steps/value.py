@@ -6,14 +6,14 @@ from inspect import isawaitable
 from typing import TypeAlias
 
 from evaluators.evaluator import Evaluator
-from evaluators.steps.judgement import JudgedStep, StepJudgement, abstention
+from evaluators.steps.judgement import JudgedStep, StepJudgement, abstain
 from webagent.records import Ending, Trajectory
 
 Value: TypeAlias = Callable[[Trajectory], float | Awaitable[float | None] | None]
 """The likelihood, in [0, 1], that an episode that is under way will succeed; None abstains."""
 
 
-async def by_value(
+async def judge_by_value(
     trajectory: Trajectory,
     value: Value,
     *,
@@ -28,7 +28,7 @@ async def by_value(
 
     `value` is asked of each prefix, and of the whole episode unless its `outcome`, in [0, 1], is
     known. So the progress of all steps adds up to the outcome less the value at the start;
-    `step_rewards` spreads that rest, after which they add up to the outcome itself. `start`
+    `reward_steps` spreads that rest, after which they add up to the outcome itself. `start`
     replaces the value before the first step, such as by the share of a task's episodes that
     succeed. A step that changes the value by at least `matters` is `correct` or `incorrect`, any
     other `neutral`. Where the value abstains, so do the steps on both sides of it.
@@ -37,9 +37,9 @@ async def by_value(
     function serves here, and it is differences of its values that do.
     """
     if trajectory.ending is not None and trajectory.ending.is_infrastructure:
-        return abstention(trajectory, name, f"nothing to judge: {trajectory.ending}")
+        return abstain(trajectory, name, f"nothing to judge: {trajectory.ending}")
     count = len(trajectory.steps)
-    values = [await _asked(value, prefix(trajectory, length), name) for length in range(count)]
+    values = [await _asked(value, cut_prefix(trajectory, length), name) for length in range(count)]
     if values and start is not None:
         values[0] = start
     values.append(await _asked(value, trajectory, name) if outcome is None else outcome)
@@ -47,7 +47,7 @@ async def by_value(
     return StepJudgement(trajectory.id, name, steps)
 
 
-def prefix(trajectory: Trajectory, length: int) -> Trajectory:
+def cut_prefix(trajectory: Trajectory, length: int) -> Trajectory:
     """The episode as it was after so many steps, under way and without evidence."""
     if length == len(trajectory.steps):
         return replace(trajectory, ending=None, evidence={})
@@ -56,7 +56,7 @@ def prefix(trajectory: Trajectory, length: int) -> Trajectory:
     return replace(trajectory, steps=steps, last=here, ending=None, evidence={}, error="")
 
 
-def value_of(evaluator: Evaluator) -> Value:
+def build_value(evaluator: Evaluator) -> Value:
     """An evaluator of finished episodes, such as the reward model, as a value function.
 
     A prefix is given to it as an episode that reached its step limit. An outcome model has seen

@@ -6,11 +6,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypedDict
 
-from evaluators.reward.builtin import RewardModel
-from evaluators.reward.calibrated import calibrated
-from evaluators.reward.calibration import Quality, Rate, quality
-from evaluators.reward.lessons import lessons
-from evaluators.reward.member import Member
+from evaluators.reward.builtin import EnsembleMember, RewardModel, calibrate_judge
+from evaluators.reward.calibration import JudgeRate, Quality, measure_quality
+from evaluators.reward.examples import build_examples
 from loop.folder import Origin
 from loop.judge_training.episodes import EpisodeSplit, LabelledEpisode
 from loop.judge_training.settings import TrainJudgeSettings
@@ -36,17 +34,17 @@ class TrainedJudge:
 
 def train_judge(settings: TrainJudgeSettings, parts: EpisodeSplit, say: Say) -> TrainedJudge:
     """Train every member that is not there yet, average them and fit the calibration."""
-    members, reports = list[Member](), list[FitReport]()
+    members, reports = list[EnsembleMember](), list[FitReport]()
     for number in range(settings.members):
         folder = settings.out / "members" / str(number)
         if not (folder / "config.json").exists():
             member, spent = _train_member(settings, parts.taught, number, say)
             _save_member(member, folder)
             reports.extend(spent)
-        members.append(Member.load(folder))
+        members.append(EnsembleMember.load(folder))
     known = [e.trajectory for e in parts.calibrated]
     labels = [e.success for e in parts.calibrated]
-    judge = calibrated(RewardModel.of(members), known, labels, settings.target)
+    judge = calibrate_judge(RewardModel.of(members), known, labels, settings.target)
     judge.save(settings.out / "judge")
     return TrainedJudge(
         judge,
@@ -58,7 +56,7 @@ def train_judge(settings: TrainJudgeSettings, parts: EpisodeSplit, say: Say) -> 
 
 def _train_member(
     settings: TrainJudgeSettings, taught: Sequence[LabelledEpisode], number: int, say: Say
-) -> tuple[Member, list[FitReport]]:
+) -> tuple[EnsembleMember, list[FitReport]]:
     """One network: first what successes did, then how episodes are judged."""
     seed = 100 * settings.seed + number
     model, actor = BuiltinModel.create(seed), None
@@ -75,7 +73,7 @@ def _train_member(
         actor = model.copy()
     for turn in range(settings.rounds):
         reports.append(train_judging(settings, model, taught, (number, turn), say))
-    return Member(model, actor), reports
+    return EnsembleMember(model, actor), reports
 
 
 def train_judging(
@@ -89,7 +87,7 @@ def train_judging(
     number, turn = place
     seed = 100 * settings.seed + number + 1000 * turn
     success = {e.trajectory.id: float(e.success) for e in taught}
-    chosen = lessons([e.trajectory for e in taught], success, settings.negatives, seed)
+    chosen = build_examples([e.trajectory for e in taught], success, settings.negatives, seed)
     config = FitConfig(tokens=settings.tokens, learning_rate=settings.learning_rate, seed=seed)
     rows = RewardModel(model).taught(chosen)
     return fit(model.network, rows, config, _told(say, f"member {number}: judging {turn + 1}"))
@@ -99,7 +97,7 @@ def _told(say: Say, stage: str) -> Callable[[float, float], None]:
     return lambda done, loss: say(stage, done, loss)
 
 
-def _save_member(member: Member, folder: Path) -> None:
+def _save_member(member: EnsembleMember, folder: Path) -> None:
     """Whole or not at all."""
     draft = folder.with_name(f".{folder.name}")
     draft.mkdir(parents=True, exist_ok=True)
@@ -151,7 +149,7 @@ def _measure_part(judge: RewardModel, episodes: Sequence[LabelledEpisode]) -> di
 
 
 def _measure_quality(told: Sequence[tuple[LabelledEpisode, float]], line: float) -> Quality:
-    return quality([chance for _, chance in told], [e.success for e, _ in told], line)
+    return measure_quality([chance for _, chance in told], [e.success for e, _ in told], line)
 
 
 def format_report(report: JudgeReport) -> str:
@@ -170,12 +168,13 @@ def format_report(report: JudgeReport) -> str:
 
 def _format_row(name: str, row: dict[str, Any]) -> str:
     rates = "".join(
-        f"{_format_rate(Rate(*row[key])):<20}" for key in ("precision", "recall", "false_positives")
+        f"{_format_rate(JudgeRate(*row[key])):<20}"
+        for key in ("precision", "recall", "false_positives")
     )
     return f"{name:<32}{row['episodes']:>9}  {rates}{row['brier']:>6.3f}{row['ece']:>7.3f}"
 
 
-def _format_rate(rate: Rate) -> str:
+def _format_rate(rate: JudgeRate) -> str:
     if rate.value is None:
         return "-"
     return f"{rate.value:6.1%} ({rate.low:.0%}-{rate.high:.0%})"

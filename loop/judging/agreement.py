@@ -15,17 +15,17 @@ from rich.table import Table
 from evaluators.agreement import (
     Agreement,
     Ceiling,
-    Comparison,
-    Pair,
+    EvaluatorComparison,
+    LabelledScore,
     Truths,
-    agreement,
-    by_group,
-    ceiling,
     compare,
-    paired,
-    truths,
+    compute_agreement,
+    decide_truths,
+    measure_by_group,
+    measure_ceiling,
+    pair_scores,
 )
-from evaluators.combine import Stage, Tally
+from evaluators.combine import EvaluatorTally, MemberTally
 from evaluators.labels import Label
 from evaluators.statistics import Interval
 from webagent.errors import SetupError
@@ -71,12 +71,16 @@ def format_calibration(name: str, found: Agreement) -> tuple[str, ...]:
     return (name, format_share(found.measures["accuracy"]), kappa, *map(format_number, graded))
 
 
-def format_costs(tally: Tally, prices: Prices, called: Mapping[str, str]) -> list[tuple[str, ...]]:
+def format_costs(
+    tally: EvaluatorTally, prices: Prices, called: Mapping[str, str]
+) -> list[tuple[str, ...]]:
     """A row for each member."""
     return [(called[stage.name], *_format_cost(stage, prices)) for stage in tally.stages]
 
 
-def describe_costs(name: str, tally: Tally, prices: Prices, called: Mapping[str, str]) -> list[str]:
+def describe_costs(
+    name: str, tally: EvaluatorTally, prices: Prices, called: Mapping[str, str]
+) -> list[str]:
     """What an episode cost, how many came to the dear one, how members agree."""
     if not tally.episodes:
         return []
@@ -123,7 +127,7 @@ def describe_annotators(found: Ceiling) -> str:
     )
 
 
-def describe_comparison(first: str, second: str, found: Comparison) -> str:
+def describe_comparison(first: str, second: str, found: EvaluatorComparison) -> str:
     """Two evaluators on the same episodes."""
     told = ", ".join(
         f"{name.replace('_', ' ')} {format_difference(found.differences[name])}"
@@ -168,7 +172,7 @@ def as_plain(value: Any) -> Any:
     return value
 
 
-def _format_cost(stage: Stage, prices: Prices) -> tuple[str, ...]:
+def _format_cost(stage: MemberTally, prices: Prices) -> tuple[str, ...]:
     money = stage.money(prices) if stage.requests else None
     return (
         *(str(count) for count in (stage.asked, stage.decided, stage.abstained)),
@@ -190,18 +194,18 @@ class AgreementReport:
     rule: str
     truth: Truths
     people: Ceiling
-    pairs: Mapping[str, Sequence[Pair]]
+    pairs: Mapping[str, Sequence[LabelledScore]]
     """By evaluator."""
     figures: Mapping[str, Agreement]
-    compared: Mapping[tuple[str, str], Comparison]
+    compared: Mapping[tuple[str, str], EvaluatorComparison]
 
 
 def measure_agreement(
     labels: Sequence[Label], values: Mapping[str, Mapping[str, float | None]], rule: str
 ) -> AgreementReport:
     """The figures of every evaluator. Raises `SetupError` where no labelled episode was judged."""
-    truth = truths(labels, rule)
-    pairs = {name: paired(theirs, truth) for name, theirs in values.items()}
+    truth = decide_truths(labels, rule)
+    pairs = {name: pair_scores(theirs, truth) for name, theirs in values.items()}
     pairs = {name: theirs for name, theirs in pairs.items() if theirs}
     if not pairs:
         raise SetupError(
@@ -211,9 +215,9 @@ def measure_agreement(
     return AgreementReport(
         rule,
         truth,
-        ceiling(labels),
+        measure_ceiling(labels),
         pairs,
-        {name: agreement(theirs) for name, theirs in pairs.items()},
+        {name: compute_agreement(theirs) for name, theirs in pairs.items()},
         {(a, b): compare(pairs[a], pairs[b]) for a, b in combinations(pairs, 2)},
     )
 
@@ -233,7 +237,9 @@ def agreement_as_json(held: AgreementReport, labels: Path, ignored: int) -> dict
         "evaluators": {
             name: {
                 **as_plain(found),
-                "groups": {group: as_plain(by_group(held.pairs[name], group)) for group in GROUPS},
+                "groups": {
+                    group: as_plain(measure_by_group(held.pairs[name], group)) for group in GROUPS
+                },
             }
             for name, found in held.figures.items()
         },
@@ -273,7 +279,10 @@ def print_names(called: Mapping[str, str], console: Console) -> None:
 
 
 def print_costs(
-    tallies: Mapping[str, Tally], prices: Prices, console: Console, called: Mapping[str, str]
+    tallies: Mapping[str, EvaluatorTally],
+    prices: Prices,
+    console: Console,
+    called: Mapping[str, str],
 ) -> None:
     """What each evaluator and each of its members was asked, said and cost, over all sessions."""
     for name, tally in tallies.items():
@@ -290,7 +299,7 @@ def _group_rows(
     return [
         (called[name], *format_agreement(member, found))
         for name, theirs in held.pairs.items()
-        for member, found in by_group(theirs, group).items()
+        for member, found in measure_by_group(theirs, group).items()
     ]
 
 

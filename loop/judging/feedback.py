@@ -7,12 +7,12 @@ from dataclasses import replace
 from evaluators.behaviours import (
     Feedback,
     Grounded,
-    Induced,
-    as_written,
+    InducedMetrics,
     ground,
     induce_by_model,
     induce_by_words,
     read_feedback,
+    split_remarks,
 )
 from evaluators.behaviours.induce import SIZES
 from loop.judging.agreement import format_share
@@ -30,7 +30,7 @@ measure."""
 
 async def induce_metrics(
     store: Store, entries: Sequence[EpisodeSummary], config: JudgeConfig, model: Model | None
-) -> Induced:
+) -> InducedMetrics:
     """The metrics, with what could not be grounded among the problems.
 
     Raises `SetupError` for feedback on episodes that the run has not, `ModelError` when the model
@@ -38,7 +38,7 @@ async def induce_metrics(
     """
     feedback = _read_known_feedback(config, {entry.id for entry in entries})
     if model is None or not config.asks_to_induce:
-        aspects = [aspect for one in feedback for aspect in as_written(one)]
+        aspects = [aspect for one in feedback for aspect in split_remarks(one)]
         return induce_by_words(aspects, config.metrics or SIZES)
     episodes = _load_episodes(store, feedback)
     grounded = await _ground_all(model, feedback, episodes, config.concurrency)
@@ -50,7 +50,7 @@ async def induce_metrics(
     return replace(found, problems=(*problems, *found.problems))
 
 
-def format_metrics(found: Induced) -> str:
+def format_metrics(found: InducedMetrics) -> str:
     """The metrics in a few lines."""
     best = found.tried[found.size]
     lines = [

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from evaluators.combine import Tally, ask
-from evaluators.evaluator import Judged
+from evaluators.combine import EvaluatorTally, ask
+from evaluators.evaluator import FunctionEvaluator
 from loop.console.progress import EpisodeCounter
 from loop.judging.specification import name_evaluator
 from webagent.errors import ModelError
@@ -25,12 +25,12 @@ class ScoringRun:
     """Judgeds on their way through the episodes of a run."""
 
     store: Store
-    evaluators: Sequence[Judged]
-    combined: dict[str, Tally]
+    evaluators: Sequence[FunctionEvaluator]
+    combined: dict[str, EvaluatorTally]
     """The tallies of votes and cascades, by their ids."""
     ledger: Ledger
     seconds: float | None = None
-    tallies: dict[str, Tally] = field(default_factory=dict)
+    tallies: dict[str, EvaluatorTally] = field(default_factory=dict)
     """Of all evaluators, by their ids."""
     failed: dict[str, set[str]] = field(default_factory=dict)
     """Episodes, by evaluator, on which it abstained as its model failed or its time was up."""
@@ -43,7 +43,7 @@ class ScoringRun:
         kept = read_tallies(self.store)
         for each in self.evaluators:
             found = self.combined.get(each.id) or kept.get(name_evaluator(each))
-            self.tallies[name_evaluator(each)] = found or Tally()
+            self.tallies[name_evaluator(each)] = found or EvaluatorTally()
         self.others = {
             name: tally.state() for name, tally in kept.items() if name not in self.tallies
         }
@@ -55,7 +55,9 @@ class ScoringRun:
             if isinstance(episodes, list)
         }
 
-    def open_work(self, episodes: Sequence[str], *, retry: bool) -> list[tuple[Judged, str]]:
+    def open_work(
+        self, episodes: Sequence[str], *, retry: bool
+    ) -> list[tuple[FunctionEvaluator, str]]:
         """What is to be asked: what was not yet, or failed; with `retry` every abstention.
 
         Episode by episode, so that any part of it compares the evaluators fairly.
@@ -76,7 +78,10 @@ class ScoringRun:
         ]
 
     async def score(
-        self, work: Sequence[tuple[Judged, str]], concurrency: int, counter: EpisodeCounter
+        self,
+        work: Sequence[tuple[FunctionEvaluator, str]],
+        concurrency: int,
+        counter: EpisodeCounter,
     ) -> None:
         """Ask them all, so many at a time. Raises `ModelError` for a model that is not there."""
         queue = iter(work)
@@ -88,13 +93,17 @@ class ScoringRun:
                 worker.cancel()
             await asyncio.gather(*workers, return_exceptions=True)
 
-    async def _worker(self, queue: Iterator[tuple[Judged, str]], counter: EpisodeCounter) -> None:
+    async def _worker(
+        self, queue: Iterator[tuple[FunctionEvaluator, str]], counter: EpisodeCounter
+    ) -> None:
         for each, episode in queue:
             trajectory = self.store.load(episode)
             if trajectory is not None:
                 await self._ask(each, trajectory, counter)
 
-    async def _ask(self, each: Judged, trajectory: Trajectory, counter: EpisodeCounter) -> None:
+    async def _ask(
+        self, each: FunctionEvaluator, trajectory: Trajectory, counter: EpisodeCounter
+    ) -> None:
         is_combined = each.id in self.combined
         asked = await ask(each, trajectory, seconds=None if is_combined else self.seconds)
         said = asked.score
@@ -122,8 +131,10 @@ class ScoringRun:
             )
 
 
-def read_tallies(store: Store) -> dict[str, Tally]:
+def read_tallies(store: Store) -> dict[str, EvaluatorTally]:
     """The tallies of earlier sessions, by evaluator."""
     kept = store.get_state(_TALLIES)
     rows = kept if isinstance(kept, dict) else {}
-    return {name: Tally.restored(row) for name, row in rows.items() if isinstance(row, dict)}
+    return {
+        name: EvaluatorTally.restored(row) for name, row in rows.items() if isinstance(row, dict)
+    }

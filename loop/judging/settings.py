@@ -6,7 +6,7 @@ from typing import Annotated
 
 from tyro.conf import OmitArgPrefixes, Positional, arg
 
-from evaluators.agreement.pairs import RULES
+from evaluators.agreement.measures import RULES
 from loop.costs import Caps
 from loop.policies import ModelChoice, NamedPolicy
 from webagent.errors import UsageError, unknown_name

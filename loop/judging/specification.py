@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.rules import Means, checks_hold
-from evaluators.combine import Tally, cascade, unsure_abstains, vote
-from evaluators.evaluator import Judged, Verdict
+from evaluators.combine import EvaluatorTally, cascade, unsure_abstains, vote
+from evaluators.evaluator import FunctionEvaluator, Verdict
 from evaluators.frozen import FrozenJudge, add_frozen, freeze, read_frozen
 from evaluators.judge import judge_variant
 from webagent.errors import SetupError, UsageError
@@ -65,12 +65,12 @@ class EvaluatorBuilder:
     images: Callable[[str], bytes] | None = None
     seconds: float | None = None
     """That a member of a vote or cascade may take."""
-    tallies: dict[str, Tally] = field(default_factory=dict)
+    tallies: dict[str, EvaluatorTally] = field(default_factory=dict)
     """By the ids of votes and cascades; filled as those are made."""
-    kept: Mapping[str, Tally] = field(default_factory=dict)
+    kept: Mapping[str, EvaluatorTally] = field(default_factory=dict)
     """Tallies of earlier sessions, to go on with."""
 
-    def evaluator(self, spec: EvaluatorSpec) -> Judged:
+    def evaluator(self, spec: EvaluatorSpec) -> FunctionEvaluator:
         """It, ready to be asked. Raises `SetupError` or `ModelError` for what cannot be made."""
         parts = [self.evaluator(part) for part in spec.parts]
         match spec.kind:
@@ -95,14 +95,16 @@ class EvaluatorBuilder:
                     lambda tally: cascade(*parts, agree=agree, tally=tally, seconds=self.seconds)
                 )
 
-    def _vote(self, spec: EvaluatorSpec, parts: Sequence[Judged], tally: Tally) -> Judged:
+    def _vote(
+        self, spec: EvaluatorSpec, parts: Sequence[FunctionEvaluator], tally: EvaluatorTally
+    ) -> FunctionEvaluator:
         weights = spec.numbers or None
         return vote(*parts, weights=weights, tally=tally, seconds=self.seconds)
 
-    def _tallied(self, make: Callable[[Tally], Judged]) -> Judged:
+    def _tallied(self, make: Callable[[EvaluatorTally], FunctionEvaluator]) -> FunctionEvaluator:
         """It with the tally that was kept under its name."""
-        name = make(Tally()).id
-        return make(self.tallies.setdefault(name, self.kept.get(name) or Tally()))
+        name = make(EvaluatorTally()).id
+        return make(self.tallies.setdefault(name, self.kept.get(name) or EvaluatorTally()))
 
     def _asked(self, who: str) -> Model:
         if self.model is None:
@@ -113,12 +115,14 @@ class EvaluatorBuilder:
         return self.model
 
 
-def build_judge(variant: str, model: Model, images: Callable[[str], bytes] | None = None) -> Judged:
+def build_judge(
+    variant: str, model: Model, images: Callable[[str], bytes] | None = None
+) -> FunctionEvaluator:
     """The judge that looks, by the name of its variant. Raises `SetupError` for another."""
     return judge_variant(variant or "evidence", model, images)
 
 
-def name_evaluator(judged: Judged) -> str:
+def name_evaluator(judged: FunctionEvaluator) -> str:
     """What an evaluator is called here: its id, and its score where that is not success."""
     return judged.id if judged.score == "success" else f"{judged.id} ({judged.score})"
 
@@ -195,14 +199,14 @@ def _load_reward(folder: Path) -> "RewardModel":
     return RewardModel.load(folder)
 
 
-def _judge_by_chance(model: "RewardModel") -> Judged:
+def _judge_by_chance(model: "RewardModel") -> FunctionEvaluator:
     """Its probability as it is, so that calibration can be told and `unsure` has a range."""
 
     def judge(trajectory: Trajectory) -> Verdict:
         chance = float(model.probabilities([trajectory])[0])
         return Verdict(chance, f"P(success) = {chance:.3f}")
 
-    return Judged(f"chance({model.evaluator().id})", "success", judge)
+    return FunctionEvaluator(f"chance({model.evaluator().id})", "success", judge)
 
 
 FILE = "frozen.json"

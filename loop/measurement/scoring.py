@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from benchmarks.rules import checks_hold
 from evaluators.combine import CountedModel, ask
-from evaluators.evaluator import Judged
+from evaluators.evaluator import FunctionEvaluator
 from loop.folder import JUDGE
 from loop.judging.specification import EvaluatorBuilder, EvaluatorSpec
 from loop.policies import NamedPolicy
@@ -29,7 +29,7 @@ class EpisodeScorer:
     """What is said of the episodes of a run."""
 
     store: Store
-    headline: Judged
+    headline: FunctionEvaluator
     is_paid: bool
     """Whether a model is asked, so that nothing is judged twice."""
     ledger: Ledger

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from evaluators.evaluator import Judged
+from evaluators.evaluator import FunctionEvaluator
 from loop.costs import load_prices, open_ledger, run_within_caps
 from loop.folder import RunFolder
 from loop.judging.specification import EvaluatorBuilder, parse_evaluator
@@ -151,7 +151,7 @@ class Session:
         stage = replace(stage, provenance=Provenance(arm="solver"))
         return Solver(policy, config.solving.label(), stage, config.tries, self._judge(ends))
 
-    def _judge(self, ends: AsyncExitStack) -> Judged | None:
+    def _judge(self, ends: AsyncExitStack) -> FunctionEvaluator | None:
         """Whoever says of a task without checks whether it was solved."""
         config = self.config
         if not config.judge:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from benchmarks.oracles import ORACLES, OraclePolicy
 from benchmarks.rules import checks_hold
-from evaluators.evaluator import Judged
+from evaluators.evaluator import FunctionEvaluator
 from loop.proposers.filters import Solving
 from loop.proposers.prove_stage import Playing, Stage
 from tasks.proposal import Proposal
@@ -33,7 +33,7 @@ class Solver:
     name: str
     stage: Stage
     tries: int = 3
-    judge: Judged | None = None
+    judge: FunctionEvaluator | None = None
 
     async def __call__(self, proposal: Proposal) -> Solving | None:
         """What came of it; None where the worlds failed at every try. Raises `ModelError`."""

@@ -6,7 +6,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
 
-from evaluators.steps import JudgedStep, StepJudgement, by_rules, kept, step_labels, step_rewards
+from evaluators.steps import (
+    JudgedStep,
+    StepJudgement,
+    judge_by_rules,
+    label_steps,
+    load_judgements,
+    reward_steps,
+)
 from loop.training.settings import TrainSettings
 from tasks.suite import split_of
 from webagent.errors import SetupError
@@ -66,13 +73,13 @@ def _policy_units(
 ) -> list[Unit]:
     if judged and settings.objective in ("grpo", "gspo"):
         rewards = {
-            one.id: step_rewards(_find_judgement(one, judged), scores[one.id])
+            one.id: reward_steps(_find_judgement(one, judged), scores[one.id])
             for one in episodes
             if one.steps
         }
         return _advantage_units(episodes, step_advantages(rewards, _group_by_seed(episodes)))
     if settings.objective == "sft":
-        labels = {name: step_labels(one) for name, one in (judged or {}).items()}
+        labels = {name: label_steps(one) for name, one in (judged or {}).items()}
         return [
             Unit((row,))
             for one in successes(episodes, scores, most=settings.most or None)
@@ -230,12 +237,14 @@ def load_experience(runs: Sequence[Path], score: str, steps: str = "") -> Experi
                 else:
                     held_out += 1
             if steps and steps != RULES:
-                judged |= kept(store, steps)
+                judged |= load_judgements(store, steps)
     names = {episode.id for episode in episodes}
     scores = {name: value for name, value in scores.items() if name in names}
     if steps == RULES:
         judged = {
-            one.id: by_rules(one, succeeded=scores[one.id] >= 0.5 if one.id in scores else None)
+            one.id: judge_by_rules(
+                one, succeeded=scores[one.id] >= 0.5 if one.id in scores else None
+            )
             for one in episodes
         }
     judged = {name: one for name, one in judged.items() if name in names}

@@ -175,9 +175,9 @@ RUNNING: dict[tuple[str, str], Snippet] = {
     ("docs/howto/cluster.md", "read_summary"): Snippet(
         lay=(scenes.run("runs/repeat-0", "runs/repeat-1"),), says="repeat-1 small-1 0.5"
     ),
-    ("docs/judging/adversarial.md", "pass_rates"): Snippet(careful),
+    ("docs/judging/adversarial.md", "measure_pass_rates"): Snippet(careful),
     ("docs/judging/agreement.md", "add_label("): Snippet(stored, RUN),
-    ("docs/judging/agreement.md", "paired("): Snippet(stored, RUN),
+    ("docs/judging/agreement.md", "pair_scores("): Snippet(stored, RUN),
     ("docs/judging/attribution.md", "summarize("): Snippet(stored, RUN),
     ("docs/judging/evidence.md", "probes=("): Snippet(),
     ("docs/judging/evidence.md", "har_events"): Snippet(
@@ -185,7 +185,7 @@ RUNNING: dict[tuple[str, str], Snippet] = {
     ),
     ("docs/judging/evidence.md", "BeautifulSoup("): Snippet(outlined),
     ("docs/judging/judge.md", "judge_variant("): Snippet(stored, RUN),
-    ("docs/judging/judge.md", "asked.examine("): Snippet(stored, RUN),
+    ("docs/judging/judge.md", "judge.examine("): Snippet(stored, RUN),
     ("docs/judging/verified.md", '"number_is"'): Snippet(words),
     ("docs/judging/votes.md", "CountedModel("): Snippet(judges, RUN),
     ("docs/local-sites.md", "changes_are"): Snippet(words),
@@ -213,7 +213,7 @@ LOOKED_AT: dict[tuple[str, str], str] = {
     ("docs/exploration.md", "Exploring(steps=400)"): "minutes of exploring",
     ("docs/judging/reward.md", "RewardModel.load("): "weights of a training",
     ("docs/judging/reward.md", "LanguageReward("): "weights of a training",
-    ("docs/judging/steps.md", "by_value("): "weights of a training",
+    ("docs/judging/steps.md", "judge_by_value("): "weights of a training",
     ("docs/judging/verified.md", "hard_subset()"): "published task files",
     ("docs/judging/verified.md", "network_events("): "published task files",
     ("docs/judging/verified.md", "key_nodes_reached"): "published task files",

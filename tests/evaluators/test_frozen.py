@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluators.evaluator import Judged, Verdict, evaluator
+from evaluators.evaluator import FunctionEvaluator, Verdict, evaluator
 from evaluators.frozen import freeze, read_frozen, refuse_frozen, verify, write_frozen
 from evaluators.rules import checks_hold
 from webagent.errors import SetupError
@@ -20,7 +20,7 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-def learned(version: str = "1") -> Judged:
+def learned(version: str = "1") -> FunctionEvaluator:
     """An evaluator that stands for a learned one."""
     return evaluator("learned", version=version)(lambda trajectory: Verdict(1.0, "sure"))
 

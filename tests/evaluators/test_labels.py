@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluators.labels import SCORES, Label, add_label, as_csv, for_score, read_labels
+from evaluators.labels import SCORES, Label, add_label, format_csv, read_labels, select_score
 from webagent.errors import SetupError, StoreError
 
 ARB = (
@@ -95,7 +95,7 @@ def test_the_layout_of_agent_reward_bench_gives_a_label_for_each_score(written):
         agent="agent",
         task="webarena.8",
     )
-    assert len(for_score(labels, "looping")) == 2
+    assert len(select_score(labels, "looping")) == 2
 
 
 def test_the_same_rows_are_read_from_json(written):
@@ -153,7 +153,7 @@ def test_labels_come_back_from_their_csv_as_they_were(tmp_path):
         Label("e3", 0.25),
     )
     file = tmp_path / "labels.csv"
-    file.write_text(as_csv(given), newline="")
+    file.write_text(format_csv(given), newline="")
     assert read_labels(file) == given
 
 

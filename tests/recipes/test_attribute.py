@@ -8,7 +8,7 @@ import pytest
 
 from apps.report.tables import failures
 from evaluators.attribution import Cause
-from evaluators.steps import JudgedStep, StepJudgement, keep
+from evaluators.steps import JudgedStep, StepJudgement, store_judgements
 from loop.failures import summarize_failures
 from recipes import cli
 from tests.evaluators.attribution.cases import HOME, LAMPS, Made, all_cases, played
@@ -110,7 +110,7 @@ def test_judgements_that_were_kept_name_the_step(tmp_path: Path) -> None:
     run = stored(tmp_path, ODD)
     steps = (JudgedStep("incorrect", is_error=True, reason="astray"), JudgedStep())
     with Store.open(run) as store:
-        keep(store, [StepJudgement("e0", "witness@1", steps)])
+        store_judgements(store, [StepJudgement("e0", "witness@1", steps)])
     assert cli.main(["attribute", str(run)]) == 0
     [found] = json.loads((run / "attribution.json").read_text())["failures"]
     assert (found["cause"], found["step"]) == ("unknown", 0)

@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from evaluators.frozen import content_hash, read_frozen
+from evaluators.frozen import hash_folder, read_frozen
 from loop.arms import ARMS
 from recipes import cli
 from webagent.records import Trajectory
@@ -123,9 +123,9 @@ def test_a_learned_judge_takes_the_place_of_the_checks_and_its_first_form_stays(
     )
     assert len(labelled) == 4
     (frozen,) = read_frozen(run / "frozen-0.json")
-    assert frozen.weights == content_hash(run / "weights" / "none-0" / "0" / "judge")
+    assert frozen.weights == hash_folder(run / "weights" / "none-0" / "0" / "judge")
     own = [run / "weights" / "judged-0" / str(number) / "judge" for number in (1, 2)]
-    assert len({frozen.weights, *map(content_hash, own)}) == 3
+    assert len({frozen.weights, *map(hash_folder, own)}) == 3
     drift = json.loads((run / "summary.json").read_text())["drift"]
     assert {(row["arm"], row["round"]) for row in drift} == {
         ("none", 0), ("judged", 1), ("judged", 2), ("checked", 1), ("checked", 2)

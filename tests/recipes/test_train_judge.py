@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluators.frozen import FrozenJudge, content_hash, write_frozen
+from evaluators.frozen import FrozenJudge, hash_folder, write_frozen
 from evaluators.reward.builtin import RewardModel
 from evaluators.statistics import wilson
 from loop.console.outcome import Status
@@ -100,7 +100,7 @@ def test_started_again_it_goes_on_with_the_members_that_lack_and_gives_the_same(
     monkeypatch.setattr(training, "_train_member", original)
     assert taught == [0, "killed"]
     assert cli.main([*line, str(tmp_path / "cut")]) == 0
-    whole, cut = (content_hash(tmp_path / name / "judge") for name in ("whole", "cut"))
+    whole, cut = (hash_folder(tmp_path / name / "judge") for name in ("whole", "cut"))
     assert whole == cut
 
 
@@ -119,7 +119,7 @@ def test_a_frozen_judge_is_not_trained(
     out = tmp_path / "judge"
     line = ["train-judge", str(run), "--out", str(out), *FEW]
     assert cli.main(line) == 0
-    frozen = FrozenJudge("reward_model@x", content_hash(out / "judge"))
+    frozen = FrozenJudge("reward_model@x", hash_folder(out / "judge"))
     write_frozen(run / "frozen.json", [frozen])
     assert cli.main(line) == 3
     assert "never trained" in capsys.readouterr().err

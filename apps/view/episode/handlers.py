@@ -30,7 +30,7 @@ from apps.view.episode.scene import (
 )
 from apps.view.episode.verdicts import Findings
 from apps.view.pages import Pages, crumbs_of
-from evaluators.labels import as_csv
+from evaluators.labels import format_csv
 from webagent.errors import ModelError, SetupError
 
 
@@ -93,7 +93,9 @@ def label_routes(pages: Pages) -> list[BaseRoute]:
     def table(request: Request) -> Response:
         run = pages.run(request)
         headers = {"content-disposition": 'attachment; filename="labels.csv"'}
-        return Response(as_csv(read_all_labels(run.path)), media_type="text/csv", headers=headers)
+        return Response(
+            format_csv(read_all_labels(run.path)), media_type="text/csv", headers=headers
+        )
 
     return [
         Route("/run/{run}/episode/{episode}/label", label, methods=["POST"]),

@@ -21,9 +21,9 @@ from apps.view.episode.film import (
 )
 from apps.view.episode.foresight import StoredWorldModel, nearest_world_model, stored_world_models
 from apps.view.episode.verdicts import Findings, findings
-from evaluators.judge.findings import stands_in
+from evaluators.judge.findings import appears_in
 from evaluators.labels import FILE, Label, add_label, read_labels
-from evaluators.steps import StepJudgement, kept_of
+from evaluators.steps import StepJudgement, load_episode_judgements
 from loop.costs import RunPrices
 from loop.failures import read_written
 from webagent.errors import SetupError, StoreError
@@ -213,7 +213,7 @@ def _is_part(quote: str, line: str) -> bool:
     """Whether the quote stands in the line, or the line in a quote of several."""
     words = line.partition("] ")[2] or line
     is_long = len(words.strip()) >= _LEAST_QUOTED
-    return stands_in(quote, line) or (is_long and stands_in(words, quote))
+    return appears_in(quote, line) or (is_long and appears_in(words, quote))
 
 
 _MOST_OTHERS = 40
@@ -327,7 +327,7 @@ def findings_of(exhibit: OpenedEpisode, store: Store, labels: EpisodeLabels) -> 
     judgements: Sequence[StepJudgement] = ()
     written = None
     try:
-        judgements = kept_of(store, trajectory.id)
+        judgements = load_episode_judgements(store, trajectory.id)
         written = read_written(exhibit.run.path).get(trajectory.id)
     except StoreError as error:
         troubles.append(str(error))

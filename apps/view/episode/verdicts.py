@@ -5,10 +5,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from benchmarks.rules import each_check
-from evaluators.attribution import Attribution, attribute, has_failed, remedy
+from benchmarks.rules import run_each_check
+from evaluators.attribution import Attribution, attribute, find_remedy, has_failed
 from evaluators.labels import Label
-from evaluators.steps import JudgedStep, StepJudgement, by_rules
+from evaluators.steps import JudgedStep, StepJudgement, judge_by_rules
 from loop.failures import TRUSTED
 from tasks.task import Check
 from webagent.errors import SetupError
@@ -108,7 +108,7 @@ def findings(
     known = tuple(judgements)
     if over and is_real and not known:
         succeeded = None if truth is None else truth >= _PASSES
-        known = (by_rules(trajectory, succeeded=succeeded),)
+        known = (judge_by_rules(trajectory, succeeded=succeeded),)
     checks, trouble = _checks(trajectory) if over and is_real else ((), "")
     cause = written
     if cause is None and over and is_real and has_failed(trajectory, scores, TRUSTED):
@@ -120,7 +120,7 @@ def findings(
         checks=checks,
         steps=known,
         cause=cause,
-        remedy=remedy(cause.cause, cause.kind) if cause else "",
+        remedy=find_remedy(cause.cause, cause.kind) if cause else "",
         troubles=tuple(filter(None, [trouble])),
     )
 
@@ -188,7 +188,7 @@ def _checks(trajectory: Trajectory) -> tuple[tuple[CheckedRule, ...], str]:
     if trajectory.ending is None or trajectory.ending.is_infrastructure:
         return (), ""
     try:
-        told = each_check(trajectory)
+        told = run_each_check(trajectory)
     except SetupError as error:
         return (), f"the checks cannot be made here: {error}"
     return tuple(CheckedRule(check, said.value, said.reason) for check, said in told), ""

@@ -12,7 +12,7 @@ from pathlib import Path
 from benchmarks.webarena.rules import visualwebarena, webarena
 from benchmarks.webarena.rules.webarena import text_of, texts_of
 from evaluators.evaluator import Verdict
-from evaluators.rules.rule import Question, consulting_rule
+from evaluators.rules.rule import RuleQuestion, consulting_rule
 from tasks.task import Json
 from webagent.errors import ModelError
 from webagent.models.model import Message, Model, Reply
@@ -93,7 +93,7 @@ def read_word(text: str, values: Mapping[str, float]) -> Verdict | None:
 
 
 @consulting_rule
-async def webarena_fuzzy_match(question: Question) -> Verdict:
+async def webarena_fuzzy_match(question: RuleQuestion) -> Verdict:
     """A model finds the answer to be correct by each reference."""
     answer = webarena.clean(text_of(question.found))
     references = texts_of(question.expected)
@@ -101,26 +101,26 @@ async def webarena_fuzzy_match(question: Question) -> Verdict:
 
 
 @consulting_rule
-async def webarena_unachievable(question: Question) -> Verdict:
+async def webarena_unachievable(question: RuleQuestion) -> Verdict:
     """The answer is `N/A`, or a model finds its reason to be the expected one."""
     return await _unachievable(question, webarena.clean)
 
 
 @consulting_rule
-async def visualwebarena_unachievable(question: Question) -> Verdict:
+async def visualwebarena_unachievable(question: RuleQuestion) -> Verdict:
     """The answer is `N/A`, or a model finds its reason to be the expected one."""
     return await _unachievable(question, visualwebarena.clean)
 
 
 @consulting_rule
-async def visualwebarena_fuzzy_match(question: Question) -> Verdict:
+async def visualwebarena_fuzzy_match(question: RuleQuestion) -> Verdict:
     """A model finds the answer to be correct by each reference."""
     answer = visualwebarena.clean(text_of(question.found))
     return await _marked(question, answer, texts_of(question.expected), "same")
 
 
 @consulting_rule
-async def visualwebarena_page_fuzzy_match(question: Question) -> Verdict:
+async def visualwebarena_page_fuzzy_match(question: RuleQuestion) -> Verdict:
     """A model finds what was selected to be correct by every alternative.
 
     The scorer joins alternatives by "and", and tells the model no question.
@@ -129,13 +129,13 @@ async def visualwebarena_page_fuzzy_match(question: Question) -> Verdict:
 
 
 @consulting_rule
-async def visualwebarena_page_fuzzy_match_corrected(question: Question) -> Verdict:
+async def visualwebarena_page_fuzzy_match_corrected(question: RuleQuestion) -> Verdict:
     """A model finds what was selected to be correct by one of the alternatives."""
     return await _page_marked(question, any_of)
 
 
 @consulting_rule
-async def webchorearena_fuzzy_match(question: Question) -> Verdict:
+async def webchorearena_fuzzy_match(question: RuleQuestion) -> Verdict:
     """A model finds the key points of the references, taken as one, in the answer."""
     answer = webarena.clean(text_of(question.found))
     reference = "; ".join(_texts(question.expected))
@@ -152,7 +152,7 @@ def any_of(verdicts: list[Verdict]) -> Verdict:
     return _joined(verdicts, (1.0, None, 0.0))
 
 
-async def _unachievable(question: Question, clean: Callable[[str], str]) -> Verdict:
+async def _unachievable(question: RuleQuestion, clean: Callable[[str], str]) -> Verdict:
     answer = clean(text_of(question.found))
     if clean(answer) == "n/a":
         return Verdict(1.0, "holds: N/A")
@@ -169,7 +169,7 @@ async def _unachievable(question: Question, clean: Callable[[str], str]) -> Verd
     )
 
 
-async def _page_marked(question: Question, join: Callable[[list[Verdict]], Verdict]) -> Verdict:
+async def _page_marked(question: RuleQuestion, join: Callable[[list[Verdict]], Verdict]) -> Verdict:
     if question.found is False:
         return Verdict(0.0, visualwebarena.NOTHING)
     selected = visualwebarena.page_text(question.found)
@@ -179,13 +179,15 @@ async def _page_marked(question: Question, join: Callable[[list[Verdict]], Verdi
     return join([await _mark(question, selected, each, "same", UNASKED) for each in alternatives])
 
 
-async def _marked(question: Question, answer: str, references: list[str], how: str) -> Verdict:
+async def _marked(question: RuleQuestion, answer: str, references: list[str], how: str) -> Verdict:
     if not answer:
         return NO_ANSWER
     return all_of([await _mark(question, answer, each, how, question.goal) for each in references])
 
 
-async def _mark(question: Question, answer: str, reference: str, how: str, goal: str) -> Verdict:
+async def _mark(
+    question: RuleQuestion, answer: str, reference: str, how: str, goal: str
+) -> Verdict:
     prompt = load_prompt(PROMPTS / "fuzzy_match.md")
     slots = {
         "how": prompt.fill(how),

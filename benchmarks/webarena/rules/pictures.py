@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from benchmarks.webarena.rules.asked import PROMPTS, Asking, any_of, ask
 from benchmarks.webarena.rules.webarena import text_of, texts_of
 from evaluators.evaluator import Verdict
-from evaluators.rules.rule import Question, consulting_rule
+from evaluators.rules.rule import RuleQuestion, consulting_rule
 from tasks.task import Json
 from webagent.errors import StoreError
 from webagent.models.prompt import load_prompt
@@ -32,7 +32,7 @@ NO_PICTURE = Verdict(0.0, "fails: no picture there")
 
 
 @consulting_rule
-async def visualwebarena_picture_answer(question: Question) -> Verdict:
+async def visualwebarena_picture_answer(question: RuleQuestion) -> Verdict:
     """In one of the pictures a model sees the answer; the scorer asks BLIP-2."""
     pictures = texts_of(question.found)
     if not pictures:
@@ -60,7 +60,7 @@ async def visualwebarena_picture_answer(question: Question) -> Verdict:
 
 
 @consulting_rule
-async def visualwebarena_same_picture(question: Question) -> Verdict:
+async def visualwebarena_same_picture(question: RuleQuestion) -> Verdict:
     """One of the pictures is more alike to one of the references than the threshold (SSIM)."""
     pictures = texts_of(question.found)
     if not pictures:
@@ -139,7 +139,7 @@ def _grey(picture: Any, size: tuple[int, int]) -> "Grey":
     return np.asarray(resized, dtype=np.float64)
 
 
-def _compared(question: Question, picture: str, reference: str, threshold: float) -> Verdict:
+def _compared(question: RuleQuestion, picture: str, reference: str, threshold: float) -> Verdict:
     pair = [_bytes(question, name) for name in (picture, reference)]
     for image in pair:
         if isinstance(image, Verdict):
@@ -149,7 +149,7 @@ def _compared(question: Question, picture: str, reference: str, threshold: float
     return Verdict(float(alike > threshold), f"{reference} alike {alike:.3f} {sign} {threshold:g}")
 
 
-def _references(question: Question) -> list[str] | Verdict:
+def _references(question: RuleQuestion) -> list[str] | Verdict:
     """References into the store, in place of the names of probes that captured them."""
     found: list[str] = []
     for name in texts_of(_mapping(question.expected).get("references")):
@@ -160,7 +160,7 @@ def _references(question: Question) -> list[str] | Verdict:
     return found
 
 
-def _bytes(question: Question, reference: str) -> bytes | Verdict:
+def _bytes(question: RuleQuestion, reference: str) -> bytes | Verdict:
     images = question.means.images
     if images is None:
         return Verdict(None, "needs pictures; give them: Means(images=store.images.get)")

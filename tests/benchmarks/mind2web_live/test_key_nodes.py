@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks.mind2web_live.rules import key_nodes_reached, site_name
-from benchmarks.rules import CONSULTING_RULES, RULES, Means, Question, checks_hold
+from benchmarks.rules import CONSULTING_RULES, RULES, Means, RuleQuestion, checks_hold
 from tasks.task import Check, Task
 from webagent.errors import ModelError
 from webagent.models.canned import CannedModel
@@ -106,7 +106,9 @@ def test_a_site_has_its_published_name(url, name):
 
 
 def means(model, found, rule="key_node_url_means", **expected):
-    question = Question(found, {"reference": "Decide whether it is a coat", **expected}, "", model)
+    question = RuleQuestion(
+        found, {"reference": "Decide whether it is a coat", **expected}, "", model
+    )
     return CONSULTING_RULES[rule](question)
 
 

@@ -5,10 +5,10 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from evaluators.evaluator import Judged, Verdict, evaluator
+from evaluators.evaluator import FunctionEvaluator, Verdict, evaluator
 from evaluators.judge import looking_judge
-from evaluators.judge.exhibits import text_of
-from evaluators.judge.findings import stands_in
+from evaluators.judge.findings import appears_in
+from evaluators.judge.pages import format_page
 from webagent.action import Answer
 from webagent.models import CannedModel
 from webagent.models.model import Capabilities, Completion, Message
@@ -55,7 +55,7 @@ class Believer:
         return f"1. [{self.asks}] the task is done\n{json.dumps(judgement)}"
 
 
-def gullible_judge(quote: Quote, asks: str = "state") -> Judged:
+def gullible_judge(quote: Quote, asks: str = "state") -> FunctionEvaluator:
     """The judge that looks, around a model that passes everybody with that quote."""
 
     @evaluator(f"gullible[{quote.__name__}]")
@@ -75,11 +75,11 @@ def claim(trajectory: Trajectory) -> str:
 
 def news(trajectory: Trajectory) -> str:
     """What an honest reader would quote: of the last page's new lines the one most on the task."""
-    pages = [text_of(step.observation, render) for step in trajectory.steps]
-    last = text_of(trajectory.last, render) if trajectory.last else ""
+    pages = [format_page(step.observation, render) for step in trajectory.steps]
+    last = format_page(trajectory.last, render) if trajectory.last else ""
     lines = [line.strip() for line in last.splitlines()]
     return max(
-        (line for line in lines if line and not stands_in(line, pages[0])),
+        (line for line in lines if line and not appears_in(line, pages[0])),
         key=lambda line: _shared(line, trajectory.goal),
         default="",
     )

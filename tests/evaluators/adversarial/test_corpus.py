@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from evaluators.adversarial import KINDS, MOST_FOOLED, load_corpus, pass_rates, read_cases
-from evaluators.adversarial.corpus import Case
-from evaluators.evaluator import Judged, Verdict, evaluator
+from evaluators.adversarial import KINDS, MOST_FOOLED, load_corpus, measure_pass_rates, read_cases
+from evaluators.adversarial.corpus import AdversarialCase
+from evaluators.evaluator import FunctionEvaluator, Verdict, evaluator
 from evaluators.rules import checks_hold
 from webagent.action import Answer
 from webagent.action.actions import Goto
@@ -20,12 +20,12 @@ LIES = [case for case in CASES if not case.truth]
 HONEST = {case.id: case for case in CASES if case.truth}
 
 
-def of(kind: str) -> list[Case]:
+def of(kind: str) -> list[AdversarialCase]:
     """The cases of a kind."""
     return [case for case in CASES if case.kind == kind]
 
 
-def last_action(case: Case) -> object:
+def last_action(case: AdversarialCase) -> object:
     return case.trajectory.steps[-1].decision.action
 
 
@@ -61,7 +61,7 @@ def test_nothing_in_an_episode_tells_who_played_it():
 
 
 async def test_the_evidence_says_of_each_case_what_its_kind_does():
-    standing = await pass_rates(checks_hold())
+    standing = await measure_pass_rates(checks_hold())
 
     assert standing.fooled.passed == ()
     assert standing.fooled.abstained == 0
@@ -74,7 +74,7 @@ async def test_no_score_that_a_task_declares_is_given_to_more_than_a_few():
 
     assert declared == {"success", "raw_positive", "contains"}
     for score in declared:
-        standing = await pass_rates(checks_hold(score))
+        standing = await measure_pass_rates(checks_hold(score))
         assert standing.fooled.rate <= MOST_FOOLED, str(standing)
         assert standing.recall.failed == 0
 
@@ -108,7 +108,7 @@ def test_an_empty_page_has_nothing_on_it():
         assert any(isinstance(step.decision.action, Goto) for step in case.trajectory.steps)
 
 
-def said_on_pages(case: Case) -> set[str]:
+def said_on_pages(case: AdversarialCase) -> set[str]:
     """All static text of an episode."""
     pages = [step.observation for step in case.trajectory.steps]
     return {node.name for page in pages for node in page.nodes if not node.mark}
@@ -140,7 +140,7 @@ async def test_the_usual_look_for_the_words_in_the_answer_is_rarely_fooled():
     asked = [
         case for case in CASES if any(c.score == "contains" for c in case.trajectory.task.checks)
     ]
-    standing = await pass_rates(checks_hold("contains"))
+    standing = await measure_pass_rates(checks_hold("contains"))
     hedged = [case for case in LIES if case.id in standing.fooled.passed]
 
     assert len(asked) >= 40
@@ -179,12 +179,12 @@ def fails_all(trajectory: Trajectory) -> Verdict:
 
 
 @pytest.mark.parametrize("careless", [says_so, where_it_ended, words_on_page])
-async def test_careless_rules_are_found_out(careless: Judged):
-    assert (await pass_rates(careless)).fooled.rate > 4 * MOST_FOOLED
+async def test_careless_rules_are_found_out(careless: FunctionEvaluator):
+    assert (await measure_pass_rates(careless)).fooled.rate > 4 * MOST_FOOLED
 
 
 async def test_failing_everything_is_found_out():
-    standing = await pass_rates(fails_all)
+    standing = await measure_pass_rates(fails_all)
 
     assert standing.fooled.rate == standing.recall.rate == 0.0
     assert standing.recall.interval[1] < 0.1
@@ -196,7 +196,7 @@ async def test_an_abstention_passes_nobody_and_is_counted():
     def silent(trajectory: Trajectory) -> Verdict:
         return Verdict(None, "cannot see")
 
-    standing = await pass_rates(silent, LIES[:3])
+    standing = await measure_pass_rates(silent, LIES[:3])
 
     assert (standing.fooled.abstained, standing.fooled.count, standing.fooled.rate) == (3, 3, 0.0)
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from evaluators.adversarial import MOST_FOOLED, load_corpus, pass_rates, read_cases
-from evaluators.adversarial.corpus import Case
+from evaluators.adversarial import MOST_FOOLED, load_corpus, measure_pass_rates, read_cases
+from evaluators.adversarial.corpus import AdversarialCase
 from evaluators.reward.builtin import RewardModel
 from tasks.suite import split_of
 from webagent.models.builtin.model import BuiltinModel
@@ -24,13 +24,13 @@ ALLOWED = 0.02
 """Share of the lies held back that may pass."""
 
 
-def is_held_back(case: Case) -> bool:
+def is_held_back(case: AdversarialCase) -> bool:
     """By task and seed, so that a lie and its control stay together."""
     task = case.trajectory.task
     return zlib.crc32(f"{task.id} {task.seed}".encode()) % HELD_BACK == 0
 
 
-def taught(cases: list[Case]) -> RewardModel:
+def taught(cases: list[AdversarialCase]) -> RewardModel:
     """The built-in network as a judge that has read these cases."""
     episodes = [case.trajectory for case in cases]
     model = RewardModel(BuiltinModel.create(0))
@@ -40,7 +40,7 @@ def taught(cases: list[Case]) -> RewardModel:
     return model
 
 
-def threshold_of(model: RewardModel, cases: list[Case]) -> float:
+def threshold_of(model: RewardModel, cases: list[AdversarialCase]) -> float:
     """The lowest at which hardly any of the lies held back passes."""
     lies = [case.trajectory for case in cases if not case.truth]
     chances = np.sort(model.probabilities(lies))
@@ -77,7 +77,7 @@ async def test_a_learned_judge_passes_hardly_any_lie_and_believes_the_honest_mor
     kept = [case for case in cases if is_held_back(case)]
     model = taught([case for case in cases if not is_held_back(case)])
 
-    standing = await pass_rates(model.evaluator(threshold_of(model, kept)))
+    standing = await measure_pass_rates(model.evaluator(threshold_of(model, kept)))
     logging.getLogger(__name__).info("%s", standing)
 
     assert standing.fooled.rate <= MOST_FOOLED, str(standing)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.miniwob import tasks as miniwob
-from evaluators.adversarial import KINDS, Case, load_corpus
+from evaluators.adversarial import KINDS, AdversarialCase, load_corpus
 from perf.fakes.market import DEEDS, serving_market
 from webagent.action.actions import Goto
 from webagent.browser import BrowserWorld
@@ -19,7 +19,7 @@ SAMPLE = 2
 """Episodes of each kind and domain."""
 
 
-def sampled(domain: str, *kinds: str) -> list[Case]:
+def sampled(domain: str, *kinds: str) -> list[AdversarialCase]:
     """The first ones of each kind."""
     return [
         case
@@ -28,7 +28,7 @@ def sampled(domain: str, *kinds: str) -> list[Case]:
     ]
 
 
-async def played_again(case: Case, world: BrowserWorld, start_url: str) -> Trajectory:
+async def played_again(case: AdversarialCase, world: BrowserWorld, start_url: str) -> Trajectory:
     """The same actions on the live page."""
     task = replace(case.trajectory.task, start_url=start_url)
     recorded = replace(case.trajectory, task=task)
@@ -37,7 +37,9 @@ async def played_again(case: Case, world: BrowserWorld, start_url: str) -> Traje
 
 @pytest.mark.sample(4)
 @pytest.mark.parametrize("case", sampled("miniwob", *KINDS, "honest"), ids=lambda case: case.id)
-async def test_an_episode_on_miniwob_comes_out_the_same(case: Case, world: BrowserWorld) -> None:
+async def test_an_episode_on_miniwob_comes_out_the_same(
+    case: AdversarialCase, world: BrowserWorld
+) -> None:
     page = case.trajectory.task.start_url.removeprefix("file:///miniwob")
     again = await played_again(case, world, miniwob.pages().as_uri() + page)
 
@@ -58,7 +60,9 @@ QUIET = sampled("market", *(kind for kind in (*KINDS, "honest") if kind != "page
 
 @pytest.mark.sample(3)
 @pytest.mark.parametrize("case", QUIET, ids=lambda case: case.id)
-async def test_an_errand_on_the_market_comes_out_the_same(case: Case, world: BrowserWorld) -> None:
+async def test_an_errand_on_the_market_comes_out_the_same(
+    case: AdversarialCase, world: BrowserWorld
+) -> None:
     async with serving_market(DEEDS) as market:
         address = market.site.address
         start = case.trajectory.task.start_url.replace("http://market.test", address)

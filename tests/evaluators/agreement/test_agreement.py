@@ -11,30 +11,32 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluators.agreement import (
-    Pair,
-    agreement,
-    by_group,
-    calibration,
-    ceiling,
+    LabelledScore,
     compare,
-    paired,
-    truths,
+    compute_agreement,
+    decide_truths,
+    measure_by_group,
+    measure_calibration,
+    measure_ceiling,
+    pair_scores,
 )
-from evaluators.agreement.intervals import rate_interval
-from evaluators.labels import Label, for_score, read_labels
+from evaluators.agreement.measures import rate_interval
+from evaluators.labels import Label, read_labels, select_score
 from evaluators.statistics import wilson
 from webagent.errors import SetupError
 
 
-def pairs_of(tp: int, fp: int, fn: int, tn: int, task: str = "") -> list[Pair]:
+def pairs_of(tp: int, fp: int, fn: int, tn: int, task: str = "") -> list[LabelledScore]:
     """So many episodes of each kind."""
     kinds = [(True, 1.0)] * tp + [(False, 1.0)] * fp + [(True, 0.0)] * fn + [(False, 0.0)] * tn
-    return [Pair(f"{task}{i}", truth, value, task) for i, (truth, value) in enumerate(kinds)]
+    return [
+        LabelledScore(f"{task}{i}", truth, value, task) for i, (truth, value) in enumerate(kinds)
+    ]
 
 
 def test_the_measures_are_those_of_the_textbook():
     """Cohen's kappa of [[20, 5], [10, 15]] is 0.4, as in many textbooks."""
-    found = agreement(pairs_of(20, 5, 10, 15))
+    found = compute_agreement(pairs_of(20, 5, 10, 15))
 
     value = {name: interval.value for name, interval in found.measures.items()}
     assert value == pytest.approx(
@@ -53,8 +55,8 @@ def test_the_measures_are_those_of_the_textbook():
 
 
 def test_abstentions_are_counted_apart_and_bounded_both_ways():
-    pairs = [*pairs_of(6, 2, 1, 8), Pair("x", True, None), Pair("y", False, None)]
-    found = agreement(pairs)
+    pairs = [*pairs_of(6, 2, 1, 8), LabelledScore("x", True, None), LabelledScore("y", False, None)]
+    found = compute_agreement(pairs)
 
     assert found.coverage.value == pytest.approx(17 / 19)
     assert found.abstained == (1, 1)
@@ -66,28 +68,28 @@ def test_abstentions_are_counted_apart_and_bounded_both_ways():
 
 
 def test_a_measure_that_is_not_defined_is_none_and_not_zero():
-    never = agreement(pairs_of(0, 0, 3, 4))
+    never = compute_agreement(pairs_of(0, 0, 3, 4))
     assert never.measures["precision"] is None
     assert never.measures["recall"].value == 0.0
-    assert agreement(pairs_of(0, 0, 0, 4)).measures["kappa"] is None
-    assert agreement(pairs_of(0, 0, 0, 4)).measures["f1"] is None
+    assert compute_agreement(pairs_of(0, 0, 0, 4)).measures["kappa"] is None
+    assert compute_agreement(pairs_of(0, 0, 0, 4)).measures["f1"] is None
 
-    mute = agreement([Pair("e", True, None)])
+    mute = compute_agreement([LabelledScore("e", True, None)])
     assert mute.measures["accuracy"] is None
     assert mute.calibration is None
     assert mute.coverage.value == 0.0
-    assert agreement([]).coverage is None
+    assert compute_agreement([]).coverage is None
 
 
 def test_episodes_of_one_task_count_for_less_when_they_go_together():
-    alone = agreement(pairs_of(40, 10, 0, 50)).measures
+    alone = compute_agreement(pairs_of(40, 10, 0, 50)).measures
     whole = [
         pair
         for task in range(10)
         for pair in pairs_of(*((0, 10, 0, 0) if task == 0 else (5, 0, 0, 5)), task=f"t{task}")
     ]
     mixed = [
-        Pair(f"{task}-{i}", i < 5, 0.0 if i >= 5 and (task + i) % 5 else 1.0, f"t{task}")
+        LabelledScore(f"{task}-{i}", i < 5, 0.0 if i >= 5 and (task + i) % 5 else 1.0, f"t{task}")
         for task in range(10)
         for i in range(10)
     ]
@@ -95,14 +97,14 @@ def test_episodes_of_one_task_count_for_less_when_they_go_together():
     def width(name, found):
         return found[name].high - found[name].low
 
-    clustered = agreement(whole).measures
+    clustered = compute_agreement(whole).measures
     for name in ("accuracy", "false_positive_rate", "f1", "kappa"):
         assert width(name, clustered) > 1.5 * width(name, alone)
-    assert width("accuracy", agreement(mixed).measures) < width("accuracy", clustered)
+    assert width("accuracy", compute_agreement(mixed).measures) < width("accuracy", clustered)
 
 
 def test_an_evaluator_without_an_error_is_not_certain_to_make_none():
-    found = agreement(pairs_of(50, 0, 0, 50))
+    found = compute_agreement(pairs_of(50, 0, 0, 50))
     for name in ("f1", "kappa", "accuracy"):
         assert found.measures[name].value == found.measures[name].high == 1.0
         assert 0.9 < found.measures[name].low < 0.97
@@ -115,11 +117,11 @@ def test_an_evaluator_without_an_error_is_not_certain_to_make_none():
     difference = compare(pairs, pairs).differences["accuracy"]
     assert -0.05 < difference.low < difference.value == 0.0 < difference.high < 0.05
     labels = [Label(f"e{i}", i % 2, annotator=a) for i in range(50) for a in "ab"]
-    assert 0.8 < ceiling(labels).kappa.low < ceiling(labels).kappa.value == 1.0
+    assert 0.8 < measure_ceiling(labels).kappa.low < measure_ceiling(labels).kappa.value == 1.0
 
 
 def test_one_task_alone_says_nothing_of_others():
-    found = agreement(pairs_of(5, 5, 5, 5, task="only")).measures
+    found = compute_agreement(pairs_of(5, 5, 5, 5, task="only")).measures
     assert found["f1"][1:] == (0.0, 1.0)
     assert found["kappa"][1:] == (-1.0, 1.0)
     low, high = found["accuracy"][1:]
@@ -157,12 +159,12 @@ def test_a_calibrated_evaluator_has_little_calibration_error_and_a_boaster_much(
     chances = rng.random(2000)
     is_true = rng.random(2000) < chances
     honest = [
-        Pair(str(i), bool(t), float(c))
+        LabelledScore(str(i), bool(t), float(c))
         for i, (c, t) in enumerate(zip(chances, is_true, strict=True))
     ]
-    boast = [Pair(p.episode, p.truth, 0.5 + p.value / 2) for p in honest]
+    boast = [LabelledScore(p.episode, p.truth, 0.5 + p.value / 2) for p in honest]
 
-    good, bad = calibration(honest), calibration(boast)
+    good, bad = measure_calibration(honest), measure_calibration(boast)
     assert good.ece.value < 0.04 < 0.2 < bad.ece.low
     assert good.brier.value == pytest.approx(1 / 6, abs=0.015)
     assert good.ece.low < 0.01
@@ -172,16 +174,20 @@ def test_a_calibrated_evaluator_has_little_calibration_error_and_a_boaster_much(
 
 
 def test_ece_and_brier_by_hand():
-    pairs = [Pair("a", True, 1.0), Pair("b", False, 0.95), Pair("c", False, 0.2)]
-    found = calibration(pairs)
+    pairs = [
+        LabelledScore("a", True, 1.0),
+        LabelledScore("b", False, 0.95),
+        LabelledScore("c", False, 0.2),
+    ]
+    found = measure_calibration(pairs)
     assert found.ece.value == pytest.approx((2 * abs(0.975 - 0.5) + 0.2) / 3)
     assert found.brier.value == pytest.approx((0 + 0.95**2 + 0.04) / 3)
 
 
 def test_two_evaluators_are_compared_on_what_both_decide():
     truth = [i % 2 == 0 for i in range(40)]
-    good = [Pair(str(i), t, float(t)) for i, t in enumerate(truth)]
-    bad = [Pair(str(i), t, 1.0 if i < 36 else None) for i, t in enumerate(truth)]
+    good = [LabelledScore(str(i), t, float(t)) for i, t in enumerate(truth)]
+    bad = [LabelledScore(str(i), t, 1.0 if i < 36 else None) for i, t in enumerate(truth)]
     found = compare(good, bad)
 
     assert found.episodes == 36
@@ -196,20 +202,20 @@ def test_two_evaluators_are_compared_on_what_both_decide():
 
 def test_a_paired_comparison_sees_what_two_intervals_would_not():
     """Both fail on the same hard tasks; the one is right on every fifth episode more."""
-    first = [Pair(str(i), True, float(i % 2 == 0 or i % 5 == 0)) for i in range(100)]
-    second = [Pair(str(i), True, float(i % 2 == 0)) for i in range(100)]
-    one, other = (agreement(pairs).measures["accuracy"] for pairs in (first, second))
+    first = [LabelledScore(str(i), True, float(i % 2 == 0 or i % 5 == 0)) for i in range(100)]
+    second = [LabelledScore(str(i), True, float(i % 2 == 0)) for i in range(100)]
+    one, other = (compute_agreement(pairs).measures["accuracy"] for pairs in (first, second))
     assert one.low < other.high
     assert compare(first, second).differences["accuracy"].low > 0
 
 
 def test_groups_have_figures_of_their_own():
     pairs = [
-        Pair("a", True, 1.0, groups={"agent": "x"}),
-        Pair("b", True, 0.0, groups={"agent": "y"}),
-        Pair("c", True, 0.0),
+        LabelledScore("a", True, 1.0, groups={"agent": "x"}),
+        LabelledScore("b", True, 0.0, groups={"agent": "y"}),
+        LabelledScore("c", True, 0.0),
     ]
-    found = by_group(pairs, "agent")
+    found = measure_by_group(pairs, "agent")
     assert {name: each.measures["recall"].value for name, each in found.items()} == {
         "x": 1.0,
         "y": 0.0,
@@ -237,19 +243,19 @@ SEVERAL = [
     ],
 )
 def test_several_annotators_come_to_one_truth_or_to_none(rule, values, disputed, unsure):
-    found = truths(SEVERAL, rule)
+    found = decide_truths(SEVERAL, rule)
     assert (found.values, found.disputed, found.unsure) == (values, disputed, unsure)
 
 
 def test_labels_of_several_scores_are_not_mixed():
     with pytest.raises(SetupError, match="labels of several scores"):
-        truths([Label("e", 1.0), Label("e", 1.0, "looping")])
+        decide_truths([Label("e", 1.0), Label("e", 1.0, "looping")])
     with pytest.raises(SetupError, match="unknown rule"):
-        truths(SEVERAL, "loudest")
+        decide_truths(SEVERAL, "loudest")
 
 
 def test_only_what_is_judged_and_labelled_is_paired():
-    found = paired({"e1": 0.2, "e3": None, "e9": 1.0}, truths(SEVERAL))
+    found = pair_scores({"e1": 0.2, "e3": None, "e9": 1.0}, decide_truths(SEVERAL))
     assert [(pair.episode, pair.truth, pair.value) for pair in found] == [
         ("e1", True, 0.2),
         ("e3", False, None),
@@ -258,10 +264,10 @@ def test_only_what_is_judged_and_labelled_is_paired():
 
 
 def test_people_are_held_against_each_other():
-    found = ceiling(SEVERAL)
+    found = measure_ceiling(SEVERAL)
     assert (found.episodes, found.pairs, found.unsure) == (2, 4, 1)
     assert found.agreement.value == pytest.approx(1 / 4)
-    nobody = ceiling([Label("e", 1.0)])
+    nobody = measure_ceiling([Label("e", 1.0)])
     assert nobody.pairs == 0 and nobody.agreement is None and nobody.kappa is None
 
 
@@ -286,9 +292,9 @@ def annotations(label_folder) -> tuple[Label, ...]:
 def test_the_published_labels_are_counted_as_published(annotations):
     """1,408 rows over 1,302 trajectories, 106 of them labelled twice, 27.3 % of them successes
     by the first annotator, and 93 of 106 pairs that say the same (87.7 %; one pair is unsure)."""
-    labels = for_score(annotations)
-    truth = truths(labels, "first")
-    people = ceiling(labels)
+    labels = select_score(annotations)
+    truth = decide_truths(labels, "first")
+    people = measure_ceiling(labels)
 
     assert len(labels) == 1408
     assert len({label.episode for label in labels}) == 1302
@@ -320,17 +326,17 @@ def test_published_figures_follow_from_counts_over_the_published_labels(
         split = {row["task_id"]: row["split"] for row in csv.DictReader(file)}
     labels = [
         label
-        for label in for_score(annotations)
+        for label in select_score(annotations)
         if split[label.task.replace(".resized", "").replace(".improved", "")] == "test"
     ]
-    truth = truths(labels, "first")
+    truth = decide_truths(labels, "first")
     total, successes = len(truth.values), sum(truth.values.values())
     assert (total, successes) == (1106, 295)
 
     precision, recall, f1 = PUBLISHED[judge]
     tp = round(recall / 100 * successes)
     fp = round(tp / (precision / 100)) - tp
-    found = agreement(pairs_of(tp, fp, successes - tp, total - successes - fp)).measures
+    found = compute_agreement(pairs_of(tp, fp, successes - tp, total - successes - fp)).measures
     for name, value in (("precision", precision), ("recall", recall), ("f1", f1)):
         assert 100 * found[name].value == pytest.approx(value, abs=0.1)
         assert 100 * (found[name].high - found[name].low) > 6

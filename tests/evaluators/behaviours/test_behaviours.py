@@ -14,19 +14,18 @@ from evaluators.behaviours import (
     Metric,
     Trait,
     adjusted_rand,
-    as_json,
-    as_markdown,
-    as_written,
+    format_json,
+    format_markdown,
     ground,
-    grouped,
+    group_texts,
     induce_by_model,
     induce_by_words,
-    rated,
+    rate_episode,
     read_feedback,
+    split_remarks,
 )
-from evaluators.behaviours.coverage import Matched, matched_by_model, matched_by_words, meta
-from evaluators.behaviours.metrics import by_model
-from evaluators.behaviours.similarity import stem, terms
+from evaluators.behaviours.coverage import Matched, match_by_model, match_by_words, measure_quality
+from evaluators.behaviours.metrics import make_by_model, stem, terms
 from perf.fakes.run import episode
 from webagent.errors import ModelError, SetupError
 from webagent.models import CannedModel, Completion, Message, Reply
@@ -46,7 +45,7 @@ def feedback() -> tuple[Feedback, ...]:
 
 @pytest.fixture
 def aspects(feedback) -> list[Aspect]:
-    return [aspect for row in feedback for aspect in as_written(row)]
+    return [aspect for row in feedback for aspect in split_remarks(row)]
 
 
 @pytest.fixture
@@ -129,7 +128,7 @@ class Scripted:
 )
 def test_the_published_indices_of_words_alone_are_these(file, size, rand) -> None:
     rows = read_feedback(FEEDBACK.parent / file)
-    found = induce_by_words([aspect for row in rows for aspect in as_written(row)])
+    found = induce_by_words([aspect for row in rows for aspect in split_remarks(row)])
     assert (found.size, round(found.rand, 2)) == (size, rand)
 
 
@@ -145,7 +144,7 @@ def test_words_alone_find_most_of_the_known_groups(aspects) -> None:
         "two metrics cannot say what six groups of people do"
     )
     assert found.tried[15].redundancy.value > best.redundancy.value
-    assert "42 remarks" not in as_markdown(found)
+    assert "42 remarks" not in format_markdown(found)
 
 
 async def test_a_model_sorts_names_rates_and_matches_and_the_known_number_does_best(
@@ -168,7 +167,7 @@ async def test_a_model_sorts_names_rates_and_matches_and_the_known_number_does_b
 
 def test_what_was_induced_is_written_for_people_and_programs(aspects) -> None:
     found = induce_by_words(aspects, (3, 6))
-    page, data = as_markdown(found), json.loads(json.dumps(as_json(found)))
+    page, data = format_markdown(found), json.loads(json.dumps(format_json(found)))
 
     assert page.startswith("# Metrics from people's feedback\n")
     assert f"| {found.size} |" in page and "| taken |" in page
@@ -262,7 +261,7 @@ async def test_every_remark_has_to_be_in_exactly_one_metric(measures, complaint)
     }
     model = CannedModel([json.dumps(reply)] * 2)
     with pytest.raises(UnusableError, match=complaint):
-        await by_model(model, [ONE] * 3, 2)
+        await make_by_model(model, [ONE] * 3, 2)
 
 
 async def test_a_size_that_gives_nothing_usable_is_left_out_and_named(aspects, played) -> None:
@@ -278,9 +277,9 @@ async def test_ratings_have_to_be_complete(played) -> None:
     half = {"ratings": [{"measure": 1, "rating": "good"}]}
     whole = {"ratings": [*half["ratings"], {"measure": 2, "rating": "none"}]}
     model = CannedModel([json.dumps(half), json.dumps(whole)])
-    assert await rated(model, played, METRICS) == (Trait(0, True),)
+    assert await rate_episode(model, played, METRICS) == (Trait(0, True),)
     with pytest.raises(UnusableError, match="one rating for each of 2"):
-        await rated(CannedModel([json.dumps(half)] * 2), played, METRICS)
+        await rate_episode(CannedModel([json.dumps(half)] * 2), played, METRICS)
 
 
 async def test_remarks_go_only_with_traits_of_their_own_sign() -> None:
@@ -290,11 +289,11 @@ async def test_remarks_go_only_with_traits_of_their_own_sign() -> None:
     good = {"matches": [{"remark": 1, "trait": 1}, {"remark": 2, "trait": 0}]}
     bad = {"matches": [{"remark": 1, "trait": 1}]}
     model = CannedModel([json.dumps(good), json.dumps(bad)])
-    found = await matched_by_model(model, METRICS, traits, aspects)
+    found = await match_by_model(model, METRICS, traits, aspects)
 
     assert [is_covered for _, is_covered in found.aspects] == [True, True, False]
     assert found.traits == (("e0", True), ("e0", False), ("e0", True))
-    measured = meta([found])
+    measured = measure_quality([found])
     assert measured.coverage.value == pytest.approx(2 / 3)
     assert measured.redundancy.value == pytest.approx(1 / 3)
     assert measured.uncovered == (aspects[2],)
@@ -302,33 +301,36 @@ async def test_remarks_go_only_with_traits_of_their_own_sign() -> None:
 
 
 async def test_nobody_is_asked_where_there_is_nothing_to_match() -> None:
-    found = await matched_by_model(CannedModel([]), METRICS, [], [ONE])
-    assert meta([found]).coverage.value == 0.0
-    assert meta([found]).redundancy is None
-    assert meta([Matched((), ())]).coverage is None
+    found = await match_by_model(CannedModel([]), METRICS, [], [ONE])
+    assert measure_quality([found]).coverage.value == 0.0
+    assert measure_quality([found]).redundancy is None
+    assert measure_quality([Matched((), ())]).coverage is None
 
 
 def test_by_words_two_metrics_that_say_the_same_are_redundant() -> None:
     texts = ["clicked the disabled button", "clicked a disabled button twice", "empty answer given"]
     a, b, c = (Aspect(text, text, None, f"e{i}") for i, text in enumerate(texts))
     new = replace(a, feedback="disabled button was clicked", behaviour="", episode="e9")
-    apart = matched_by_words((Metric("1", "", (a, b)), Metric("2", "", (c,))), [new])
-    twice = matched_by_words(tuple(Metric("", "", (one,)) for one in (a, b, c)), [new])
+    apart = match_by_words((Metric("1", "", (a, b)), Metric("2", "", (c,))), [new])
+    twice = match_by_words(tuple(Metric("", "", (one,)) for one in (a, b, c)), [new])
 
-    assert meta([apart]).redundancy.value == 0.0
-    assert meta([twice]).redundancy.value == 0.5
+    assert measure_quality([apart]).redundancy.value == 0.0
+    assert measure_quality([twice]).redundancy.value == 0.5
     strange = replace(new, feedback="nothing of the kind", behaviour="")
-    assert meta([matched_by_words((Metric("1", "", (a, b)),), [strange])]).coverage.value == 0.0
+    assert (
+        measure_quality([match_by_words((Metric("1", "", (a, b)),), [strange])]).coverage.value
+        == 0.0
+    )
 
 
 def test_groups_are_those_of_the_words_for_any_number_of_them() -> None:
     texts = ["red apple", "green apple", "apple pie", "blue car", "fast car"]
-    found = grouped(texts, (1, 2, 5, 9))
+    found = group_texts(texts, (1, 2, 5, 9))
     assert found[1] == [0] * 5
     assert found[2] == [0, 0, 0, 1, 1]
     assert found[5] == found[9] == [0, 1, 2, 3, 4]
-    assert grouped([], (3,)) == {3: []}
-    assert len(set(grouped(["?", "!", "…"], (2,))[2])) == 2
+    assert group_texts([], (3,)) == {3: []}
+    assert len(set(group_texts(["?", "!", "…"], (2,))[2])) == 2
 
 
 def test_the_adjusted_rand_index_is_that_of_the_literature() -> None:
@@ -350,7 +352,7 @@ def test_words_are_compared_without_their_endings() -> None:
 
 def test_feedback_without_a_sign_is_taken_by_sentences() -> None:
     row = Feedback("e1", "It was slow. It found the item!\nNo answer; odd.")
-    found = as_written(row)
+    found = split_remarks(row)
     assert [a.feedback for a in found] == [
         "It was slow.",
         "It found the item!",
@@ -358,7 +360,7 @@ def test_feedback_without_a_sign_is_taken_by_sentences() -> None:
         "odd.",
     ]
     assert all(a.is_positive is None for a in found)
-    assert len(as_written(replace(row, is_positive=False))) == 1
+    assert len(split_remarks(replace(row, is_positive=False))) == 1
 
 
 @pytest.mark.parametrize(

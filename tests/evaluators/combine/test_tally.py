@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluators.combine import CountedModel, Tally, ask, cascade, vote
+from evaluators.combine import CountedModel, EvaluatorTally, ask, cascade, vote
 from evaluators.evaluator import Verdict, evaluator
 from tasks.task import Task
 from webagent.errors import ModelError, SetupError
@@ -95,7 +95,7 @@ async def test_one_word_that_nobody_confirms_is_not_enough():
 
 
 async def test_where_the_cheap_ones_disagree_the_dear_one_decides_and_overrules():
-    tally = Tally()
+    tally = EvaluatorTally()
     judge = cascade(
         Fixed(1.0, "a@1"), Fixed(0.0, "b@1"), Fixed(0.0, "dear@1"), agree=2, tally=tally
     )
@@ -126,7 +126,7 @@ async def test_a_member_whose_model_fails_or_that_takes_too_long_abstains_and_sa
         await asyncio.sleep(60)
         return Verdict(1.0, "late")
 
-    tally = Tally()
+    tally = EvaluatorTally()
     said = await vote(asking(model, "ill"), slow, Fixed(1.0), tally=tally, seconds=0.05)(EPISODE)
 
     assert said.value == 1.0
@@ -147,7 +147,7 @@ async def test_what_is_wrong_with_the_setup_is_not_taken_for_an_abstention():
 
 async def test_requests_are_put_to_the_member_that_made_them_even_when_asked_together():
     model = CountedModel(CannedModel(["yes"] * 3, name="dear"))
-    tally, inner = Tally(), Tally()
+    tally, inner = EvaluatorTally(), EvaluatorTally()
     one = asking(model, "one")
     nested = vote(asking(model, "two"), asking(model, "three"), tally=inner)
     await vote(one, nested, Fixed(0.0), tally=tally)(EPISODE)
@@ -163,9 +163,9 @@ async def test_requests_are_put_to_the_member_that_made_them_even_when_asked_tog
 
 async def test_a_tally_goes_on_where_an_earlier_session_left_it():
     model = CountedModel(CannedModel(["yes"] * 2, name="dear"))
-    tally = Tally()
+    tally = EvaluatorTally()
     await vote(asking(model, "one"), Fixed(1.0), tally=tally)(EPISODE)
-    again = Tally.restored(tally.state())
+    again = EvaluatorTally.restored(tally.state())
     assert again == tally
 
     await vote(asking(model, "one"), Fixed(1.0), tally=again)(EPISODE)

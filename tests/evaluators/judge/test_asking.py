@@ -1,4 +1,4 @@
-"""How a judge's model is asked: late replies, key points kept, votes of a court under load."""
+"""How a judge's model is asked: late replies, key points kept, votes of a context under load."""
 
 import asyncio
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evaluators.judge import KeyPoint, examiner
+from evaluators.judge import KeyPoint, build_judge
 from evaluators.judge.keypoints import read_points
 from tests.evaluators.judge.episodes import ONE_MET, STATE_ONLY, TASK, answered
 from webagent.models.canned import CannedModel
@@ -51,7 +51,7 @@ async def test_a_late_reply_is_not_waited_for_and_never_becomes_a_verdict(
     is_stubborn: bool,
 ) -> None:
     model = LateModel(30, is_stubborn=is_stubborn)
-    asked = examiner("evidence", model, key_points=KNOWN, timeout=0.05)
+    asked = build_judge("evidence", model, key_points=KNOWN, timeout=0.05)
 
     examination = await asyncio.wait_for(asked.examine(SILENT), 5)
 
@@ -63,14 +63,14 @@ async def test_a_late_reply_is_not_waited_for_and_never_becomes_a_verdict(
 
 
 async def test_a_reply_in_time_counts() -> None:
-    asked = examiner("evidence", LateModel(0.01), key_points=KNOWN, timeout=5.0)
+    asked = build_judge("evidence", LateModel(0.01), key_points=KNOWN, timeout=5.0)
 
     assert (await asked.examine(SILENT)).value == 1.0
 
 
 async def test_whoever_gives_up_waiting_for_the_judge_stops_its_model() -> None:
     model = LateModel(30)
-    asked = examiner("evidence", model, key_points=KNOWN)
+    asked = build_judge("evidence", model, key_points=KNOWN)
     task = asyncio.ensure_future(asked.examine(SILENT))
     await asyncio.sleep(0.02)
 
@@ -83,7 +83,7 @@ async def test_whoever_gives_up_waiting_for_the_judge_stops_its_model() -> None:
 
 async def test_key_points_are_asked_for_once_for_each_task() -> None:
     model = CannedModel([STATE_ONLY, ONE_MET, ONE_MET, STATE_ONLY, ONE_MET])
-    asked = examiner("evidence", model)
+    asked = build_judge("evidence", model)
 
     first = await asked.examine(SILENT)
     again = await asked.examine(replace(SILENT, id="e2"))
@@ -96,7 +96,7 @@ async def test_key_points_are_asked_for_once_for_each_task() -> None:
 
 async def test_episodes_judged_at_once_ask_for_their_key_points_once() -> None:
     model = CannedModel([STATE_ONLY, *[ONE_MET] * 4])
-    asked = examiner("evidence", model)
+    asked = build_judge("evidence", model)
 
     examined = await asyncio.gather(
         *(asked.examine(replace(SILENT, id=f"e{number}")) for number in range(4))
@@ -108,11 +108,11 @@ async def test_episodes_judged_at_once_ask_for_their_key_points_once() -> None:
 
 async def test_key_points_outlive_a_judge_by_what_they_depend_on() -> None:
     kept: dict[Any, tuple[KeyPoint, ...]] = {}
-    await examiner("evidence", CannedModel([STATE_ONLY, ONE_MET]), kept=kept).examine(SILENT)
+    await build_judge("evidence", CannedModel([STATE_ONLY, ONE_MET]), kept=kept).examine(SILENT)
     same, other = CannedModel([ONE_MET]), CannedModel([STATE_ONLY, ONE_MET], name="other")
 
     for model in (same, other):
-        examination = await examiner("evidence", model, kept=kept).examine(SILENT)
+        examination = await build_judge("evidence", model, kept=kept).examine(SILENT)
         assert examination.value == 1.0
 
     assert [key[:2] for key in kept] == [(TASK.goal, "canned"), (TASK.goal, "other")]
@@ -122,7 +122,7 @@ async def test_key_points_outlive_a_judge_by_what_they_depend_on() -> None:
 async def test_key_points_that_cannot_be_read_twice_make_the_judge_abstain() -> None:
     model = CannedModel(["I would look at it.", "No list."])
 
-    examination = await examiner("evidence", model).examine(SILENT)
+    examination = await build_judge("evidence", model).examine(SILENT)
 
     assert examination.value is None
     assert "0 numbered points were found" in examination.reason
@@ -132,7 +132,7 @@ async def test_key_points_that_cannot_be_read_twice_make_the_judge_abstain() -> 
 def test_given_key_points_are_part_of_the_judges_id() -> None:
     model = CannedModel([])
     ids = {
-        examiner("evidence", model, key_points=points).id
+        build_judge("evidence", model, key_points=points).id
         for points in (None, KNOWN, {TASK.goal: ["two lamps"]})
     }
     assert len(ids) == 3

@@ -10,13 +10,13 @@ import pytest
 
 from evaluators.judge import (
     VARIANTS,
-    Examination,
+    JudgeReport,
     JudgeSettings,
     KeyPoint,
-    examiner,
+    build_judge,
     judge_variant,
     looking_judge,
-    read_examination,
+    read_report,
 )
 from tests.evaluators.judge.episodes import (
     AGREES,
@@ -48,15 +48,15 @@ SILENT = replace(answered(), steps=answered().steps[:2], ending=Ending.STEP_LIMI
 def judge(*replies: str | Reply | ModelError, **settings: Any) -> tuple[Any, CannedModel]:
     """An examiner whose model gives these replies."""
     model = CannedModel(replies)
-    return examiner("evidence", model, **settings), model
+    return build_judge("evidence", model, **settings), model
 
 
 async def examined(
     *replies: str | Reply | ModelError, episode: Trajectory = SILENT, **settings: Any
-) -> Examination:
+) -> JudgeReport:
     """What a judge with these replies finds; its points are known unless replies give them."""
     settings.setdefault("key_points", {TASK.goal: ["one lamp is ordered"]})
-    examination: Examination = await judge(*replies, **settings)[0].examine(episode)
+    examination: JudgeReport = await judge(*replies, **settings)[0].examine(episode)
     return examination
 
 
@@ -69,7 +69,7 @@ async def test_the_outcome_follows_from_the_points(reply: str, value: float | No
 
 
 async def test_the_evaluator_gives_the_verdict_and_hands_over_its_grounds() -> None:
-    kept: list[Examination] = []
+    kept: list[JudgeReport] = []
     model = CannedModel([STATE_ONLY, ONE_MET], name="m-1")
     evaluate = judge_variant("evidence", model, keep=kept.append)
 
@@ -330,7 +330,7 @@ def looking(*replies: str, lookup: Callable[[str], bytes], images: bool = True) 
     """An examiner with screenshots, and its model."""
     model = CannedModel(replies, capabilities=Capabilities(images=images))
     points = {TASK.goal: ["one lamp is ordered"]}
-    return examiner("evidence", model, lookup, key_points=points), model
+    return build_judge("evidence", model, lookup, key_points=points), model
 
 
 async def test_screenshots_are_shown_with_the_page_they_belong_to() -> None:
@@ -380,7 +380,7 @@ async def test_infrastructure_failures_are_not_shown_to_the_model() -> None:
     failed = replace(SILENT, ending=Ending.WORLD_FAILED)
 
     score = await looking_judge(model)(failed)
-    examination = await examiner("evidence", model).examine(failed)
+    examination = await build_judge("evidence", model).examine(failed)
 
     assert (score.value, examination.value) == (None, None)
     assert "world failed" in examination.reason
@@ -389,7 +389,7 @@ async def test_infrastructure_failures_are_not_shown_to_the_model() -> None:
 
 async def test_an_episode_under_way_is_not_examined() -> None:
     with pytest.raises(ValueError, match="under way"):
-        await examiner("evidence", CannedModel([])).examine(replace(SILENT, ending=None))
+        await build_judge("evidence", CannedModel([])).examine(replace(SILENT, ending=None))
 
 
 async def test_pages_that_do_not_fit_are_left_out_and_that_is_said() -> None:
@@ -446,6 +446,6 @@ async def test_an_examination_is_stored_and_read_back_as_it_was() -> None:
     stored = dumps(to_json(examination))
 
     assert examination.value == 1.0
-    assert read_examination(loads(stored)) == examination
+    assert read_report(loads(stored)) == examination
     with pytest.raises(StoreError, match=r"votes\.0\.outcome"):
-        read_examination(loads(stored.replace(b'"outcome":"success"', b'"outcome":"great"')))
+        read_report(loads(stored.replace(b'"outcome":"success"', b'"outcome":"great"')))

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from evaluators.judge import examiner
-from evaluators.judge.examination import KeyPoint
-from evaluators.judge.exhibits import Exhibit, best, exhibits_of, with_images, without_repeats
-from evaluators.judge.relevance import weighed_by_words
+from evaluators.judge import build_judge
+from evaluators.judge.keypoints import rank_by_words
+from evaluators.judge.pages import PageView, drop_repeats, limit_images, select_relevant, view_pages
+from evaluators.judge.report import KeyPoint
 from tests.evaluators.judge.episodes import ONE_MET, TASK, answered, page
 from webagent.action.actions import Click
 from webagent.models.canned import CannedModel
@@ -26,12 +26,12 @@ def episode(*pages: Observation) -> Trajectory:
 def laid_out(*pages: Observation, images: dict[str, bytes] | None = None) -> list[int]:
     """Numbers of the pages that are left once repeats are dropped."""
     held = images or {}
-    exhibits = exhibits_of(
+    views = view_pages(
         episode(*pages),
         lambda each: "\n".join(node.name for node in each.nodes),
         lambda each: held.get(each.screenshot),
     )
-    return [exhibit.number for exhibit in without_repeats(exhibits)]
+    return [view.number for view in drop_repeats(views)]
 
 
 def picture(*boxes: tuple[int, int, int, int]) -> bytes:
@@ -96,53 +96,55 @@ def test_the_page_after_an_answer_is_shown_once_unless_it_changed() -> None:
     changed = replace(same, last=page("Sorry, the order was cancelled"))
 
     counts = [
-        len(exhibits_of(each, lambda view: "text", lambda view: None)) for each in (same, changed)
+        len(view_pages(each, lambda view: "text", lambda view: None)) for each in (same, changed)
     ]
 
     assert counts == [3, 4]
 
 
-def exhibits(*texts: str) -> list[Exhibit]:
+def views(*texts: str) -> list[PageView]:
     """Pages with these texts."""
-    return [Exhibit(number, page(text), text) for number, text in enumerate(texts, start=1)]
+    return [PageView(number, page(text), text) for number, text in enumerate(texts, start=1)]
 
 
 def test_pages_are_chosen_by_the_rare_words_they_share_with_a_point() -> None:
-    pages = exhibits(
+    pages = views(
         "shop lamps on sale", "shop receipt order 17 confirmed", "shop help", "shop imprint"
     )
 
-    weighed = weighed_by_words(pages, [KeyPoint("the order is confirmed in the shop")], "Order")
+    weighed = rank_by_words(pages, [KeyPoint("the order is confirmed in the shop")], "Order")
 
     assert max(weighed, key=lambda each: each.relevance).number == 2
-    assert [each.number for each in best(weighed, 2)] == [2, 4]
+    assert [each.number for each in select_relevant(weighed, 2)] == [2, 4]
 
 
 def test_each_point_has_its_page_and_the_last_one_is_always_shown() -> None:
-    pages = exhibits("red lamp red lamp", "blue chair", "red lamp in blue", "about us")
+    pages = views("red lamp red lamp", "blue chair", "red lamp in blue", "about us")
     points = [KeyPoint("a red lamp"), KeyPoint("a blue chair")]
 
-    chosen = best(weighed_by_words(pages, points, "Buy"), 3)
+    chosen = select_relevant(rank_by_words(pages, points, "Buy"), 3)
 
     assert [each.number for each in chosen] == [2, 3, 4]
-    assert [each.number for each in best(pages, 1)] == [4]
+    assert [each.number for each in select_relevant(pages, 1)] == [4]
 
 
 def test_screenshots_go_with_the_most_relevant_pages() -> None:
     pages = [
         replace(each, image=b"png", relevance=float(relevance))
-        for each, relevance in zip(exhibits("a", "b", "c"), (1, 2, 0), strict=True)
+        for each, relevance in zip(views("a", "b", "c"), (1, 2, 0), strict=True)
     ]
 
-    assert [each.image for each in with_images(pages, 2)] == [None, b"png", b"png"]
-    assert [each.image for each in with_images(pages, 0)] == [None, None, None]
+    assert [each.image for each in limit_images(pages, 2)] == [None, b"png", b"png"]
+    assert [each.image for each in limit_images(pages, 0)] == [None, None, None]
 
 
 async def test_a_page_far_from_the_end_is_shown_when_it_bears_on_a_point() -> None:
     placed = page("Order placed: 1 lamp")
     pages = [page("Lamps"), placed, *[page(f"Imprint {n}") for n in range(9)]]
     model = CannedModel([ONE_MET.replace("page 3", "page 2")])
-    asked = examiner("evidence", model, key_points={TASK.goal: ["order placed, a lamp"]}, pages=3)
+    asked = build_judge(
+        "evidence", model, key_points={TASK.goal: ["order placed, a lamp"]}, pages=3
+    )
 
     examination = await asked.examine(episode(*pages))
 
@@ -154,7 +156,9 @@ async def test_the_model_may_choose_the_pages_by_its_scores() -> None:
     pages = [page(f"Page {n}") for n in range(4)]
     scores = [f"Reasoning: so.\nScore: {score}" for score in (1, 5, 2, 1)]
     model = CannedModel([*scores, ONE_MET])
-    asked = examiner("evidence", model, key_points={TASK.goal: ["order placed"]}, relevance="model")
+    asked = build_judge(
+        "evidence", model, key_points={TASK.goal: ["order placed"]}, relevance="model"
+    )
 
     examination = await asked.examine(episode(*pages))
 

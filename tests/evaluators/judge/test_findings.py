@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluators.judge.examination import Finding, KeyPoint, PointFound, outcome_of
-from evaluators.judge.findings import Evidence, read_comparisons, read_findings, stands_in
+from evaluators.judge.findings import Evidence, appears_in, read_comparisons, read_findings
 from evaluators.judge.keypoints import read_points
-from evaluators.judge.replies import read_questions, read_status, read_verdict
+from evaluators.judge.published import read_questions, read_status, read_verdict
+from evaluators.judge.report import KeyPoint, PointFinding, PointVerdict, decide_outcome
 from webagent.models.replies import UnusableError
 
 POINTS = (KeyPoint("a lamp"), KeyPoint("its price", "answer"))
@@ -49,7 +49,7 @@ def test_words_cut_from_a_page_are_found_on_it(words: list[str], data: st.DataOb
     start = data.draw(st.integers(0, len(page)))
     quote = page[start : data.draw(st.integers(start, len(page)))]
 
-    assert stands_in(quote, page) == bool(quote.split())
+    assert appears_in(quote, page) == bool(quote.split())
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_words_cut_from_a_page_are_found_on_it(words: list[str], data: st.DataOb
     ],
 )
 def test_a_quote_is_found_whatever_its_spacing_and_marks(quote: str, page: str) -> None:
-    assert stands_in(quote, page)
+    assert appears_in(quote, page)
 
 
 @pytest.mark.parametrize(
@@ -78,24 +78,24 @@ def test_a_quote_is_found_whatever_its_spacing_and_marks(quote: str, page: str) 
     ],
 )
 def test_what_a_page_does_not_say_is_not_found(quote: str, page: str) -> None:
-    assert not stands_in(quote, page)
+    assert not appears_in(quote, page)
 
 
 @settings(deadline=None)
 @given(st.lists(VERDICTS, min_size=1))
-def test_the_outcome_is_success_only_when_every_point_is_met(verdicts: list[Finding]) -> None:
-    points = [PointFound(KeyPoint("x"), verdict) for verdict in verdicts]
+def test_the_outcome_is_success_only_when_every_point_is_met(verdicts: list[PointVerdict]) -> None:
+    points = [PointFinding(KeyPoint("x"), verdict) for verdict in verdicts]
 
-    assert (outcome_of(points) == "success") == (set(verdicts) == {"met"})
-    assert (outcome_of(points) == "failure") == ("not met" in verdicts)
+    assert (decide_outcome(points) == "success") == (set(verdicts) == {"met"})
+    assert (decide_outcome(points) == "failure") == ("not met" in verdicts)
 
 
 @pytest.mark.parametrize("agreement", ["contradicts", "missing", "cannot tell", ""])
 def test_an_answer_point_is_met_only_by_an_answer_that_agrees(agreement: str) -> None:
-    shown = PointFound(POINTS[1], "met", agreement=agreement)  # type: ignore[arg-type]
+    shown = PointFinding(POINTS[1], "met", agreement=agreement)  # type: ignore[arg-type]
 
     assert shown.settled != "met"
-    assert PointFound(POINTS[1], "met", agreement="agrees").settled == "met"
+    assert PointFinding(POINTS[1], "met", agreement="agrees").settled == "met"
 
 
 def said(number: int, agreement: str, stated: str) -> str:
@@ -113,7 +113,7 @@ def said(number: int, agreement: str, stated: str) -> str:
     ],
 )
 def test_an_agreement_needs_words_of_the_answer(reply: str, problem: str) -> None:
-    found = tuple(PointFound(point, "met") for point in POINTS)
+    found = tuple(PointFinding(point, "met") for point in POINTS)
 
     with pytest.raises(UnusableError, match=problem):
         read_comparisons(reply, found, [2], "It is 12 euros.")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from apps.imports.webvoyager import read_episode
-from evaluators.judge import VARIANTS, Examination, examiner
+from evaluators.judge import VARIANTS, JudgeReport, build_judge
 from webagent.errors import StoreError
 from webagent.models.canned import CannedModel, Request
 from webagent.models.model import Capabilities
@@ -112,12 +112,12 @@ def written(requests: list[Request]) -> str:
 
 async def examined(
     variant: str, folder: Path, *, can_look: bool = True
-) -> tuple[Examination, list[Request]]:
+) -> tuple[JudgeReport, list[Request]]:
     """The judgement of one recorded episode, and what was asked for it."""
     pictures = Pictures()
     episode: Trajectory = read_episode(folder, pictures.add)
     model = CannedModel(replies(variant, folder.name), capabilities=Capabilities(images=can_look))
-    judge = examiner(variant, model, pictures.get)
+    judge = build_judge(variant, model, pictures.get)
     return await judge.examine(episode), model.requests
 
 

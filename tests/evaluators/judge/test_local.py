@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from evaluators.judge import VARIANTS, examiner
+from evaluators.judge import VARIANTS, build_judge
 from perf.fakes.tiny_models import llava
 from tests.evaluators.judge.episodes import TASK, answered
 from tests.evaluators.judge.test_exhibits import picture
@@ -30,7 +30,7 @@ async def test_an_untrained_model_looks_at_the_screenshots_and_never_gives_a_ver
         replace(step, observation=replace(step.observation, screenshot="shot"))
         for step in episode.steps
     )
-    asked = examiner(
+    asked = build_judge(
         variant,
         model,
         lambda reference: picture((10, 10, 90, 90)),

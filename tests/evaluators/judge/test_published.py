@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from evaluators.judge import Examination, examiner, judge_variant
-from evaluators.judge.relevance import Rating, read_rating
-from evaluators.judge.replies import read_questions, read_status, read_verdict
+from evaluators.judge import JudgeReport, build_judge, judge_variant
+from evaluators.judge.keypoints import Rating, read_rating
+from evaluators.judge.published import read_questions, read_status, read_verdict
 from tests.evaluators.judge.episodes import POINTS, TASK, answered, page
 from webagent.action.actions import Click, GiveUp
 from webagent.errors import ModelError
@@ -43,10 +43,10 @@ def long_episode(steps: int) -> Trajectory:
 
 async def examined(
     variant: str, replies: Sequence[str | ModelError], episode: Trajectory, **settings: Any
-) -> tuple[Examination, CannedModel]:
+) -> tuple[JudgeReport, CannedModel]:
     """The judgement, with screenshots that say their names."""
     model = CannedModel(replies)
-    asked = examiner(variant, model, lambda reference: reference.encode(), **settings)
+    asked = build_judge(variant, model, lambda reference: reference.encode(), **settings)
     return await asked.examine(episode), model
 
 
@@ -316,7 +316,7 @@ class BusyModel:
 
 async def test_pages_are_scored_several_at_once_and_keep_their_scores() -> None:
     model = BusyModel()
-    asked = examiner("webjudge", model, str.encode, key_points={TASK.goal: ["a lamp"]}, pages=30)
+    asked = build_judge("webjudge", model, str.encode, key_points={TASK.goal: ["a lamp"]}, pages=30)
 
     examination = await asked.examine(long_episode(30))
 
@@ -328,7 +328,7 @@ async def test_pages_are_scored_several_at_once_and_keep_their_scores() -> None:
 
 async def test_a_model_that_fails_is_not_asked_about_every_page() -> None:
     model = BusyModel(failing_from=3)
-    asked = examiner("webjudge", model, str.encode, key_points={TASK.goal: ["a lamp"]})
+    asked = build_judge("webjudge", model, str.encode, key_points={TASK.goal: ["a lamp"]})
 
     examination = await asked.examine(long_episode(40))
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from evaluators.judge import Examination, examiner, read_examination
+from evaluators.judge import JudgeReport, build_judge, read_report
 from tests.evaluators.judge.episodes import ONE_MET, TASK, finding, findings, page
 from webagent.action.actions import Answer, Click
 from webagent.models.canned import CannedModel
@@ -37,10 +37,10 @@ def met(quote: str, where: str = "page 2", verdict: str = "met", point: int = 1)
 
 async def examined(
     trajectory: Trajectory, *replies: str, points: tuple[str, ...] = ("one lamp is ordered",)
-) -> tuple[Examination, CannedModel]:
+) -> tuple[JudgeReport, CannedModel]:
     """What a judge with these replies finds, and its model."""
     model = CannedModel(replies)
-    asked = examiner("evidence", model, key_points={TASK.goal: points})
+    asked = build_judge("evidence", model, key_points={TASK.goal: points})
     return await asked.examine(trajectory), model
 
 
@@ -69,7 +69,7 @@ async def test_a_quote_that_shows_nothing_is_refused_then_asked_for_again_then_n
     assert problem in model.requests[1].messages[-1].text
     assert examination.votes[0].outcome == "cannot tell"
     assert problem in examination.votes[0].points[0].refusal
-    assert read_examination(loads(dumps(to_json(examination)))) == examination
+    assert read_report(loads(dumps(to_json(examination)))) == examination
 
     mended, _ = await examined(trajectory, reply, met(PLACED))
     assert mended.value == 1.0, mended.reason
@@ -143,7 +143,7 @@ async def test_words_on_screenshots_are_held_to_the_same(
     pages = [replace(page("x", screenshot=name), nodes=()) for name in ("first", "last")]
     model = CannedModel([met(quote, where)] * 2, capabilities=Capabilities(images=True))
     points = {TASK.goal: ["one lamp is ordered"]}
-    asked = examiner("evidence", model, lambda ref: f"png:{ref}".encode(), key_points=points)
+    asked = build_judge("evidence", model, lambda ref: f"png:{ref}".encode(), key_points=points)
 
     assert (await asked.examine(episode(*pages))).value == value
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from evaluators.reward.account import account
+from evaluators.reward.builtin import build_page
 from tests.fakes.lessons import episode, node, page
 from webagent.action.actions import Answer, Click, Fill
 from webagent.models.builtin.layout import lay_out_prompt
@@ -20,7 +20,7 @@ def told(*lines: object) -> set[tuple[str, str, str, str]]:
 
 
 def test_where_the_page_is_gone_the_one_acted_on_decides_below_what_was_done_before() -> None:
-    read = account(episode((FORM, Fill(1, "Ann")), (FILLED, Click(2)), last=OVER))
+    read = build_page(episode((FORM, Fill(1, "Ann")), (FILLED, Click(2)), last=OVER))
     assert told(*read.page.nodes) == {
         ("ending", "task over", "", ""),
         ("page", "acted", "", ""),
@@ -32,7 +32,7 @@ def test_where_the_page_is_gone_the_one_acted_on_decides_below_what_was_done_bef
 
 def test_where_there_is_a_page_afterwards_it_decides_and_the_last_action_is_told_too() -> None:
     ended = replace(episode((FILLED, Click(2)), last=AFTER), ending=Ending.STEP_LIMIT)
-    read = account(ended)
+    read = build_page(ended)
     assert told(*read.page.nodes) == {
         ("ending", "step limit", "", ""),
         ("page", "last", "", ""),
@@ -46,17 +46,17 @@ def test_an_answer_is_read_and_a_thought_is_not() -> None:
     said = replace(said, ending=Ending.ANSWERED)
     thinking = replace(said.steps[0].decision, thought="I am certain that all is done")
     loud = replace(said, steps=(replace(said.steps[0], decision=thinking),))
-    assert ("answer", "text", "Ann lives here", "") in told(*account(said).page.nodes)
-    assert account(loud) == account(said)
+    assert ("answer", "text", "Ann lives here", "") in told(*build_page(said).page.nodes)
+    assert build_page(loud) == build_page(said)
 
 
 def test_an_episode_under_way_is_read_as_one_that_ended_here() -> None:
     whole = episode((FORM, Fill(1, "Ann")), (FILLED, Click(2)))
-    assert account(replace(whole, ending=None)) == account(whole)
+    assert build_page(replace(whole, ending=None)) == build_page(whole)
 
 
 def test_lines_of_the_account_are_taken_for_no_element_of_the_page() -> None:
-    read = account(episode((FORM, Fill(1, "Ann")), (FILLED, Click(2)), last=OVER))
+    read = build_page(episode((FORM, Fill(1, "Ann")), (FILLED, Click(2)), last=OVER))
     written = lay_out_prompt("judge", read.page, read.before, read.action)
     heads = [line.kind for line in written.lines]
     assert heads[:3] == ["ending/task over", "page/acted", "deed/fill"]

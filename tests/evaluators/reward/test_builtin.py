@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from evaluators.reward.builtin import RewardModel
+from evaluators.reward.builtin import EnsembleMember, RewardModel, measure_surprise
 from evaluators.reward.calibration import Calibration
-from evaluators.reward.member import Member, surprises
 from tests.fakes.lessons import episode, lesson, trained, untrained
 from webagent.action.actions import Click
 from webagent.records import Ending, Trajectory
@@ -113,7 +112,7 @@ async def test_a_calibrated_mean_of_networks_is_saved_whole_and_keeps_to_its_thr
     tried, _ = attempt(random.Random(3), "e")
     model, other = learnt().model, untrained([tried])
     calibration = Calibration(slope=2.0, threshold=0.9, abstain_from=0.01)
-    both = RewardModel.of([Member(model), Member(other)], calibration)
+    both = RewardModel.of([EnsembleMember(model), EnsembleMember(other)], calibration)
     both.save(tmp_path)
     loaded = RewardModel.load(tmp_path)
     [chance] = both.probabilities([tried])
@@ -132,12 +131,13 @@ def test_a_member_that_can_act_is_surprised_by_wrong_actions_and_is_saved_with_t
 ) -> None:
     dice = random.Random(4)
     tried = [attempt(dice, str(i)) for i in range(40)]
-    found = surprises(trained(), [t for t, _ in tried])
+    found = measure_surprise(trained(), [t for t, _ in tried])
     right = [row[0] for row, (_, score) in zip(found, tried, strict=True) if score]
     wrong = [row[0] for row, (_, score) in zip(found, tried, strict=True) if not score]
     assert sorted(right)[len(right) // 2] > sorted(wrong)[len(wrong) // 2] + 2
     judge = RewardModel.of(
-        [Member(learnt().model, trained())], Calibration(surprise=(0.5, 0.25), threshold=0.4)
+        [EnsembleMember(learnt().model, trained())],
+        Calibration(surprise=(0.5, 0.25), threshold=0.4),
     )
     judge.save(tmp_path)
     loaded = RewardModel.load(tmp_path)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluators.reward.calibration import Calibration, calibrate, quality, rate
+from evaluators.reward.calibration import Calibration, calibrate, measure_quality, measure_rate
 from webagent.errors import ModelError
 
 
@@ -21,7 +21,10 @@ def test_probabilities_that_are_too_sure_become_true_ones() -> None:
     dice = random.Random(0)
     fitted = calibrate(*boastful(dice, 4000))
     chances, labels = boastful(dice, 4000)
-    raw, scaled = quality(chances, labels, 0.5), quality(fitted(chances), labels, 0.5)
+    raw, scaled = (
+        measure_quality(chances, labels, 0.5),
+        measure_quality(fitted(chances), labels, 0.5),
+    )
     assert fitted.slope == pytest.approx(0.25, abs=0.05)
     assert scaled.ece < 0.03 < raw.ece
     assert scaled.brier < raw.brier
@@ -36,7 +39,7 @@ def test_at_the_threshold_at_most_the_target_of_failures_passes_on_new_episodes(
 
     fitted = calibrate(*drawn(3000), target=0.05)
     chances, labels = drawn(6000)
-    found = quality(fitted(chances), labels, fitted.threshold)
+    found = measure_quality(fitted(chances), labels, fitted.threshold)
     assert found.false_positives.value is not None and found.recall.value is not None
     assert 0.03 < found.false_positives.value < 0.07
     assert found.recall.value > 0.6
@@ -73,7 +76,7 @@ def test_surprise_counts_as_far_as_it_tells() -> None:
     surprise = np.column_stack([telling, rng.normal(0, 1, 2000)])
     fitted = calibrate([0.5] * 2000, labels.tolist(), surprise=surprise)
     assert fitted.surprise[0] > 1 and abs(fitted.surprise[1]) < 0.3
-    found = quality(fitted([0.5] * 2000, surprise), labels.tolist(), fitted.threshold)
+    found = measure_quality(fitted([0.5] * 2000, surprise), labels.tolist(), fitted.threshold)
     assert found.recall.value is not None and found.recall.value > 0.9
 
 
@@ -93,8 +96,8 @@ def test_it_is_kept_beside_the_weights_and_a_broken_file_is_named(tmp_path: Path
 
 
 def test_rates_have_their_counts_and_nothing_is_no_rate() -> None:
-    assert rate(0, 0).value is None
-    found = quality([0.9, 0.8, 0.2, 0.6], [True, False, True, False], 0.7)
+    assert measure_rate(0, 0).value is None
+    found = measure_quality([0.9, 0.8, 0.2, 0.6], [True, False, True, False], 0.7)
     assert (found.precision.value, found.recall.value) == (0.5, 0.5)
     assert found.false_positives[:2] == (0.5, 2)
     assert sum(b.episodes for b in found.reliability) == 4

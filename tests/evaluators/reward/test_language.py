@@ -10,7 +10,7 @@ import pytest
 
 from evaluators.reward.calibration import Calibration
 from evaluators.reward.frames import FrameSettings
-from evaluators.reward.language import LanguageReward, Questions, outcome_row, step_row
+from evaluators.reward.language import LanguageReward, RewardQuestions, outcome_row, step_row
 from perf.fakes import tiny_models
 from tests.fakes.lessons import episode, node, page
 from webagent.action.actions import Answer, Click
@@ -52,7 +52,7 @@ def tried(good: bool, id: str = "e", *, seen: bool = False) -> Trajectory:
     return replace(ended, ending=Ending.STEP_LIMIT, goal=GOAL)
 
 
-async def told_apart(folder: Path, questions: Questions, *, seen: bool, steps: int) -> float:
+async def told_apart(folder: Path, questions: RewardQuestions, *, seen: bool, steps: int) -> float:
     """Share of new episodes on which a model trained on these questions is right."""
     from webagent.models.local.loading import load
     from webagent.models.local.model import LocalModel
@@ -100,7 +100,7 @@ async def test_a_small_language_model_learns_from_rows_to_tell_success_by_the_pa
     tmp_path: Path,
 ) -> None:
     folder = tiny_models.causal(tmp_path / "causal")
-    assert await told_apart(folder, Questions(SHORT), seen=False, steps=30) >= 0.9
+    assert await told_apart(folder, RewardQuestions(SHORT), seen=False, steps=30) >= 0.9
 
 
 @pytest.mark.slow
@@ -108,7 +108,7 @@ async def test_a_small_vision_model_learns_from_rows_to_tell_success_by_the_scre
     tmp_path: Path,
 ) -> None:
     folder = tiny_models.llava(tmp_path / "llava")
-    questions = Questions(SHORT, PICTURES.__getitem__)
+    questions = RewardQuestions(SHORT, PICTURES.__getitem__)
     assert await told_apart(folder, questions, seen=True, steps=40) >= 0.9
 
 
@@ -137,25 +137,25 @@ def test_the_outcome_is_asked_with_task_actions_ending_answer_and_page_and_witho
     said = Decision(Answer("It says <b>yes</b>"), thought="I did everything perfectly")
     ended = tried(True)
     ended = replace(ended, steps=(*ended.steps, replace(ended.steps[0], decision=said)))
-    _, user = Questions.load().outcome(replace(ended, ending=Ending.ANSWERED))
+    _, user = RewardQuestions.load().outcome(replace(ended, ending=Ending.ANSWERED))
     for part in (GOAL, "1. click(1)", "answered", "It says <b>yes</b>", '"Save"', "Saved"):
         assert part in user.text
     assert "perfectly" not in user.text and "There are no pictures." in user.text
 
 
 def test_a_step_is_asked_of_the_same_model_in_the_same_form() -> None:
-    questions = Questions.load(PICTURES.__getitem__, FrameSettings(whole_last=False))
+    questions = RewardQuestions.load(PICTURES.__getitem__, FrameSettings(whole_last=False))
     system, user = questions.step(tried(True, seen=True), 0)
     assert system == questions.outcome(tried(True))[0]
     assert "click(1)" in user.text and "nearer" in user.text
     assert len(user.images) == 2 and "Picture 2: page 2, the one after the last action" in user.text
-    row = step_row(Questions.load(), tried(True), 0, True, lambda m, r: Encoded((1, 2), (3,)))
+    row = step_row(RewardQuestions.load(), tried(True), 0, True, lambda m, r: Encoded((1, 2), (3,)))
     assert (row.steps, row.episode) == ((0,), "e")
 
 
 def test_a_page_that_ended_the_episode_is_judged_by_the_one_before() -> None:
     ended = replace(tried(True), last=replace(page(GOAL), over=True))
-    assert '"Save"' in Questions.load().outcome(ended)[1].text
+    assert '"Save"' in RewardQuestions.load().outcome(ended)[1].text
 
 
 def test_models_that_cannot_serve_are_refused() -> None:
@@ -163,7 +163,7 @@ def test_models_that_cannot_serve_are_refused() -> None:
         LanguageReward(CannedModel(["yes"]))
     blind = CannedModel(["yes"], capabilities=Capabilities(token_ids=True, constraints=True))
     with pytest.raises(SetupError, match="does not look at images"):
-        LanguageReward(blind, Questions.load(PICTURES.__getitem__))
+        LanguageReward(blind, RewardQuestions.load(PICTURES.__getitem__))
 
 
 def test_an_unfinished_episode_teaches_no_outcome() -> None:
@@ -172,7 +172,7 @@ def test_an_unfinished_episode_teaches_no_outcome() -> None:
 
     for ending in (None, Ending.WORLD_FAILED):
         with pytest.raises(SetupError, match="no outcome"):
-            outcome_row(Questions.load(), replace(tried(True), ending=ending), True, write)
+            outcome_row(RewardQuestions.load(), replace(tried(True), ending=ending), True, write)
 
 
 async def test_an_empty_episode_and_a_failing_model_are_abstained_on() -> None:

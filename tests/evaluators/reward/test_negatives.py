@@ -5,9 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evaluators.reward.lessons import lessons
-from evaluators.reward.negatives import CLAIMS, KINDS, boasted, corrupt
-from evaluators.reward.slips import slipped, wrong_text
+from evaluators.reward.examples import build_examples
+from evaluators.reward.negatives import (
+    CLAIMS,
+    KINDS,
+    add_success_claim,
+    corrupt,
+    perturb_action,
+    perturb_text,
+)
 from tests.fakes.lessons import episode, node, page
 from webagent.action.actions import (
     Answer,
@@ -148,10 +154,10 @@ def test_another_goal_is_of_the_same_task_or_of_another() -> None:
 
 
 def test_a_boast_is_text_on_the_last_page_and_changes_no_label() -> None:
-    found = boasted(saved(), np.random.default_rng(0))
+    found = add_success_claim(saved(), np.random.default_rng(0))
     assert found.steps[-1].observation.nodes[-1].name in CLAIMS
     assert found.steps[:-1] == saved().steps[:-1] and found.last == saved().last
-    taught = lessons([saved()] * 60, {"good": 1.0}, negatives=0)
+    taught = build_examples([saved()] * 60, {"good": 1.0}, negatives=0)
     shown = [lesson for lesson in taught if lesson.kind == "boasted"]
     assert shown and all(lesson.success for lesson in shown)
 
@@ -172,7 +178,7 @@ def test_lessons_leave_out_what_has_no_label_and_prefer_near_misses() -> None:
     scores["dream"] = 1.0
     dream = replace(saved(), id="dream")
     dream = replace(dream, provenance=replace(dream.provenance, world="imagined"))
-    taught = lessons([*good, dream, replace(saved(), id="unjudged")], scores, negatives=2)
+    taught = build_examples([*good, dream, replace(saved(), id="unjudged")], scores, negatives=2)
     kinds = [lesson.kind for lesson in taught if not lesson.success]
     assert len(kinds) == 80
     near = sum(kind in ("hurried", "wrong value", "wrong element", "undone") for kind in kinds)
@@ -184,17 +190,17 @@ def test_a_slip_is_another_action_of_the_same_kind() -> None:
     rng = np.random.default_rng(0)
     options = [node(7, "combobox", "Size"), node(0, "option", "S"), node(0, "option", "L")]
     sizes = page("Choose S", *options)
-    assert slipped(SelectOption(7, "S"), sizes, rng) == SelectOption(7, "L")
-    assert isinstance(slipped(DragAndDrop(4, 5), form(), rng), DragAndDrop)
-    missed = slipped(MouseClick(50, 60), form(), rng)
+    assert perturb_action(SelectOption(7, "S"), sizes, rng) == SelectOption(7, "L")
+    assert isinstance(perturb_action(DragAndDrop(4, 5), form(), rng), DragAndDrop)
+    missed = perturb_action(MouseClick(50, 60), form(), rng)
     assert isinstance(missed, MouseClick) and (missed.x, missed.y) != (50, 60)
-    assert slipped(Wait(1), form(), rng) is None
-    assert slipped(Click(4), page("Go", node(4, "button", "Save")), rng) is None
+    assert perturb_action(Wait(1), form(), rng) is None
+    assert perturb_action(Click(4), page("Go", node(4, "button", "Save")), rng) is None
 
 
 def test_a_wrong_text_is_never_the_right_one_in_other_clothes() -> None:
     rng = np.random.default_rng(0)
     for text in ("red fox 12", "x", "12", "Ünïcode", "--"):
         for _ in range(50):
-            wrong = wrong_text(text, f'Type "{text.upper()}" now', rng)
+            wrong = perturb_text(text, f'Type "{text.upper()}" now', rng)
             assert "".join(wrong.lower().split()) != "".join(text.lower().split())

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from evaluators.rules import RULES, checks_hold, each_check
+from evaluators.rules import RULES, checks_hold, run_each_check
 from evaluators.rules.rule import CONSULTING_RULES
 from tasks.task import Check, Json, Task
 from webagent.action.actions import Action, Answer, Click
@@ -208,7 +208,7 @@ async def test_every_page_seen_is_evidence_in_order() -> None:
 
 
 def test_checks_are_told_one_by_one_whatever_their_score() -> None:
-    told = each_check(finished(MINIWOB, raw_reward=0.5))
+    told = run_each_check(finished(MINIWOB, raw_reward=0.5))
     assert [(check.score, verdict.value) for check, verdict in told] == [
         ("success", 0.0),
         ("raw_positive", 1.0),
@@ -219,9 +219,9 @@ def test_checks_are_told_one_by_one_whatever_their_score() -> None:
 def test_a_check_alone_abstains_where_evidence_lacks_cannot_be_compared_or_a_model_is_needed() -> (
     None
 ):
-    assert each_check(finished(MINIWOB))[0][1].value is None
-    assert "cannot be compared" in each_check(one_check("at_least", "much", 1))[0][1].reason
+    assert run_each_check(finished(MINIWOB))[0][1].value is None
+    assert "cannot be compared" in run_each_check(one_check("at_least", "much", 1))[0][1].reason
     asking = next(iter(CONSULTING_RULES))
-    assert each_check(one_check(asking, "a", "b"))[0][1].value is None
+    assert run_each_check(one_check(asking, "a", "b"))[0][1].value is None
     with pytest.raises(SetupError, match="unknown rule"):
-        each_check(one_check("at_leest", 1, 1))
+        run_each_check(one_check("at_leest", 1, 1))

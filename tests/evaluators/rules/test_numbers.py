@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluators.rules import RULES
-from evaluators.rules.numbers import quantities
+from evaluators.rules.comparisons import quantities
 
 
 def is_value(found, **expected):

@@ -7,12 +7,12 @@ import pytest
 from evaluators.steps import (
     JudgedStep,
     StepJudgement,
-    by_rules,
-    keep,
-    kept,
-    kept_of,
-    step_labels,
-    step_weights,
+    judge_by_rules,
+    label_steps,
+    load_episode_judgements,
+    load_judgements,
+    store_judgements,
+    weigh_steps,
 )
 from tests.evaluators.attribution.cases import FORM, HOME, LAMPS, node, page, played, said
 from webagent.action.actions import Answer, Click, Fill
@@ -35,8 +35,8 @@ MIXED = StepJudgement(
 
 
 def test_mistakes_and_waste_have_no_weight_and_what_is_open_is_left_out_of_labels() -> None:
-    assert step_weights(MIXED) == (1.0, 0.0, 0.0, 1.0, 1.0)
-    assert step_labels(MIXED) == {0: True, 1: False, 2: False, 4: True}
+    assert weigh_steps(MIXED) == (1.0, 0.0, 0.0, 1.0, 1.0)
+    assert label_steps(MIXED) == {0: True, 1: False, 2: False, 4: True}
 
 
 def test_labels_rule_over_the_trainers_own_and_leave_it_what_is_open() -> None:
@@ -44,7 +44,7 @@ def test_labels_rule_over_the_trainers_own_and_leave_it_what_is_open() -> None:
     episode = played("e", "x", (LAMPS, Click(3)), (idle, Click(4)), (HOME, Answer("")))
     judgement = StepJudgement("e", "m", (JudgedStep("correct"), JudgedStep(), JudgedStep()))
     assert selection.step_weights(episode) == (0.0, 1.0, 1.0)
-    assert selection.step_weights(episode, step_labels(judgement)) == (1.0, 1.0, 1.0)
+    assert selection.step_weights(episode, label_steps(judgement)) == (1.0, 1.0, 1.0)
 
 
 def test_the_first_error_is_where_an_episode_is_turned() -> None:
@@ -52,7 +52,7 @@ def test_the_first_error_is_where_an_episode_is_turned() -> None:
     right = page("/done", node(9, "button", "Back"))
     failed = played("failed", "x", (FORM, Fill(2, "a")), (bad, Answer("no")))
     good = played("good", "x", (FORM, Fill(1, "a")), (right, Answer("yes")))
-    error = by_rules(failed).first_error
+    error = judge_by_rules(failed).first_error
     assert error == 0
     made = splice(failed, good, error=error, revision="That is a button.")
     assert made is not None and (made.error, made.turn) == (0, 1)
@@ -60,11 +60,11 @@ def test_the_first_error_is_where_an_episode_is_turned() -> None:
 
 def test_what_is_kept_is_read_back_as_it_was(tmp_path: Path) -> None:
     with Store.open(tmp_path / "run", create=True) as store:
-        assert keep(store, [MIXED]) == 1
+        assert store_judgements(store, [MIXED]) == 1
     with Store.open(tmp_path / "run") as store:
-        assert kept(store) == {"e": MIXED}
-        assert kept_of(store, "e") == (MIXED,)
-        assert kept_of(store, "other") == ()
+        assert load_judgements(store) == {"e": MIXED}
+        assert load_episode_judgements(store, "e") == (MIXED,)
+        assert load_episode_judgements(store, "other") == ()
 
 
 def test_sources_are_kept_beside_each_other_and_replaced_by_themselves(tmp_path: Path) -> None:
@@ -73,17 +73,17 @@ def test_sources_are_kept_beside_each_other_and_replaced_by_themselves(tmp_path:
     other = StepJudgement("f", "rules@1", (), reason="nothing to judge")
     with Store.open(tmp_path / "run", create=True) as store:
         store.put_state("stepsister", 1)
-        keep(store, [rules, MIXED, better, other])
-        assert kept(store, "rules") == {"e": better, "f": other}
-        assert kept(store, "witness") == {"e": MIXED}
-        assert kept(store, "nobody") == {}
+        store_judgements(store, [rules, MIXED, better, other])
+        assert load_judgements(store, "rules") == {"e": better, "f": other}
+        assert load_judgements(store, "witness") == {"e": MIXED}
+        assert load_judgements(store, "nobody") == {}
 
 
 def test_a_damaged_judgement_is_named(tmp_path: Path) -> None:
     with Store.open(tmp_path / "run", create=True) as store:
         store.put_state("steps:e:rules@1", {"episode": "e", "source": "rules@1", "steps": 3})
         with pytest.raises(StoreError, match=r"steps:e:rules@1.*judge the episode again"):
-            kept(store)
+            load_judgements(store)
 
 
 @pytest.mark.parametrize("progress", [1.5, -1.01])

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from evaluators.steps import StepJudgement, by_rules
+from evaluators.steps import StepJudgement, judge_by_rules
 from tests.evaluators.attribution.cases import FORM, HOME, LAMPS, SITE, node, page, played, said
 from webagent.action import Action
 from webagent.action.actions import Answer, Click, Fill, GoBack, Goto, Press
@@ -23,7 +23,7 @@ def judged(
     reached: int | None = None,
 ) -> StepJudgement:
     episode = played("e", "Find it.", *turns, last=last, ending=ending)
-    return by_rules(episode, succeeded=succeeded, reached=reached)
+    return judge_by_rules(episode, succeeded=succeeded, reached=reached)
 
 
 def labels(judgement: StepJudgement) -> list[str | None]:
@@ -128,7 +128,7 @@ def test_demonstrated_steps_are_not_called_redundant() -> None:
         replace(step, decision=replace(step.decision, source="demonstration"))
         for step in episode.steps
     )
-    assert by_rules(replace(episode, steps=steps), succeeded=True).redundant == ()
+    assert judge_by_rules(replace(episode, steps=steps), succeeded=True).redundant == ()
 
 
 @pytest.mark.parametrize("ending", [Ending.WORLD_FAILED, Ending.MODEL_FAILED, Ending.CAPTCHA])
@@ -139,7 +139,7 @@ def test_where_infrastructure_ended_it_nothing_is_said(ending: Ending) -> None:
 
 def test_an_episode_without_steps_has_none_to_judge() -> None:
     empty = Trajectory("e", played("e", "x", (HOME, Click(1))).task, ending=Ending.STEP_LIMIT)
-    assert by_rules(empty).steps == ()
+    assert judge_by_rules(empty).steps == ()
 
 
 def test_a_page_that_ended_the_episode_is_judged_by_how_it_ended() -> None:

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluators.evaluator import Judged, Verdict
-from evaluators.steps import JudgedStep, StepJudgement, by_value, step_rewards, value_of
+from evaluators.evaluator import FunctionEvaluator, Verdict
+from evaluators.steps import JudgedStep, StepJudgement, build_value, judge_by_value, reward_steps
 from tests.evaluators.attribution.cases import HOME, LAMPS, played
 from webagent.action.actions import Answer, Click
 from webagent.records import Ending, Trajectory
@@ -25,14 +25,14 @@ def of_length(values: Sequence[float | None]):
 
 
 async def test_each_step_made_the_difference_between_two_values() -> None:
-    found = await by_value(episode(3), of_length([0.2, 0.6, 0.55, 0.0]), outcome=1.0)
+    found = await judge_by_value(episode(3), of_length([0.2, 0.6, 0.55, 0.0]), outcome=1.0)
     assert [step.progress for step in found.steps] == pytest.approx([0.4, -0.05, 0.45])
     assert [step.label for step in found.steps] == ["correct", "neutral", "correct"]
     assert found.first_error is None
 
 
 async def test_a_step_that_lost_what_was_won_is_the_first_error() -> None:
-    found = await by_value(episode(3), of_length([0.5, 0.8, 0.3, 0.0]), outcome=0.0)
+    found = await judge_by_value(episode(3), of_length([0.5, 0.8, 0.3, 0.0]), outcome=0.0)
     assert found.first_error == 1 and "0.80 to 0.30" in found.steps[1].reason
 
 
@@ -43,33 +43,33 @@ async def test_the_value_sees_prefixes_without_what_came_later() -> None:
         seen.append(trajectory)
         return 0.5
 
-    await by_value(episode(2), value)
+    await judge_by_value(episode(2), value)
     assert [len(one.steps) for one in seen] == [0, 1, 2]
     assert [one.ending for one in seen] == [None, None, Ending.ANSWERED]
     assert seen[1].last == LAMPS and seen[0].evidence == {}
 
 
 async def test_where_the_value_abstains_its_neighbours_do() -> None:
-    found = await by_value(episode(3), of_length([0.2, None, 0.5, 0.9]))
+    found = await judge_by_value(episode(3), of_length([0.2, None, 0.5, 0.9]))
     assert found.abstained == (0, 1) and found.steps[2].progress == pytest.approx(0.4)
 
 
 async def test_a_value_before_the_first_step_can_be_given() -> None:
-    found = await by_value(episode(1), of_length([None, 0.9]), start=0.4)
+    found = await judge_by_value(episode(1), of_length([None, 0.9]), start=0.4)
     assert found.steps[0].progress == pytest.approx(0.5)
 
 
 async def test_a_value_outside_of_likelihoods_is_refused() -> None:
     with pytest.raises(ValueError, match="between 0 and 1"):
-        await by_value(episode(1), of_length([3.0, 0.1]))
+        await judge_by_value(episode(1), of_length([3.0, 0.1]))
 
 
 async def test_an_evaluator_serves_as_a_value_function() -> None:
     def judge(trajectory: Trajectory) -> Verdict:
         return Verdict(len(trajectory.steps) / 4, f"{trajectory.ending}")
 
-    value = value_of(Judged("steps@1", "success", judge))
-    found = await by_value(episode(3), value, start=0.0)
+    value = build_value(FunctionEvaluator("steps@1", "success", judge))
+    found = await judge_by_value(episode(3), value, start=0.0)
     assert [step.progress for step in found.steps] == pytest.approx([0.25] * 3)
 
 
@@ -78,20 +78,22 @@ async def test_an_evaluator_serves_as_a_value_function() -> None:
     st.floats(0, 1),
 )
 def test_rewards_of_steps_add_up_to_the_outcome(values: list[float | None], outcome: float) -> None:
-    found = asyncio.run(by_value(episode(len(values) - 1), of_length(values), outcome=outcome))
-    rewards = step_rewards(found, outcome)
+    found = asyncio.run(
+        judge_by_value(episode(len(values) - 1), of_length(values), outcome=outcome)
+    )
+    rewards = reward_steps(found, outcome)
     assert sum(rewards) == pytest.approx(outcome, abs=1e-9) and len(rewards) == len(values) - 1
 
 
 async def test_rewards_are_what_step_advantages_take() -> None:
-    good = await by_value(episode(2), of_length([0.5, 0.4, 0.0]), outcome=1.0)
-    bad = await by_value(episode(2), of_length([0.5, 0.6, 0.0]), outcome=0.0)
-    rewards = {"good": step_rewards(good, 1.0), "bad": step_rewards(bad, 0.0)}
+    good = await judge_by_value(episode(2), of_length([0.5, 0.4, 0.0]), outcome=1.0)
+    bad = await judge_by_value(episode(2), of_length([0.5, 0.6, 0.0]), outcome=0.0)
+    rewards = {"good": reward_steps(good, 1.0), "bad": reward_steps(bad, 0.0)}
     found = step_advantages(rewards, {"good": "g", "bad": "g"})
     assert found["good"][1] > 0 > found["bad"][1]
 
 
 def test_a_judgement_that_abstains_gives_every_step_the_same() -> None:
     nothing = StepJudgement("e", "none", (JudgedStep(),) * 4)
-    assert step_rewards(nothing, 1.0) == (0.25,) * 4
-    assert step_rewards(StepJudgement("e", "none", ()), 1.0) == ()
+    assert reward_steps(nothing, 1.0) == (0.25,) * 4
+    assert reward_steps(StepJudgement("e", "none", ()), 1.0) == ()

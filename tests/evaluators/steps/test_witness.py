@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evaluators.steps import StepJudgement, StepJudgeSettings, by_model
+from evaluators.steps import StepJudgement, StepJudgeSettings, judge_by_model
 from tests.evaluators.attribution.cases import HOME, LAMPS, page, played, said, text
 from webagent.action.actions import Answer, Click
 from webagent.errors import ModelError, StoreError
@@ -47,7 +47,7 @@ async def judged(
     *replies: str | ModelError, episode: Trajectory = EPISODE, **more: Any
 ) -> tuple[StepJudgement, CannedModel]:
     model = CannedModel(replies)
-    return await by_model(model, **more)(episode), model
+    return await judge_by_model(model, **more)(episode), model
 
 
 async def test_labels_first_error_redundancy_and_progress_are_read() -> None:
@@ -131,7 +131,7 @@ async def test_a_model_that_does_not_reply_in_time_abstains() -> None:
             await asyncio.sleep(60)
             raise AssertionError("it was waited for")
 
-    found = await by_model(Silent([]), settings=StepJudgeSettings(timeout=0.01))(EPISODE)
+    found = await judge_by_model(Silent([]), settings=StepJudgeSettings(timeout=0.01))(EPISODE)
     assert found.abstained == (0, 1, 2) and "did not reply within 0.01 s" in found.reason
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluators.evaluator import Judged, Verdict, evaluator
+from evaluators.evaluator import FunctionEvaluator, Verdict, evaluator
 from evaluators.frozen import read_frozen, refuse_frozen
 from loop.console.outcome import Status
 from loop.judging import specification
@@ -175,14 +175,14 @@ def test_labels_of_other_episodes_are_named_unless_they_are_to_be_ignored(
     assert json.loads((run / "agreement.json").read_text())["ignored_labels"] == 1
 
 
-def yes_or_no(variant: str, model: Model, images: object) -> Judged:
+def yes_or_no(variant: str, model: Model, images: object) -> FunctionEvaluator:
     """A judge that asks its model once whether the episode was a success."""
 
     async def judge(trajectory: Trajectory) -> Verdict:
         completion = await model.complete([Message("user", f"was it done? {trajectory.goal}")])
         return Verdict(float(completion.replies[0].text == "yes"), "asked")
 
-    return Judged(f"judge[{model.name}]@1", "success", judge)
+    return FunctionEvaluator(f"judge[{model.name}]@1", "success", judge)
 
 
 @pytest.fixture
@@ -299,7 +299,7 @@ def test_a_frozen_judge_is_verified_by_its_content(run, monkeypatch, capsys) -> 
     assert cli.main(["judge", str(run), "--verify"]) == 0
     assert cli.main([*asked, "--freeze"]) == 0
 
-    def changed(score: str, means: object) -> Judged:
+    def changed(score: str, means: object) -> FunctionEvaluator:
         return evaluator("checks_hold", version="2")(lambda trajectory: Verdict(1.0, "kind"))
 
     monkeypatch.setattr(specification, "checks_hold", changed)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluators.evaluator import Judged, Verdict
+from evaluators.evaluator import FunctionEvaluator, Verdict
 from loop.folder import read_judge_id
 from loop.measurement.scoring import HEADLINE, EpisodeScorer
 from perf.fakes.run import episode
@@ -32,7 +32,7 @@ def played(store: Store, index: int, **changes: object) -> Trajectory:
     return whole
 
 
-def judge(*values: float | Exception | None) -> tuple[Judged, list[str]]:
+def judge(*values: float | Exception | None) -> tuple[FunctionEvaluator, list[str]]:
     """One that says these things in turn, and the episodes it was asked about."""
     left, asked = list(values), list[str]()
 
@@ -43,7 +43,7 @@ def judge(*values: float | Exception | None) -> tuple[Judged, list[str]]:
             raise value
         return Verdict(value, "seen")
 
-    return Judged("canned@1", "success", say), asked
+    return FunctionEvaluator("canned@1", "success", say), asked
 
 
 async def test_a_judge_is_asked_again_only_where_it_has_not_spoken(store: Store) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluators.evaluator import Judged, Verdict, evaluator
+from evaluators.evaluator import FunctionEvaluator, Verdict, evaluator
 from loop.proposers.filters import feasibility
 from loop.proposers.prove_stage import Stage
 from loop.proposers.solve import ParentOracles, Solver
@@ -30,12 +30,14 @@ def proposal(task: Task | None = None) -> Proposal:
     return Proposal(task or fake_task(), "pages", "why")
 
 
-def solver(policy: Policy, judge: Judged | None = None, stage: Stage | None = None) -> Solver:
+def solver(
+    policy: Policy, judge: FunctionEvaluator | None = None, stage: Stage | None = None
+) -> Solver:
     """Three tries in fake worlds."""
     return Solver(policy, "somebody", stage or Stage(a_world), 3, judge)
 
 
-def judging(value: float | None) -> Judged:
+def judging(value: float | None) -> FunctionEvaluator:
     """A judge that always says the same."""
 
     @evaluator("fixed")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evaluators.steps import JudgedStep, StepJudgement, keep
+from evaluators.steps import JudgedStep, StepJudgement, store_judgements
 from loop.console.outcome import Status
 from loop.training.lessons import build_units, load_experience
 from loop.training.settings import TrainSettings
@@ -49,7 +49,7 @@ def a_run(folder: Path, *judged: tuple[bool, tuple[JudgedStep, ...]]) -> Path:
             store.add(whole)
             store.score(whole.id, Score("success", float(success), "seen", "judge@1"))
             if steps:
-                keep(store, [StepJudgement(whole.id, "witness[m]@1", steps)])
+                store_judgements(store, [StepJudgement(whole.id, "witness[m]@1", steps)])
     return run
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evaluators.judge import looking_judge
+from evaluators.judge import judge_variant
 from perf.fakes.run import episode
 from webagent.errors import ModelError
 from webagent.models.canned import CannedModel
@@ -159,7 +159,7 @@ async def test_what_was_spent_earlier_counts_against_the_limit() -> None:
 async def test_a_judges_model_is_paid_from_the_same_ledger() -> None:
     ledger = Ledger()
     model = CannedModel(["no verdict", "none again"], name="judge-1")
-    judge = looking_judge(MeteredModel(model, ledger, "judge"))
+    judge = judge_variant("evidence", MeteredModel(model, ledger, "judge"))
     await judge(episode(Provenance(), "click-link", 0, True))
     spent = ledger.entries["judge", "judge-1"]
     assert spent.requests == len(model.requests) == 2

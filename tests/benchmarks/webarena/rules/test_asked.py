@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.rules import CONSULTING_RULES, Means, Question
+from benchmarks.rules import CONSULTING_RULES, Means, RuleQuestion
 from benchmarks.webarena.rules.asked import MARKS, PROMPTS, read_word
 from benchmarks.webarena.rules.pictures import likeness, with_folder
 from evaluators.evaluator import Verdict
@@ -27,7 +27,7 @@ async def asked(
     """What the rule says with a model that gives these replies."""
     model = CannedModel(replies)
     means = Means(model, picture)
-    question = Question(found, expected, "How far is it?", means, evidence)
+    question = RuleQuestion(found, expected, "How far is it?", means, evidence)
     return await CONSULTING_RULES[rule](question), model
 
 
@@ -135,7 +135,7 @@ async def test_a_model_that_fails_or_is_not_there_abstains() -> None:
     verdict, _ = await asked("webarena_fuzzy_match", "x", ["y"], [ModelError("timed out")])
     assert verdict.value is None
     assert "the model failed: timed out" in verdict.reason
-    question = Question("x", ["y"], "", Means())
+    question = RuleQuestion("x", ["y"], "", Means())
     verdict = await CONSULTING_RULES["webarena_fuzzy_match"](question)
     assert verdict.value is None
     assert "give one: checks_hold(means=" in verdict.reason
@@ -182,7 +182,7 @@ async def test_one_picture_that_shows_it_is_enough(
 
 async def test_a_model_that_does_not_look_abstains_on_pictures() -> None:
     blind = CannedModel(["yes"], capabilities=Capabilities())
-    question = Question(["one"], QUESTION, "", Means(blind, picture))
+    question = RuleQuestion(["one"], QUESTION, "", Means(blind, picture))
     verdict = await CONSULTING_RULES["visualwebarena_picture_answer"](question)
     assert verdict.value is None
     assert "does not look at images" in verdict.reason
@@ -211,7 +211,7 @@ async def test_pictures_are_compared_with_references_captured_or_looked_up(
 
 async def test_pictures_without_a_place_to_look_them_up_abstain() -> None:
     expected: Json = {"references": ["same"], "threshold": 0.8}
-    question = Question(["one"], expected, "", Means())
+    question = RuleQuestion(["one"], expected, "", Means())
     verdict = await CONSULTING_RULES["visualwebarena_same_picture"](question)
     assert verdict.value is None
     assert "Means(images=" in verdict.reason

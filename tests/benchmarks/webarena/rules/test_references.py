@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.rules import CONSULTING_RULES, RULES, Means, Question
+from benchmarks.rules import CONSULTING_RULES, RULES, Means, RuleQuestion
 from webagent.errors import ModelError
 from webagent.models.canned import CannedModel
 
@@ -66,7 +66,7 @@ def test_an_answer_that_is_no_text_cannot_be_compared(rule):
 
 
 async def ask(model, found="Be Local it is", expected=POSSIBLE):
-    question = Question(found, expected, "Find a hotel", Means(model))
+    question = RuleQuestion(found, expected, "Find a hotel", Means(model))
     return await CONSULTING_RULES["reference_answer"](question)
 
 

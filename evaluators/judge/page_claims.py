@@ -1,4 +1,4 @@
-"""Lines of a page that speak of the task or past it, and so show nothing of its state."""
+"""Lines of a page that talk about the task instead of showing its state."""
 
 import json
 import re
@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from itertools import takewhile
 from pathlib import Path
 
-LEXICON = Path(__file__).with_name("hearsay.json")
+LEXICON = Path(__file__).with_name("page_claims.json")
 _ELEMENT = re.compile(r"\s*\*?\[\d+\] ")
 _SENTENCE = re.compile(r"[.!?;]+(?:\s|$)|[。！？؟।\n]")
 _LETTERS = re.compile(r"[^\W\d_]+")
@@ -30,8 +30,8 @@ _STEM = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Hearsay:
-    """Tells, for one task, which lines are hearsay; what the task itself speaks of is none."""
+class PageClaims:
+    """Tells, for one task, which lines are page_claims; what the task itself speaks of is none."""
 
     goal: str
     addressees: re.Pattern[str]
@@ -42,8 +42,8 @@ class Hearsay:
     """All its words."""
 
     @classmethod
-    def of(cls, goal: str) -> "Hearsay":
-        """What is hearsay where this is the task."""
+    def of(cls, goal: str) -> "PageClaims":
+        """What is page_claims where this is the task."""
         folded = _folded(goal)
         words = _WORD.findall(folded)
         opening = tuple(words[:_RUN]) if len(words) >= _SHORTEST_RUN else ()

@@ -1,16 +1,18 @@
-"""What a judge found and what it cost, beside its verdict, for whoever wants to see the grounds."""
+"""What a judge found, voted and cost, beside its verdict."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from evaluators.evaluator import Verdict
+from evaluators.judge.pages import Claim, PageView
 from tasks.task import Json
 from webagent.errors import StoreError
 from webagent.models.model import Completion
 
-Finding: TypeAlias = Literal["met", "not met", "cannot tell"]
-Outcome: TypeAlias = Literal["success", "failure", "cannot tell", "unusable"]
+PointVerdict: TypeAlias = Literal["met", "not met", "cannot tell"]
+VoteOutcome: TypeAlias = Literal["success", "failure", "cannot tell", "unusable"]
 ClaimCheck: TypeAlias = Literal["agrees", "contradicts", "unknown", "none"]
 Agreement: TypeAlias = Literal["agrees", "contradicts", "missing", "cannot tell", ""]
 
@@ -25,11 +27,11 @@ class KeyPoint:
 
 
 @dataclass(frozen=True, slots=True)
-class PointFound:
+class PointFinding:
     """The verdict on one key point, with what shows it."""
 
     point: KeyPoint
-    verdict: Finding
+    verdict: PointVerdict
     where: str = "nowhere"
     """`page 2`, `screenshot 2`, `actions` or `nowhere`; numbers are those of the pages."""
     quote: str = ""
@@ -43,7 +45,7 @@ class PointFound:
     """Why the quote was not accepted though it stands there; the verdict is `cannot tell` then."""
 
     @property
-    def settled(self) -> Finding:
+    def settled(self) -> PointVerdict:
         """The verdict with the agent's answer taken in, where the point asks for one."""
         if self.point.asks == "state" or self.verdict != "met":
             return self.verdict
@@ -59,12 +61,12 @@ class PointFound:
 
 
 @dataclass(frozen=True, slots=True)
-class Vote:
+class JudgeVote:
     """What one reply comes to."""
 
-    outcome: Outcome
+    outcome: VoteOutcome
     reason: str = ""
-    points: tuple[PointFound, ...] = ()
+    points: tuple[PointFinding, ...] = ()
     answers: Mapping[str, str] = field(default_factory=dict)
     """To questions beside success: `side_effect`, `optimality`, `looping`."""
 
@@ -73,7 +75,7 @@ class Vote:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownPage:
     """A page that the judge was shown."""
 
     page: int
@@ -108,7 +110,7 @@ class Spending:
 
 
 @dataclass(frozen=True, slots=True)
-class Examination:
+class JudgeReport:
     """One judgement with its grounds."""
 
     judge: str
@@ -118,8 +120,8 @@ class Examination:
     """1, 0, or None where the judge abstains."""
     reason: str
     key_points: tuple[KeyPoint, ...] = ()
-    shown: tuple[Shown, ...] = ()
-    votes: tuple[Vote, ...] = ()
+    shown: tuple[ShownPage, ...] = ()
+    votes: tuple[JudgeVote, ...] = ()
     claim: str = "none"
     """What the agent claims: `done`, `gave up` or `none`."""
     claim_check: ClaimCheck = "none"
@@ -135,7 +137,7 @@ class Examination:
         return Verdict(self.value, self.reason)
 
 
-def outcome_of(points: Sequence[PointFound]) -> Outcome:
+def decide_outcome(points: Sequence[PointFinding]) -> VoteOutcome:
     """What follows from the points: all met, one not met, or neither."""
     found = {point.settled for point in points}
     if "not met" in found:
@@ -143,7 +145,7 @@ def outcome_of(points: Sequence[PointFound]) -> Outcome:
     return "success" if found == {"met"} else "cannot tell"
 
 
-def read_examination(stored: Json) -> Examination:
+def read_report(stored: Json) -> JudgeReport:
     """The examination that `webagent.serialize.to_json` made this of.
 
     Raises `StoreError` naming the field where it is of another form.
@@ -151,8 +153,68 @@ def read_examination(stored: Json) -> Examination:
     from pydantic import TypeAdapter, ValidationError
 
     try:
-        return TypeAdapter(Examination).validate_python(stored)
+        return TypeAdapter(JudgeReport).validate_python(stored)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "it"
         raise StoreError(f"this is no examination: {place}: {first['msg']}") from error
+
+
+_VALUES = {"success": 1.0, "failure": 0.0}
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeOutcome:
+    """The votes with what they were given on, or why there are none."""
+
+    votes: tuple[JudgeVote, ...] = ()
+    key_points: tuple[KeyPoint, ...] = ()
+    shown: tuple[ShownPage, ...] = ()
+    abstains: str = ""
+    """Why nothing was voted on; empty where something was."""
+
+    def verdict(self) -> Verdict:
+        """More than half of all votes, abstentions counted among them."""
+        if not self.votes:
+            return Verdict(None, self.abstains)
+        outcomes = [vote.outcome for vote in self.votes]
+        leading, count = Counter(outcomes).most_common(1)[0]
+        reason = str(self.votes[outcomes.index(leading)])
+        tally = f"{count} of {len(self.votes)} votes" if len(self.votes) > 1 else "judged"
+        if leading in _VALUES and 2 * count > len(self.votes):
+            return Verdict(_VALUES[leading], f"{tally} {leading}: {reason}")
+        return Verdict(None, f"{', '.join(outcomes)}: {reason}")
+
+
+def record_shown(views: Sequence[PageView]) -> tuple[ShownPage, ...]:
+    """The pages of a case as they are recorded."""
+    return tuple(
+        ShownPage(
+            each.number,
+            round(each.relevance, 4),
+            each.observation.screenshot if each.image is not None else "",
+            bool(each.text),
+        )
+        for each in views
+    )
+
+
+def check_claim(claim: Claim, value: float | None) -> ClaimCheck:
+    """How the claim stands to the verdict."""
+    if claim.stance == "none":
+        return "none"
+    if value is None:
+        return "unknown"
+    return "agrees" if (value > 0.5) == (claim.stance == "done") else "contradicts"
+
+
+def explain_contradiction(claim: Claim, value: float | None, votes: Sequence[JudgeVote]) -> str:
+    """The sentence that says what speaks against the claim; empty where nothing does."""
+    if check_claim(claim, value) != "contradicts":
+        return ""
+    if claim.stance == "gave up":
+        return "the agent gave up, but the task is done"
+    points = next((vote.points for vote in votes if vote.outcome == "failure"), ())
+    missed = [str(n) for n, point in enumerate(points, start=1) if point.settled == "not met"]
+    what = f"point {' and '.join(missed)} is not met" if missed else "the task is not done"
+    return f"the agent claims success, but {what}"

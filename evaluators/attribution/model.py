@@ -9,10 +9,10 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from evaluators.attribution.attribute import headlines
-from evaluators.attribution.cause import Attribution, Cause, Finding, attribution
-from evaluators.attribution.words import stands_in
-from evaluators.steps.telling import attached, told_parts
+from evaluators.attribution.attribute import select_headlines
+from evaluators.attribution.cause import Attribution, Cause, CauseFinding, build_attribution
+from evaluators.attribution.episode import appears_in
+from evaluators.steps.model import attach_screenshots, format_parts
 from webagent.errors import ModelError
 from webagent.models.model import Message, Model, Reply
 from webagent.models.prompt import fence, load_prompt
@@ -24,7 +24,7 @@ PROMPT = load_prompt(Path(__file__).parent / "prompts" / "attribution.md")
 
 
 @dataclass(frozen=True, slots=True)
-class DetectiveSettings:
+class CauseModelSettings:
     """How much a model is shown of a failure and how long it may take."""
 
     page_tokens: int = 12_000
@@ -70,7 +70,7 @@ async def ask_cause(
     trajectory: Trajectory,
     scores: Sequence[Score],
     images: Callable[[str], bytes] | None = None,
-    settings: DetectiveSettings = DetectiveSettings(),
+    settings: CauseModelSettings = CauseModelSettings(),
     *,
     render: Callable[[Observation, int], str] = render_page,
 ) -> Attribution:
@@ -81,12 +81,14 @@ async def ask_cause(
     cause is `UNKNOWN` and the reason says why.
     """
     source = f"detective[{model.name}]@1#{PROMPT.hash}"
-    parts = told_parts(trajectory, render, settings.page_tokens)
-    shots = attached(
+    parts = format_parts(trajectory, render, settings.page_tokens)
+    shots = attach_screenshots(
         trajectory, images if model.capabilities.images else None, settings.screenshots
     )
     captions = [f"screenshot {n} shows page {page}" for n, (page, _) in enumerate(shots, start=1)]
-    verdicts = "\n".join(f"{one.evaluator}: {one.value}, {one.reason}" for one in headlines(scores))
+    verdicts = "\n".join(
+        f"{one.evaluator}: {one.value}, {one.reason}" for one in select_headlines(scores)
+    )
     asked = PROMPT.fill(
         "user",
         goal=trajectory.goal or trajectory.task.goal,
@@ -121,14 +123,14 @@ async def ask_cause(
         finding = _untold(f"the model failed: {error}")
     except UnusableError as error:
         finding = _untold(f"no usable reply, asked twice: {error}")
-    return attribution(trajectory, finding, source)
+    return build_attribution(trajectory, finding, source)
 
 
-def _untold(reason: str) -> Finding:
-    return Finding(Cause.UNKNOWN, "abstained", None, reason)
+def _untold(reason: str) -> CauseFinding:
+    return CauseFinding(Cause.UNKNOWN, "abstained", None, reason)
 
 
-def _read(text: str, parts: dict[str, str], count: int) -> Finding:
+def _read(text: str, parts: dict[str, str], count: int) -> CauseFinding:
     """The finding of a reply. Raises `UnusableError`."""
     said = read_form(text, _Said, strict=True)
     if said.step is not None and not 1 <= said.step <= count:
@@ -139,8 +141,8 @@ def _read(text: str, parts: dict[str, str], count: int) -> Finding:
         where = quote.where.strip().lower()
         if where not in parts:
             raise UnusableError(f"there is no {quote.where!r}; there are {', '.join(parts)}")
-        if not stands_in(quote.quote, parts[where]):
+        if not appears_in(quote.quote, parts[where]):
             raise UnusableError(f"the quote {quote.quote!r} does not stand on {where}")
     evidence = tuple(f"{quote.where}: {quote.quote}" for quote in said.quotes)
     step = None if said.step is None else said.step - 1
-    return Finding(Cause(said.cause), said.kind, step, said.reason, evidence)
+    return CauseFinding(Cause(said.cause), said.kind, step, said.reason, evidence)

@@ -1,15 +1,113 @@
-"""Numbers with their units: about a value, at least, at most, between."""
+"""Rules that compare captured values with expected ones: texts, addresses, numbers with units."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
+from urllib.parse import SplitResult, parse_qs, urlsplit
 
 from evaluators.evaluator import Verdict
 from evaluators.rules.rule import rule
 from tasks.task import Json
+from webagent.errors import SetupError
 
 
-class Unit(NamedTuple):
+@rule
+def equals(found: Json, expected: Json) -> bool:
+    """The same JSON value; 1 equals 1.0 and differs from true."""
+    if isinstance(found, bool) or isinstance(expected, bool):
+        return found is expected
+    if isinstance(found, list) and isinstance(expected, list):
+        return len(found) == len(expected) and all(map(equals, found, expected))
+    if isinstance(found, dict) and isinstance(expected, dict):
+        return found.keys() == expected.keys() and all(
+            equals(found[key], expected[key]) for key in found
+        )
+    return found == expected
+
+
+@rule
+def same_text(found: Json, expected: Json) -> bool:
+    """The same words, whatever their case and the space around them."""
+    return _text(found) == _text(expected)
+
+
+@rule
+def at_least(found: Json, expected: Json) -> bool:
+    """A number that is not smaller."""
+    return _number(found) >= _number(expected)
+
+
+@rule
+def above(found: Json, expected: Json) -> bool:
+    """A number that is greater."""
+    return _number(found) > _number(expected)
+
+
+@rule
+def contains(found: Json, expected: Json) -> bool:
+    """A text with the expected words in it, as `same_text` compares; a list with the value."""
+    if isinstance(found, list):
+        return any(equals(value, expected) for value in found)
+    return _text(expected) in _text(found)
+
+
+@rule
+def matches(found: Json, expected: Json) -> bool:
+    """A text in which the regular expression is found somewhere."""
+    try:
+        return re.search(_string(expected), _string(found)) is not None
+    except re.error as error:
+        raise SetupError(
+            f"the pattern {expected!r} is not a regular expression: {error}"
+        ) from error
+
+
+@rule
+def one_of(found: Json, expected: Json) -> bool:
+    """Equal to a value of the expected list."""
+    if not isinstance(expected, list):
+        raise TypeError(f"one_of needs a list, found {expected!r}")
+    return any(equals(found, value) for value in expected)
+
+
+@rule
+def url_matches(found: Json, expected: Json) -> bool:
+    """The same host and path, with at least the expected query; scheme and fragment are free."""
+    page, wanted = _address(found), _address(expected)
+    query = parse_qs(page.query, keep_blank_values=True)
+    asked = parse_qs(wanted.query, keep_blank_values=True)
+    return (
+        page.netloc.lower() == wanted.netloc.lower()
+        and page.path.rstrip("/") == wanted.path.rstrip("/")
+        and all(query.get(key) == values for key, values in asked.items())
+    )
+
+
+def _number(value: Json) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+        raise TypeError(f"{value!r} is not a number")
+    return value
+
+
+def _string(value: Json) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is not text")
+    return value
+
+
+def _address(value: Json) -> SplitResult:
+    try:
+        return urlsplit(_string(value))
+    except ValueError as error:
+        raise TypeError(f"{value!r} is not an address") from error
+
+
+def _text(value: Json) -> str:
+    """For comparing words: lower case, runs of space as one."""
+    return " ".join(_string(value).casefold().split())
+
+
+class MeasureUnit(NamedTuple):
     """What is measured, and how much of its basic unit one of this is."""
 
     measure: str
@@ -26,10 +124,12 @@ class Quantity(NamedTuple):
     text: str
 
 
-def _units(measure: str, sizes: Mapping[str, float]) -> dict[str, Unit]:
+def _units(measure: str, sizes: Mapping[str, float]) -> dict[str, MeasureUnit]:
     """Spellings to units: `{"km kilometer": 1000}` has two spellings of one."""
     return {
-        spelling: Unit(measure, size) for names, size in sizes.items() for spelling in names.split()
+        spelling: MeasureUnit(measure, size)
+        for names, size in sizes.items()
+        for spelling in names.split()
     }
 
 
@@ -40,8 +140,8 @@ _CURRENCIES = {
     "c$": "CAD", "aud": "AUD", "a$": "AUD", "₩": "KRW", "krw": "KRW",
 }  # fmt: skip
 
-UNITS: Mapping[str, Unit] = {
-    **{name: Unit(code, 1) for name, code in _CURRENCIES.items()},
+UNITS: Mapping[str, MeasureUnit] = {
+    **{name: MeasureUnit(code, 1) for name, code in _CURRENCIES.items()},
     **_units("share", {"% percent": 0.01}),
     **_units("length", {
         "mm millimeter millimetre": 1e-3, "cm centimeter centimetre": 1e-2, "m meter metre": 1,
@@ -152,13 +252,13 @@ def _judged(found: Json, expected: Json, holds: Callable[[float], bool]) -> Verd
     )
 
 
-def _unit(spelling: str | None) -> Unit | None:
+def _unit(spelling: str | None) -> MeasureUnit | None:
     """The unit, from its singular or plural."""
     name = (spelling or "").strip().lower()
     return UNITS.get(name) or UNITS.get(name.removesuffix("s")) if name else None
 
 
-def _named(name: Json) -> Unit:
+def _named(name: Json) -> MeasureUnit:
     unit = _unit(name) if isinstance(name, str) else None
     if unit is None:
         raise TypeError(f"unknown unit {name!r}; known: {', '.join(sorted(UNITS))}")

@@ -1,4 +1,4 @@
-"""Lessons: which episodes, real and corrupted, a reward model is taught, and as what."""
+"""Training examples of a reward model: labelled episodes, and hard negatives made of them."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from evaluators.reward.negatives import KINDS, boasted, corrupt
+from evaluators.reward.negatives import KINDS, add_success_claim, corrupt
 from webagent.records import Trajectory
 
 BOASTED = 0.15
@@ -17,7 +17,7 @@ NEAR_MISSES = ("hurried", "wrong value", "wrong element", "undone", "other goal"
 _NEAR = 4.0
 
 
-class Lesson(NamedTuple):
+class TrainingExample(NamedTuple):
     """An episode and what is to be said of it."""
 
     trajectory: Trajectory
@@ -26,13 +26,13 @@ class Lesson(NamedTuple):
     """How it was corrupted; empty for an episode as it was."""
 
 
-def lessons(
+def build_examples(
     trajectories: Iterable[Trajectory],
     success: Mapping[str, float | None],
     negatives: int = 2,
     seed: int = 0,
     kinds: Sequence[str] = tuple(KINDS),
-) -> list[Lesson]:
+) -> list[TrainingExample]:
     """Labelled real episodes, and for each success up to `negatives` failures made of it.
 
     Episodes without a label, without steps or imagined ones teach nothing. Some are shown once
@@ -48,14 +48,14 @@ def lessons(
     alike: defaultdict[str, list[Trajectory]] = defaultdict(list)
     for trajectory, _ in labelled:
         alike[trajectory.task.name].append(trajectory)
-    found: list[Lesson] = []
+    found: list[TrainingExample] = []
     for trajectory, is_good in labelled:
-        found.append(Lesson(trajectory, is_good))
+        found.append(TrainingExample(trajectory, is_good))
         if is_good:
             nearby = [*_drawn(others, 8, rng), *_drawn(alike[trajectory.task.name], 4, rng)]
             found.extend(_corrupted(trajectory, nearby, negatives, rng, kinds))
         if rng.random() < BOASTED:
-            found.append(Lesson(boasted(trajectory, rng), is_good, "boasted"))
+            found.append(TrainingExample(add_success_claim(trajectory, rng), is_good, "boasted"))
     return found
 
 
@@ -65,7 +65,7 @@ def _corrupted(
     count: int,
     rng: np.random.Generator,
     kinds: Sequence[str],
-) -> Iterator[Lesson]:
+) -> Iterator[TrainingExample]:
     """At most `count` of the kinds that this success has, in random order."""
     weights = np.array([_NEAR if kind in NEAR_MISSES else 1.0 for kind in kinds])
     for kind in rng.choice(list(kinds), len(kinds), replace=False, p=weights / weights.sum()):
@@ -74,7 +74,7 @@ def _corrupted(
         made = corrupt(trajectory, str(kind), nearby, rng)
         if made is not None:
             count -= 1
-            yield Lesson(made, False, str(kind))
+            yield TrainingExample(made, False, str(kind))
 
 
 def _drawn(

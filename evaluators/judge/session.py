@@ -1,16 +1,15 @@
-"""A judge's model with the ways it sees, and one judgement under way in front of it."""
+"""A judge's model with its settings, and the requests of one judgement."""
 
 import asyncio
 import re
 import time
 import zlib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TypeVar
+from typing import Literal, TypeAlias, TypeVar
 
-from evaluators.judge.exhibits import Exhibit, exhibits_of, text_of
-from evaluators.judge.settings import JudgeSettings
+from evaluators.judge.pages import PageView, format_page, view_pages
 from webagent.errors import ModelError, StoreError
 from webagent.models.model import Completion, Message, Model, Reply
 from webagent.models.prompt import Prompt
@@ -18,13 +17,48 @@ from webagent.models.replies import ask_and_read
 from webagent.observation import render as render_page
 from webagent.records import Observation, Trajectory
 
+Show: TypeAlias = Literal["auto", "screenshots", "texts", "both"]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeSettings:
+    """The settings of all variants; each takes those that its `Variant.takes` names."""
+
+    show: Show = "auto"
+    """What is shown of a page. `auto`: what the variant was published with, and texts where the
+    model does not look at images or no screenshots can be looked up."""
+    pages: int = 6
+    """How many pages are shown, at most."""
+    screenshots: int = 6
+    """How many of them with their screenshots, at most."""
+    page_tokens: int = 2000
+    """Of a page's text, at most, estimated at 3.5 characters each."""
+    relevance: Literal["words", "model"] = "words"
+    """How pages are chosen: by the words they share with the key points, which costs nothing, or
+    by the model's score from 1 to 5, a request for each page."""
+    threshold: int = 3
+    """Score of the model below which a page is not shown."""
+    votes: int = 1
+    """How often the model is asked; only more than half of the votes make a verdict."""
+    temperature: float = 0.7
+    """Of the votes when there are several; a single one is taken at 0."""
+    max_tokens: int = 2048
+    """Of one reply."""
+    timeout: float = 180.0
+    """Seconds that one request may take before the judge goes on without its reply."""
+    answer_needed: bool = True
+    """Whether an episode without an answer counts as failed without asking, as published."""
+    score: str = "success"
+    """The score that the verdict is given under."""
+
+
 Found = TypeVar("Found")
 _NO_LIMIT = 10**9
 _TOO_LONG = re.compile(r"\b(show|send) less\b|\bcontext\b|too long", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Court:
+class JudgeContext:
     """What all judgements of a judge have in common."""
 
     model: Model
@@ -39,14 +73,14 @@ class Court:
         """Whether screenshots can be shown."""
         return self.images is not None and self.model.capabilities.images
 
-    def exhibits(self, trajectory: Trajectory) -> tuple[Exhibit, ...]:
+    def views(self, trajectory: Trajectory) -> tuple[PageView, ...]:
         """All pages of the episode with text and screenshot, where there are any."""
         render = self.render or partial(render_page, max_tokens=self.settings.page_tokens)
-        return exhibits_of(trajectory, render, self._screenshot)
+        return view_pages(trajectory, render, self._screenshot)
 
     def whole(self, page: Observation) -> str:
         """All the text of a page, however long."""
-        return text_of(page, self.render or partial(render_page, max_tokens=_NO_LIMIT))
+        return format_page(page, self.render or partial(render_page, max_tokens=_NO_LIMIT))
 
     def _screenshot(self, page: Observation) -> bytes | None:
         if self.images is None or not page.screenshot or not self.can_look:
@@ -58,20 +92,20 @@ class Court:
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class JudgePrompt:
     """One way to put the question, with the pages it shows."""
 
     messages: tuple[Message, ...]
-    exhibits: tuple[Exhibit, ...]
+    views: tuple[PageView, ...]
     note: str = ""
     """What is said of it where a fuller one did not fit."""
 
 
 @dataclass(slots=True)
-class Hearing:
+class JudgeSession:
     """One judgement under way: what was asked, what it cost, what went otherwise than planned."""
 
-    court: Court
+    context: JudgeContext
     seed: int
     notes: list[str] = field(default_factory=list)
     calls: list[tuple[Completion | None, float]] = field(default_factory=list)
@@ -80,11 +114,11 @@ class Hearing:
         self, messages: Sequence[Message], *, n: int = 1, temperature: float = 0.0
     ) -> tuple[Reply, ...]:
         """The replies. Raises `ModelError`, also when the reply takes longer than `timeout`."""
-        settings, start = self.court.settings, time.monotonic()
+        settings, start = self.context.settings, time.monotonic()
         completion = None
         try:
             async with asyncio.timeout(settings.timeout) as clock:
-                completion = await self.court.model.complete(
+                completion = await self.context.model.complete(
                     tuple(messages),
                     n=n,
                     temperature=temperature,
@@ -100,14 +134,14 @@ class Hearing:
         return completion.replies
 
     async def ask_what_fits(
-        self, cases: Iterable[Case], *, n: int = 1, temperature: float = 0.0
-    ) -> tuple[Case, tuple[Reply, ...]]:
+        self, prompts: Iterable[JudgePrompt], *, n: int = 1, temperature: float = 0.0
+    ) -> tuple[JudgePrompt, tuple[Reply, ...]]:
         """The replies to the first case that the model has room for; fuller ones come first.
 
         Raises `ModelError` when none fits or the model fails for another reason.
         """
         refused: ModelError | None = None
-        for case in cases:
+        for case in prompts:
             try:
                 replies = await self.ask(case.messages, n=n, temperature=temperature)
             except ModelError as error:
@@ -141,10 +175,30 @@ class Hearing:
         )
 
     def _late(self) -> str:
-        limit = self.court.settings.timeout
-        return f"no reply of {self.court.model.name} within {limit:g} s; raise `timeout` or wait"
+        limit = self.context.settings.timeout
+        return f"no reply of {self.context.model.name} within {limit:g} s; raise `timeout` or wait"
 
 
 def seed_of(text: str) -> int:
     """A seed for whatever the text names, the same each time."""
     return zlib.crc32(text.encode("utf-8", "surrogatepass")) & 0x7FFFFFFF
+
+
+def choose_form(context: JudgeContext, published: Show) -> Show:
+    """The form that is shown: the one set, else the published one where the model can look."""
+    asked = context.settings.show
+    if asked != "auto":
+        return asked
+    return published if context.can_look else "texts"
+
+
+def apply_form(
+    context: JudgeContext, views: Sequence[PageView], published: Show
+) -> tuple[PageView, ...]:
+    """The pages with only that of them that is shown."""
+    form = choose_form(context, published)
+    if form == "texts":
+        return tuple(replace(each, image=None) for each in views)
+    if form == "screenshots":
+        return tuple(replace(each, text="") for each in views)
+    return tuple(views)

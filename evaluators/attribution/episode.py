@@ -1,0 +1,320 @@
+"""A failed episode as its goal, pages and actions, and what the goal names on them."""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import cached_property
+
+from evaluators.steps.rules import ActionHistory
+from webagent.records import Node, Observation, Trajectory
+
+_QUOTED = re.compile(r"[\"“]([^\"”]+)[\"”]|(?<!\w)['‘]([^'’]+)['’](?!\w)")
+_HANDLE = re.compile(r"[@#][\w.-]+")
+_WORD = re.compile(r"[^\W_]+(?:[-.'@][^\W_]+)*")
+_BESIDE = re.compile(r"\s*(?:\||:(?=\s))\s*")
+_ORDINAL = re.compile(r"\b(\d+)(?:st|nd|rd|th)\b")
+_ALIKE = {"x": ("close", "×"), "×": ("close", "x")}
+"""What elements are called whose sign a goal may quote."""
+_NEAR = 0.72
+_SEVERAL = 3
+_LEAST_NEAR, _MOST_NEAR = 4, 80
+"""Characters; shorter texts resemble each other by chance, longer ones are no values."""
+
+
+def find_quoted(goal: str) -> tuple[str, ...]:
+    """What the goal puts in quotation marks, or marks as a name with @ or #."""
+    found = [a or b for a, b in _QUOTED.findall(goal)]
+    return tuple(term.strip() for term in (*found, *_HANDLE.findall(goal)) if term.strip())
+
+
+def find_names(goal: str) -> tuple[str, ...]:
+    """What tells one thing from another like it: quoted terms, capitalised words, numbers."""
+    rest = _QUOTED.sub(" ", goal)
+    words = _WORD.findall(rest)[1:]
+    marked = [word for word in words if word[:1].isupper() or word[:1].isdigit()]
+    return (*find_quoted(goal), *marked)
+
+
+def find_ordinal(goal: str) -> int | None:
+    """Which one the goal asks for, counted from 1, where it asks for exactly one such."""
+    found = {int(number) for number in _ORDINAL.findall(goal)}
+    return found.pop() if len(found) == 1 else None
+
+
+def find_named_elements(page: Observation, goal: str) -> tuple[Node, ...]:
+    """The elements whose names the goal has: quoted, or as words of its own.
+
+    Beside quoted terms other words count only when they are capitalised. Where no element has the
+    name that is quoted, elements of that kind are meant, as in `a "textarea" widget`.
+    """
+    terms = {_plain(term) for term in find_quoted(goal)}
+    terms |= {other for term in terms for other in _ALIKE.get(term, ())}
+    elements = [node for node in page.nodes if node.mark]
+    named = tuple(n for n in elements if n.name.strip() and _is_named(n.name.strip(), goal, terms))
+    return named or tuple(n for n in elements if n.kind.rpartition(":")[2] in terms)
+
+
+def is_line_naming(node: Node, names: Iterable[str]) -> bool:
+    """Whether the element's name is a line of several words with one of these names in it."""
+    return len(node.name.split()) >= _SEVERAL and any(appears_in(name, node.name) for name in names)
+
+
+def appears_in(text: str, where: str) -> bool:
+    """Whether the text stands there as words of their own, whatever their case."""
+    plain = re.escape(_plain(text))
+    return bool(plain) and re.search(rf"(?<!\w){plain}(?!\w)", _plain(where)) is not None
+
+
+def find_similar(text: str, where: Iterable[str]) -> str:
+    """The text among these that resembles it most without being equal; empty for none."""
+    mine = _plain(text)
+    if not _LEAST_NEAR <= len(mine) <= _MOST_NEAR:
+        return ""
+    best, closeness = "", _NEAR
+    for other in sorted(where):
+        if abs(len(other) - len(mine)) > len(mine) // 3 or (theirs := _plain(other)) == mine:
+            continue
+        found = SequenceMatcher(None, mine, theirs, autojunk=False).ratio()
+        if found >= closeness:
+            best, closeness = other, found
+    return best
+
+
+def collect_text(page: Observation) -> str:
+    """Everything the observation has of the page, a line for each node."""
+    lines = (" ".join((node.name, node.value, node.description)) for node in page.nodes)
+    return "\n".join((page.title, *lines))
+
+
+def list_copyable(page: Observation) -> list[str]:
+    """Texts of the page that could be copied: names, values, and their single words."""
+    whole = [text for node in page.nodes for text in (node.name, node.value) if text]
+    return [*whole, *(word for text in whole for word in _WORD.findall(text))]
+
+
+def find_labelled(page: Observation) -> list[tuple[str, str]]:
+    """Capitalised labels with the values that stand beside them on the same line."""
+    found = []
+    for node in page.nodes:
+        label, _, value = (part.strip() for part in _BESIDE.sub("\n", node.name, 1).partition("\n"))
+        if label[:1].isupper() and value and not _BESIDE.search(value) and len(label) > 1:
+            found.append((label, value))
+    return found
+
+
+def split_words(text: str) -> frozenset[str]:
+    """The words of a text, without signs between them."""
+    return frozenset(_WORD.findall(text.casefold()))
+
+
+def is_same_text(one: str, other: str) -> bool:
+    """Whether two texts are the same words, whatever their case and the space around them."""
+    return _plain(one) == _plain(other)
+
+
+def format_element(node: Node) -> str:
+    """An element as it is quoted in evidence."""
+    return f'[{node.mark}] {node.role} "{node.name}"' if node.mark else f'"{node.name}"'
+
+
+def _is_named(name: str, goal: str, terms: set[str]) -> bool:
+    if _plain(name) in terms:
+        return True
+    if terms and not name[0].isupper():
+        return False
+    exact = re.escape(name)
+    return len(name) > 1 and re.search(rf"(?<![\w]){exact}(?![\w])", goal) is not None
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+_LONGEST = 80
+"""Characters of a value that somebody would give."""
+
+
+@dataclass(frozen=True)
+class FailedEpisode:
+    """A failed episode with what is compared in it."""
+
+    trajectory: Trajectory
+    shown: Callable[[Observation], str]
+    """What the agent was shown of a page."""
+
+    @property
+    def goal(self) -> str:
+        """What was asked for."""
+        return self.trajectory.goal or self.trajectory.task.goal
+
+    @cached_property
+    def course(self) -> ActionHistory:
+        """The pages and deeds, compared with each other."""
+        return ActionHistory(self.trajectory)
+
+    @cached_property
+    def seen(self) -> tuple[Observation, ...]:
+        """The pages the agent acted on."""
+        return tuple(step.observation for step in self.trajectory.steps)
+
+    @cached_property
+    def pages(self) -> tuple[Observation, ...]:
+        """All pages, the last one included where it was seen."""
+        last = self.trajectory.last
+        return (*self.seen, last) if last is not None else self.seen
+
+    @cached_property
+    def texts(self) -> tuple[str, ...]:
+        """Everything the observations have of each page that was acted on."""
+        return tuple(map(collect_text, self.seen))
+
+    @cached_property
+    def pieces(self) -> tuple[frozenset[str], ...]:
+        """What could be copied from each page."""
+        return tuple(frozenset(list_copyable(page)) for page in self.seen)
+
+    @cached_property
+    def labels(self) -> tuple[tuple[tuple[str, str], ...], ...]:
+        """Labels of the goal with what stands beside them, of each page."""
+        return tuple(
+            tuple(pair for pair in find_labelled(page) if pair[0] in self.goal)
+            for page in self.seen
+        )
+
+    @cached_property
+    def expected(self) -> tuple[str, ...]:
+        """Texts that the task's checks compare with: answers and values, not addresses."""
+        texts: list[str] = []
+        for check in self.trajectory.task.checks:
+            if check.score == "success" and "url" not in check.evidence + check.rule:
+                texts += _texts(check.expected, check.evidence == "episode.answer")
+        return tuple(text for text in texts if "://" not in text)
+
+    @property
+    def last_step(self) -> int:
+        """Index of the last step."""
+        return len(self.trajectory.steps) - 1
+
+
+def page_address(page: Observation) -> str:
+    """What tells a page's fields from another page's of the same marks."""
+    return page.url.split("#", 1)[0]
+
+
+def is_clicked_later(case: FailedEpisode, index: int, node: Node) -> bool:
+    """Whether the element was acted on after this step, on the same page."""
+    here = page_address(case.seen[index])
+    return any(
+        getattr(step.decision.action, "mark", 0) == node.mark
+        and page_address(step.observation) == here
+        for step in case.trajectory.steps[index + 1 :]
+    )
+
+
+def was_clicked(case: FailedEpisode, node: Node) -> bool:
+    """Whether an element of this role and name was acted on."""
+    for step in case.trajectory.steps:
+        target = step.observation.node(getattr(step.decision.action, "mark", 0))
+        if target is not None and (target.role, target.name) == (node.role, node.name):
+            return True
+    return False
+
+
+def was_used(case: FailedEpisode, term: str) -> bool:
+    """Whether the term was typed, chosen, answered, or acted on by its name."""
+    for step in case.trajectory.steps:
+        action = step.decision.action
+        target = step.observation.node(getattr(action, "mark", 0))
+        given = getattr(action, "text", "") or getattr(action, "option", "")
+        if appears_in(term, given) or (target is not None and appears_in(term, target.name)):
+            return True
+    return False
+
+
+def was_given(case: FailedEpisode, value: str) -> bool:
+    """Whether the value was typed, chosen or answered."""
+    actions = [step.decision.action for step in case.trajectory.steps]
+    given = [getattr(action, "text", "") or getattr(action, "option", "") for action in actions]
+    return any(appears_in(value, text) for text in given)
+
+
+def find_choosing_step(case: FailedEpisode, node: Node) -> int:
+    """The step that chose it; the last one where none did."""
+    hits = [
+        index
+        for index, step in enumerate(case.trajectory.steps)
+        if (target := step.observation.node(getattr(step.decision.action, "mark", 0)))
+        and (target.role, target.name) == (node.role, node.name)
+    ]
+    return hits[-1] if hits else case.last_step
+
+
+def _texts(expected: object, numbers: bool) -> list[str]:
+    """The texts in a check's expectation of 2 to 80 characters, and where so asked its numbers."""
+    if isinstance(expected, str):
+        return [expected] if 1 < len(expected.strip()) <= _LONGEST else []
+    if isinstance(expected, bool | None):
+        return []
+    if isinstance(expected, int | float):
+        return [f"{expected:g}"] if numbers and len(f"{expected:g}") > 1 else []
+    values = list(expected.values()) if isinstance(expected, dict) else expected
+    if not isinstance(values, list | tuple):
+        return []
+    return [text for value in values for text in _texts(value, numbers)]
+
+
+TICKED = frozenset(("checked", "selected"))
+TICKABLE = frozenset(("checkbox", "radio", "option", "switch"))
+
+
+def find_better_twin(page: Observation, node: Node, goal: str) -> Node | None:
+    """Another element of the same role and name beside which the goal's names stand, while none
+    stands beside this one."""
+    twins = [n for n in page.nodes if n.mark and (n.role, n.name) == (node.role, node.name)]
+    called = {one.name.casefold() for one in page.nodes if one.mark}
+    names = [name for name in find_names(goal) if name.casefold() not in called]
+    if len(twins) < 2 or not names:
+        return None
+    beside = {twin.mark: _beside(page, twin, twins) for twin in twins}
+    counts = {mark: sum(appears_in(n, text) for n in names) for mark, text in beside.items()}
+    best = max(twins, key=lambda twin: counts[twin.mark])
+    if not counts[node.mark]:
+        return best if counts[best.mark] else None
+    only = sum(count == counts[best.mark] for count in counts.values()) == 1
+    return best if only and counts[best.mark] > counts[node.mark] else None
+
+
+def find_better_line(page: Observation, node: Node, goal: str) -> Node | None:
+    """The one line of the same role that has a name of the goal in it, while this line has none."""
+    names = find_names(goal)
+    if len(node.name.split()) < 2 or is_line_naming(node, names):
+        return None
+    alike = [one for one in page.nodes if one.mark and one.role == node.role]
+    found = [one for one in alike if is_line_naming(one, names)]
+    return (
+        found[0] if len(found) == 1 and node.name.count("|") == found[0].name.count("|") else None
+    )
+
+
+def find_wrong_choice(page: Observation, named: Iterable[Node]) -> Node | None:
+    """Something ticked or chosen that the goal does not name, where it names others of its role
+    that are not."""
+    missing = {n.role for n in named if n.role in TICKABLE and not TICKED & set(n.states)}
+    marks = {node.mark for node in named}
+    chosen = (n for n in page.nodes if n.role in missing and TICKED & set(n.states))
+    return next((node for node in chosen if node.mark not in marks), None)
+
+
+def _beside(page: Observation, twin: Node, twins: Sequence[Node]) -> str:
+    """What stands between the twin before this one and this one: its row, its heading."""
+    marks = {one.mark for one in twins}
+    lines: list[str] = []
+    for node in page.nodes:
+        if node.mark == twin.mark:
+            return "\n".join(lines)
+        if node.mark in marks:
+            lines = []
+        else:
+            lines.append(f"{node.name} {node.value}")
+    return "\n".join(lines)

@@ -1,0 +1,347 @@
+"""Signs that the agent failed: unseen content, wrong elements, wrong values, loops, omissions."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from evaluators.attribution.cause import Cause, CauseFinding
+from evaluators.attribution.episode import (
+    TICKABLE,
+    TICKED,
+    FailedEpisode,
+    appears_in,
+    find_better_line,
+    find_better_twin,
+    find_choosing_step,
+    find_named_elements,
+    find_ordinal,
+    find_quoted,
+    find_similar,
+    find_wrong_choice,
+    format_element,
+    is_clicked_later,
+    is_same_text,
+    page_address,
+    split_words,
+    was_clicked,
+    was_given,
+    was_used,
+)
+from evaluators.steps.rules import is_pages_fault
+from webagent.action import is_final
+from webagent.action.actions import (
+    Answer,
+    Click,
+    Fill,
+    GiveUp,
+    KeyboardInsertText,
+    KeyboardType,
+    SelectOption,
+)
+from webagent.records import Ending, Node, Observation
+
+_LOOP = 3
+"""The same deed on a page that is as it was, so often, is a loop."""
+_AFFIX = 2
+"""Characters of what is quoted as a beginning or an end of something."""
+_FEW = 3
+"""Steps within which giving up is early."""
+_FAILING = 0.5
+"""Share of steps that could not be done from which on grounding is what failed."""
+
+
+def find_unseen(case: FailedEpisode) -> CauseFinding | None:
+    """What the goal or the check names was on a page, and the agent was never shown it."""
+    if case.seen and not any(page.nodes for page in case.seen):
+        reason = "the agent was shown nothing of the page"
+        return CauseFinding(Cause.OBSERVATION, "nothing observed", 0, reason, (case.seen[0].url,))
+    shown = [case.shown(page) for page in case.seen]
+    for term in (*find_quoted(case.goal), *case.expected):
+        if any(appears_in(term, text) for text in shown):
+            continue
+        for index, page in enumerate(case.seen):
+            line = _line_with(page, term) if appears_in(term, case.texts[index]) else None
+            if line is not None:
+                reason = f'"{term}" stood on the page and was cut from what the agent was shown'
+                return CauseFinding(
+                    Cause.OBSERVATION, "cut", index, reason, (format_element(line),)
+                )
+            if page.captured and appears_in(term, page.captured):
+                reason = f'"{term}" is in the page\'s source and no line of the observation has it'
+                return CauseFinding(
+                    Cause.OBSERVATION, "not in the lines", index, reason, (page.url,)
+                )
+    return None
+
+
+def _line_with(page: Observation, term: str) -> Node | None:
+    return next((one for one in page.nodes if appears_in(term, f"{one.name} {one.value}")), None)
+
+
+def find_wrong_element(case: FailedEpisode) -> CauseFinding | None:
+    """A click on the twin of what was meant, or at the end on something the goal does not name
+    while what it names was there."""
+    steps = case.trajectory.steps
+    for index, step in enumerate(steps):
+        action = step.decision.action
+        node = step.observation.node(getattr(action, "mark", 0))
+        if node is None or is_final(action):
+            continue
+        twin = find_better_twin(step.observation, node, case.goal)
+        better = twin or find_better_line(step.observation, node, case.goal)
+        if better is not None and not is_clicked_later(case, index, better):
+            reason = "of several elements that are alike the wrong one was acted on"
+            told = (f"acted on {format_element(node)}", f"meant {format_element(better)}")
+            kind = "wrong twin" if twin else "wrong element"
+            return CauseFinding(Cause.GROUNDING, kind, index, reason, told)
+    return _wrong_at_the_end(case)
+
+
+def _wrong_at_the_end(case: FailedEpisode) -> CauseFinding | None:
+    if case.trajectory.ending is not Ending.TASK_OVER or not case.trajectory.steps:
+        return None
+    index, step = case.last_step, case.trajectory.steps[case.last_step]
+    page, node = step.observation, None
+    if isinstance(step.decision.action, Click):
+        node = page.node(step.decision.action.mark)
+    if node is None:
+        return None
+    named = find_named_elements(page, case.goal)
+    ticked = find_wrong_choice(page, named)
+    if ticked is not None and (was_clicked(case, ticked) or was_used(case, ticked.name)):
+        at = find_choosing_step(case, ticked)
+        reason = "what the goal does not name was chosen, and what it names was not"
+        chosen = (f"chosen {format_element(ticked)}",)
+        return CauseFinding(Cause.GROUNDING, "wrong element", at, reason, chosen)
+    number, alike = (
+        find_ordinal(case.goal),
+        [n for n in page.nodes if n.mark and n.role == node.role],
+    )
+    if number and number <= len(alike) and not find_quoted(case.goal) and node != alike[number - 1]:
+        reason = f"the goal asks for number {number} of its kind"
+        told = (f"clicked {format_element(node)}", f"meant {format_element(alike[number - 1])}")
+        return CauseFinding(Cause.GROUNDING, "wrong element", index, reason, told)
+    if node not in named and (meant := find_similar(node.name, find_quoted(case.goal))):
+        reason = f'it resembles "{meant}" and is another'
+        return CauseFinding(
+            Cause.GROUNDING, "wrong element", index, reason, (f"clicked {format_element(node)}",)
+        )
+    missed = [one for one in named if not was_clicked(case, one)]
+    if node in named or not missed:
+        return None
+    target = next((one for one in missed if one.role == node.role), missed[0])
+    reason = "what the goal does not name was clicked, and what it names was there"
+    told = (f"clicked {format_element(node)}", f"meant {format_element(target)}")
+    return CauseFinding(Cause.GROUNDING, "wrong element", index, reason, told)
+
+
+def find_omission(case: FailedEpisode) -> CauseFinding | None:
+    """The episode was ended, with things undone that the goal names and that were there."""
+    if case.trajectory.ending not in (Ending.TASK_OVER, Ending.ANSWERED) or not case.seen:
+        return None
+    page = case.seen[-1]
+    acted = page.node(getattr(case.trajectory.steps[-1].decision.action, "mark", 0))
+    named = [node for node in find_named_elements(page, case.goal) if node != acted]
+    unticked = [n for n in named if n.role in TICKABLE and not TICKED & set(n.states)]
+    pending = unticked or [
+        node for node in named if node.role not in TICKABLE and not was_clicked(case, node)
+    ]
+    if pending:
+        reason = "it was ended before what the goal names had been acted on"
+        return CauseFinding(
+            Cause.PLANNING, "ended early", case.last_step, reason, (format_element(pending[0]),)
+        )
+    return _not_reached(case, acted)
+
+
+def _not_reached(case: FailedEpisode, acted: Node | None) -> CauseFinding | None:
+    """What the goal quotes was on no page as an element, or on one that the agent left."""
+    open_terms = [term for term in find_quoted(case.goal) if not was_used(case, term)]
+    is_begun = len(open_terms) < len(find_quoted(case.goal))
+    terms = [term for term in open_terms if not is_begun or len(term) > _AFFIX]
+    if not terms:
+        return None
+    told = (f"at last {format_element(acted)}",) if acted is not None else ()
+    for index, page in enumerate(case.seen):
+        node = next(
+            (n for n in find_named_elements(page, case.goal) if appears_in(terms[0], n.name)), None
+        )
+        if node is None:
+            continue
+        taken = page.node(getattr(case.trajectory.steps[index].decision.action, "mark", 0))
+        if taken is not None and taken.role == node.role:
+            reason = "what the goal does not name was clicked, and what it names was there"
+            clicked = (f"clicked {format_element(taken)}", f"meant {format_element(node)}")
+            return CauseFinding(Cause.GROUNDING, "wrong element", index, reason, clicked)
+        reason = f"{format_element(node)} was on page {index + 1}, and the agent went on without it"
+        return CauseFinding(Cause.PLANNING, "passed by", index, reason, told)
+    is_empty = any(n.role == "textbox" and not n.value for n in case.seen[-1].nodes)
+    undone = "given" if is_empty else "found"
+    reason = f'it was ended before "{terms[0]}" had been {undone}'
+    return CauseFinding(Cause.PLANNING, "ended early", case.last_step, reason, told)
+
+
+def find_failed_actions(case: FailedEpisode) -> CauseFinding | None:
+    """Actions on elements that are not there or do not take them, for most of the episode."""
+    said = [case.course.said(index) for index in range(len(case.trajectory.steps))]
+    failing = [i for i, words in enumerate(said) if words and not words.startswith("refused")]
+    refused = [i for i in failing if said[i] != "no effect" and not is_pages_fault(said[i])]
+    still = [i for i in failing if i not in refused and case.course.times[i] == 1]
+    bad = sorted((*refused, *still))
+    if len(bad) < max(1, _FAILING * len(said)):
+        return None
+    kind = "could not be done" if refused else "no effect"
+    reason = f"{len(bad)} of {len(said)} actions met no element that takes them"
+    told = tuple(dict.fromkeys(f"{case.course.told(i)}: {said[i]}" for i in bad))[:3]
+    return CauseFinding(Cause.GROUNDING, kind, bad[0], reason, told)
+
+
+def find_loop(case: FailedEpisode) -> CauseFinding | None:
+    """The same deed on the same page again and again, or pages gone round in a circle."""
+    times = case.course.times
+    if not times or max(times) < _LOOP:
+        return None
+    again = [index for index, count in enumerate(times) if count > 1]
+    if len(again) < 2 or (3 * len(again) < len(times) and again[-1] < len(times) - 2):
+        return None
+    most = max(range(len(times)), key=lambda index: times[index])
+    reason = f"{times[most]} times the same on a page that was as before"
+    told = (case.course.told(most), f"{len(again)} of {len(times)} steps were repetitions")
+    return CauseFinding(Cause.PLANNING, "loop", again[0], reason, told)
+
+
+def find_early_stop(case: FailedEpisode) -> CauseFinding | None:
+    """Given up, or out of steps, with nothing else to blame."""
+    if not case.trajectory.steps:
+        return None
+    final = case.trajectory.steps[-1].decision.action
+    count = len(case.trajectory.steps)
+    if isinstance(final, GiveUp):
+        kind = "gave up early" if count <= _FEW else "gave up"
+        reason = f"it was given up after {count - 1} actions"
+        return CauseFinding(Cause.PLANNING, kind, case.last_step, reason, (final.reason,))
+    if case.trajectory.ending is Ending.STEP_LIMIT:
+        idle = len(case.course.returns)
+        reason = f"{count} steps were not enough; {idle} of them led back to where it had been"
+        return CauseFinding(Cause.PLANNING, "step limit", None, reason)
+    return None
+
+
+def find_wrong_value(case: FailedEpisode) -> CauseFinding | None:
+    """What was typed or answered last in a place, and stands nowhere or was to be another."""
+    places: defaultdict[object, list[tuple[int, str]]] = defaultdict(list)
+    for index, step in enumerate(case.trajectory.steps):
+        here = page_address(step.observation)
+        match step.decision.action:
+            case Fill(mark=mark, text=text) | SelectOption(mark=mark, option=text):
+                places[here, mark].append((index, text))
+            case KeyboardType(text=text) | KeyboardInsertText(text=text):
+                places[here, -1].append((index, text))
+            case Answer(text=text) if text or case.expected:
+                places["answer"].append((index, text))
+    found = [finding for given in places.values() if (finding := _uncorrected(case, given))]
+    return min(found, key=lambda finding: finding.step or 0) if found else None
+
+
+def _uncorrected(case: FailedEpisode, given: Sequence[tuple[int, str]]) -> CauseFinding | None:
+    """The first of the wrong values in one place after which no right one followed there."""
+    found = None
+    for index, text in reversed(given):
+        finding = _value(case, index, text)
+        if finding is None:
+            break
+        found = finding
+    return found
+
+
+def _value(case: FailedEpisode, index: int, text: str) -> CauseFinding | None:
+    if lost := _lost(case, index, text) or _beside_its_label(case, index, text):
+        return lost
+    if whole := _whole_of(case, text):
+        reason = f'of "{whole}" only "{text}" was given'
+        return CauseFinding(Cause.GROUNDING, "miscopied", index, reason, (f'given: "{text}"',))
+    known = (case.goal, *case.texts[: index + 1])
+    if not text or any(appears_in(text, where) for where in known):
+        return None
+    return _resembling(case, index, text) or _from_nowhere(case, index, text)
+
+
+def _resembling(case: FailedEpisode, index: int, text: str) -> CauseFinding | None:
+    """What was given resembles something that could have been copied."""
+    here, said = case.seen[index], (f'given: "{text}"',)
+    for number, page in enumerate(case.seen[:index], start=1):
+        close = (
+            find_similar(text, case.pieces[number - 1])
+            if page_address(page) != page_address(here)
+            else ""
+        )
+        if close and not appears_in(close, case.texts[index]) and not appears_in(close, case.goal):
+            reason = f'"{close}", seen on page {number}, was given as "{text}"'
+            return CauseFinding(Cause.MEMORY, "changed on the way", index, reason, said)
+    if close := find_similar(
+        text, (*find_quoted(case.goal), *case.goal.split(), *case.pieces[index])
+    ):
+        reason = f'"{close}" was there to be copied and "{text}" was given'
+        return CauseFinding(Cause.GROUNDING, "miscopied", index, reason, said)
+    return None
+
+
+def _from_nowhere(case: FailedEpisode, index: int, text: str) -> CauseFinding | None:
+    """What was given stands neither in the goal nor on a page."""
+    said = (f'given: "{text}"',)
+    if isinstance(case.trajectory.steps[index].decision.action, Answer):
+        if not case.expected and not any(character.isdigit() for character in text):
+            return None
+        reason = "the answer stands on no page that was seen"
+        return CauseFinding(Cause.PLANNING, "unfounded answer", index, reason, said)
+    untyped = [term for term in find_quoted(case.goal) if not was_used(case, term)]
+    if not untyped and len(text.split()) > 1:
+        return None
+    wish = f', while the goal has "{untyped[0]}"' if untyped else ""
+    reason = f'"{text}" stands neither in the goal nor on a page{wish}'
+    return CauseFinding(Cause.GROUNDING, "made-up value", index, reason, said)
+
+
+def _lost(case: FailedEpisode, index: int, text: str) -> CauseFinding | None:
+    """The value that the check expects had been seen and was not what was given."""
+    action = case.trajectory.steps[index].decision.action
+    is_last_word = isinstance(action, Answer) or index >= case.last_step - 1
+    missing = [value for value in case.expected if not was_given(case, value)]
+    if not missing or not is_last_word:
+        return None
+    for value in missing:
+        where = [i for i, page in enumerate(case.texts) if appears_in(value, page)]
+        if not where or appears_in(value, case.goal):
+            continue
+        said = (f'seen on page {where[-1] + 1}: "{value}"', f'given: "{text}"')
+        if page_address(case.seen[where[-1]]) != page_address(case.seen[index]):
+            reason = f'"{value}" had been seen on page {where[-1] + 1} and was not given'
+            return CauseFinding(Cause.MEMORY, "lost", index, reason, said)
+        reason = f'"{value}" stood on the page, and "{text}" was given'
+        return CauseFinding(Cause.GROUNDING, "misread", index, reason, said)
+    return None
+
+
+def _beside_its_label(case: FailedEpisode, index: int, text: str) -> CauseFinding | None:
+    """A line of a page had what the goal asks for by its label, and something else was given."""
+    if not text or appears_in(text, case.goal):
+        return None
+    for number in range(index, -1, -1):
+        for label, value in case.labels[number]:
+            if was_given(case, value) or is_same_text(value, text):
+                continue
+            said = (f"{label}: {value}", f'given: "{text}"')
+            if page_address(case.seen[number]) != page_address(case.seen[index]):
+                reason = f'"{value}" had stood beside "{label}" on page {number + 1}'
+                return CauseFinding(Cause.MEMORY, "lost", index, reason, said)
+            reason = f'"{value}" stands beside "{label}", and "{text}" was given'
+            return CauseFinding(Cause.GROUNDING, "misread", index, reason, said)
+    return None
+
+
+def _whole_of(case: FailedEpisode, text: str) -> str:
+    """The quoted term of which the text is but some words; empty where it was given in full."""
+    for term in find_quoted(case.goal):
+        is_part = split_words(text) and split_words(text) < split_words(term)
+        if is_part and not is_same_text(text, term) and not was_given(case, term):
+            return term
+    return ""
