@@ -35,7 +35,7 @@ _FROM_AGENT = ("Agent", "Cost", "Result", "Stop")
 
 
 def __getattr__(name: str) -> Any:
-    """The agent's names, imported when they are first asked for."""
+    """Return the agent's names, imported when they are first asked for."""
     if name in _FROM_AGENT:
         from importlib import import_module
 

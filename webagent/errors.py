@@ -78,7 +78,7 @@ class UsageError(SetupError):
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> UsageError:
-    """The error for a name that is not in `known`, with the close matches in its message."""
+    """Return the error for a name that is not in `known`, with the close matches in its message."""
     options = sorted(known)
     close = get_close_matches(name, options, n=3, cutoff=0.5)
     hint = f"did you mean {', '.join(close)}?" if close else f"known: {', '.join(options[:20])}"

@@ -27,7 +27,8 @@ class Ending(StrEnum):
 
     @property
     def is_infrastructure(self) -> bool:
-        """Whether the failure says nothing about the agent: retried, counted, never scored."""
+        """Return whether the failure says nothing about the agent: retried, counted, never
+        scored."""
         return self in (
             Ending.WORLD_FAILED,
             Ending.MODEL_FAILED,
@@ -87,7 +88,7 @@ class Observation:
     """The page in another form, as HTML or an accessibility tree; empty when none was asked for."""
 
     def node(self, mark: int) -> Node | None:
-        """The element with this mark, if it is on the page."""
+        """Return the element with this mark, if it is on the page."""
         return next((node for node in self.nodes if mark and node.mark == mark), None)
 
 
@@ -170,7 +171,7 @@ class Provenance:
 
     @property
     def imagined(self) -> bool:
-        """Whether no real page was touched."""
+        """Return whether no real page was touched."""
         return self.world == "imagined"
 
 

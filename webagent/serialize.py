@@ -24,12 +24,12 @@ _ACTION_NAMES = {cls: name for name, cls in ACTIONS.items()}
 
 
 def to_json(record: Any) -> dict[str, Json]:
-    """The JSON object of a record; fields that equal their defaults are left out."""
+    """Return the JSON object of a record; fields that equal their defaults are left out."""
     return cast(dict[str, Json], _encoder(cast(Any, type(record)))(record))
 
 
 def from_json(cls: type[Record], data: Json) -> Record:
-    """The record that `to_json` was given.
+    """Return the record that `to_json` was given.
 
     Missing fields take their defaults. Raises `StoreError` naming the field for one that is
     unknown, that is missing and has no default, or whose value is of the wrong kind.
@@ -38,7 +38,7 @@ def from_json(cls: type[Record], data: Json) -> Record:
 
 
 def dumps(value: Json) -> bytes:
-    """Compact ASCII JSON text, equal for equal values written in the same order.
+    """Return compact ASCII JSON text, equal for equal values written in the same order.
 
     ASCII, because a page may hold lone surrogates, which UTF-8 cannot carry. Raises `StoreError`
     for a value that JSON has no form for.
@@ -50,7 +50,7 @@ def dumps(value: Json) -> bytes:
 
 
 def loads(text: bytes | str) -> Json:
-    """The value of a JSON text. Raises `StoreError` when it is not one."""
+    """Return the value of a JSON text. Raises `StoreError` when it is not one."""
     try:
         return cast(Json, json.loads(text))
     except (ValueError, RecursionError) as error:
@@ -58,7 +58,7 @@ def loads(text: bytes | str) -> Json:
 
 
 def _is_optional(hint: Any) -> bool:
-    """Whether the hint is `X | None`, X first."""
+    """Return whether the hint is `X | None`, X first."""
     return get_origin(hint) in (Union, types.UnionType) and hint != Json
 
 

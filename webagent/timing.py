@@ -22,7 +22,7 @@ async def time_limit(seconds: float) -> AsyncIterator[None]:
 
 @contextmanager
 def uncounted() -> Iterator[None]:
-    """A person is at work: all limits around this stand still."""
+    """Stop all time limits around this while a person is at work."""
     loop = asyncio.get_running_loop()
     ends = {limit: end for limit in _limits.get() if (end := limit.when()) is not None}
     for limit in ends:

@@ -4,8 +4,9 @@ Names and argument order follow BrowserGym's text calls, with numbered marks for
 are the numbers an observation gives to elements; coordinates are CSS pixels of the viewport.
 """
 
+import re
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, Union
+from typing import Literal, TypeAlias, Union, get_args
 
 Button: TypeAlias = Literal["left", "middle", "right"]
 Reply: TypeAlias = Literal["accept", "dismiss"]
@@ -341,46 +342,18 @@ Action: TypeAlias = Union[
     GiveUp,
 ]
 
-ACTIONS: dict[str, type[Action]] = {
-    "click": Click,
-    "dblclick": DoubleClick,
-    "click_with": ClickWith,
-    "hover": Hover,
-    "focus": Focus,
-    "fill": Fill,
-    "clear": Clear,
-    "check": Check,
-    "uncheck": Uncheck,
-    "select_option": SelectOption,
-    "select_options": SelectOptions,
-    "press": Press,
-    "scroll": Scroll,
-    "drag_and_drop": DragAndDrop,
-    "mouse_click": MouseClick,
-    "mouse_drag": MouseDrag,
-    "mouse_move": MouseMove,
-    "mouse_dblclick": MouseDoubleClick,
-    "mouse_down": MouseDown,
-    "mouse_up": MouseUp,
-    "scroll_at": ScrollAt,
-    "keyboard_down": KeyboardDown,
-    "keyboard_up": KeyboardUp,
-    "keyboard_type": KeyboardType,
-    "keyboard_insert_text": KeyboardInsertText,
-    "upload_file": UploadFile,
-    "upload_files": UploadFiles,
-    "mouse_upload_file": MouseUploadFile,
-    "dialog": AnswerDialog,
-    "goto": Goto,
-    "go_back": GoBack,
-    "go_forward": GoForward,
-    "new_tab": NewTab,
-    "tab_focus": TabFocus,
-    "tab_close": TabClose,
-    "wait": Wait,
-    "answer": Answer,
-    "give_up": GiveUp,
+_BROWSERGYM_NAMES = {
+    DoubleClick: "dblclick",
+    MouseDoubleClick: "mouse_dblclick",
+    AnswerDialog: "dialog",
 }
+"""What calls are named where that is not the class's name in lower case."""
+
+ACTIONS: dict[str, type[Action]] = {
+    _BROWSERGYM_NAMES.get(cls, re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()): cls
+    for cls in get_args(Action)
+}
+"""Every action by the name of its call."""
 
 ESSENTIAL: tuple[str, ...] = (
     *("click", "dblclick", "hover", "focus", "fill", "select_option", "select_options", "press"),
@@ -392,5 +365,5 @@ ESSENTIAL: tuple[str, ...] = (
 
 
 def is_final(action: Action) -> bool:
-    """Whether the agent ends the episode with this action."""
+    """Return whether the agent ends the episode with this action."""
     return isinstance(action, Answer | GiveUp)

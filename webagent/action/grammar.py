@@ -46,7 +46,7 @@ def parse_action(text: str) -> Action:
 
 
 def format_action(action: Action) -> str:
-    """The canonical text of an action; `parse_action` reads it back to an equal value."""
+    """Return the canonical text of an action; `parse_action` reads it back to an equal value."""
     parts = []
     for field in dataclasses.fields(action):
         value = getattr(action, field.name)
@@ -57,7 +57,8 @@ def format_action(action: Action) -> str:
 
 
 def make_action(name: str, arguments: Mapping[str, Any]) -> Action:
-    """The action of this name with these arguments. Raises `ActionError` naming what is wrong."""
+    """Return the action of this name with these arguments. Raises `ActionError` naming what is
+    wrong."""
     cls = ACTIONS[name]
     hints = get_type_hints(cls)
     given: dict[str, Any] = {}
@@ -76,12 +77,12 @@ def make_action(name: str, arguments: Mapping[str, Any]) -> Action:
 
 
 def usage(name: str) -> str:
-    """The signature of one action, as `fill(mark, text)`."""
+    """Return the signature of one action, as `fill(mark, text)`."""
     return f"{name}({', '.join(field.name for field in dataclasses.fields(ACTIONS[name]))})"
 
 
 def describe(names: tuple[str, ...] = tuple(ACTIONS)) -> str:
-    """The help a model is shown: one line an action, signature then meaning."""
+    """Return the help a model is shown: one line an action, signature then meaning."""
     return "\n".join(f"{usage(name)}  {ACTIONS[name].__doc__}" for name in names)
 
 
@@ -111,7 +112,8 @@ def _coerce(name: str, key: str, value: Any, wanted: Any) -> Any:
 
 
 def _whole_number(value: Any) -> int | None:
-    """Models write marks as 12, "12", "[12]" or 12.0; all of them mean the number."""
+    """Return the number of a mark that a model wrote as 12, "12", "[12]" or 12.0; all of them mean
+    the number."""
     if isinstance(value, str):
         text = value.strip("[] ")
         return int(text) if text.isascii() and text.removeprefix("-").isdigit() else None

@@ -18,7 +18,8 @@ from webagent.store.images import ImageStore
 
 
 def language_model(place: str) -> Model:
-    """The weights in a folder or of a hub name, or the base of an adapter with the adapter on.
+    """Return the weights in a folder or of a hub name, or the base of an adapter with the adapter
+    on.
 
     Raises `SetupError` for a folder that holds no such thing.
     """
@@ -38,7 +39,8 @@ def language_model(place: str) -> Model:
 
 
 def builtin_policy(folder: Path, temperature: float = 0.0, random_share: float = 0.0) -> Policy:
-    """The policy of the built-in weights in a folder; concurrent turns are answered together.
+    """Return the policy of the built-in weights in a folder; concurrent turns are answered
+    together.
 
     A memory that the run saved beside them is asked first. The policy strays from its best guess
     only where one of the two is above zero. Raises `SetupError` where no such weights lie,
@@ -91,7 +93,7 @@ class Actor:
     manner: ModelOptions
 
     def policy_of(self, ledger: Ledger, images: ImageStore) -> Policy:
-        """The policy of one task, whose requests the ledger books. Raises `SetupError`."""
+        """Return the policy of one task, whose requests the ledger books. Raises `SetupError`."""
         if self.model is None:
             assert self.policy is not None
             return self.policy
@@ -106,7 +108,7 @@ class Actor:
 
 
 def check_actor(who: Acting, manner: ModelOptions) -> None:
-    """Whether anybody is named. Raises `SetupError`; loads and asks nothing."""
+    """Raise `SetupError` where nobody is named; load and ask nothing."""
     if isinstance(who, str) and (not who.strip() or who in ("local:", "model:")):
         raise UsageError(
             f"model={who!r} names nobody to act; expected the name of a model behind a server,"
@@ -123,7 +125,8 @@ def check_actor(who: Acting, manner: ModelOptions) -> None:
 
 
 def check_price(who: Acting, prices: Prices, max_cost: float | None) -> None:
-    """Whether a cap on money can be kept. Raises `SetupError` where nothing tells what is spent."""
+    """Check that a cap on money can be kept. Raises `SetupError` where nothing tells what is
+    spent."""
     if max_cost is None:
         return
     name = name_of(who)
@@ -135,7 +138,7 @@ def check_price(who: Acting, prices: Prices, max_cost: float | None) -> None:
 
 
 def name_of(who: Acting) -> str:
-    """The name under which a model is paid for; empty where none is."""
+    """Return the name under which a model is paid for; empty where none is."""
     if isinstance(who, str):
         return "" if who.startswith(("local:", "model:")) else who
     if isinstance(who, Endpoint):
@@ -145,8 +148,8 @@ def name_of(who: Acting) -> str:
 
 @asynccontextmanager
 async def actor_of(who: Acting, manner: ModelOptions) -> AsyncIterator[Actor]:
-    """Whoever acts, ready. Weights are loaded and given back, a server is asked nothing yet; what
-    was at hand before stays open. Raises `SetupError` or `ModelError`."""
+    """Yield whoever acts, ready. Weights are loaded and given back, a server is asked nothing yet;
+    what was at hand before stays open. Raises `SetupError` or `ModelError`."""
     if _acts(who):
         yield Actor(None, cast(Policy, who), manner)
     elif isinstance(who, str) and who.startswith("model:"):
@@ -162,7 +165,7 @@ async def actor_of(who: Acting, manner: ModelOptions) -> AsyncIterator[Actor]:
 
 
 def default_asking(manner: ModelOptions) -> Asking:
-    """How the model is asked, where nothing else is said."""
+    """Return how the model is asked, where nothing else is said."""
     return manner.asking or Asking()
 
 

@@ -85,7 +85,7 @@ class TaskRun:
     between: "Between | None" = None
 
     async def play(self, provenance: Provenance) -> Result:
-        """What came of it. Raises `SetupError` and `StoreError`."""
+        """Return what came of it. Raises `SetupError` and `StoreError`."""
         terms, stop = self.terms, self.stop or Stop()
         ledger = Ledger(terms.limits, terms.prices)
         images: ImageStore = terms.store.images if terms.store else MemoryImages()
@@ -203,7 +203,7 @@ class Agent:
             raise UsageError("guard and headed belong to the browser; give them to yours")
 
     async def __aenter__(self) -> Self:
-        """Raises `SetupError` where there is no browser, or what was asked for is not there."""
+        """Raise `SetupError` where there is no browser, or what was asked for is not there."""
         if self._held is not None:
             raise UsageError("this agent is open already; use one `async with` for all its tasks")
         async with AsyncExitStack() as undo:
@@ -350,7 +350,7 @@ class Agent:
 
 
 def check_address(url: str) -> None:
-    """Whether a task can begin there. Raises `SetupError`."""
+    """Raise `SetupError` where no task can begin at the address."""
     if url.startswith(("http://", "https://", "file://", "about:")):
         return
     if not url:
@@ -359,6 +359,6 @@ def check_address(url: str) -> None:
 
 
 def _named(task: str) -> str:
-    """A part of the task's id that people can read."""
+    """Return a part of the task's id that people can read."""
     words = re.sub(r"[^a-z0-9]+", "-", task.lower()[: 2 * _NAMED]).strip("-")
     return words[:_NAMED].strip("-") or "task"

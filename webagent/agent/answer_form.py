@@ -18,7 +18,8 @@ _SHOWN = 200
 
 
 def check_schema(schema: Schema) -> None:
-    """Whether this is a JSON Schema (draft 2020-12). Raises `SetupError` saying what is wrong."""
+    """Check that this is a JSON Schema (draft 2020-12). Raises `SetupError` saying what is
+    wrong."""
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import SchemaError
 
@@ -35,13 +36,13 @@ def check_schema(schema: Schema) -> None:
 
 
 def add_schema(task: str, schema: Schema) -> str:
-    """The task with the form its answer is to have."""
+    """Return the task with the form its answer is to have."""
     written = json.dumps(schema, ensure_ascii=False, sort_keys=True)
     return f"{task}\n\nThe answer is to be JSON, and nothing else, that fits this schema: {written}"
 
 
 def read_answer(text: str, schema: Schema) -> Json:
-    """The answer as data; a Markdown fence around it is taken off.
+    """Return the answer as data; a Markdown fence around it is taken off.
 
     Raises `AnswerError` saying what does not fit, and where.
     """

@@ -34,7 +34,7 @@ class Asking:
 
     @property
     def variant(self) -> ObservationVariant:
-        """The form in which pages are shown."""
+        """Return the form in which pages are shown."""
         return variant_named(self.observation)
 
     def policy(
@@ -46,7 +46,7 @@ class Asking:
         temperature: float = 0.0,
         max_tokens: int = 1024,
     ) -> LanguagePolicy:
-        """A policy that asks the model so; `images` holds the screenshots it is to look at.
+        """Return a policy that asks the model so; `images` holds the screenshots it is to look at.
 
         Raises `SetupError` for what the model cannot do.
         """
@@ -70,7 +70,7 @@ class Asking:
 
     @classmethod
     def of(cls, store: Store) -> "Asking":
-        """How a run's policy was asked; as always where nothing was noted."""
+        """Return how a run's policy was asked; as always where nothing was noted."""
         noted = store.get_state(_STATE)
         return _read(json.dumps(noted), str(store.folder)) if noted else cls()
 
@@ -81,7 +81,8 @@ class Asking:
 
     @classmethod
     def load(cls, folder: Path) -> "Asking | None":
-        """What `save` wrote; None where there is nothing. Raises `SetupError` for another text."""
+        """Return what `save` wrote; None where there is nothing. Raises `SetupError` for another
+        text."""
         file = folder / FILE
         if not file.is_file():
             return None
@@ -100,7 +101,7 @@ def _read(text: str | bytes, where: str) -> Asking:
 
 
 def prompt_named(name: str) -> Prompt:
-    """One of the policy's prompts. Raises `SetupError` when there is none of this name."""
+    """Return one of the policy's prompts. Raises `SetupError` when there is none of this name."""
     known = {"act": PROMPT, "brief": PROMPT.parent / "brief.md"}
     if name not in known:
         raise unknown_name("prompt", name, known)

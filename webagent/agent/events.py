@@ -53,7 +53,7 @@ class ReportingPolicy:
         self._policy, self._stop, self._listen = policy, stop, listen
 
     async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
-        """As the policy's. Raises `StoppedError`."""
+        """Call the policy. Raises `StoppedError`."""
         decision = await self._stop.unless(self._policy.act(trajectory, observation))
         self._listen(Decided(len(trajectory.steps) + 1, observation, decision))
         return decision
@@ -61,7 +61,7 @@ class ReportingPolicy:
     async def propose(
         self, trajectory: Trajectory, observation: Observation, n: int
     ) -> Sequence[Decision]:
-        """As the policy's. Raises `StoppedError`."""
+        """Call the policy. Raises `StoppedError`."""
         return await self._stop.unless(self._policy.propose(trajectory, observation, n))
 
 
@@ -73,13 +73,13 @@ class ReportingWorld:
         self._steps = 0
 
     async def reset(self, task: Task) -> Observation:
-        """As the world's. Raises `StoppedError`."""
+        """Call the world. Raises `StoppedError`."""
         seen = await self._stop.unless(self._world.reset(task))
         self._listen(Began(seen))
         return seen
 
     async def step(self, action: Action) -> Observation:
-        """As the world's. Raises `StoppedError`."""
+        """Call the world. Raises `StoppedError`."""
         began = time.monotonic()
         seen = await self._stop.unless(self._world.step(action))
         self._steps += 1
@@ -87,9 +87,9 @@ class ReportingWorld:
         return seen
 
     async def evidence(self, task: Task) -> Mapping[str, Json]:
-        """As the world's."""
+        """Call the world."""
         return await self._world.evidence(task)
 
     async def close(self) -> None:
-        """As the world's."""
+        """Call the world."""
         await self._world.close()

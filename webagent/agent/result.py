@@ -57,7 +57,7 @@ class Cost:
 
     @classmethod
     def of(cls, ledger: Ledger) -> "Cost":
-        """What a ledger has booked."""
+        """Return what a ledger has booked."""
         spent = list(ledger.entries.values())
         money = ledger.money()
         prices = [price for name in ledger.asked if (price := ledger.prices.of(name))]
@@ -72,7 +72,7 @@ class Cost:
 
     @classmethod
     def of_steps(cls, trajectory: Trajectory) -> "Cost":
-        """What a policy that asks its models by itself has noted in its decisions."""
+        """Return what a policy that asks its models by itself has noted in its decisions."""
         usages = [step.decision.usage for step in trajectory.steps]
         return cls(
             requests=sum(usage.get("requests", 0) for usage in usages),
@@ -96,24 +96,25 @@ class Result:
 
     @property
     def ending(self) -> Ending:
-        """Why the task was over."""
+        """Return why the task was over."""
         assert self.trajectory.ending is not None
         return self.trajectory.ending
 
     @property
     def is_answered(self) -> bool:
-        """Whether the agent said that it was done. It may be wrong: judges tell."""
+        """Return whether the agent said that it was done. It may be wrong: judges tell."""
         return self.ending is Ending.ANSWERED
 
     @property
     def answer(self) -> str:
-        """What the agent answered; empty where it did not, or where there was nothing to say."""
+        """Return what the agent answered; empty where it did not, or where there was nothing to
+        say."""
         last = self._last_action()
         return last.text if isinstance(last, Answer) and self.is_answered else ""
 
     @property
     def reason(self) -> str:
-        """Why there is no answer; empty where there is one."""
+        """Return why there is no answer; empty where there is one."""
         last = self._last_action()
         if self.ending is Ending.GAVE_UP and isinstance(last, GiveUp):
             return last.reason
@@ -123,16 +124,16 @@ class Result:
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """What was seen and done, in order."""
+        """Return what was seen and done, in order."""
         return self.trajectory.steps
 
     @property
     def url(self) -> str:
-        """Where it ended; empty where the page was lost."""
+        """Return where it ended; empty where the page was lost."""
         return self.trajectory.last.url if self.trajectory.last else ""
 
     def raise_for_ending(self) -> Self:
-        """Itself where the task was answered or the page declared it over.
+        """Return itself where the task was answered or the page declared it over.
 
         Raises `AnswerError` where the agent gave up or its answer had not the form that was asked
         for, `StoppedError` at a limit or where it was stopped, `PolicyError` for replies that could

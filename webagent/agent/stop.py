@@ -28,7 +28,7 @@ class Stop:
 
     @property
     def is_set(self) -> bool:
-        """Whether it was ended."""
+        """Return whether it was ended."""
         return self._ended.is_set()
 
     def end(self, reason: str) -> None:
@@ -37,7 +37,7 @@ class Stop:
         self._ended.set()
 
     async def unless(self, work: Awaitable[Result]) -> Result:
-        """What the work gives. Where the end comes first it is cancelled: `StoppedError`."""
+        """Return what the work gives. Where the end comes first it is cancelled: `StoppedError`."""
         doing = asyncio.ensure_future(work)
         ending = asyncio.ensure_future(self._ended.wait())
         try:
@@ -52,7 +52,7 @@ class Stop:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """A person is at work: the clock of `within` stands still."""
+        """Stop the clock of `within` while a person is at work."""
         self._holds += 1
         began = time.monotonic()
         try:
@@ -64,7 +64,7 @@ class Stop:
 
     @asynccontextmanager
     async def within(self, ledger: Ledger, seconds: float | None) -> AsyncIterator[None]:
-        """For as long as the block runs: ended where the ledger closes, or after so many seconds
+        """End the task while the block runs where the ledger closes, or after so many seconds
         that nobody held."""
         watching = [asyncio.ensure_future(self._watch(ledger))]
         if seconds is not None:

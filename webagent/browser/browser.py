@@ -33,7 +33,7 @@ from webagent.observation.variants import ObservationVariant
 async def open_context(
     chrome: Chrome, task: Task, profile: Profile, guard: Guard | None = None
 ) -> Tabs:
-    """A fresh context for the task, with one empty tab; `Tabs.leave` gives all of it back.
+    """Return a fresh context for the task, with one empty tab; `Tabs.leave` gives all of it back.
 
     Raises `WorldError`.
     """
@@ -111,13 +111,13 @@ class Browser:
 
     @property
     def launches(self) -> int:
-        """How often a browser was started; more than one means that some were lost or replaced, or
-        that one was not enough."""
+        """Return how often a browser was started; more than one means that some were lost or
+        replaced, or that one was not enough."""
         return self._supply.launches
 
     @property
     def engines(self) -> list[BrowserProcess]:
-        """The browser processes that run now."""
+        """Return the browser processes that run now."""
         return self._supply.engines
 
     async def __aenter__(self) -> Self:
@@ -144,8 +144,8 @@ class Browser:
         keep_picture: KeepImage | None = None,
         logins: LoginsOf | None = None,
     ) -> BrowserWorld:
-        """A world of its own; any number of them can be played at the same time. The profile says
-        how its browser presents itself and what it keeps; the handover is asked for help with
+        """Return a world of its own; any number of them can be played at the same time. The profile
+        says how its browser presents itself and what it keeps; the handover is asked for help with
         captchas. With `keep_image` every observation has a screenshot; `keep_picture` is for the
         pictures that a task's probes take, and may stand alone. `logins` gives what the browser
         knows at the start of a task that has a `login`, on top of the profile."""
@@ -167,7 +167,7 @@ class Browser:
         return world
 
     async def open_tabs(self, task: Task, profile: Profile) -> Tabs:
-        """A fresh context for the task, with one empty tab. Raises `WorldError`."""
+        """Return a fresh context for the task, with one empty tab. Raises `WorldError`."""
         return await self._supply.lend(
             lambda chrome: open_context(chrome, task, profile, self.guard)
         )

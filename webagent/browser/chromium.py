@@ -33,7 +33,8 @@ class Chromium:
     """Where it was found: the environment variable, Playwright's folder or the PATH."""
 
     def version(self) -> str:
-        """What the binary says of itself, as `Chromium 140.0.7339.16`. Raises `SetupError`."""
+        """Return what the binary says of itself, as `Chromium 140.0.7339.16`. Raises
+        `SetupError`."""
         try:
             reply = subprocess.run(
                 [self.path, "--version"], capture_output=True, text=True, timeout=30, check=True
@@ -46,7 +47,7 @@ class Chromium:
 
 
 def find_chromium(headless: bool = True) -> Chromium:
-    """The first browser found, in order of preference.
+    """Return the first browser found, in order of preference.
 
     `WEBAGENT_CHROMIUM`, then Playwright's own install, then the PATH; a headless shell goes first
     where no window is needed. Raises `SetupError` saying where it looked.
@@ -64,7 +65,7 @@ def find_chromium(headless: bool = True) -> Chromium:
 
 
 def playwright_folder() -> Path:
-    """Where `playwright install` puts browsers on this machine."""
+    """Return where `playwright install` puts browsers on this machine."""
     chosen = os.environ.get("PLAYWRIGHT_BROWSERS_PATH")
     if chosen:
         return Path(chosen)
@@ -73,7 +74,8 @@ def playwright_folder() -> Path:
 
 
 def summarize_failure(message: str) -> str:
-    """Why a browser did not start: its last two complaints in Playwright's long message of it.
+    """Return why a browser did not start: its last two complaints in Playwright's long message of
+    it.
 
     Its first line where the browser said nothing.
     """
@@ -82,7 +84,7 @@ def summarize_failure(message: str) -> str:
 
 
 def has_sandbox() -> bool:
-    """Whether Chromium's sandbox can run: not as root, and not without user namespaces."""
+    """Return whether Chromium's sandbox can run: not as root, and not without user namespaces."""
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         return _warn_once("running as root")
     for switch in ("unprivileged_userns_clone", "apparmor_restrict_unprivileged_userns"):
@@ -125,7 +127,7 @@ def _candidates(headless: bool) -> Iterator[Chromium]:
 
 
 def _playwright_binaries() -> Iterator[Path]:
-    """Newest build first; the folder names end in the build number."""
+    """Yield the newest build first; the folder names end in the build number."""
     folders = sorted(playwright_folder().glob("chromium*-*"), key=_build_number, reverse=True)
     for folder in folders:
         for pattern in (

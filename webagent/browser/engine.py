@@ -173,18 +173,19 @@ class BrowserProcess:
 
     @property
     def is_alive(self) -> bool:
-        """Whether browser and driver are both running."""
+        """Return whether browser and driver are both running."""
         return self.chrome.is_connected() and all(map(_is_running, self._processes))
 
     def megabytes(self) -> float:
-        """Memory of all its processes, shared pages counted once (PSS) where that is known.
+        """Return memory of all its processes, shared pages counted once (PSS) where that is known.
 
         Takes about a millisecond for each process.
         """
         return sum(map(_bytes_of, self.family())) / _MEGABYTE
 
     def family(self) -> list[psutil.Process]:
-        """The processes that are running now: the driver, the browser and what they started."""
+        """Return the processes that are running now: the driver, the browser and what they
+        started."""
         found: dict[int, psutil.Process] = {}
         for process in self._processes:
             with suppress(psutil.NoSuchProcess):
@@ -205,7 +206,8 @@ class BrowserProcess:
                 await asyncio.to_thread(self._folder.remove)
 
     async def _find_processes(self, folder: OwnedFolder) -> None:
-        """The browser says its own number; the driver is its ancestor below this process."""
+        """Find the processes: the browser says its own number; the driver is its ancestor below
+        this process."""
         session = await self.chrome.new_browser_cdp_session()
         answer = await session.send("SystemInfo.getProcessInfo")
         await session.detach()
@@ -215,7 +217,8 @@ class BrowserProcess:
         _name_profile(folder, main.cmdline())
 
     def _limit_renderers(self, megabytes: int) -> None:
-        """Renderers are forked off the zygotes and inherit their limit of private memory."""
+        """Limit renderers, which are forked off the zygotes and inherit their limit of private
+        memory."""
         if not hasattr(psutil, "RLIMIT_DATA"):
             return
         for process in self.family():
@@ -227,7 +230,8 @@ class BrowserProcess:
 
 
 async def _start_driver() -> Playwright:
-    """Playwright's driver. Killed as it starts, it fails with an error of no particular class."""
+    """Start Playwright's driver. Killed as it starts, it fails with an error of no particular
+    class."""
     starting = asyncio.ensure_future(async_playwright().start())
     await asyncio.wait({starting}, timeout=_LAUNCH_SECONDS)
     if not starting.done():
@@ -280,7 +284,7 @@ async def _profile_named(folder: OwnedFolder) -> AsyncIterator[None]:
 
 
 def _name_if_there(folder: OwnedFolder) -> bool:
-    """Whether the browser of this folder runs; its driver may be gone already."""
+    """Return whether the browser of this folder runs; its driver may be gone already."""
     own = f"{_FOLDER_FLAG}{folder.path}"
     for process in psutil.process_iter(["cmdline"]):
         arguments = process.info["cmdline"] or ()
@@ -290,7 +294,7 @@ def _name_if_there(folder: OwnedFolder) -> bool:
 
 
 def _name_profile(folder: OwnedFolder, arguments: Iterable[str]) -> bool:
-    """Whether the arguments of a browser say where its profile is."""
+    """Return whether the arguments of a browser say where its profile is."""
     for argument in arguments:
         if argument.startswith("--user-data-dir="):
             folder.add_profile(Path(argument.partition("=")[2]))

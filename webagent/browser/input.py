@@ -52,7 +52,7 @@ _BY_NAME = {name.lower(): name for name in _NAMED} | _ALIASES
 
 
 def read_keys(text: str) -> tuple[str, ...] | str:
-    """The keys of a combination such as `Control+a`, or in words what is wrong with it."""
+    """Return the keys of a combination such as `Control+a`, or in words what is wrong with it."""
     body = text.removesuffix("+") if text != "+" else ""
     parts = [*filter(None, body.split("+")), *["+"] * (text.endswith("+"))]
     keys = []
@@ -78,7 +78,8 @@ async def press(tab: Tab, keys: Iterable[str]) -> None:
 
 
 def is_plain(key: str) -> bool:
-    """Whether it is the same key on every keyboard, and writes: a letter, a digit, Space, Enter."""
+    """Return whether it is the same key on every keyboard, and writes: a letter, a digit, Space,
+    Enter."""
     return key in _WRITING or (len(key) == 1 and key.isascii() and key.isalnum())
 
 
@@ -104,7 +105,7 @@ async def turn(tab: Tab, key: str, down: bool) -> None:
 
 @asynccontextmanager
 async def hold_keys(tab: Tab, keys: tuple[str, ...]) -> AsyncIterator[None]:
-    """The keys are down for as long as the block runs."""
+    """Hold the keys down for as long as the block runs."""
     for key in keys:
         await turn(tab, key, True)
     try:
@@ -136,7 +137,7 @@ async def move(tab: Tab, point: Point) -> None:
 
 
 async def click(tab: Tab, point: Point, button: Button = "left", count: int = 1) -> None:
-    """Press and let go, once or more; the events travel together and arrive in order."""
+    """Press and let go, once or more; the events are sent together and arrive in order."""
     events = [_mouse(tab, "mouseMoved", point)]
     for number in range(1, count + 1):
         for kind in ("mousePressed", "mouseReleased"):

@@ -40,11 +40,11 @@ class GoalPictures:
         self._kept: dict[str, str] = {}
 
     def get(self, reference: str) -> bytes:
-        """An image by its reference, or a goal's by its name. Raises `StoreError`."""
+        """Return an image by its reference, or a goal's by its name. Raises `StoreError`."""
         return self._images.get(self._kept.get(reference, reference))
 
     def add(self, image: bytes) -> str:
-        """Keep an image; its reference."""
+        """Keep an image; return its reference."""
         return self._images.add(image)
 
     async def fetch(self, tasks: Iterable[Task]) -> None:
@@ -64,14 +64,14 @@ class GoalPictures:
         await asyncio.gather(*(one(name) for name in names if name not in self._kept))
 
     def need(self, task: Task) -> None:
-        """Raises `WorldError` for a task whose pictures are not all there."""
+        """Raise `WorldError` for a task whose pictures are not all there."""
         for name in task.images:
             if name not in self._kept:
                 reason = self.missing.get(name, "it was not fetched")
                 raise WorldError(f"the goal's picture {name:.200} is not there: {reason}")
 
     def _read(self, name: str) -> tuple[bytes, str]:
-        """The bytes, or why there are none."""
+        """Return the bytes, or why there are none."""
         scheme = urlsplit(name).scheme
         if scheme == "data":
             return _data(name), ""
@@ -113,7 +113,7 @@ def _data(address: str) -> bytes:
 
 
 def to_png(image: bytes) -> bytes:
-    """The first frame of a picture; nothing of what is none, such as a drawing in SVG."""
+    """Return the first frame of a picture; nothing of what is none, such as a drawing in SVG."""
     from PIL import Image, UnidentifiedImageError
 
     if not image or len(image) > _MOST_BYTES:

@@ -89,7 +89,7 @@ class BrowserPool:
 
     @property
     def engines(self) -> list[BrowserProcess]:
-        """The browsers that run now, retired ones included."""
+        """Return the browsers that run now, retired ones included."""
         return [place.engine for place in self._places]
 
     async def open(self) -> None:
@@ -99,8 +99,8 @@ class BrowserPool:
             self._rounds = asyncio.create_task(self._make_rounds())
 
     async def lend(self, open_tabs: Callable[[Chrome], Awaitable[Tabs]]) -> Tabs:
-        """Fresh pages in the browser that has the fewest; where it opens none, it is retired and
-        another one asked. Raises `WorldError`."""
+        """Return fresh pages in the browser that has the fewest; where it opens none, it is retired
+        and another one asked. Raises `WorldError`."""
         tabs = await self._lend_once(open_tabs) or await self._lend_once(open_tabs)
         if tabs is None:
             raise WorldError(f"the browser opened no page in {_OPEN_SECONDS:g} s, nor did another")
@@ -123,7 +123,8 @@ class BrowserPool:
         return tabs
 
     def renew(self, tabs: Tabs) -> None:
-        """The pages are in use. Raises `WorldError` when they were taken back or are lost."""
+        """Note that the pages are in use. Raises `WorldError` when they were taken back or are
+        lost."""
         for place in self._places:
             if lease := place.leases.get(tabs):
                 lease.renewed, lease.in_play = time.monotonic(), True
@@ -147,7 +148,7 @@ class BrowserPool:
         await self._background.finish()
 
     async def _place(self) -> _Place:
-        """The browser to open the next page in, started if there is none."""
+        """Return the browser to open the next page in, started if there is none."""
         async with self._launching:
             self._drop_dead()
             fit = [

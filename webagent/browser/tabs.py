@@ -35,31 +35,24 @@ class SessionGuard(Protocol):
 
     def begin(self, start_url: str, site: str = "") -> bool:
         """Apply the task's limits; return whether its first page may be opened at all."""
-        ...
 
     def check_start(self) -> None:
         """Raise `GuardError` where the task's first page is closed by the policy."""
-        ...
 
     def open_further(self, url: str) -> None:
         """Open another start page to the task. Raises `GuardError` where the policy closes it."""
-        ...
 
     async def perform(self, action: Action, tabs: "Tabs", seen: Observation) -> str:
         """Do the action if it may be done, else return the reason. Raises `GuardError`."""
-        ...
 
     def take_notes(self) -> list[str]:
         """Return what was refused since the last call. Raises `GuardError` to end the episode."""
-        ...
 
     def probing(self, page: Page, addresses: Iterable[str]) -> AbstractContextManager[list[str]]:
         """Let a probe's page reach these addresses' servers; yield what it was refused."""
-        ...
 
     def evidence(self, values: Mapping[str, Json]) -> dict[str, Json]:
         """Return the evidence without secrets, and under `guard` what was refused."""
-        ...
 
 
 class Tabs:
@@ -89,14 +82,14 @@ class Tabs:
 
     @classmethod
     async def open(cls, context: BrowserContext, clock: PageClock, init: str) -> "Tabs":
-        """The tabs of a fresh context: one, empty, with the wall clock until `start`."""
+        """Return the tabs of a fresh context: one, empty, with the wall clock until `start`."""
         tabs = cls(context, clock, init)
         context.on("page", tabs._page_opened)
         await tabs._adopt(await tabs.blank_page(), is_first=True)
         return tabs
 
     def begin(self, task: Task) -> None:
-        """What these pages keep belongs to an episode of the task from here on."""
+        """Let what these pages keep belong to an episode of the task from here on."""
         episode = safe_name(f"{task.name}-{task.seed}")
         if self.downloads:
             self.downloads.begin(episode)
@@ -128,22 +121,22 @@ class Tabs:
 
     @property
     def active(self) -> Tab:
-        """The tab in front."""
+        """Return the tab in front."""
         return self._tabs[self._active]
 
     @property
     def first(self) -> Tab:
-        """The tab the task started in, or the oldest that is left of it."""
+        """Return the tab the task started in, or the oldest that is left of it."""
         return self._tabs[0]
 
     @property
     def active_index(self) -> int:
-        """Place of the tab in front, counted from 0."""
+        """Return place of the tab in front, counted from 0."""
         return self._active
 
     @property
     def all(self) -> tuple[Tab, ...]:
-        """In the order in which they were opened."""
+        """Return the tabs in the order in which they were opened."""
         return tuple(self._tabs)
 
     def __len__(self) -> int:
@@ -173,7 +166,7 @@ class Tabs:
             await self.focus(front)
 
     async def goto(self, url: str) -> str:
-        """Open an address in the tab in front; the reason when the browser cannot."""
+        """Open an address in the tab in front; return the reason when the browser cannot."""
         tab = self.active
         going = asyncio.ensure_future(tab.goto(url))
         loads = True
@@ -231,7 +224,7 @@ class Tabs:
         return [note for note in notes if note]
 
     async def titles(self, front: str) -> tuple[str, ...]:
-        """Titles of all tabs in order, or addresses; the one in front is known already."""
+        """Return titles of all tabs in order, or addresses; the one in front is known already."""
         return tuple(
             [
                 front
@@ -242,12 +235,12 @@ class Tabs:
         )
 
     def urls(self) -> tuple[str, ...]:
-        """Addresses of all tabs in order."""
+        """Return addresses of all tabs in order."""
         return tuple(tab.page.url for tab in self._tabs)
 
     async def captcha(self) -> Captcha | None:
-        """The captcha that the tab in front shows. Pages from files are not asked: no site has put
-        them there."""
+        """Return the captcha that the tab in front shows. Pages from files are not asked: no site
+        has put them there."""
         tab = self.active
         is_sites = tab.page.url.startswith("http")
         return Captcha.of(await tab.ask("captchaOn")) if is_sites else None
@@ -263,7 +256,7 @@ class Tabs:
             await tab.send("Emulation.setVirtualTimePolicy", policy="pause")
 
     def hold_dialogs(self) -> None:
-        """From here on the dialogs of all tabs stay open until they are answered."""
+        """Keep the dialogs of all tabs open from here on until they are answered."""
         self._holds_dialogs = True
         for tab in self._tabs:
             tab.dialogs.hold()
@@ -275,7 +268,7 @@ class Tabs:
                 await tab.dialogs.answer(accept=False)
 
     async def blank_page(self) -> Page:
-        """A new page of this context that is none of the tabs. Raises `WorldError`."""
+        """Return a new page of this context that is none of the tabs. Raises `WorldError`."""
         self._expects_own = True
         try:
             async with world_failures():

@@ -22,16 +22,14 @@ class TabSource(Protocol):
     """Where a world gets its pages from: a browser that stays warm."""
 
     async def open_tabs(self, task: Task, profile: Profile) -> Tabs:
-        """A fresh context for the task, as the profile asks, with one empty tab in it."""
-        ...
+        """Return a fresh context for the task, as the profile asks, with one empty tab in it."""
 
     def renew(self, tabs: Tabs) -> None:
-        """The tabs are in use. Raises `WorldError` when they were taken back or are lost."""
-        ...
+        """Note that the tabs are in use. Raises `WorldError` when they were taken back or are
+        lost."""
 
     async def close_tabs(self, tabs: Tabs) -> None:
         """Close a context and all that is in it. Never raises."""
-        ...
 
 
 class PreloadSlots:
@@ -44,13 +42,13 @@ class PreloadSlots:
         self.free = (os.cpu_count() or 1) if count is None else count
 
     def take(self) -> bool:
-        """One of them, if any is free."""
+        """Return one of them, if any is free."""
         is_free = self.free > 0
         self.free -= is_free
         return is_free
 
     def give_back(self) -> None:
-        """One that was taken is free again."""
+        """Free one that was taken."""
         self.free += 1
 
 
@@ -68,7 +66,7 @@ class _Prepared:
     tabs: asyncio.Task[Tabs]
 
     def fits(self, task: Task, profile: Profile) -> bool:
-        """Whether another task can be played in them, its address apart."""
+        """Return whether another task can be played in them, its address apart."""
         return _surroundings(self.task) == _surroundings(task) and self.profile == profile
 
 
@@ -102,7 +100,7 @@ class PagePreloader:
 
     @contextmanager
     def wait(self) -> Iterator[None]:
-        """The processor belongs to the episode being played."""
+        """Keep the processor for the episode being played."""
         if self._lull is not None:
             self._lull.cancel()
         self._is_silent = False
@@ -126,7 +124,7 @@ class PagePreloader:
         self._open_if_silent()
 
     async def take(self, task: Task) -> Tabs:
-        """Pages with the task's address loaded, prepared or fresh. Raises `WorldError`."""
+        """Return pages with the task's address loaded, prepared or fresh. Raises `WorldError`."""
         profile = add_login(self._profile, task, self._logins)
         was_prepared = self._next is not None and self._next.fits(task, profile)
         try:

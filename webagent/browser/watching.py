@@ -3,9 +3,10 @@
 import asyncio
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from secrets import token_hex
 from typing import Any
 
@@ -19,6 +20,7 @@ from webagent.browser.world import BrowserWorld, observe_dialog
 from webagent.errors import WorldError
 from webagent.observation import PageView, read_view
 from webagent.records import Observation
+from webagent.timing import Background
 
 __all__ = ["SessionWatch", "UserEvent"]
 
@@ -44,21 +46,44 @@ class UserEvent:
     """The page as it had come to rest after what was done before, where `seen` is later."""
 
 
-Hear = Callable[[str, Mapping[str, Any]], None]
-"""Told what was done, and its particulars: those of witness.js, `mark` as the episode has it."""
-
 _BINDING = f"webagent{token_hex(8)}"
 """Only our own world can call it; a page that knew its name could not either."""
 
+BY_PAGE_SECONDS = 0.7
+"""A page that goes somewhere so soon after an event in it goes because of that event."""
+REST_SECONDS = 0.12
+"""How long nothing must have happened before the page is looked at."""
+_COMMITTED_SECONDS = 5.0
+_HISTORY_SECONDS = 0.2
+_HISTORY_TRIES = 5
+_ROUND_SECONDS = 10.0
+"""The page is looked at again so often although nothing happened: it may change by itself."""
+_CLOSING_SECONDS = 0.3
+"""A window that is closed closes its pages one after the other, within so long."""
+_MOST_FAILURES = 3
+_BEGINNINGS = ("down", "key", "typing")
+"""Events that come with the page as it was before them."""
 
-async def listen_to(tab: Tab, hear: Hear) -> None:
-    """From here on `hear` is told of what is done by hand in the tab, in whatever document.
 
-    The browser's own windows, for files and for drags, go to the person again. Raises `WorldError`.
+async def listen_to(tab: Tab, handle: Callable[[str, Mapping[str, Any]], None]) -> None:
+    """Call `handle` with each event that a person causes in a document of the tab, and its details.
+
+    The details are those of witness.js, with `mark` as the episode has it. The browser's own
+    windows, for files and for drags, open for the person again. Raises `WorldError`.
     """
 
     async def follow(session: CDPSession) -> None:
-        session.on("Runtime.bindingCalled", lambda event: _called(tab, session, event, hear))
+        def receive(event: Mapping[str, Any]) -> None:
+            if event["name"] != _BINDING:
+                return
+            context, details = event["executionContextId"], json.loads(event["payload"])
+            if "mark" in details:
+                details["mark"] = tab.mark_in(session, context, details["mark"])
+            hovered = [tab.mark_in(session, context, each) for each in details.get("hovered", ())]
+            details |= {"hovered": hovered, "session": session, "context": context}
+            handle(details.pop("what"), details)
+
+        session.on("Runtime.bindingCalled", receive)
         named = {"name": _BINDING, "executionContextName": ISOLATED_WORLD}
         await session.send("Runtime.addBinding", named)
         begin = {
@@ -74,8 +99,8 @@ async def listen_to(tab: Tab, hear: Hear) -> None:
         await tab.follow_sessions(follow)
 
 
-async def read_file_paths(tab: Tab, context: int, session: CDPSession, key: int) -> list[str]:
-    """Where the files lie that were put into a field; none once its document is gone."""
+async def read_file_paths(context: int, session: CDPSession, key: int) -> list[str]:
+    """Return where the files lie that were put into a field; none once its document is gone."""
     wanted = {"expression": f"webagent.chosenFiles({key})", "contextId": context}
     paths = []
     with suppress(PlaywrightError):
@@ -88,137 +113,105 @@ async def read_file_paths(tab: Tab, context: int, session: CDPSession, key: int)
     return paths
 
 
-def _called(tab: Tab, session: CDPSession, event: Mapping[str, Any], hear: Hear) -> None:
-    if event["name"] != _BINDING:
-        return
-    context = event["executionContextId"]
-    said = json.loads(event["payload"])
-    marks = {name: tab.mark_in(session, context, said[name]) for name in ("mark",) if name in said}
-    hovered = [tab.mark_in(session, context, each) for each in said.get("hovered", ())]
-    where = {"session": session, "context": context}
-    hear(said.pop("what"), {**said, **marks, "hovered": hovered, **where})
-
-
-BY_PAGE_SECONDS = 0.7
-"""A page that goes somewhere so soon after something was done in it goes because of that."""
-_COMMITTED_SECONDS = 5.0
-_LEARNT_SECONDS = 0.2
-_TRIES = 5
-
-Gone = Callable[[str, str], None]
-"""Told `went` with the address, `back` or `forward`."""
-
-
 class NavigationWatch:
-    """The way of one tab: addresses typed, pages gone back and forward, pages loaded anew."""
+    """The navigations of one tab by a person: addresses typed, back and forward, reloads."""
 
-    def __init__(self, tab: Tab, gone: Gone, last_deed: Callable[[], float]) -> None:
-        """`last_deed` says when something was last done in a page, by the monotonic clock."""
+    def __init__(
+        self, tab: Tab, report: Callable[[str, str], None], last_event: Callable[[], float]
+    ) -> None:
+        """`report` is called with `went`, `back` or `forward` and the address; `last_event` returns
+        when something last happened in a page, by the monotonic clock."""
         self._tab = tab
-        self._gone = gone
-        self._last_deed = last_deed
+        self._report = report
+        self._last_event = last_event
         self._is_asked_by_page = False
         self._is_compared = False
         self._place = 0
-        self._work: set[asyncio.Task[None]] = set()
+        self._background = Background()
         self._committed = asyncio.Event()
         """Set and replaced whenever the tab has come to another page or place."""
-        tab.on("Page.frameRequestedNavigation", self._requested)
-        tab.on("Page.frameStartedNavigating", self._started)
-        tab.on("Page.frameNavigated", lambda event: self._arrived(event["frame"]["id"]))
-        tab.on("Page.navigatedWithinDocument", lambda event: self._arrived(event["frameId"]))
+        tab.on("Page.frameRequestedNavigation", self._on_requested)
+        tab.on("Page.frameStartedNavigating", self._on_started)
+        tab.on("Page.frameNavigated", lambda event: self._on_arrived(event["frame"]["id"]))
+        tab.on("Page.navigatedWithinDocument", lambda event: self._on_arrived(event["frameId"]))
 
     async def begin(self) -> None:
-        """Learn where in its history the tab is. Raises `WorldError`."""
+        """Read where in its history the tab is. Raises `WorldError`."""
         self._place = (await self._tab.send("Page.getNavigationHistory"))["currentIndex"]
 
-    def _requested(self, event: dict[str, Any]) -> None:
+    def _on_requested(self, event: dict[str, Any]) -> None:
         if event["frameId"] == self._tab.frame:
             self._is_asked_by_page = True
 
-    def _started(self, event: dict[str, Any]) -> None:
+    def _on_started(self, event: dict[str, Any]) -> None:
         if event["frameId"] != self._tab.frame:
             return
         is_by_page, self._is_asked_by_page = self._is_asked_by_page, False
         kind = event.get("navigationType", "")
-        is_so_soon = time.monotonic() - self._last_deed() < BY_PAGE_SECONDS
+        is_so_soon = time.monotonic() - self._last_event() < BY_PAGE_SECONDS
         if kind == "sameDocument" or is_by_page or is_so_soon:
             return
         if kind.startswith("history"):
-            self._start(self._tell_history(event["url"], self._committed))
+            self._background.start(self._report_history(event["url"], self._committed))
         else:
-            self._gone("went", event["url"])
+            self._report("went", event["url"])
 
-    def _arrived(self, frame: str) -> None:
-        """The history has another place, which is learnt, but for whoever waits to compare."""
+    def _on_arrived(self, frame: str) -> None:
+        """Read the new place in the history, unless a comparison is about to read it."""
         if frame == self._tab.frame:
             committed, self._committed = self._committed, asyncio.Event()
             committed.set()
             if not self._is_compared:
-                self._start(self._learn())
+                self._background.start(self._read_place())
 
-    def _start(self, work: Any) -> None:
-        task = asyncio.ensure_future(work)
-        self._work.add(task)
-        task.add_done_callback(self._work.discard)
-
-    async def _tell_history(self, url: str, committed: asyncio.Event) -> None:
+    async def _report_history(self, url: str, committed: asyncio.Event) -> None:
         before, self._is_compared = self._place, True
         with suppress(TimeoutError):
             async with asyncio.timeout(_COMMITTED_SECONDS):
                 await committed.wait()
         self._is_compared = False
-        await self._learn()
-        self._gone({-1: "back", 1: "forward"}.get(self._place - before, "went"), url)
+        await self._read_place()
+        self._report({-1: "back", 1: "forward"}.get(self._place - before, "went"), url)
 
-    async def _learn(self) -> None:
-        """Asks again where the browser does not say, as while one page gives way to another."""
-        for _ in range(_TRIES):
+    async def _read_place(self) -> None:
+        """Ask again where the browser refuses, as while one page gives way to another."""
+        for _ in range(_HISTORY_TRIES):
             with suppress(WorldError, TimeoutError):
-                async with asyncio.timeout(_LEARNT_SECONDS):
+                async with asyncio.timeout(_HISTORY_SECONDS):
                     return await self.begin()
-            await asyncio.sleep(_LEARNT_SECONDS / 4)
-
-
-REST_SECONDS = 0.12
-"""How long nothing must have been done before the page is looked at."""
-_ROUND_SECONDS = 10.0
-_CLOSING_SECONDS = 0.3
-_MOST_FAILURES = 3
-_BEGINNINGS = ("down", "key", "typing")
-"""What is told with the page as it was before."""
+            await asyncio.sleep(_HISTORY_SECONDS / 4)
 
 
 class SessionWatch:
     """One person at the pages of one world, from a first look until all pages are closed."""
 
     def __init__(
-        self, world: BrowserWorld, first: Observation, hear: Callable[[UserEvent], None]
+        self, world: BrowserWorld, first: Observation, handle: Callable[[UserEvent], None]
     ) -> None:
         self.seen = first
         """The page as it was last looked at."""
         self.ended = asyncio.Event()
         """Set once there is no page left, or the browser is gone."""
         self.is_resting = asyncio.Event()
-        """Set while the page has been looked at since the last that was done."""
+        """Set while the page has been looked at since the last event."""
         self._world = world
         self._tabs = world.tabs()
-        self._hear = hear
+        self._handle = handle
         self._rested = first
         self._is_stale = False
-        self._deeds = 0
-        self._deed_at = 0.0
-        self._touched_at = 0.0
+        self._events = 0
+        self._event_at = 0.0
+        self._in_page_at = 0.0
         """When something was last done in a page, not by the browser's own means."""
-        self._stirred = asyncio.Event()
+        self._changed = asyncio.Event()
         self._watched: dict[Tab, NavigationWatch] = {}
         self._pages: set[Page] = set()
         self._work: set[asyncio.Task[None]] = set()
 
     async def begin(self) -> None:
-        """From here on what is done in the pages is heard."""
+        """Report what is done in the pages from here on."""
         context = self._tabs.context
-        context.on("page", self._page_opened)
+        context.on("page", self._on_page_opened)
         context.on("close", lambda _: self._end())
         self._tabs.hold_dialogs()
         await self._watch_new_tabs()
@@ -243,74 +236,65 @@ class SessionWatch:
     async def _keep_looking(self) -> None:
         while True:
             await self._watch_new_tabs()
-            self._stirred.clear()
-            deeds = self._deeds
+            self._changed.clear()
+            events = self._events
             seen = await self._look()
             await self._watch_new_tabs()
-            if deeds == self._deeds:
+            if events == self._events:
                 before, self.seen = self.seen, seen
                 if self._is_stale:
                     if not seen.outcome and replace(seen, outcome=before.outcome) == before:
                         self.seen = replace(seen, outcome="no effect")
                     self._rested = self.seen
                 self._is_stale = False
-                if not self._stirred.is_set():
+                if not self._changed.is_set():
                     self.is_resting.set()
-            if not self._stirred.is_set():
+            if not self._changed.is_set():
                 with suppress(TimeoutError):
                     async with asyncio.timeout(_ROUND_SECONDS):
-                        await self._stirred.wait()
-            while time.monotonic() - self._deed_at < REST_SECONDS:
-                await asyncio.sleep(REST_SECONDS - (time.monotonic() - self._deed_at) + 0.001)
+                        await self._changed.wait()
+            while time.monotonic() - self._event_at < REST_SECONDS:
+                await asyncio.sleep(REST_SECONDS - (time.monotonic() - self._event_at) + 0.001)
 
     async def _look(self) -> Observation:
-        """The page at rest; asked again where the browser fails once. Raises `WorldError`."""
+        """Look at the page at rest, again where the browser fails once. Raises `WorldError`."""
         for _ in range(_MOST_FAILURES - 1):
-            try:
+            with suppress(WorldError):
                 return await self._world.look()
-            except WorldError:
-                await asyncio.sleep(REST_SECONDS)
+            await asyncio.sleep(REST_SECONDS)
         return await self._world.look()
 
     async def _watch_new_tabs(self) -> None:
         for tab in self._tabs.all:
             if tab not in self._watched:
-                travels = NavigationWatch(tab, self._gone(tab), lambda: self._touched_at)
-                self._watched[tab] = travels
-                tab.on("Page.javascriptDialogOpening", self._dialog_opened)
-                tab.on("Page.javascriptDialogClosed", self._dialog_closed)
-                self._pages.add(tab.page)
-                tab.page.on("close", self._page_closed)
-                with suppress(WorldError):
-                    await listen_to(tab, self._told_in(tab))
-                    await travels.begin()
-
-    def _told_in(self, tab: Tab) -> Callable[[str, Mapping[str, Any]], None]:
-        def told(what: str, said: Mapping[str, Any]) -> None:
-            if what == "changed":
-                self._stir()
-                return
-            self._come_to_front(tab)
-            seen, is_fresh = self._seen_with(said.get("page"))
-            particulars = {name: value for name, value in said.items() if name != "page"}
-            rested = self._rested if seen is not self._rested else None
-            mark = int(said.get("mark", 0))
-            if what == "files":
-                self._start(
-                    self._tell_files(tab, UserEvent(what, seen, is_fresh, mark, particulars))
+                self._watched[tab] = navigations = NavigationWatch(
+                    tab, partial(self._on_navigation, tab), lambda: self._in_page_at
                 )
-            else:
-                self._tell(UserEvent(what, seen, is_fresh, mark, particulars, rested))
-            self._deed(seen if what in _BEGINNINGS else None)
-            self._touched_at = self._deed_at
+                tab.on("Page.javascriptDialogOpening", self._on_dialog_opened)
+                tab.on("Page.javascriptDialogClosed", self._on_dialog_closed)
+                self._pages.add(tab.page)
+                tab.page.on("close", self._on_page_closed)
+                with suppress(WorldError):
+                    await listen_to(tab, partial(self._on_document_event, tab))
+                    await navigations.begin()
 
-        return told
-
-    def _seen_with(self, page: object) -> tuple[Observation, bool]:
-        """What was before the person, and whether it was so just then."""
-        if not isinstance(page, str):
-            return self.seen, not self._is_stale
-        return self._as_observation(read_view(page)), True
+    def _on_document_event(self, tab: Tab, what: str, details: Mapping[str, Any]) -> None:
+        if what == "changed":
+            self._note_change()
+            return
+        self._come_to_front(tab)
+        page, seen, is_fresh = details.get("page"), self.seen, not self._is_stale
+        if isinstance(page, str):
+            seen, is_fresh = self._as_observation(read_view(page)), True
+        said = {name: value for name, value in details.items() if name != "page"}
+        mark = int(details.get("mark", 0))
+        if what == "files":
+            self._start(self._report_files(UserEvent(what, seen, is_fresh, mark, said)))
+        else:
+            rested = self._rested if seen is not self._rested else None
+            self._report(UserEvent(what, seen, is_fresh, mark, said, rested))
+        self._note_event(seen if what in _BEGINNINGS else None)
+        self._in_page_at = self._event_at
 
     def _as_observation(self, view: PageView) -> Observation:
         known = self.seen
@@ -331,101 +315,100 @@ class SessionWatch:
             captured=known.captured if is_same else "",
         )
 
-    async def _tell_files(self, tab: Tab, told: UserEvent) -> None:
-        said = told.said
-        paths = await read_file_paths(tab, said["context"], said["session"], said["key"])
-        self._tell(replace(told, said={**said, "paths": paths}))
+    async def _report_files(self, event: UserEvent) -> None:
+        said = event.said
+        paths = await read_file_paths(said["context"], said["session"], said["key"])
+        self._report(replace(event, said={**said, "paths": paths}))
 
     def _come_to_front(self, tab: Tab) -> None:
         if tab is self._tabs.active or tab not in self._tabs.all:
             return
+
+        async def focus() -> None:
+            with suppress(WorldError):
+                await self._tabs.focus(index)
+
         index = self._tabs.all.index(tab)
-        self._tell(UserEvent("tab", self.seen, not self._is_stale, said={"index": index}))
-        self._start(self._focus(index))
-        self._deed(replace(self.seen, active_tab=index, nodes=(), focus=0, screenshot=""))
+        self._report(UserEvent("tab", self.seen, not self._is_stale, said={"index": index}))
+        self._start(focus())
+        self._note_event(replace(self.seen, active_tab=index, nodes=(), focus=0, screenshot=""))
 
-    async def _focus(self, index: int) -> None:
-        with suppress(WorldError):
-            await self._tabs.focus(index)
+    def _on_navigation(self, tab: Tab, what: str, url: str) -> None:
+        if url.startswith(("chrome:", "about:")):
+            return
+        self._come_to_front(tab)
+        self._report(UserEvent(what, self.seen, not self._is_stale, said={"url": url}))
+        self._note_event()
 
-    def _gone(self, tab: Tab) -> Callable[[str, str], None]:
-        def gone(what: str, url: str) -> None:
-            if url.startswith(("chrome:", "about:")):
-                return
-            self._come_to_front(tab)
-            self._tell(UserEvent(what, self.seen, not self._is_stale, said={"url": url}))
-            self._deed(None)
-
-        return gone
-
-    def _dialog_opened(self, event: dict[str, Any]) -> None:
-        said = describe_dialog(event["type"], event["message"], event.get("defaultPrompt", ""))
-        self._deed(observe_dialog(self.seen, said))
+    def _on_dialog_opened(self, event: dict[str, Any]) -> None:
+        dialog = describe_dialog(event["type"], event["message"], event.get("defaultPrompt", ""))
+        self._note_event(observe_dialog(self.seen, dialog))
         self._is_stale = False
 
-    def _dialog_closed(self, event: dict[str, Any]) -> None:
+    def _on_dialog_closed(self, event: dict[str, Any]) -> None:
         said = {"accepted": bool(event["result"]), "text": str(event.get("userInput", ""))}
-        self._tell(UserEvent("dialog", self.seen, said=said))
-        self._deed(None)
+        self._report(UserEvent("dialog", self.seen, said=said))
+        self._note_event()
 
-    def _page_opened(self, page: Page) -> None:
+    def _on_page_opened(self, page: Page) -> None:
+        async def report(event: UserEvent) -> None:
+            with suppress(PlaywrightError):
+                if await page.opener() is None:
+                    self._report(event)
+
         if not self._is_by_page():
-            self._start(self._tell_opened(page, self.seen, not self._is_stale))
-        self._deed(None)
-
-    async def _tell_opened(self, page: Page, seen: Observation, is_fresh: bool) -> None:
-        with suppress(PlaywrightError):
-            if await page.opener() is None:
-                self._tell(UserEvent("opened", seen, is_fresh))
+            self._start(report(UserEvent("opened", self.seen, not self._is_stale)))
+        self._note_event()
 
     def _is_by_page(self) -> bool:
-        """Whether what happens now is what comes of something that was done in a page."""
-        return time.monotonic() - self._touched_at < BY_PAGE_SECONDS
+        """Return whether what happens now comes of something that was done in a page."""
+        return time.monotonic() - self._in_page_at < BY_PAGE_SECONDS
 
-    def _page_closed(self, page: Page) -> None:
-        """A page that was closed by hand; the last one, or several at once, are the end."""
+    def _on_page_closed(self, page: Page) -> None:
+        """Report a page that was closed by hand; the last one, or several at once, are the end."""
         if self.ended.is_set():
             return
         places = [tab.page for tab in self._tabs.all]
         if all(each.is_closed() for each in self._pages):
             self._end()
         elif page in places and not self._is_by_page():
-            self._start(self._tell_closed(places.index(page), self._tabs.active_index, self.seen))
+            self._start(self._report_closed(places.index(page), self._tabs.active_index, self.seen))
         else:
-            self._deed(None)
+            self._note_event()
 
-    async def _tell_closed(self, index: int, active: int, seen: Observation) -> None:
+    async def _report_closed(self, index: int, active: int, seen: Observation) -> None:
         await asyncio.sleep(_CLOSING_SECONDS)
         if all(each.is_closed() for each in self._pages):
             self._end()
             return
         if index != active:
-            self._tell(UserEvent("tab", seen, said={"index": index}))
-        self._tell(UserEvent("closed", seen))
-        self._deed(None)
+            self._report(UserEvent("tab", seen, said={"index": index}))
+        self._report(UserEvent("closed", seen))
+        self._note_event()
 
-    def _tell(self, told: UserEvent) -> None:
+    def _report(self, event: UserEvent) -> None:
         if not self.ended.is_set():
-            self._hear(told)
+            self._handle(event)
 
-    def _deed(self, seen: Observation | None) -> None:
-        """Something was done; `seen` is what was before the person then, where that is news."""
+    def _note_event(self, seen: Observation | None = None) -> None:
+        """Note that something was done; `seen` is what was before the person then, where that is
+        news."""
         if seen is not None:
             self.seen = seen
-        self._deeds += 1
-        self._deed_at = time.monotonic()
+        self._events += 1
+        self._event_at = time.monotonic()
         self._is_stale = True
-        self._stir()
+        self._note_change()
 
-    def _stir(self) -> None:
+    def _note_change(self) -> None:
         self.is_resting.clear()
-        self._stirred.set()
+        self._changed.set()
 
     def _end(self) -> None:
         self.ended.set()
-        self._stir()
+        self._note_change()
 
-    def _start(self, work: Any) -> None:
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.ensure_future(work)
         self._work.add(task)
         task.add_done_callback(self._work.discard)

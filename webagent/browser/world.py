@@ -108,7 +108,7 @@ class BrowserWorld:
         return after
 
     async def look(self) -> Observation:
-        """The page once it has come to rest, whoever has changed it. Raises `WorldError`."""
+        """Return the page once it has come to rest, whoever has changed it. Raises `WorldError`."""
         tabs, task, before = self._playing()
         with self._at_work():
             try:
@@ -119,16 +119,16 @@ class BrowserWorld:
         return after
 
     def keep_images(self, keep: KeepImage) -> None:
-        """From here on screenshots, where any are taken, are kept so."""
+        """Keep screenshots so from here on, where any are taken."""
         self._keep_image = keep if self._keep_image else None
 
     def tabs(self) -> Tabs:
-        """The open pages, for those who watch a person use them."""
+        """Return the open pages, for those who watch a person use them."""
         return self._playing()[0]
 
     async def evidence(self, task: Task) -> Mapping[str, Json]:
-        """The value of every evidence expression, None where the page threw; the task's records,
-        and what its probes find. Raises `WorldError`."""
+        """Return the value of every evidence expression, None where the page threw; the task's
+        records, and what its probes find. Raises `WorldError`."""
         if self._tabs is None:
             raise WorldError("no episode is being played; call reset first")
         values: dict[str, Json] = {}
@@ -140,22 +140,22 @@ class BrowserWorld:
         return self._tabs.guard.evidence(values) if self._tabs.guard else values
 
     async def mark_all(self) -> PageElements:
-        """Gives every element of the tab in front a mark, so that any can be acted on."""
+        """Give every element of the tab in front a mark, so that any can be acted on."""
         members = await self.source().members(mark_all=True)
         self._next_mark = max(self._next_mark, members.next_mark)
         return members
 
     def source(self) -> PageSource:
-        """The tab in front, for those who want more of it than its lines."""
+        """Return the tab in front, for those who want more of it than its lines."""
         tabs, task, _ = self._playing()
         return PageSource(tabs.active, task.hooks.ignore, self._next_mark)
 
     def urls(self) -> tuple[str, ...]:
-        """Addresses of the open tabs, in order."""
+        """Return addresses of the open tabs, in order."""
         return self._playing()[0].urls()
 
     async def screenshot(self) -> bytes:
-        """The viewport of the tab in front, as PNG."""
+        """Return the viewport of the tab in front, as PNG."""
         tabs, _, _ = self._playing()
         return await tabs.active.screenshot()
 
@@ -258,8 +258,9 @@ class BrowserWorld:
         return bool(over) and await tabs.first.evaluate(over) is True
 
     async def _past_captcha(self, task: Task, tabs: Tabs, seen: Observation) -> Observation:
-        """The page once a person has passed its captcha, where there is a person; else the page as
-        it is, with the captcha named. Raises `CaptchaError` when there is nothing besides."""
+        """Return the page once a person has passed its captcha, where there is a person; else the
+        page as it is, with the captcha named. Raises `CaptchaError` when there is nothing
+        besides."""
         captcha = await tabs.captcha()
         if captcha is None or (not captcha.blocks and seen.url in self._asked_about):
             return _with_note(seen, captcha)
@@ -295,8 +296,8 @@ def _facing_dialog(tabs: Tabs, before: Observation) -> Observation:
 
 
 def observe_dialog(before: Observation, dialog: str) -> Observation:
-    """What there is to see while a dialog is open: the dialog and nothing else. The page behind it
-    stands still and cannot be asked."""
+    """Return what there is to see while a dialog is open: the dialog and nothing else. The page
+    behind it stands still and cannot be asked."""
     return replace(
         before,
         nodes=(Node(0, "text", dialog),),
@@ -321,5 +322,6 @@ def _all_of(evidence: Mapping[str, str]) -> str:
 
 
 def _or(expression: str, otherwise: str) -> str:
-    """The expression's value; where it throws, as on a page the agent went off to, the other."""
+    """Return the expression's value; where it throws, as on a page the agent went off to, the
+    other."""
     return f"(() => {{ try {{ return {expression}; }} catch (error) {{ return {otherwise}; }} }})()"

@@ -24,7 +24,7 @@ _STRICTEST = ("deny", "ask", "allow")
 
 
 def decide_action(policy: GuardPolicy, action: Action, seen: Observation) -> GuardVerdict:
-    """Whether an action may be done on the page as the agent saw it.
+    """Return whether an action may be done on the page as the agent saw it.
 
     Rules are tried on every element that the action may reach; the strictest verdict holds.
     """
@@ -39,7 +39,8 @@ def decide_action(policy: GuardPolicy, action: Action, seen: Observation) -> Gua
 
 
 def elements_of(action: Action, seen: Observation) -> tuple[Node, ...]:
-    """The elements an action may reach: those it names, those at its points, the focused one."""
+    """Return the elements an action may reach: those it names, those at its points, the focused
+    one."""
     marks = [
         getattr(action, name) for name in ("mark", "source", "target") if hasattr(action, name)
     ]
@@ -55,14 +56,15 @@ def elements_of(action: Action, seen: Observation) -> tuple[Node, ...]:
 
 
 def texts_of(action: Action) -> tuple[str, ...]:
-    """Every text among the arguments."""
+    """Return every text among the arguments."""
     values = [getattr(action, field.name) for field in fields(action)]
     nested = [value if isinstance(value, tuple) else (value,) for value in values]
     return tuple(text for each in nested for text in each if isinstance(text, str))
 
 
 def decide_secret(policy: GuardPolicy, name: str, origins: Sequence[str]) -> GuardVerdict:
-    """Whether a secret may be typed into a document, given its origin and those around it."""
+    """Return whether a secret may be typed into a document, given its origin and those around
+    it."""
     sites = policy.secrets[name].sites
     for origin in origins:
         if not is_on(origin, sites):
@@ -71,7 +73,8 @@ def decide_secret(policy: GuardPolicy, name: str, origins: Sequence[str]) -> Gua
 
 
 def is_on(url: str, sites: Iterable[SitePattern]) -> bool:
-    """Whether an address or origin belongs to one of the sites; not one that cannot be read."""
+    """Return whether an address or origin belongs to one of the sites; not one that cannot be
+    read."""
     try:
         address = parse_url(url)
     except ValueError:
@@ -80,7 +83,7 @@ def is_on(url: str, sites: Iterable[SitePattern]) -> bool:
 
 
 def decide_upload(policy: GuardPolicy, path: Path) -> GuardVerdict:
-    """Whether a file, its links already followed, may be handed to a page."""
+    """Return whether a file, its links already followed, may be handed to a page."""
     terms = policy.uploads
     if not any(path.is_relative_to(folder) for folder in terms.folders):
         return refuse("the file lies in no folder that is open for uploads", "uploads.folders")
@@ -132,7 +135,7 @@ def _compiled(schema: str) -> Any:
 
 
 def _facts(call: str, action: Action, url: str, node: Node | None) -> dict[str, Any]:
-    """What a condition can speak of."""
+    """Return what a condition can speak of."""
     facts = {**asdict(action), "action": call, "url": url}
     if node is not None:
         about = {"role": node.role, "name": node.name, "value": node.value, "kind": node.kind}
@@ -146,7 +149,8 @@ def _holds(box: tuple[int, int, int, int], point: tuple[int, int]) -> bool:
 
 
 def quote_short(text: str, longest: int = 60) -> str:
-    """Words of a page in a question to a person: one line, quoted, shortened, nothing hidden."""
+    """Return words of a page for a question to a person: one line, quoted, shortened, nothing
+    hidden."""
     plain = re.sub(r"\s+", " ", text).strip()
     cut = plain if len(plain) <= longest else plain[: longest - 1] + "…"
     return ascii(cut) if not cut.isprintable() else repr(cut)
@@ -163,7 +167,7 @@ class TransferTracker:
         self._held: set[str] = set()
 
     def may_carry(self, action: Action) -> bool:
-        """Whether an action may put what was copied or selected before somewhere else."""
+        """Return whether an action may put what was copied or selected before somewhere else."""
         if isinstance(action, _DRAGGING) or getattr(action, "button", "left") == "middle":
             return True
         if isinstance(action, act.KeyboardUp):

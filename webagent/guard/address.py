@@ -46,7 +46,7 @@ class ParsedUrl:
 
 
 def parse_url(url: str) -> ParsedUrl:
-    """The parts of a URL. Raises `ValueError` where a browser could not open it either.
+    """Return the parts of a URL. Raises `ValueError` where a browser could not open it either.
 
     Follows the WHATWG URL standard as far as it concerns where a request goes: blanks and line
     breaks are dropped, backslashes are slashes, user names are skipped, numbers in any base are
@@ -67,7 +67,7 @@ def parse_url(url: str) -> ParsedUrl:
 
 
 def parse_host(text: str) -> str:
-    """A host in canonical form. Raises `ValueError`."""
+    """Return a host in canonical form. Raises `ValueError`."""
     if text.startswith("["):
         if not text.endswith("]"):
             raise ValueError(f"{text!r} lacks its closing bracket")
@@ -80,7 +80,7 @@ def parse_host(text: str) -> str:
 
 
 def parse_ip(host: str) -> IpAddress | None:
-    """The address a canonical host is, None for a name."""
+    """Return the address a canonical host is, None for a name."""
     try:
         return IPv6Address(host) if ":" in host else IPv4Address(host)
     except AddressValueError:
@@ -117,7 +117,8 @@ def _ipv6(text: str) -> IPv6Address:
 
 
 def _ipv4(host: str) -> IPv4Address:
-    """One to four numbers, decimal, octal or hexadecimal; the last fills what is left."""
+    """Return the address of one to four numbers, decimal, octal or hexadecimal; the last fills what
+    is left."""
     parts = host.split(".")
     if len(parts) > 4 or not all(_NUMBER.fullmatch(part) for part in parts):
         raise ValueError(f"{host[:60]!r} ends in a number and is no IPv4 address")
@@ -152,7 +153,7 @@ _NAT64 = IPv6Network("64:ff9b::/96")
 
 
 def kind_of(ip: IpAddress) -> str:
-    """One of `KINDS`, or `public`; an address wrapped in another counts as what it wraps."""
+    """Return one of `KINDS`, or `public`; an address wrapped in another counts as what it wraps."""
     ip = _unwrapped(ip)
     if ip in _METADATA:
         return "metadata"
@@ -166,13 +167,13 @@ def kind_of(ip: IpAddress) -> str:
 
 
 def is_opened(ip: IpAddress, opened: tuple[str, ...]) -> bool:
-    """Whether the address is public or lies in one of the networks opened."""
+    """Return whether the address is public or lies in one of the networks opened."""
     kind, inner = kind_of(ip), _unwrapped(ip)
     return kind == "public" or any(_covers(name, kind, inner) for name in opened)
 
 
 def check_network(name: str) -> None:
-    """Raises `ValueError` for what is neither one of `KINDS` nor a network such as 10.1.0.0/16."""
+    """Raise `ValueError` for what is neither one of `KINDS` nor a network such as 10.1.0.0/16."""
     if name not in KINDS:
         try:
             ip_network(name)
@@ -238,23 +239,23 @@ class SitePattern:
         return f"{scheme}{host}{port}{self.path.rstrip('/')}"
 
     def served_at(self, address: ParsedUrl) -> "SitePattern":
-        """The same part of the site, on the server of an address."""
+        """Return the same part of the site, on the server of an address."""
         return replace(site_at(address), path=self.path)
 
     def has_host(self, host: str, port: int, schemes: tuple[str, ...]) -> bool:
-        """Whether a connection to this host and port may be one to the site."""
+        """Return whether a connection to this host and port may be one to the site."""
         return self._names(host) and any(self._is_port(port, each) for each in schemes)
 
     def has_server(self, address: ParsedUrl) -> bool:
-        """Whether an address is on a server of the site, whatever its path."""
+        """Return whether an address is on a server of the site, whatever its path."""
         return self.has_host(address.host, address.port, (address.scheme,))
 
     def covers(self, address: ParsedUrl) -> bool:
-        """Whether the address surely lies in the site, however its server reads the path."""
+        """Return whether the address surely lies in the site, however its server reads the path."""
         return self.has_server(address) and all(map(self._has_path, _readings(address.path)))
 
     def touches(self, address: ParsedUrl) -> bool:
-        """Whether the address may lie in the site, by one way to read its path."""
+        """Return whether the address may lie in the site, by one way to read its path."""
         return self.has_server(address) and any(map(self._has_path, _readings(address.path)))
 
     def _names(self, host: str) -> bool:
@@ -273,7 +274,7 @@ class SitePattern:
 
 
 def parse_site(text: str) -> SitePattern:
-    """The site a pattern names. Raises `ValueError` saying how patterns look."""
+    """Return the site a pattern names. Raises `ValueError` saying how patterns look."""
     if named := _NAMED.fullmatch(text.strip()):
         return SitePattern(named["name"], path=named["path"] or "/")
     found = _PATTERN.fullmatch(text.strip())
@@ -292,7 +293,7 @@ def parse_site(text: str) -> SitePattern:
 
 
 def site_at(address: ParsedUrl) -> SitePattern:
-    """The one origin an address belongs to."""
+    """Return the one origin an address belongs to."""
     scheme = _SECURED.get(address.scheme, address.scheme)
     return SitePattern(address.host, scheme, address.port)
 
@@ -312,7 +313,8 @@ def _canonical(host: str) -> str:
 
 
 def _readings(path: str) -> set[str]:
-    """The path as it is written and as servers may read it: decoded, dots and slashes resolved."""
+    """Return the path as it is written and as servers may read it: decoded, dots and slashes
+    resolved."""
     written = path.partition("?")[0]
     decoded = unquote(unquote(written)).replace("\\", "/")
     return {written, _resolved(written), _resolved(decoded)}

@@ -30,7 +30,7 @@ class GuardVerdict:
 
     @property
     def is_allowed(self) -> bool:
-        """Whether it may be done without a further question."""
+        """Return whether it may be done without a further question."""
         return self.outcome == "allow"
 
 
@@ -38,7 +38,7 @@ ALLOWED = GuardVerdict("allow")
 
 
 def refuse(reason: str, rule: str = "") -> GuardVerdict:
-    """The verdict that says no."""
+    """Return the verdict that says no."""
     return GuardVerdict("deny", reason, rule)
 
 
@@ -56,7 +56,7 @@ class GuardRefusal:
     """How many actions the agent had begun; 0 while the first page loads."""
 
     def to_json(self) -> dict[str, Json]:
-        """For the episode's evidence."""
+        """Return the refusal for the episode's evidence."""
         return {
             "what": self.what,
             "reason": self.reason,
@@ -74,7 +74,7 @@ _SCHEMES = ("http", "https", *_WEB_SOCKETS)
 
 
 def decide_request(policy: GuardPolicy, url: str, method: str = "GET") -> GuardVerdict:
-    """Whether a request may be made, by whatever part of a page or by an action."""
+    """Return whether a request may be made, by whatever part of a page or by an action."""
     try:
         address = parse_url(url)
     except ValueError as error:
@@ -104,7 +104,7 @@ def decide_request(policy: GuardPolicy, url: str, method: str = "GET") -> GuardV
 def decide_server(
     policy: GuardPolicy, host: str, port: int, schemes: tuple[str, ...] = ("https", "wss")
 ) -> GuardVerdict:
-    """Whether a connection may be made of which only host and port are known.
+    """Return whether a connection may be made of which only host and port are known.
 
     Paths and methods are not: a rule for part of a server opens the connection to it.
     """
@@ -119,7 +119,7 @@ def decide_server(
 
 
 def decide_ip(policy: GuardPolicy, host: str, port: int, ip: IpAddress) -> GuardVerdict:
-    """Whether a host that was allowed by name may be reached at this address.
+    """Return whether a host that was allowed by name may be reached at this address.
 
     An address written out in a rule, with its port, or given to the name in `hosts`, was opened
     by the user.
@@ -137,7 +137,7 @@ def decide_ip(policy: GuardPolicy, host: str, port: int, ip: IpAddress) -> Guard
 
 
 def decide_file(policy: GuardPolicy, address: ParsedUrl) -> GuardVerdict:
-    """Whether a file may be opened as a page or as part of one; links are followed first."""
+    """Return whether a file may be opened as a page or as part of one; links are followed first."""
     text = address.path.partition("#")[0].partition("?")[0].replace("\\", "/")
     host, _, path = text.removeprefix("//").partition("/")
     if not text.startswith("//"):
@@ -152,7 +152,7 @@ def decide_file(policy: GuardPolicy, address: ParsedUrl) -> GuardVerdict:
 
 
 def decide_download(policy: GuardPolicy, name: str, size: int | None = None) -> GuardVerdict:
-    """Whether a page may hand over a file of this name and, once known, size in bytes."""
+    """Return whether a page may hand over a file of this name and, once known, size in bytes."""
     terms = policy.downloads
     if not terms.allowed:
         return refuse("downloads are closed", "downloads.allowed")
@@ -183,7 +183,7 @@ def _decide_other(policy: GuardPolicy, address: ParsedUrl) -> GuardVerdict:
 
 
 def _best(verdicts: list[GuardVerdict]) -> GuardVerdict | None:
-    """An allowing one if there is one, else the first."""
+    """Return an allowing one if there is one, else the first."""
     return next((each for each in verdicts if each.is_allowed), verdicts[0] if verdicts else None)
 
 

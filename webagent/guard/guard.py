@@ -19,12 +19,11 @@ class Approve(Protocol):
     """A person who can be asked, or who stands in for one."""
 
     async def approve(self, question: str) -> bool:
-        """Whether the action may be done."""
-        ...
+        """Return whether the action may be done."""
 
 
 async def is_approved(approver: Approve | None, question: str, seconds: float) -> bool:
-    """The answer; no where there is nobody to ask, or no answer in time."""
+    """Return the answer; no where there is nobody to ask, or no answer in time."""
     if approver is None:
         return False
     try:
@@ -36,7 +35,8 @@ async def is_approved(approver: Approve | None, question: str, seconds: float) -
 
 
 def write_question(action: Action, seen: Observation, reason: str) -> str:
-    """What a person is asked, on lines of their own; words of the page are quoted and short."""
+    """Return what a person is asked, on lines of their own; words of the page are quoted and
+    short."""
     lines = [
         f"May the agent do {quote_short(format_action(action), 120)}?",
         f"Site: {_origin(seen.url)}",
@@ -76,17 +76,17 @@ class Guard:
 
     @classmethod
     def of(cls, policy: GuardPolicy, approver: Approve | None = None) -> "Guard":
-        """A guard with the values of the policy's secrets. Raises `SetupError`."""
+        """Return a guard with the values of the policy's secrets. Raises `SetupError`."""
         values = {name: read_secret(name, secret) for name, secret in policy.secrets.items()}
         return cls(policy, Secrets(values), approver)
 
     @classmethod
     def read(cls, path: Path, approver: Approve | None = None) -> "Guard":
-        """The guard of a policy file. Raises `SetupError`."""
+        """Return the guard of a policy file. Raises `SetupError`."""
         return cls.of(read_policy(path), approver)
 
     def opening(self, *folders: Path) -> "Guard":
-        """The same guard with folders of ours opened, such as a benchmark's own pages."""
+        """Return the same guard with folders of ours opened, such as a benchmark's own pages."""
         own = tuple(folder.resolve() for folder in folders)
         policy = replace(self.policy, open_folders=(*self.policy.open_folders, *own))
         return replace(self, policy=policy, own_folders=(*self.own_folders, *own))

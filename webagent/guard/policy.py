@@ -144,7 +144,8 @@ class GuardPolicy:
 
 
 def open_for_task(policy: GuardPolicy, start_url: str, site: str = "") -> GuardPolicy:
-    """The policy with what the task itself names opened: its origin, or for a file its folder.
+    """Return the policy with what the task itself names opened: its origin, or for a file its
+    folder.
 
     Rules that name the task's own server, or its `site` as `fossil@1`, take the place of that
     opening; those on the site hold for this server, whatever port it was started on. Raises
@@ -164,7 +165,7 @@ def open_for_task(policy: GuardPolicy, start_url: str, site: str = "") -> GuardP
 
 
 def _served_at(policy: GuardPolicy, name: str, address: ParsedUrl) -> GuardPolicy:
-    """The policy with this server wherever it speaks of the site of this name."""
+    """Return the policy with this server wherever it speaks of the site of this name."""
 
     def served(sites: tuple[SitePattern, ...]) -> tuple[SitePattern, ...]:
         return tuple(site.served_at(address) if site.host == name else site for site in sites)
@@ -193,7 +194,8 @@ _TABLES: dict[str, type[Any]] = {
 
 
 def read_policy(path: Path) -> GuardPolicy:
-    """The policy a file holds. Raises `SetupError` naming the file, the key and what is wrong.
+    """Return the policy a file holds. Raises `SetupError` naming the file, the key and what is
+    wrong.
 
     Relative folders and files are meant from the folder of the policy file.
     """
@@ -207,7 +209,7 @@ def read_policy(path: Path) -> GuardPolicy:
 
 
 def make_policy(table: dict[str, Any], source: str, base: Path) -> GuardPolicy:
-    """The policy a table spells out; `source` names it in errors. Raises `SetupError`."""
+    """Return the policy a table spells out; `source` names it in errors. Raises `SetupError`."""
     from pydantic import TypeAdapter, ValidationError
 
     try:
@@ -232,7 +234,7 @@ def make_policy(table: dict[str, Any], source: str, base: Path) -> GuardPolicy:
 
 
 def _explained(errors: "list[ErrorDetails]", source: str) -> SetupError:
-    """The first mistake; a misspelt key goes before what is missing because of it."""
+    """Return the first mistake; a misspelt key goes before what is missing because of it."""
     misspelt = (each for each in errors if each["type"] == "unexpected_keyword_argument")
     error = next(misspelt, errors[0])
     *table, key = [str(part) for part in error["loc"]] or [""]

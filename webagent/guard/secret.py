@@ -22,17 +22,17 @@ SHORTEST = 4
 
 
 def find_placeholders(text: str) -> tuple[str, ...]:
-    """Names of the secrets that a text has placeholders for."""
+    """Return names of the secrets that a text has placeholders for."""
     return tuple(_PLACEHOLDER.findall(text))
 
 
 def placeholder(name: str) -> str:
-    """What the model sees and writes in place of a secret."""
+    """Return what the model sees and writes in place of a secret."""
     return f"<secret:{name}>"
 
 
 def read_secret(name: str, secret: Secret) -> str:
-    """Its value. Raises `SetupError` where it is missing or too short to be masked."""
+    """Return its value. Raises `SetupError` where it is missing or too short to be masked."""
     if secret.file is None:
         value, source = os.environ.get(secret.env, ""), f"the environment variable {secret.env}"
     else:
@@ -63,23 +63,23 @@ class Secrets:
         return bool(self._values)
 
     def revealed(self, text: str) -> str:
-        """The text to type; placeholders of unknown names stay."""
+        """Return the text to type; placeholders of unknown names stay."""
         return _PLACEHOLDER.sub(lambda found: self._values.get(found[1], found[0]), text)
 
     def found_in(self, text: str) -> set[str]:
-        """Names of the secrets whose values a text carries, also encoded in a usual way."""
+        """Return names of the secrets whose values a text carries, also encoded in a usual way."""
         if not self._values:
             return set()
         return {self._names[each.lower()] for each in self._pattern.findall(text)}
 
     def masked(self, text: str) -> str:
-        """The text with a placeholder in place of every value."""
+        """Return the text with a placeholder in place of every value."""
         if not self._values:
             return text
         return self._pattern.sub(lambda found: placeholder(self._names[found[0].lower()]), text)
 
     def masked_json(self, value: Json) -> Json:
-        """A JSON value with every text in it masked."""
+        """Return a JSON value with every text in it masked."""
         if isinstance(value, str):
             return self.masked(value)
         if isinstance(value, list):
@@ -89,7 +89,7 @@ class Secrets:
         return value
 
     def masked_page(self, page: Observation) -> Observation:
-        """An observation as the model may see and the store may keep it; pictures apart."""
+        """Return an observation as the model may see and the store may keep it; pictures apart."""
         return self._masked_record(page) if self._values else page
 
     def _masked_record(self, record: Record) -> Record:
@@ -110,7 +110,7 @@ class Secrets:
 
 
 def _forms(value: str) -> set[str]:
-    """The value as pages and requests usually write it."""
+    """Return the value as pages and requests usually write it."""
     raw = value.encode()
     coded = base64.b64encode(raw).decode()
     forms = {

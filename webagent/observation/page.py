@@ -44,7 +44,7 @@ class FrameSlot:
     is_focused: bool
 
     def outward(self, box: tuple[int, int, int, int]) -> tuple[int, int, int, int]:
-        """A box of the frame in the viewport around it."""
+        """Return a box of the frame in the viewport around it."""
         left, top, width, height = box
         return (
             round(self.left + left * self.scale_x),
@@ -76,7 +76,7 @@ class PageView:
 
 
 def page_script(signal: str, more: str, exports: tuple[str, ...]) -> str:
-    """The script to run in an isolated world of every document.
+    """Return the script to run in an isolated world of every document.
 
     Its functions, and those of `more` named in `exports`, answer as members of `webagent`.
     `signal` is the secret event name on which `listener_script` reports elements.
@@ -104,7 +104,7 @@ def page_script(signal: str, more: str, exports: tuple[str, ...]) -> str:
 
 
 def listener_script(signal: str) -> str:
-    """The script to run in the page's own world, before the page's scripts."""
+    """Return the script to run in the page's own world, before the page's scripts."""
     calls = (("listeners.js", signal), ("canvases.js", _canvas_signal(signal)))
     return "\n".join(_call(name, said) for name, said in calls)
 
@@ -119,7 +119,7 @@ def _canvas_signal(signal: str) -> str:
 
 
 def read_view(answer: str) -> PageView:
-    """The page script's answer as records."""
+    """Return the page script's answer as records."""
     seen = json.loads(answer)
     return PageView(
         title=seen["title"],
@@ -170,7 +170,7 @@ FramePath: TypeAlias = tuple[int, ...]
 
 
 def insert_frames(page: PageView, inner: Mapping[FramePath, PageView | str]) -> PageView:
-    """The page with the rows of its frames, in its own viewport's coordinates.
+    """Return the page with the rows of its frames, in its own viewport's coordinates.
 
     `inner` says for each frame what was seen in it, or why nothing was; the frames of a frame that
     has no entry are left out. Marks must have been made unique before.
@@ -180,8 +180,8 @@ def insert_frames(page: PageView, inner: Mapping[FramePath, PageView | str]) -> 
 
 
 def number_marks(view: PageView, next_mark: int) -> tuple[PageView, dict[int, int]]:
-    """The view with numbers from `next_mark` on for its elements that have none yet, and which
-    number each of them got for its provisional one, which is negative."""
+    """Return the view with numbers from `next_mark` on for its elements that have none yet, and
+    which number each of them got for its provisional one, which is negative."""
     new = [node.mark for node in view.nodes if node.mark < 0]
     numbers = {mark: next_mark + place for place, mark in enumerate(new)}
     nodes = tuple(
@@ -209,12 +209,13 @@ def _with_frames(
 
 
 def _heading(frame: Node, seen: PageView | str) -> Node:
-    """The line that says where a frame begins, with its title or why nothing was seen of it."""
+    """Return the line that says where a frame begins, with its title or why nothing was seen of
+    it."""
     title = frame.name or (seen.title if isinstance(seen, PageView) else "")
     name = f'frame "{title}"' if title else "frame"
     return replace(frame, name=f"{name} {seen}" if isinstance(seen, str) else name)
 
 
 def _placed(nodes: Sequence[Node], hole: FrameSlot, depth: int) -> list[Node]:
-    """Lines of a frame as lines of the document around it."""
+    """Return lines of a frame as lines of the document around it."""
     return [replace(node, depth=node.depth + depth, box=hole.outward(node.box)) for node in nodes]

@@ -8,7 +8,7 @@ from webagent.records import Node, Observation
 
 
 def find_changes(before: Observation, after: Observation) -> frozenset[int]:
-    """Indices of the nodes of `after` that `before` did not have, or had otherwise.
+    """Return the indices of the nodes of `after` that `before` did not have, or had otherwise.
 
     Elements are known by their marks, static text by its words. None on a page at another address,
     where everything is new.
@@ -46,7 +46,7 @@ def render(
     boxes: bool = False,
     before: Observation | None = None,
 ) -> str:
-    """The page as a reader sees it: one line a node, `[12] button "Submit"`.
+    """Return the page as a reader sees it: one line a node, `[12] button "Submit"`.
 
     Tokens are estimated at 3.5 characters each. Where not all fits, long texts are shortened first;
     then what matters least goes: text out of view, elements out of view, text in view. What is
@@ -65,7 +65,7 @@ def render(
 
 
 def render_node(node: Node, boxes: bool = False) -> str:
-    """One line, without the line break."""
+    """Return one line, without the line break."""
     indent = "  " * node.depth
     if not node.mark:
         text = _on_one_line(node.name)
@@ -114,7 +114,7 @@ def _shortened(line: str, node: Node) -> str:
 def _fitting(
     lines: Sequence[str], observation: Observation, new: Collection[int], budget: int
 ) -> list[str]:
-    """The most lines, by what matters, that fit together with what is said of the others."""
+    """Return the most lines, by what matters, that fit together with what is said of the others."""
     ranks = [_rank(node, observation, i in new) for i, node in enumerate(observation.nodes)]
     order = sorted(range(len(lines)), key=lambda index: (ranks[index], index))
     least, most = 0, len(order)
@@ -129,7 +129,7 @@ def _fitting(
 
 
 def _rank(node: Node, observation: Observation, is_new: bool) -> int:
-    """How soon a line goes when there is no room: the higher, the sooner."""
+    """Return how soon a line goes when there is no room: the higher, the sooner."""
     if node.mark and node.mark == observation.focus:
         return 0
     screens = abs(_screens_away(node, observation))
@@ -141,7 +141,7 @@ def _rank(node: Node, observation: Observation, is_new: bool) -> int:
 
 
 def _screens_away(node: Node, observation: Observation) -> int:
-    """How many screens to scroll until the node is seen: 0 in view, negative above."""
+    """Return how many screens to scroll until the node is seen: 0 in view, negative above."""
     height = observation.viewport[1]
     if not height or node.box == (0, 0, 0, 0):
         return 0
@@ -166,7 +166,7 @@ def _with_gaps(lines: Sequence[str], observation: Observation, kept: set[int]) -
 
 
 def _gap(gap: Sequence[int], observation: Observation, is_last: bool) -> str:
-    """What was left out in one place: how much of what, and how far it is."""
+    """Return what was left out in one place: how much of what, and how far it is."""
     said = f"... {len(gap)} more lines left out" if is_last else f"... {len(gap)} lines left out"
     nodes = [observation.nodes[index] for index in gap]
     away = max((_screens_away(node, observation) for node in nodes), key=abs, default=0)
@@ -192,8 +192,8 @@ def _on_one_line(text: str) -> str:
 
 
 def cut_to_tokens(lines: Sequence[str], max_tokens: int) -> str:
-    """The first lines that fit, tokens estimated at 3.5 characters each; a last line says what was
-    left out."""
+    """Return the first lines that fit, tokens estimated at 3.5 characters each; a last line says
+    what was left out."""
     budget = int(max_tokens * _CHARACTERS_PER_TOKEN)
     used = 0
     for index, line in enumerate(lines):

@@ -32,14 +32,14 @@ class PlannedEpisode:
 
 
 def plan_episodes(tasks: Iterable[Task], provenance: Provenance) -> list[PlannedEpisode]:
-    """The tasks in order, numbered by `Provenance.index`."""
+    """Return the tasks in order, numbered by `Provenance.index`."""
     return [
         PlannedEpisode(task, replace(provenance, index=index)) for index, task in enumerate(tasks)
     ]
 
 
 def episode_id(task: Task, provenance: Provenance, attempt: int = 1) -> str:
-    """The name of an episode: the same whenever and wherever the same plan is played.
+    """Return the name of an episode: the same whenever and wherever the same plan is played.
 
     Made from the task's id and seed but not from its address, which may hold a port that changes
     from run to run.
@@ -52,20 +52,16 @@ class Recorder(Protocol):
     """Keeps an episode while it happens. The store is one."""
 
     def begin(self, trajectory: Trajectory) -> None:
-        """The episode starts; nothing has been done yet."""
-        ...
+        """Keep the start of the episode; nothing has been done yet."""
 
     def add_step(self, episode: str, position: int, step: Step) -> None:
-        """One step has happened; safe once this returns."""
-        ...
+        """Keep one step; it is safe once this returns."""
 
     def finish(self, trajectory: Trajectory) -> None:
-        """The episode is over, its steps are known."""
-        ...
+        """Keep the end of the episode; its steps are known."""
 
     def load(self, episode: str) -> Trajectory | None:
-        """What is known of an episode; None if it never began."""
-        ...
+        """Return what is known of an episode; None if it never began."""
 
 
 class NullRecorder:
@@ -81,7 +77,7 @@ class NullRecorder:
         """Let it go."""
 
     def load(self, episode: str) -> Trajectory | None:
-        """Nothing is known of any episode."""
+        """Return None: nothing is known of any episode."""
         return None
 
 
@@ -156,7 +152,7 @@ class _Episode:
         )
 
     def ending(self) -> Ending | None:
-        """How the episode has ended of itself; None to go on."""
+        """Return how the episode has ended of itself; None to go on."""
         steps = self.trajectory.steps
         if self.page.over:
             return Ending.TASK_OVER
@@ -170,7 +166,7 @@ class _Episode:
 
     @contextmanager
     def turn(self, decision: Decision) -> Iterator[None]:
-        """Keeps the step whatever comes of it: what was refused or broke the page matters most."""
+        """Keep the step whatever comes of it: what was refused or broke the page matters most."""
         seen, began = self.page, time.monotonic()
         try:
             yield

@@ -125,7 +125,7 @@ class _Entry:
 
     @property
     def real_steps(self) -> int:
-        """The most steps one attempt can take on real pages."""
+        """Return the most steps one attempt can take on real pages."""
         return 0 if self.planned.provenance.imagined else self.planned.task.max_steps
 
     def note(self, trajectory: Trajectory) -> None:
@@ -152,7 +152,8 @@ class _Queue:
         self._turn = asyncio.Lock()
 
     async def take(self) -> _Entry | None:
-        """The next entry, once its steps are free; None when the plan or the budget is used up."""
+        """Return the next entry, once its steps are free; None when the plan or the budget is used
+        up."""
         async with self._turn:
             if not self._waiting:
                 return None
@@ -162,7 +163,7 @@ class _Queue:
             return None
 
     def take_now(self) -> _Entry | None:
-        """The next entry, if its steps are free and nobody is waiting for it."""
+        """Return the next entry, if its steps are free and nobody is waiting for it."""
         if self._turn.locked() or not self._waiting:
             return None
         if not self._budget.reserve(self._waiting[0].real_steps):
@@ -170,7 +171,8 @@ class _Queue:
         return self._waiting.popleft()
 
     def give_back(self, entry: _Entry, trajectory: Trajectory) -> bool:
-        """Book an attempt; whether the entry is to be played again, its steps set aside anew."""
+        """Book an attempt; return whether the entry is to be played again, its steps set aside
+        anew."""
         entry.note(trajectory)
         self._budget.settle(entry.real_steps, _real_steps(trajectory))
         return not entry.is_settled(self._retries) and self._budget.reserve(entry.real_steps)
@@ -207,13 +209,13 @@ class _Player:
                 return
 
     def _upcoming(self) -> Task | None:
-        """Settles what this player plays next, so that the right page is prepared."""
+        """Settle what this player plays next, so that the right page is prepared."""
         self._following = self._following or self._queue.take_now()
         return self._following.planned.task if self._following else None
 
 
 def _past(entry: _Entry, recorder: Recorder) -> Iterator[Trajectory]:
-    """What the recorder holds of the entry, oldest first; what was cut off is closed."""
+    """Yield what the recorder holds of the entry, oldest first; what was cut off is closed."""
     task, provenance = entry.planned.task, entry.planned.provenance
     while past := recorder.load(episode_id(task, provenance, entry.attempts + 1)):
         if past.ending is None:
@@ -259,7 +261,7 @@ class Batcher(Generic[Request, Result]):
         self._open: _Batch[Request, Result] | None = None
 
     async def __call__(self, request: Request) -> Result:
-        """The function's result for this request."""
+        """Return the function's result for this request."""
         batch = self._open
         if batch is None or batch.is_closed or len(batch.requests) >= self._max_batch:
             batch = self._open = _Batch(self._answer)

@@ -16,22 +16,18 @@ class World(Protocol):
 
     async def reset(self, task: Task) -> Observation:
         """Start the task from a fresh state. Raises `WorldError`."""
-        ...
 
     async def step(self, action: Action) -> Observation:
         """Do the action. What cannot be done is said in `Observation.outcome`.
 
         Raises `WorldError` when the world broke, `GuardError` when a limit forbids the action.
         """
-        ...
 
     async def evidence(self, task: Task) -> Mapping[str, Json]:
-        """What the task's checks need, captured before the page closes."""
-        ...
+        """Return what the task's checks need, captured before the page closes."""
 
     async def close(self) -> None:
         """Give back everything held. Safe to call twice."""
-        ...
 
 
 Reply = TypeVar("Reply")
@@ -46,19 +42,19 @@ class TimedWorld:
         self._seconds = seconds
 
     async def reset(self, task: Task) -> Observation:
-        """As the world's."""
+        """Call the world."""
         return await self._in_time("reset", self._world.reset(task))
 
     async def step(self, action: Action) -> Observation:
-        """As the world's."""
+        """Call the world."""
         return await self._in_time("step", self._world.step(action))
 
     async def evidence(self, task: Task) -> Mapping[str, Json]:
-        """As the world's."""
+        """Call the world."""
         return await self._in_time("evidence", self._world.evidence(task))
 
     async def close(self) -> None:
-        """As the world's."""
+        """Call the world."""
         await self._in_time("close", self._world.close())
 
     async def _in_time(self, verb: str, call: Awaitable[Reply]) -> Reply:
@@ -80,8 +76,7 @@ class PreparingWorld(Protocol):
     """A world that can get the next task ready while it plays this one."""
 
     async def prepare(self, task: Task) -> None:
-        """The task that will probably be next; returns at once."""
-        ...
+        """Prepare the task that will probably be next; return at once."""
 
 
 class ReopeningWorld:
@@ -102,11 +97,11 @@ class ReopeningWorld:
         return observation
 
     async def step(self, action: Action) -> Observation:
-        """As the world's."""
+        """Call the world."""
         return await self._there().step(action)
 
     async def evidence(self, task: Task) -> Mapping[str, Json]:
-        """As the world's."""
+        """Call the world."""
         return await self._there().evidence(task)
 
     async def close(self) -> None:

@@ -17,11 +17,9 @@ class ImageStore(Protocol):
 
     def get(self, reference: str) -> bytes:
         """Return an image by its reference. Raises `StoreError` where there is none."""
-        ...
 
     def add(self, image: bytes) -> str:
         """Keep an image; return its reference."""
-        ...
 
 
 class ImageFolder:
@@ -46,7 +44,7 @@ class ImageFolder:
         return reference
 
     def get(self, reference: str) -> bytes:
-        """The bytes of the image. Raises `StoreError` when they are gone or not the same."""
+        """Return the bytes of the image. Raises `StoreError` when they are gone or not the same."""
         path = self.path(reference)
         with convert_failures(self._folder):
             if not path.is_file():
@@ -57,7 +55,7 @@ class ImageFolder:
         return image
 
     def path(self, reference: str) -> Path:
-        """Where the image lies. Raises `StoreError` for what is no reference."""
+        """Return where the image lies. Raises `StoreError` for what is no reference."""
         if not _REFERENCE.fullmatch(reference):
             raise StoreError(f"{reference!r:.80} is no image reference such as ab12….png")
         return self._folder / reference[:2] / reference
@@ -70,13 +68,13 @@ class MemoryImages:
         self._images: dict[str, bytes] = {}
 
     def add(self, image: bytes) -> str:
-        """Keep an image; its reference."""
+        """Keep an image; return its reference."""
         reference = f"{hashlib.sha256(image).hexdigest()}.png"
         self._images[reference] = image
         return reference
 
     def get(self, reference: str) -> bytes:
-        """An image by its reference. Raises `StoreError` where there is none."""
+        """Return an image by its reference. Raises `StoreError` where there is none."""
         if reference not in self._images:
             raise StoreError(f"there is no image {reference}")
         return self._images[reference]

@@ -80,7 +80,7 @@ _KINDS: dict[Kind, str] = {
 
 
 def conditions(where: Mapping[str, Any], kind: Kind) -> tuple[str, list[str | int]]:
-    """The SQL condition on the table `episodes` with the values for its question marks.
+    """Return the SQL condition on the table `episodes` with the values for its question marks.
 
     The phases `SET_APART` are left out unless `kind` is `any`, or phase or id are named.
     """
@@ -185,7 +185,8 @@ class Store:
             self._database.executemany("INSERT OR REPLACE INTO scores VALUES (?,?,?,?,?)", rows)
 
     def load(self, episode: str) -> Trajectory | None:
-        """One episode, finished or under way, with the steps stored so far; None if not begun."""
+        """Return one episode, finished or under way, with the steps stored so far; None if not
+        begun."""
         row = self._first("SELECT record, last FROM episodes WHERE id = ?", episode)
         if row is None:
             return None
@@ -201,7 +202,7 @@ class Store:
     def trajectories(
         self, kind: Kind = "played", /, **where: Unpack[Where]
     ) -> Iterator[Trajectory]:
-        """The chosen episodes in the order of their plans, whichever order they ended in.
+        """Yield the chosen episodes in the order of their plans, whichever order they ended in.
 
         Infrastructure failures are left out unless `kind` asks for them.
         """
@@ -211,13 +212,13 @@ class Store:
                 yield trajectory
 
     def ids(self, kind: Kind = "played", /, **where: Unpack[Where]) -> list[str]:
-        """The ids of the chosen episodes in the order of their plans."""
+        """Return the ids of the chosen episodes in the order of their plans."""
         condition, values = conditions(where, kind)
         rows = self._all(f"SELECT id FROM episodes WHERE {condition} {_BY_PLAN}", *values)
         return [row[0] for row in rows]
 
     def entries(self, kind: Kind = "played", /, **where: Unpack[Where]) -> list[EpisodeSummary]:
-        """The chosen episodes in the order of their plans, without reading their steps."""
+        """Return the chosen episodes in the order of their plans, without reading their steps."""
         condition, values = conditions(where, kind)
         rows = self._all(
             "SELECT ending, id, arm, repeat, round, phase, idx, world, task, seed, attempt, error, "
@@ -229,7 +230,7 @@ class Store:
     def scores(
         self, kind: Kind = "played", /, **where: Unpack[Where]
     ) -> dict[str, tuple[Score, ...]]:
-        """Scores of the chosen episodes by episode id; episodes without any are left out."""
+        """Return scores of the chosen episodes by episode id; episodes without any are left out."""
         condition, values = conditions(where, kind)
         rows = self._all(
             "SELECT episode, name, value, reason, evaluator FROM scores "
@@ -242,7 +243,8 @@ class Store:
         return found
 
     def endings(self, **where: Unpack[Where]) -> Counter[Ending]:
-        """How many of the chosen episodes ended in which way, infrastructure failures included."""
+        """Return how many of the chosen episodes ended in which way, infrastructure failures
+        included."""
         condition, values = conditions(where, "finished")
         rows = self._all(
             f"SELECT ending, count(*) FROM episodes WHERE {condition} GROUP BY ending", *values
@@ -250,7 +252,8 @@ class Store:
         return Counter({Ending(ending): count for ending, count in rows})
 
     def count_real_steps(self, **where: Unpack[Where]) -> int:
-        """Steps taken on real pages, those of failed and interrupted attempts included."""
+        """Count the steps taken on real pages, those of failed and interrupted attempts
+        included."""
         condition, values = conditions(where, "any")
         rows = self._all(
             "SELECT count(*) FROM steps JOIN episodes ON id = episode "
@@ -266,12 +269,12 @@ class Store:
             self._database.execute("INSERT OR REPLACE INTO state VALUES (?, ?)", (key, text))
 
     def get_state(self, key: str, default: Json = None) -> Json:
-        """The value remembered under the key."""
+        """Return the value remembered under the key."""
         row = self._first("SELECT value FROM state WHERE key = ?", key)
         return loads(row[0]) if row else default
 
     def states(self, prefix: str) -> dict[str, Json]:
-        """All values whose keys begin with the prefix, by key, in the keys' order."""
+        """Return all values whose keys begin with the prefix, by key, in the keys' order."""
         sql = "SELECT key, value FROM state WHERE substr(key, 1, ?) = ? ORDER BY key"
         return {key: loads(value) for key, value in self._all(sql, len(prefix), prefix)}
 
@@ -368,7 +371,8 @@ class Store:
 
 
 def _outcome(trajectory: Trajectory) -> dict[str, Any]:
-    """The columns that change until the end; `record` is what is read back, the rest is for SQL."""
+    """Return the columns that change until the end; `record` is what is read back, the rest is for
+    SQL."""
     return {
         "goal": _readable(trajectory.goal),
         "ending": trajectory.ending,
@@ -380,7 +384,8 @@ def _outcome(trajectory: Trajectory) -> dict[str, Any]:
 
 
 def _readable(text: str) -> str:
-    """Text that SQLite can hold: lone surrogates, which a page may contain, written as escapes."""
+    """Return text that SQLite can hold: lone surrogates, which a page may contain, written as
+    escapes."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 

@@ -30,23 +30,23 @@ class Head:
     fields: tuple[tuple[str, str], ...]
 
     def values(self, name: str) -> list[str]:
-        """All values of a field; names are in lower case."""
+        """Return all values of a field; names are in lower case."""
         return [value for each, value in self.fields if each == name]
 
     def encoded(self, line: str) -> bytes:
-        """For a connection that is closed after it, under another first line."""
+        """Return the head for a connection that is closed after it, under another first line."""
         kept = [(n, v) for n, v in self.fields if n not in _HOP_BY_HOP]
         lines = [line, *(f"{n}: {v}" for n, v in kept), "connection: close"]
         return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
 
 
 async def read_head(reader: asyncio.StreamReader) -> Head:
-    """The head of the next message. Raises `ValueError`, `EOFError` or `TimeoutError`."""
+    """Return the head of the next message. Raises `ValueError`, `EOFError` or `TimeoutError`."""
     return parse_head(await read_head_bytes(reader))
 
 
 def parse_head(raw: bytes) -> Head:
-    """A message's head, of which nothing may be read in two ways. Raises `ValueError`."""
+    """Return a message's head, of which nothing may be read in two ways. Raises `ValueError`."""
     first, *rest = raw.decode("latin-1").removesuffix("\r\n\r\n").split("\r\n")
     fields = []
     for line in rest:
@@ -63,7 +63,7 @@ async def read_head_bytes(reader: asyncio.StreamReader) -> bytes:
 
 
 async def read_body(reader: asyncio.StreamReader, head: Head) -> bytes | None:
-    """The whole body where it is short; None for one to be passed on by `send_body`."""
+    """Return the whole body where it is short; None for one to be passed on by `send_body`."""
     lengths, codings = head.values("content-length"), head.values("transfer-encoding")
     if codings or len(lengths) != 1 or not lengths[0].isdigit() or int(lengths[0]) > _SHORT:
         return None if codings or lengths else b""
@@ -71,11 +71,11 @@ async def read_body(reader: asyncio.StreamReader, head: Head) -> bytes | None:
 
 
 async def send_nothing() -> None:
-    """Nothing to send."""
+    """Send nothing."""
 
 
 async def send_body(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, head: Head) -> None:
-    """The body as its head announces it, and nothing that comes after it."""
+    """Send the body as its head announces it, and nothing that comes after it."""
     lengths, codings = head.values("content-length"), head.values("transfer-encoding")
     if len(lengths) + len(codings) > 1:
         raise ValueError("a request with two lengths")
@@ -108,7 +108,7 @@ async def _send_chunks(reader: asyncio.StreamReader, writer: asyncio.StreamWrite
 
 
 async def send_reply(server: Connection, writer: asyncio.StreamWriter) -> None:
-    """The response, told to be the last of its connection."""
+    """Send the response on, marked as the last of its connection."""
     while True:
         head = parse_head(await server[0].readuntil(b"\r\n\r\n"))
         writer.write(head.encoded(head.line))
@@ -126,7 +126,7 @@ async def copy_stream(reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 
 
 async def relay_both(upwards: Awaitable[None], downwards: Awaitable[None]) -> None:
-    """Both directions, until the answer has ended."""
+    """Relay both directions until the answer has ended."""
     up, down = asyncio.ensure_future(upwards), asyncio.ensure_future(downwards)
     try:
         await asyncio.wait({up, down}, return_when=asyncio.FIRST_EXCEPTION)
@@ -144,24 +144,19 @@ class TrafficGate(Protocol):
     """Who decides what the proxy lets through, and hears of what it did not."""
 
     def request(self, url: str, method: str, text: str = "") -> GuardVerdict:
-        """Whether a request whose address and head can be read may pass."""
-        ...
+        """Return whether a request whose address and head can be read may pass."""
 
     def server(self, host: str, port: int, schemes: tuple[str, ...]) -> GuardVerdict:
-        """Whether a connection may be made of which only host and port can be read."""
-        ...
+        """Return whether a connection may be made of which only host and port can be read."""
 
     def ip(self, host: str, port: int, ip: str) -> GuardVerdict:
-        """Whether the host may be reached at this address."""
-        ...
+        """Return whether the host may be reached at this address."""
 
     async def resolve(self, host: str, port: int) -> list[str]:
-        """IP addresses of a host. Raises `OSError`."""
-        ...
+        """Return IP addresses of a host. Raises `OSError`."""
 
     def note(self, what: str, verdict: GuardVerdict) -> None:
         """Keep a refusal."""
-        ...
 
 
 class RequestRefused(Exception):
@@ -180,8 +175,7 @@ class Dialer(Protocol):
     """
 
     async def dial(self, host: str, port: int) -> Connection:
-        """A connection. Raises `OSError`, or `Refused` where the address is closed."""
-        ...
+        """Return a connection. Raises `OSError`, or `Refused` where the address is closed."""
 
 
 class DirectDialer:
@@ -191,7 +185,7 @@ class DirectDialer:
         self._gate = gate
 
     async def dial(self, host: str, port: int) -> Connection:
-        """A connection to the first address that may be reached and answers."""
+        """Return a connection to the first address that may be reached and answers."""
         ips = [host] if parse_ip(host) else await self._gate.resolve(host, port)
         verdicts = {ip: self._gate.ip(host, port, ip) for ip in ips}
         failure: Exception = OSError(f"{host} has no address")
@@ -221,7 +215,7 @@ class ProxyDialer:
         return f"Through({self._place[0]}:{self._place[1]})"
 
     async def dial(self, host: str, port: int) -> Connection:
-        """A connection that the other proxy has made. Raises `OSError`."""
+        """Return a connection that the other proxy has made. Raises `OSError`."""
         target = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
         lines = [f"CONNECT {target} HTTP/1.1", f"Host: {target}"]
         if self._login:
@@ -240,7 +234,8 @@ class ProxyDialer:
 
 
 def dialer_for(proxy: str) -> ProxyDialer | None:
-    """How a guard's own proxy goes through the user's; None without one. Raises `SetupError`."""
+    """Return how a guard's own proxy goes through the user's; None without one. Raises
+    `SetupError`."""
     if not proxy:
         return None
     parts = urlsplit(proxy)

@@ -79,8 +79,8 @@ class Enforcer:
 
     @classmethod
     async def open(cls, guard: Guard, dial: Dialer | None = None) -> "Enforcer":
-        """A guard with its proxy listening, which gets to hosts by `dial`, else directly; to be
-        closed after the context."""
+        """Return a guard with its proxy listening, which gets to hosts by `dial`, else directly; to
+        be closed after the context."""
         enforcer = cls(guard, dial)
         server = await enforcer._proxy.open()
         enforcer.context_options = {"proxy": {"server": server, "bypass": "<-loopback>"}}
@@ -102,7 +102,7 @@ class Enforcer:
         return self._start.is_allowed
 
     def check_start(self) -> None:
-        """Raises `GuardError` where the task's first page is not open."""
+        """Raise `GuardError` where the task's first page is not open."""
         if not self._start.is_allowed:
             raise GuardError(f"the policy closes the task's own page: {self._start.reason}")
 
@@ -113,7 +113,8 @@ class Enforcer:
             raise GuardError(f"the policy closes a further start page: {verdict.reason}")
 
     async def perform(self, action: Action, tabs: Tabs, seen: Observation) -> str:
-        """Do the action if it may be done; the reason when it was not. Raises `GuardError`."""
+        """Do the action if it may be done; return the reason when it was not. Raises
+        `GuardError`."""
         self._gate.step += 1
         action, verdict = await self._decide(action, tabs, seen)
         if not verdict.is_allowed:
@@ -123,11 +124,12 @@ class Enforcer:
         return self.secrets.masked(await perform(action, tabs))
 
     def take_notes(self) -> list[str]:
-        """What pages were refused since the last call. Raises `GuardError` to end the episode."""
+        """Return what pages were refused since the last call. Raises `GuardError` to end the
+        episode."""
         return self._gate.take_notes()
 
     def judge_download(self, name: str, size: int | None) -> str:
-        """Why a page may not hand over a file; nothing where it may."""
+        """Return why a page may not hand over a file; nothing where it may."""
         verdict = decide_download(self._gate.policy, name, size)
         if verdict.is_allowed:
             return ""
@@ -136,7 +138,7 @@ class Enforcer:
 
     @contextmanager
     def probing(self, page: Page, addresses: Iterable[str]) -> Iterator[list[str]]:
-        """A page of the task's own may get to these addresses' servers, unless a rule names them
+        """Let a page of the task's own reach these addresses' servers, unless a rule names them
         and says otherwise; all others are held as before. Gives what it was refused, as it comes.
         """
         self._probe = page
@@ -147,14 +149,14 @@ class Enforcer:
             self._probe = None
 
     def evidence(self, values: Mapping[str, Json]) -> dict[str, Json]:
-        """The episode's evidence without secrets, and under `guard` what was refused."""
+        """Return the episode's evidence without secrets, and under `guard` what was refused."""
         masked = {name: self.secrets.masked_json(value) for name, value in values.items()}
         return {**masked, "guard": dict(self._gate.evidence())}
 
     async def _decide(
         self, action: Action, tabs: Tabs, seen: Observation
     ) -> tuple[Action, GuardVerdict]:
-        """The action as it would be done, and whether it may be."""
+        """Return the action as it would be done, and whether it may be."""
         verdict = decide_action(self._gate.policy, action, seen)
         if verdict.outcome == "ask":
             verdict = await self._ask(action, seen, verdict)
@@ -182,7 +184,8 @@ class Enforcer:
         return said
 
     def _decide_files(self, action: Action) -> tuple[Action, GuardVerdict]:
-        """The action with the links in its paths followed, and whether they may be handed over."""
+        """Return the action with the links in its paths followed, and whether they may be handed
+        over."""
         match action:
             case act.UploadFile(path=path) | act.MouseUploadFile(path=path):
                 real = Path(path).expanduser().resolve()
@@ -195,7 +198,8 @@ class Enforcer:
         return action, ALLOWED
 
     def _decide_texts(self, action: Action) -> GuardVerdict:
-        """Values of secrets, wherever the agent has them from, are typed by fill only."""
+        """Refuse values of secrets, wherever the agent has them from: they are typed by fill
+        only."""
         for text in texts_of(action) if not is_final(action) else ():
             for name in self.secrets.found_in(text):
                 return refuse(f"it carries the secret {name}", "secrets")
@@ -212,7 +216,7 @@ class Enforcer:
         return ALLOWED
 
     def _names_in(self, text: str) -> set[str]:
-        """Secrets that a text names or carries."""
+        """Return the secrets that a text names or carries."""
         return {*find_placeholders(text), *self.secrets.found_in(text)}
 
     async def _type_secret(self, action: act.Fill, tabs: Tabs) -> str:
@@ -231,7 +235,7 @@ class Enforcer:
         return str(answer.get("error", ""))
 
     async def _decide_crossing(self, request: Request) -> GuardVerdict:
-        """Whether the site takes the request from the page's, where a browser would ask."""
+        """Return whether the site takes the request from the page's, where a browser would ask."""
         question = PreflightRequest.of(request.url, request.method, request.headers)
         if question is None:
             return ALLOWED
@@ -261,7 +265,7 @@ class Enforcer:
 
 
 def browser_flags(guard: Guard) -> tuple[str, ...]:
-    """What a browser must be started with to be held to this guard. Raises `SetupError`."""
+    """Return what a browser must be started with to be held to this guard. Raises `SetupError`."""
     inspector = _inspector(guard)
     if inspector is None:
         return _FLAGS
@@ -274,21 +278,22 @@ def _inspector(guard: Guard) -> TlsInspector | None:
 
 
 def match_all_but(folders: Sequence[Path]) -> re.Pattern[str]:
-    """Every address but plainly written ones of files in these folders, which the browser's driver
-    lets pass by itself: a benchmark's page has a dozen of them."""
+    """Return every address but plainly written ones of files in these folders, which the browser's
+    driver lets pass by itself: a benchmark's page has a dozen of them."""
     own = "|".join(re.escape(f"{folder.as_uri()}/") for folder in folders)
     plain = r"(?![^?#]*\.\.)[\w./-]+(?:[?#]|$)"
     return re.compile(rf"^(?!(?:{own}){plain})" if folders else "")
 
 
 def _carried(request: Request) -> str:
-    """What a request carries besides its address."""
+    """Return what a request carries besides its address."""
     body = (request.post_data_buffer or b"")[:_SEARCHED]
     return "\n".join([*request.headers.values(), body.decode("utf-8", errors="replace")])
 
 
 def _leaves_a_page(request: Request) -> bool:
-    """Whether there is a page to stay on; a pop-up that goes nowhere is seen to have failed."""
+    """Return whether there is a page to stay on; a pop-up that goes nowhere is seen to have
+    failed."""
     if not request.is_navigation_request():
         return False
     try:
@@ -305,7 +310,7 @@ def _page_of(request: Request) -> Page | None:
 
 
 def _is_of_whole_tab(request: Request) -> bool:
-    """Whether a tab would go elsewhere, rather than a part of its page."""
+    """Return whether a tab would go elsewhere, rather than a part of its page."""
     if not request.is_navigation_request():
         return False
     try:

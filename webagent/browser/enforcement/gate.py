@@ -44,13 +44,14 @@ class EpisodeGate:
         self._final = ""
 
     def begin(self, start_url: str, site: str = "") -> GuardVerdict:
-        """Open what the policy and the task name; whether the task's own page is part of it.
+        """Open what the policy and the task name; return whether the task's own page is part of it.
         Rules on the `site` hold for the server of that page."""
         self.policy = self.reach = open_for_task(self._guard.policy, start_url, site)
         return decide_request(self.policy, start_url)
 
     def open_also(self, url: str) -> GuardVerdict:
-        """Open one more page that the task names; whether it is part of what is open then."""
+        """Open one more page that the task names; return whether it is part of what is open
+        then."""
         self.policy = self.reach = open_for_task(self.policy, url)
         return decide_request(self.policy, url)
 
@@ -74,8 +75,8 @@ class EpisodeGate:
     def request(
         self, url: str, method: str, text: str = "", policy: GuardPolicy | None = None
     ) -> GuardVerdict:
-        """Whether a request may pass; `text` is what else it carries, as far as it can be read.
-        It is held to `policy` where one is given, else to what the proxy reaches."""
+        """Return whether a request may pass; `text` is what else it carries, as far as it can be
+        read. It is held to `policy` where one is given, else to what the proxy reaches."""
         verdict = decide_request(policy or self.reach, url, method)
         if verdict.is_allowed:
             for name in self._guard.secrets.found_in(f"{url}\n{text}"):
@@ -85,18 +86,18 @@ class EpisodeGate:
         return verdict
 
     def server(self, host: str, port: int, schemes: tuple[str, ...]) -> GuardVerdict:
-        """Whether a connection may be made of which only host and port can be read."""
+        """Return whether a connection may be made of which only host and port can be read."""
         return decide_server(self.reach, host, port, schemes)
 
     def ip(self, host: str, port: int, ip: str) -> GuardVerdict:
-        """Whether the host may be reached at this address and port."""
+        """Return whether the host may be reached at this address and port."""
         address = parse_ip(ip)
         if address is None:
             return refuse(f"{host} has no IP address", "addresses")
         return decide_ip(self.reach, host, port, address)
 
     async def resolve(self, host: str, port: int) -> list[str]:
-        """IP addresses of a host, the policy's own first. Raises `OSError`."""
+        """Return IP addresses of a host, the policy's own first. Raises `OSError`."""
         if host in self.policy.hosts:
             return [self.policy.hosts[host]]
         if self._guard.resolve is not None:
@@ -128,7 +129,8 @@ class EpisodeGate:
             self._final = self._guard.secrets.masked(reason)
 
     def take_notes(self) -> list[str]:
-        """What was refused since the last call. Raises `GuardError` where that is the end."""
+        """Return what was refused since the last call. Raises `GuardError` where that is the
+        end."""
         final, self._final = self._final, ""
         said, self._unsaid = self._unsaid, Counter()
         if final:
@@ -141,7 +143,7 @@ class EpisodeGate:
         return notes if more <= 0 else [*notes[:_SAID], f"{more} more refusals"]
 
     def evidence(self) -> Mapping[str, Json]:
-        """For the episode's evidence: how many refusals, and what the first of them were."""
+        """Return, for the evidence, how many refusals, and what the first of them were."""
         return {
             "refused": self._count,
             "refusals": [refusal.to_json() for refusal in self._refusals],

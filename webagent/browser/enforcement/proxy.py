@@ -51,7 +51,7 @@ class GuardProxy:
         self._serving: set[asyncio.Task[None]] = set()
 
     async def open(self) -> str:
-        """Begin to listen; the address for the browser."""
+        """Begin to listen; return the address for the browser."""
         self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, limit=HEAD_BYTES)
         return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
 
@@ -88,7 +88,7 @@ class GuardProxy:
             pass  # broken connections and nonsense end here, and the browser says what it saw
 
     async def _forward(self, client: Connection, head: Head, method: str, url: str) -> None:
-        """One HTTP request, then the connection is closed at both ends."""
+        """Pass on one HTTP request, then close the connection at both ends."""
         body = await read_body(client[0], head)
         verdict = self._judge(head, method, url, body or b"")
         if not verdict.is_allowed:
@@ -106,7 +106,7 @@ class GuardProxy:
             server[1].close()
 
     async def _tunnel(self, client: Connection, target: str) -> None:
-        """A connection to a host and port, for TLS or for a plain web socket."""
+        """Connect to a host and port, for TLS or for a plain web socket."""
         address = parse_url(f"https://{target}/")
         host, port, what = address.host, address.port, f"connection to {target}"
         secure = self._gate.server(host, port, ("https", "wss"))
@@ -135,7 +135,7 @@ class GuardProxy:
             server[1].close()
 
     async def _inspect(self, client: Connection, place: ParsedUrl, inspector: TlsInspector) -> None:
-        """A request inside TLS, which ends here and begins anew."""
+        """Pass on a request inside TLS, which ends here and begins anew."""
         await inspector.welcome(client, place.host)
         raw = await read_head_bytes(client[0])
         head = parse_head(raw)
@@ -193,7 +193,7 @@ class GuardProxy:
 
 
 def _refusal(head: Head, verdict: GuardVerdict) -> bytes:
-    """For a navigation an answer that leaves the page where it is, else a plain no."""
+    """Return for a navigation an answer that leaves the page where it is, else a plain no."""
     if head.values("upgrade-insecure-requests"):
         return b"HTTP/1.1 204 Refused\r\nConnection: close\r\n\r\n"
     return _reply(403, verdict.reason)

@@ -39,7 +39,8 @@ class TlsInspector:
 
     @property
     def flag(self) -> str:
-        """What the browser is started with, to trust this key and no other beside the usual."""
+        """Return what the browser is started with, to trust this key and no other beside the
+        usual."""
         from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
         public = self._key.public_key()
@@ -71,7 +72,7 @@ class TlsInspector:
         return context
 
     def check(self) -> None:
-        """Raises `SetupError` where the authorities cannot be read."""
+        """Raise `SetupError` where the authorities cannot be read."""
         _ = self._trust
 
     def _context_for(self, host: str) -> ssl.SSLContext:
@@ -89,7 +90,7 @@ class TlsInspector:
         return self._contexts[host]
 
     def _certificate(self, host: str) -> bytes:
-        """The key and a certificate for one host, as PEM."""
+        """Return the key and a certificate for one host, as PEM."""
         from cryptography import x509
         from cryptography.hazmat.primitives import hashes
         from cryptography.hazmat.primitives import serialization as form
@@ -114,7 +115,7 @@ class TlsInspector:
 
 @cache
 def inspector_with(authorities: Path | None) -> TlsInspector:
-    """The inspector of this process that trusts these authorities as well."""
+    """Return the inspector of this process that trusts these authorities as well."""
     return TlsInspector(authorities)
 
 
@@ -168,7 +169,7 @@ class PreflightRequest:
         return cls(address, origin, method, unusual)
 
     def text(self) -> bytes:
-        """The question as it is sent."""
+        """Return the question as it is sent."""
         lines = [
             f"OPTIONS {self.address.path} HTTP/1.1",
             f"Host: {self.address.origin.partition('://')[2]}",
@@ -182,7 +183,7 @@ class PreflightRequest:
         return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
 
     def is_granted_by(self, answer: Head) -> bool:
-        """Whether the answer lets the request through."""
+        """Return whether the answer lets the request through."""
         if answer.line.split(" ")[1:2] not in (["200"], ["204"]):
             return False
         methods = _listed(answer, "access-control-allow-methods")
@@ -195,7 +196,7 @@ class PreflightRequest:
 
 
 async def is_granted(question: PreflightRequest, dial: Dialer, inspector: TlsInspector) -> bool:
-    """Ask the site; an answer that does not come or cannot be read is a no."""
+    """Return what the site answers; no answer, or one that cannot be read, is a no."""
     address = question.address
     try:
         async with asyncio.timeout(ANSWER_SECONDS):

@@ -36,7 +36,7 @@ class ActedElements:
         self._step = -1
 
     async def look(self, action: Action, tabs: Tabs) -> list[dict[str, Json]]:
-        """The elements the action is meant for. Raises `WorldError`."""
+        """Return the elements the action is meant for. Raises `WorldError`."""
         self._step += 1
         tab = tabs.active
         found = [facts for facts in await _facts(action, tab) if facts]
@@ -44,7 +44,7 @@ class ActedElements:
         return [make_entry(self._step, name, tab.page.url, facts) for facts in found]
 
     def keep(self, entries: list[dict[str, Json]]) -> None:
-        """The action was done to them."""
+        """Keep the entries of elements that the action was done to."""
         if len(self.entries) + len(entries) > MOST_ELEMENTS:
             self.missed = f"more than {MOST_ELEMENTS} elements were acted on"
         else:
@@ -67,9 +67,10 @@ class ActedElements:
 
 
 def make_entry(step: int, action: str, url: str, facts: dict[str, Json]) -> dict[str, Json]:
-    """One note: index of the step, name of the action, address of the page, and of the element
-    `frame` (address of its own document, null in the page itself), `tag`, `selector`, `xpath`,
-    `text`, `value`, `attributes` and `outline` (what lies around it, as HTML without texts)."""
+    """Return one note: index of the step, name of the action, address of the page, and of the
+    element `frame` (address of its own document, null in the page itself), `tag`, `selector`,
+    `xpath`, `text`, `value`, `attributes` and `outline` (what lies around it, as HTML without
+    texts)."""
     return {"step": step, "action": action, "url": url, **facts}
 
 
@@ -89,7 +90,7 @@ async def _facts(action: Action, tab: Tab) -> list[dict[str, Json] | None]:
 
 
 def _answered(facts: Any) -> dict[str, Json] | None:
-    """What was said of an element; None by a frame that does not answer."""
+    """Return what was said of an element; None by a frame that does not answer."""
     return facts if isinstance(facts, dict) and "error" not in facts else None
 
 
@@ -102,8 +103,8 @@ async def capture_evidence(
     acted: ActedElements | None,
     keep_image: Callable[[bytes], str] | None,
 ) -> dict[str, Json]:
-    """The task's records and what its probes find, by name; under `uncaptured`, if anything is, why
-    a name is not there. Raises `WorldError` when the browser is gone."""
+    """Return the task's records and what its probes find, by name; under `uncaptured`, if anything
+    is, why a name is not there. Raises `WorldError` when the browser is gone."""
     found: dict[str, Json] = {}
     uncaptured: dict[str, Json] = {}
     for name in task.records:

@@ -37,7 +37,7 @@ class ProbePage:
     """Whether the page has a virtual clock, which then passes only while an answer needs it to."""
 
     async def value(self, script: str) -> Json:
-        """An expression's value, null where it threw."""
+        """Return an expression's value, null where it threw."""
         answer = await self.evaluate(
             f"(() => {{ try {{ return (\n{script}\n); }} catch (error) {{ return null; }} }})()",
             returnByValue=True,
@@ -49,7 +49,7 @@ class ProbePage:
         return value
 
     async def source(self) -> str:
-        """The page as HTML, as it is by now."""
+        """Return the page as HTML, as it is by now."""
         try:
             source = await self.tab.alive(self.tab.page.content())
         except PlaywrightError as error:
@@ -67,7 +67,7 @@ class ProbePage:
         await self._answer("Runtime.evaluate", expression=script, awaitPromise=True)
 
     async def evaluate(self, expression: str, **how: Any) -> dict[str, Any]:
-        """What the browser says of an expression's result; a promise is awaited."""
+        """Return what the browser says of an expression's result; a promise is awaited."""
         return await self._result("Runtime.evaluate", expression=expression, **how)
 
     async def call(self, function: str, on: str, *given: Any, **how: Any) -> dict[str, Any]:
@@ -149,8 +149,8 @@ _LOADING_MS = 3000
 async def collect_pictures(
     sight: ProbePage, script: str, keep: Callable[[bytes], str]
 ) -> list[Json]:
-    """References to the pictures, each once and in the order of the page; what is an `<img>` or a
-    background in the elements that the script gives, or in the whole page without a script.
+    """Return references to the pictures, each once and in the order of the page; what is an `<img>`
+    or a background in the elements that the script gives, or in the whole page without a script.
 
     Their bytes are those the page has loaded; where these cannot be had, what is seen of the
     element. Raises `Uncaptured`, or `WorldError` when the page breaks.
@@ -174,7 +174,8 @@ async def collect_pictures(
 
 
 async def _loaded(tab: Tab, frame: str, address: str) -> bytes:
-    """The bytes of a picture that the page has loaded; nothing where the browser has them not."""
+    """Return the bytes of a picture that the page has loaded; nothing where the browser has them
+    not."""
     if address.startswith("data:"):
         head, _, data = address.partition(",")
         raw = unquote_to_bytes(data)

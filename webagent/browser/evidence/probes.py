@@ -32,7 +32,7 @@ _SCHEMES = ("http", "https", "file")
 def fill_address(
     probe: Probe, last_url: str, found: Mapping[str, Json], names: Iterable[str]
 ) -> str:
-    """The probe's address; `found` are the values of earlier probes, `names` those of all.
+    """Return the probe's address; `found` are the values of earlier probes, `names` those of all.
 
     What fills the beginning is an address and stays as it is; anywhere else it is a part of one and
     is percent-encoded whole, slashes included. Raises `Uncaptured`.
@@ -56,13 +56,14 @@ def fill_address(
 
 
 def list_own_addresses(probes: Iterable[Probe]) -> list[str]:
-    """Addresses whose server the probes themselves name, rather than a value from a page."""
+    """Return addresses whose server the probes themselves name, rather than a value from a page."""
     heads = (_head(probe.url) for probe in probes)
     return [head for head in dict.fromkeys(heads) if head]
 
 
 def _head(url: str) -> str:
-    """The address as far as it is written out; nothing where a slot may go on with its server."""
+    """Return the address as far as it is written out; nothing where a slot may go on with its
+    server."""
     head, *rest = _SLOT.split(url)
     _, separator, after = head.partition("://")
     return head if separator and (not rest or "/" in after) else ""
@@ -95,7 +96,8 @@ _NO_SUCH_PAGE = (404, 410)
 async def open_probe_page(
     tabs: Tabs, url: str, own_addresses: Iterable[str], init: str
 ) -> AsyncIterator[ProbePage]:
-    """The page at an address, in a tab that is closed afterwards; its time is the wall clock's.
+    """Yield the page at an address, in a tab that is closed afterwards; its time is the wall
+    clock's.
 
     The guard lets the tab get to `list_own_addresses`' servers. Raises `Uncaptured` where the page
     cannot be opened, `WorldError` when it breaks.
@@ -206,8 +208,8 @@ class ProbeRun:
 
     @asynccontextmanager
     async def _sight(self, probe: Probe) -> AsyncIterator[ProbePage]:
-        """The page of a probe. Several in a row of the same address share it, but for those that
-        prepare it."""
+        """Yield the page of a probe. Several in a row of the same address share it, but for those
+        that prepare it."""
         if not probe.url:
             if self._front is None:
                 raise Uncaptured("the agent left no tab open")
@@ -229,7 +231,7 @@ class ProbeRun:
             await self._leave()
 
     async def _open(self, url: str) -> ProbePage:
-        """The page at an address, which is tried once only."""
+        """Return the page at an address, which is tried once only."""
         if url in self._closed:
             raise Uncaptured(self._closed[url])
         self._closed[url] = f"{url} gave no answer to the probe before"
@@ -250,5 +252,5 @@ class ProbeRun:
 
 
 def _front(tabs: Tabs) -> Tab | None:
-    """The tab in front, else the first that is open."""
+    """Return the tab in front, else the first that is open."""
     return next((tab for tab in (tabs.active, tabs.first) if not tab.page.is_closed()), None)

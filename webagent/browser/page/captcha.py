@@ -11,7 +11,6 @@ class Handover(Protocol):
 
     async def hand_over(self, reason: str) -> None:
         """Say why help is wanted, and return once the person says that the agent may go on."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +28,12 @@ class Captcha:
         return cls(answer["kind"], answer["blocks"]) if answer else None
 
     def said(self) -> str:
-        """How the agent is told."""
+        """Return how the agent is told."""
         where = "instead of its content" if self.blocks else "on it"
         return f"the page shows a captcha ({self.kind}) {where}; only a person may pass it"
 
     def error(self, url: str) -> CaptchaError:
-        """How an episode ends that cannot go on from this address."""
+        """Return how an episode ends that cannot go on from this address."""
         return CaptchaError(
             f"{url} shows a captcha ({self.kind}) instead of its content; captchas are never "
             "solved: use a login or an address that the site trusts, or a window with a person"

@@ -57,7 +57,7 @@ class PageSource:
     first_mark: int
 
     async def members(self, mark_all: bool = False) -> PageElements:
-        """All elements, in one command; with `mark_all` those without a mark get one."""
+        """Return all elements, in one command; with `mark_all` those without a mark get one."""
         await self.tab.tell_frames()
         said, nodes = await self.tab.ask_for_elements(
             "members", self.ignore, self.first_mark, mark_all
@@ -72,7 +72,7 @@ class PageSource:
         return PageElements(by_node, answer["focus"], answer["nextMark"])
 
     async def markup(self) -> str:
-        """What is shown of the page as HTML, with marks."""
+        """Return what is shown of the page as HTML, with marks."""
         await self.tab.tell_frames()
         html = await self.tab.ask("markup", self.ignore, _MOST_CHARACTERS)
         if not isinstance(html, str):
@@ -80,25 +80,27 @@ class PageSource:
         return html
 
     async def accessibility(self) -> AccessibilityTree:
-        """The accessibility tree, joined with the marks that the lines have."""
+        """Return the accessibility tree, joined with the marks that the lines have."""
         nodes, members = await asyncio.gather(self.accessibility_nodes(), self.members())
         marks = {node: member.mark for node, member in members.by_node.items() if member.mark}
         outside = {node for node, member in members.by_node.items() if member.outside}
         return AccessibilityTree(nodes, marks, frozenset(outside))
 
     async def marks_in_view(self) -> list[int]:
-        """The marks of elements of which something is in view."""
+        """Return the marks of elements of which something is in view."""
         members = await self.members()
         return [each.mark for each in members.by_node.values() if each.mark and each.share_in_view]
 
     async def document(self) -> dict[str, Any]:
-        """The DOM of all frames in this process, with boxes and paint order, in one command."""
+        """Return the DOM of all frames in this process, with boxes and paint order, in one
+        command."""
         return await self.tab.send(
             _SNAPSHOT, computedStyles=[], includeDOMRects=True, includePaintOrder=True
         )
 
     async def accessibility_nodes(self) -> list[dict[str, Any]]:
-        """The nodes of the accessibility trees of all frames in this process, the page's first.
+        """Return the nodes of the accessibility trees of all frames in this process, the page's
+        first.
 
         A frame's root is a child of the frame's node; ids are unique over all frames. One command
         on a page without frames, else one for each and one that tells where they are.
@@ -130,7 +132,7 @@ def _frame_owners(document: Mapping[str, Any]) -> dict[str, int]:
 
 
 def _renamed(nodes: list[dict[str, Any]], prefix: str) -> list[dict[str, Any]]:
-    """The nodes with ids that no other frame has."""
+    """Return the nodes with ids that no other frame has."""
     if not prefix:
         return nodes
     return [
@@ -145,7 +147,8 @@ def _renamed(nodes: list[dict[str, Any]], prefix: str) -> list[dict[str, Any]]:
 
 
 def _joined(trees: Sequence[tuple[int, list[dict[str, Any]]]]) -> list[dict[str, Any]]:
-    """The nodes of all trees; the root of a frame's tree is a child of the frame's element."""
+    """Return the nodes of all trees; the root of a frame's tree is a child of the frame's
+    element."""
     roots = {owner: nodes[0]["nodeId"] for owner, nodes in trees if owner and nodes}
     joined = [node for _, nodes in trees for node in nodes]
     for node in joined:

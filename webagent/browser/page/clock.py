@@ -21,21 +21,21 @@ class AdaptiveTimeout:
         self._left: WeakKeyDictionary[Tab, tuple[str, float]] = WeakKeyDictionary()
 
     def of(self, tab: Tab) -> float:
-        """What is left of it for the page that is now in the tab."""
+        """Return what is left of it for the page that is now in the tab."""
         address, left = self._left.get(tab, ("", self._whole))
         return left if address == _address(tab) else self._whole
 
     def halve(self, tab: Tab) -> None:
-        """The page has used it up."""
+        """Halve the timeout of a page that has used it up."""
         self._left[tab] = (_address(tab), max(self._least, self.of(tab) / 2))
 
     def restore(self, tab: Tab) -> None:
-        """The page is a good one after all."""
+        """Give a page its whole timeout again."""
         self._left.pop(tab, None)
 
 
 def _address(tab: Tab) -> str:
-    """Without what a page may change at will."""
+    """Return the address without what a page may change at will."""
     return tab.page.url.partition("#")[0].partition("?")[0]
 
 
@@ -65,7 +65,8 @@ class PendingRequests:
         return requests
 
     def pending(self) -> str:
-        """The address of the oldest request that is worth waiting for; empty when there is none."""
+        """Return the address of the oldest request that is worth waiting for; empty when there is
+        none."""
         latest = time.monotonic() - self._patience
         return next((url for began, url in self._began.values() if began > latest), "")
 
@@ -129,24 +130,19 @@ class PageClock(Protocol):
     """What the page's own world needs for this clock."""
 
     async def follow(self, tab: Tab) -> None:
-        """Hear of what happens in a tab from its opening on."""
-        ...
+        """Follow what happens in a tab from its opening on."""
 
     async def start(self, tab: Tab) -> None:
         """Take hold of a page that has loaded."""
-        ...
 
     async def settle(self, tab: Tab, milliseconds: int) -> str:
         """Let an action take its full effect; says what was still going on when time was up."""
-        ...
 
     async def wait(self, tab: Tab, milliseconds: int) -> str:
         """Let so much time pass on the page."""
-        ...
 
     async def load(self, tab: Tab) -> bool:
         """Wait until the page has loaded; False when it takes too long."""
-        ...
 
 
 class VirtualClock:
@@ -165,7 +161,7 @@ class VirtualClock:
         self._is_paced = False
 
     async def follow(self, tab: Tab) -> None:
-        """Nothing to hear of: virtual time knows what is pending."""
+        """Do nothing: virtual time knows what is pending."""
 
     async def start(self, tab: Tab) -> None:
         await tab.hold_time(START_OF_TIME)
@@ -247,12 +243,12 @@ class RealClock:
         self._loading = AdaptiveTimeout(LOAD_SECONDS, _LEAST_LOAD_SECONDS)
 
     async def follow(self, tab: Tab) -> None:
-        """Hear of requests."""
+        """Count the requests of a tab from now on."""
         if tab not in self._requests:
             self._requests[tab] = await PendingRequests.of(tab, _SETTLE_SECONDS)
 
     async def start(self, tab: Tab) -> None:
-        """Nothing to take hold of: the wall clock runs by itself."""
+        """Do nothing: the wall clock runs by itself."""
 
     async def settle(self, tab: Tab, milliseconds: int) -> str:
         patience = self._patience.of(tab)
@@ -284,7 +280,7 @@ class RealClock:
         return await self._load(tab, LOAD_SECONDS)
 
     async def _load(self, tab: Tab, seconds: float) -> bool:
-        """Waits for the browser to say that the page has loaded."""
+        """Wait for the browser to say that the page has loaded."""
         deadline = time.monotonic() + seconds
         while tab.loading:
             left = deadline - time.monotonic()
@@ -297,7 +293,7 @@ class RealClock:
 
 @asynccontextmanager
 async def run_in_real_time(tab: Tab) -> AsyncIterator[None]:
-    """Virtual time passes as the wall clock's does, whatever the page waits for."""
+    """Let virtual time pass as the wall clock's does, whatever the page waits for."""
     pacing = asyncio.create_task(_pace(tab))
     try:
         yield
@@ -317,8 +313,8 @@ async def _pace(tab: Tab) -> None:
 
 
 async def _unless_loading(tab: Tab, question: Awaitable[Answer]) -> Answer | None:
-    """The answer of the page, or None where it is about to be replaced: on the way to another site
-    the browser passes on no question until that site has answered."""
+    """Return the answer of the page, or None where it is about to be replaced: on the way to
+    another site the browser passes on no question until that site has answered."""
     asking = asyncio.ensure_future(question)
     try:
         while not tab.loading:
@@ -334,7 +330,8 @@ async def _unless_loading(tab: Tab, question: Awaitable[Answer]) -> Answer | Non
 
 
 async def _unrest(tab: Tab) -> dict[str, bool] | None:
-    """What goes on on the page before its time runs, once it knows what lies under the mouse."""
+    """Return what goes on on the page before its time runs, once it knows what lies under the
+    mouse."""
     unrest = await _unless_loading(tab, tab.ask_now("unrest", tab.mouse))
     if unrest and unrest["lostMouse"]:
         await tab.remind_of_mouse(takes_text=unrest["takesText"])
@@ -356,7 +353,7 @@ async def _give_up_loading(tab: Tab, patience: AdaptiveTimeout) -> str:
 
 
 def clock_named(name: str) -> PageClock:
-    """The clock a task asks for."""
+    """Return the clock a task asks for."""
     if name == "virtual":
         return VirtualClock()
     if name == "real":

@@ -31,7 +31,7 @@ class Dialogs:
         self._page = page
 
     def hold(self) -> None:
-        """From here on dialogs stay open until they are answered."""
+        """Keep dialogs open from here on until they are answered."""
         if not self.are_held:
             self.are_held = True
             self._page.on("dialog", self._opened)
@@ -51,13 +51,13 @@ class Dialogs:
                 self.hold()
 
     def said(self) -> str:
-        """What the open dialog says, and how it is answered; nothing when none is open."""
+        """Return what the open dialog says, and how it is answered; nothing when none is open."""
         if self.open is None:
             return ""
         return describe_dialog(self.open.type, self.open.message, self.open.default_value)
 
     async def answer(self, accept: bool, text: str = "") -> str:
-        """Close the open dialog; the reason when there is none."""
+        """Close the open dialog; return the reason when there is none."""
         dialog = self.open
         if dialog is None:
             return "no dialog is open"
@@ -75,7 +75,7 @@ class Dialogs:
         return ""
 
     def closed(self) -> None:
-        """The dialog is gone, answered or with its page."""
+        """Forget the dialog, which is answered or gone with its page."""
         self.open = None
         if self.waiting.done():
             self.waiting = self._fresh()
@@ -90,7 +90,7 @@ class Dialogs:
 
 
 def describe_dialog(kind: str, message: str, filled_in: str) -> str:
-    """A dialog in words."""
+    """Return a dialog in words."""
     asks = f"the page opened a dialog ({kind})"
     if kind == "beforeunload":
         return f"{asks}: leave this page and lose what was not saved?"
@@ -119,7 +119,7 @@ class PageConnection:
         page.on("close", lambda _: self._die("the page was closed"))
 
     async def send(self, method: str, **params: Any) -> dict[str, Any]:
-        """One command of the protocol."""
+        """Return one command of the protocol."""
         async with world_failures():
             answer: dict[str, Any] = await self.alive(self.cdp.send(method, params))
         return answer
@@ -129,7 +129,7 @@ class PageConnection:
         self.cdp.on(event, handler)
 
     async def alive(self, work: Awaitable[Result]) -> Result:
-        """The result of the work, unless the page dies or hangs first."""
+        """Return the result of the work, unless the page dies or hangs first."""
         task = asyncio.ensure_future(work)
         both: set[asyncio.Future[Any]] = {task, self._dead, self._dialogs.waiting}
         try:
@@ -151,7 +151,7 @@ class PageConnection:
 
 @asynccontextmanager
 async def world_failures() -> AsyncIterator[None]:
-    """Whatever the browser throws at us, as the one error that says the world failed."""
+    """Raise whatever the browser raises as the one error that says that the world failed."""
     try:
         yield
     except PlaywrightError as error:
@@ -187,19 +187,19 @@ class TopDocument:
         self._is_ready = asyncio.Event()
 
     def created(self, context: Mapping[str, Any]) -> None:
-        """An execution context has begun in the top document."""
+        """Note that an execution context has begun in the top document."""
         if context["name"] == ISOLATED_WORLD:
             self.context = context["id"]
             self._is_ready.set()
 
     def cleared(self) -> None:
-        """The document is gone, and the next one has not begun."""
+        """Note that the document is gone, and that the next one has not begun."""
         self._is_ready.clear()
 
     async def evaluate(self, expression: str) -> Any:
-        """The JSON value of an expression in the page's own world; of the next page's, where this
-        one is just being replaced. Errors of the page are values of their own: `WorldError` says
-        what the page threw."""
+        """Return the JSON value of an expression in the page's own world; of the next page's, where
+        this one is just being replaced. Errors of the page are values of their own: `WorldError`
+        says what the page threw."""
         answer = await self._evaluate(expression)
         if answer is None:
             with suppress(TimeoutError):
@@ -231,7 +231,7 @@ class TopDocument:
         return answer.get("value") if answer is not None else None
 
     async def _evaluate(self, expression: str) -> dict[str, Any] | None:
-        """The browser's answer; None where the page was replaced meanwhile."""
+        """Return the browser's answer; None where the page was replaced meanwhile."""
         try:
             return await self._line.send(
                 "Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True

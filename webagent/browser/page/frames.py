@@ -40,7 +40,7 @@ async def _describe(session: CDPSession, host: str) -> dict[str, Any]:
 
 
 def _closed(node: dict[str, Any]) -> Iterator[int]:
-    """The browser's numbers of the closed roots at or below a node."""
+    """Yield the browser's numbers of the closed roots at or below a node."""
     waiting = [node]
     while waiting:
         node = waiting.pop()
@@ -93,7 +93,6 @@ class FrameHost(Protocol):
 
     async def ask(self, function: str, *arguments: Any) -> Any:
         """Call one of our functions in the top document."""
-        ...
 
 
 class Frames:
@@ -114,21 +113,22 @@ class Frames:
         """Frames of the page's own process, by what they showed when that was found out."""
 
     def created(self, session: CDPSession, context: Mapping[str, Any]) -> None:
-        """An execution context has begun in a frame."""
+        """Note that an execution context has begun in a frame."""
         if context["name"] == ISOLATED_WORLD:
             realm = FrameDocument(session, context["id"], context["auxData"]["frameId"])
             self._realms[session, realm.context] = realm
 
     def destroyed(self, session: CDPSession, context: int) -> None:
-        """An execution context has ended."""
+        """Note that an execution context has ended."""
         self._realms.pop((session, context), None)
 
     def cleared(self, session: CDPSession) -> None:
-        """All execution contexts of a session have ended."""
+        """Note that all execution contexts of a session have ended."""
         self._realms = {key: realm for key, realm in self._realms.items() if key[0] is not session}
 
     async def fill(self, page: PageView, options: Mapping[str, Any]) -> PageView:
-        """The page with what its frames show. The options are those of the page's own look."""
+        """Return the page with what its frames show. The options are those of the page's own
+        look."""
         seen: dict[FramePath, PageView | str] = {}
         realms: dict[FramePath, FrameDocument] = {}
         options = {**options, "firstMark": 0, "within": [hole.index for hole in page.holes]}
@@ -163,7 +163,7 @@ class Frames:
         return answer
 
     async def ask_all(self, function: str) -> list[Any]:
-        """What one of our functions without arguments answers in each frame."""
+        """Return what one of our functions without arguments answers in each frame."""
         realms = list(self._realms.values())
         return await asyncio.gather(*(self._call(realm, function) for realm in realms))
 
@@ -173,19 +173,20 @@ class Frames:
         await asyncio.gather(*map(follow, self._sessions.values()))
 
     def mark_in(self, session: CDPSession, context: int, mark: int) -> int:
-        """The number of an element, by the one that its frame knows it by so far."""
+        """Return the number of an element, by the one that its frame knows it by so far."""
         realm = self._realms.get((session, context))
         if realm is None or mark >= 0:
             return mark
         return realm.untold.get(mark, 0)
 
     def place_of(self, mark: int) -> tuple[CDPSession, int] | None:
-        """Session and context of the frame that holds an element; None for the top document."""
+        """Return session and context of the frame that holds an element; None for the top
+        document."""
         realm = self._holder(mark)
         return (realm.session, realm.context) if realm is not None else None
 
     def _give_mark(self, realm: FrameDocument, provisional: int) -> int:
-        """The number of an element that was found between two looks."""
+        """Return the number of an element that was found between two looks."""
         mark, self.next_mark = self.next_mark, self.next_mark + 1
         realm.untold[provisional] = mark
         self._holders[mark] = realm
@@ -246,7 +247,7 @@ class Frames:
         return view
 
     async def _opened(self, realm: FrameDocument) -> bool:
-        """Whether there were closed shadow trees in a frame that its next look goes into."""
+        """Return whether there were closed shadow trees in a frame that its next look goes into."""
         try:
             async with asyncio.timeout(FRAME_SECONDS):
                 return await open_closed(realm.session, realm.context)
@@ -254,7 +255,7 @@ class Frames:
             return False
 
     async def _call(self, realm: FrameDocument, function: str, *arguments: Any) -> Any:
-        """The answer of a frame; an error that says so where there is none."""
+        """Return the answer of a frame; an error that says so where there is none."""
         numbers = list(realm.untold.items())
         said = ", ".join(json.dumps(each) for each in arguments)
         expression = f"webagent.adopt({json.dumps(numbers)}), webagent.{function}({said})"
@@ -289,7 +290,7 @@ class Frames:
     async def _outward(
         self, mark: int, realm: FrameDocument, place: dict[str, Any], is_anywhere: bool = False
     ) -> dict[str, Any]:
-        """A place in a frame as a place in the top document, through every frame between."""
+        """Return a place in a frame as a place in the top document, through every frame between."""
         if "x" not in place:
             return place
         points = place.get("points") or [place]
@@ -347,7 +348,8 @@ class Frames:
 
 
 def _installed(session: CDPSession) -> list[Coroutine[Any, Any, Any]]:
-    """What a session of its own needs to know our scripts; the page's own world went before us."""
+    """Return what a session of its own needs to know our scripts; the page's own world went before
+    us."""
     script = {"source": isolated_script(), "worldName": ISOLATED_WORLD, "runImmediately": True}
     return [
         session.send("Page.enable"),
@@ -357,6 +359,6 @@ def _installed(session: CDPSession) -> list[Coroutine[Any, Any, Any]]:
 
 
 def _unseen(page: PageView, seen: Mapping[FramePath, PageView | str]) -> bool:
-    """Whether there is a frame whose document was not heard of."""
+    """Return whether there is a frame whose document was not heard of."""
     views = [page, *(view for view in seen.values() if isinstance(view, PageView))]
     return any((*view.path, hole.index) not in seen for view in views for hole in view.holes)

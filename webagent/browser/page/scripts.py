@@ -56,7 +56,8 @@ _FUNCTIONS = (
 
 @cache
 def isolated_script() -> str:
-    """For the isolated world: looking at the page and finding the way to its elements."""
+    """Return the script for the isolated world: looking at the page and finding the way to its
+    elements."""
     folder = files(__package__)
     names = {
         "TIMERS_QUESTION": _TIMERS_QUESTION,
@@ -71,19 +72,22 @@ def isolated_script() -> str:
 
 @cache
 def reporting_script() -> str:
-    """For the page's own world: telling the isolated one what only the page knows."""
+    """Return the script for the page's own world: telling the isolated one what only the page
+    knows."""
     return listener_script(_SIGNAL)
 
 
 @cache
 def timers_script() -> str:
-    """For the page's own world: counting short timers, where they pass by the wall clock."""
+    """Return the script for the page's own world: counting short timers, where they pass by the
+    wall clock."""
     return _call("timers.js", _TIMERS_QUESTION, _TIMERS_ANSWER, _SHORT_TIMER_MS)
 
 
 @cache
 def connections_script() -> str:
-    """For the page's own world: reporting connections that no virtual clock waits for."""
+    """Return the script for the page's own world: reporting connections that no virtual clock waits
+    for."""
     return _call("connections.js", _LIVE)
 
 

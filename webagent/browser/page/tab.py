@@ -41,7 +41,7 @@ class FileChooser:
         return cls(field, takes) if field else None
 
     def said(self) -> str:
-        """How the agent is told."""
+        """Return how the agent is told."""
         several = "files" if self.takes == "several" else "a file"
         return f"the page asks for {several}; give {several} with upload_file(0, path)"
 
@@ -64,11 +64,11 @@ class NativeDrags:
 
     @property
     def has_begun(self) -> bool:
-        """Whether the browser has taken a native drag out of the mouse's hand."""
+        """Return whether the browser has taken a native drag out of the mouse's hand."""
         return not self._taken.empty()
 
     async def data(self) -> dict[str, Any] | None:
-        """What the drag that has just begun carries; None when the browser says nothing."""
+        """Return what the drag that has just begun carries; None when the browser says nothing."""
         try:
             async with asyncio.timeout(DRAG_SECONDS):
                 return await self._line.alive(self._taken.get())
@@ -76,7 +76,7 @@ class NativeDrags:
             return None
 
     def forget(self) -> None:
-        """What was dragged before and never dropped is no part of the next drag."""
+        """Forget what was dragged before and never dropped."""
         while self.has_begun:
             self._taken.get_nowait()
 
@@ -172,12 +172,12 @@ class Tab:
         await self._frames.follow_sessions(follow)
 
     def mark_in(self, session: CDPSession, context: int, mark: int) -> int:
-        """The number of an element, by the one that its document knows it by so far."""
+        """Return the number of an element, by the one that its document knows it by so far."""
         return self._frames.mark_in(session, context, mark)
 
     @property
     def frame(self) -> str:
-        """The browser's name of the top document's frame."""
+        """Return the browser's name of the top document's frame."""
         return self._frame
 
     async def tell_frames(self) -> None:
@@ -185,7 +185,8 @@ class Tab:
         await self._frames.tell()
 
     async def view(self, **options: Any) -> PageView:
-        """What the page and its frames show. The options are those of `observe` in observe.js."""
+        """Return what the page and its frames show. The options are those of `observe` in
+        observe.js."""
         options |= {
             "firstMark": max(options["firstMark"], self._frames.next_mark),
             "mouse": self.mouse,
@@ -198,7 +199,7 @@ class Tab:
         return await self._frames.fill(view, options) if view.holes else view
 
     async def goto(self, url: str) -> str:
-        """Begin to open an address; the reason when the browser cannot."""
+        """Begin to open an address; return the reason when the browser cannot."""
         self._set_loading(True)
         answer = await self.send("Page.navigate", url=url)
         failure = str(answer.get("errorText", ""))
@@ -216,7 +217,7 @@ class Tab:
         self._set_loading(False)
 
     async def go_in_history(self, offset: int) -> str:
-        """Begin to go so many pages forward; the reason when there is no such page."""
+        """Begin to go so many pages forward; return the reason when there is no such page."""
         try:
             history = await self.send("Page.getNavigationHistory")
             index = history["currentIndex"] + offset
@@ -230,7 +231,7 @@ class Tab:
         return ""
 
     async def upload(self, mark: int, paths: Sequence[str]) -> str:
-        """Put files into a file field; the reason when it is not one."""
+        """Put files into a file field; return the reason when it is not one."""
         session, context = self._frames.place_of(mark) or (self._line.cdp, self._questions.context)
         field = {"expression": f"webagent.fileField({mark})", "contextId": context}
         async with world_failures():
@@ -243,7 +244,8 @@ class Tab:
         return ""
 
     async def answer_chooser(self, paths: Sequence[str]) -> str:
-        """Give files to the page that has asked for them; the reason when it no longer does."""
+        """Give files to the page that has asked for them; return the reason when it no longer
+        does."""
         chooser, self.chooser = self.chooser, None
         if chooser is None:
             return "nothing on the page asks for a file"
@@ -278,7 +280,7 @@ class Tab:
                 await asyncio.gather(*sent)
 
     async def do_input(self, method: str, **parameters: Any) -> None:
-        """An input event of the mouse or the keyboard, at the page's own time.
+        """Send an input event of the mouse or the keyboard, at the page's own time.
 
         Where virtual time has run ahead of the wall clock, an event of now would be older than a
         page that has been opened since; when such an event leads to another address in the same
@@ -289,13 +291,13 @@ class Tab:
         await self.send(method, **parameters)
 
     async def hold_time(self, start: float) -> None:
-        """Virtual time begins, at so many seconds since 1970, and stands still."""
+        """Begin virtual time, at so many seconds since 1970, and let it stand still."""
         if self._held_since is None:
             self._held_since = time.time()
         await self.send("Emulation.setVirtualTimePolicy", policy="pause", initialVirtualTime=start)
 
     async def drag_has_started(self) -> bool:
-        """Whether the page or one of its frames began a native drag and let it go on."""
+        """Return whether the page or one of its frames began a native drag and let it go on."""
         answers = [await self.ask("dragHasStarted"), *await self._frames.ask_all("dragHasStarted")]
         return any(answer is True for answer in answers)
 
@@ -306,7 +308,7 @@ class Tab:
                 await self.ask("nextFrame")
 
     async def screenshot(self) -> bytes:
-        """The viewport as PNG."""
+        """Return the viewport as PNG."""
         try:
             answer = await self.send("Page.captureScreenshot", format="png")
         except WorldError as error:
@@ -317,7 +319,7 @@ class Tab:
         return base64.b64decode(answer["data"])
 
     def take_notes(self) -> list[str]:
-        """The notes so far, which are then forgotten."""
+        """Return the notes so far, which are then forgotten."""
         notes, self.notes = self.notes, []
         return notes
 

@@ -127,12 +127,12 @@ class Downloads:
             await asyncio.sleep(_LOOK_SECONDS / 10)
 
     def take_notes(self) -> list[str]:
-        """What became of downloads since the last time."""
+        """Return what became of downloads since the last time."""
         notes, self._notes = self._notes, []
         return notes
 
     def begin(self, episode: str) -> None:
-        """From here on files belong to this episode, the early ones too."""
+        """Let files belong to this episode from here on, the early ones too."""
         self._episode = episode
         early, self._early = self._early, []
         for arrived, name in early:
@@ -193,7 +193,7 @@ class Downloads:
         return self._target
 
     async def _watch(self) -> None:
-        """The browser tells of progress now and then only, so sizes are looked at on disk."""
+        """Look at sizes on disk: the browser reports progress now and then only."""
         while self._under_way:
             await asyncio.sleep(_LOOK_SECONDS)
             now = time.monotonic()
@@ -221,7 +221,7 @@ class Downloads:
 
 
 def safe_name(suggested: str) -> str:
-    """A file name that stays in its folder: no path, no control characters, not hidden."""
+    """Return a file name that stays in its folder: no path, no control characters, not hidden."""
     name = os.path.basename(suggested.replace("\\", "/"))
     name = "".join(each for each in name if each.isprintable()).strip(". ")
     stem, suffix = os.path.splitext(name)
@@ -229,7 +229,8 @@ def safe_name(suggested: str) -> str:
 
 
 def new_folder(parent: Path, name: str) -> Path:
-    """A folder of this name that no other episode has, with a number where the name is taken."""
+    """Return a folder of this name that no other episode has, with a number where the name is
+    taken."""
     for number in itertools.count(1):
         folder = parent / (f"{name}-{number}" if number > 1 else name)
         with suppress(FileExistsError):
@@ -239,7 +240,7 @@ def new_folder(parent: Path, name: str) -> Path:
 
 
 def free_path(path: Path) -> Path:
-    """The path, or one with a number where that is taken."""
+    """Return the path, or one with a number where that is taken."""
     number, free = 1, path
     while free.exists():
         number += 1
@@ -272,7 +273,7 @@ class SessionRecording:
 
     @property
     def options(self) -> dict[str, Any]:
-        """What Playwright is to open the context with."""
+        """Return what Playwright is to open the context with."""
         options: dict[str, Any] = {}
         if self._folder and self._profile.har_record:
             options["record_har_path"] = self._folder / "traffic.har"
@@ -317,7 +318,7 @@ class SessionRecording:
 
 
 def check_video_encoder() -> None:
-    """Raises `SetupError` where Playwright lacks the program that it makes videos with."""
+    """Raise `SetupError` where Playwright lacks the program that it makes videos with."""
     if not any(playwright_folder().glob("ffmpeg-*/ffmpeg*")):
         raise SetupError(
             "a video needs Playwright's ffmpeg, which is not installed; get it with: "

@@ -43,7 +43,7 @@ class Login:
     """Seconds since 1970."""
 
     def expiry(self, now: float) -> str:
-        """In words what has run out by `now`; empty while nothing has.
+        """Return in words what has run out by `now`; empty while nothing has.
 
         Cookies that last for a session say no date, and sites may end a login earlier.
         """
@@ -117,7 +117,7 @@ class LoginStore:
         return login
 
     def sites(self) -> tuple[str, ...]:
-        """Names of the logins there are, in order."""
+        """Return names of the logins there are, in order."""
         return tuple(sorted(path.stem for path in self.folder.glob("*.login")))
 
     def _path(self, site: str) -> Path:
@@ -150,7 +150,7 @@ class LoginStore:
         return Fernet(base64.urlsafe_b64encode(kdf.derive(secret)))
 
     def _key_file(self) -> bytes:
-        """The key beside the logins, made when there is none; for its owner's eyes only."""
+        """Return the key beside the logins, made when there is none; for its owner's eyes only."""
         path = self.folder / "key"
         if not path.is_file():
             self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -161,7 +161,8 @@ class LoginStore:
 
 
 def read_storage_state(path: Path) -> StorageState:
-    """A file that Playwright's `storage_state` wrote. Raises `SetupError` when it is not one."""
+    """Return a file that Playwright's `storage_state` wrote. Raises `SetupError` when it is not
+    one."""
     try:
         state = json.loads(path.read_bytes())
     except OSError as error:
@@ -202,14 +203,14 @@ class Logins:
     _read: dict[str, StorageState] = field(default_factory=dict, init=False, repr=False)
 
     def __call__(self, task: Task) -> StorageState:
-        """The login that the task wants. Raises `WorldError` where it is not to be had."""
+        """Return the login that the task wants. Raises `WorldError` where it is not to be had."""
         try:
             return self.named(task.login)
         except SetupError as error:
             raise WorldError(f"{task.id} wants the login {task.login!r}: {error}") from error
 
     def named(self, name: str) -> StorageState:
-        """The login of this name. Raises `SetupError` saying how to save one."""
+        """Return the login of this name. Raises `SetupError` saying how to save one."""
         if name not in self._read:
             self._read[name] = self._found(name)
         return self._read[name]
@@ -237,7 +238,7 @@ class Logins:
 
 
 def join_states(below: StorageState, above: StorageState) -> StorageState:
-    """Both, the second where they speak of the same cookie or of the same site's storage."""
+    """Return both, the second where they speak of the same cookie or of the same site's storage."""
     cookies = {_cookie(each): each for state in (below, above) for each in state["cookies"]}
     origins = {each["origin"]: each for state in (below, above) for each in state["origins"]}
     return {"cookies": [*cookies.values()], "origins": [*origins.values()]}

@@ -61,7 +61,7 @@ class NetworkLog:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """What begins meanwhile is no part of the episode."""
+        """Leave out what begins meanwhile: it is no part of the episode."""
         self._is_paused = True
         try:
             yield
@@ -69,8 +69,8 @@ class NetworkLog:
             self._is_paused = False
 
     async def events(self, context: BrowserContext) -> list[Json]:
-        """The log so far, in the order in which the requests began; see `har_events` for what each
-        holds. What is still under way has no status. Raises `WorldError`."""
+        """Return the log so far, in the order in which the requests began; see `har_events` for
+        what each holds. What is still under way has no status. Raises `WorldError`."""
         with suppress(TimeoutError):
             async with asyncio.timeout(_READ_SECONDS):
                 await self._reading.finish()
@@ -126,7 +126,7 @@ class NetworkLog:
             event["failure"] = request.failure or "failed"
 
     async def _read(self, request: Request, event: dict[str, Json]) -> None:
-        """What takes a question to the browser: cookies among the headers, and the content."""
+        """Read what takes a question to the browser: cookies among the headers, and the content."""
         before = len(json.dumps(event))
         with suppress(PlaywrightError):
             headers = await request.all_headers()
@@ -152,12 +152,12 @@ class NetworkLog:
 
 
 def is_content_kept(method: Json, mime: Json) -> bool:
-    """Whether the answer itself is noted: JSON, and what comes of sending something."""
+    """Return whether the answer itself is noted: JSON, and what comes of sending something."""
     return method not in ("GET", "HEAD", "OPTIONS") or str(mime).endswith("json")
 
 
 def is_body_announced(headers: Mapping[str, Json]) -> bool:
-    """Whether something was sent after these headers."""
+    """Return whether something was sent after these headers."""
     return str(headers.get("content-length", "0")) != "0" or "transfer-encoding" in headers
 
 
@@ -171,14 +171,15 @@ def _kind(request: Request) -> str:
 
 
 def text_of(body: bytes | None, longest: int | None = None) -> str | None:
-    """What is no UTF-8 in it, such as a file in a form, is replaced; the rest can still be read."""
+    """Return what is no UTF-8 in it, such as a file in a form, is replaced; the rest can still be
+    read."""
     if not body or (longest is not None and len(body) > longest):
         return None
     return body.decode("utf-8", errors="replace")
 
 
 def mime_of(content_type: str) -> str:
-    """Without parameters such as the character set."""
+    """Return the media type without parameters such as the character set."""
     return content_type.partition(";")[0].strip().lower()
 
 
@@ -222,7 +223,7 @@ _KIND_BY_DESTINATION = {
 
 
 def har_events(path: Path) -> list[Json]:
-    """The requests of a HAR file, as a `NetworkLog` gives those of an episode.
+    """Return the requests of a HAR file, as a `NetworkLog` gives those of an episode.
 
     Each has `method`, `url`, `status` (null without an answer), `kind` (`document`, `iframe`,
     `fetch`, `xhr`, `image`, ...; empty where the file does not tell), `request_headers` and
@@ -246,7 +247,8 @@ def har_events(path: Path) -> list[Json]:
 
 
 def _whole(entry: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """The entry with what stands in files beside the HAR file, as Playwright may write it."""
+    """Return the entry with what stands in files beside the HAR file, as Playwright may write
+    it."""
     for part in (entry["request"].get("postData"), entry["response"].get("content")):
         if part and part.get("_file") and (folder / Path(part["_file"]).name).is_file():
             beside = (folder / Path(part["_file"]).name).read_bytes()
@@ -255,7 +257,7 @@ def _whole(entry: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def _har_event(entry: Mapping[str, Any]) -> tuple[dict[str, Json], float]:
-    """One entry, with the time at which it began."""
+    """Return one entry, with the time at which it began."""
     request, response = entry["request"], entry["response"]
     sent, received = _headers(request["headers"]), _headers(response.get("headers", []))
     content, status = response.get("content") or {}, response["status"]
@@ -283,7 +285,8 @@ def _har_event(entry: Mapping[str, Any]) -> tuple[dict[str, Json], float]:
 
 
 def _linked(events: list[tuple[dict[str, Json], float]]) -> Iterator[Json]:
-    """In the order in which they began, each that a redirect led to with where that came from."""
+    """Yield them in the order in which they began, each that a redirect led to with where that came
+    from."""
     events = sorted(events, key=lambda each: each[1])
     pending: dict[str, str] = {}
     for event, began in events:

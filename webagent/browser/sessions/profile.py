@@ -68,7 +68,7 @@ class Profile:
     """Folder that gets a video of each page."""
 
     def context_options(self, viewport: tuple[int, int]) -> dict[str, Any]:
-        """What Playwright is to open a context with; the viewport is the task's."""
+        """Return what Playwright is to open a context with; the viewport is the task's."""
         width, height = self.viewport or viewport
         options: dict[str, Any] = {"viewport": {"width": width, "height": height}}
         options["accept_downloads"] = False
@@ -90,7 +90,7 @@ class Profile:
 
 
 def read_profile(file: Path, site: str) -> Profile:
-    """The profile in the table `[sites.<site>]` of a TOML file.
+    """Return the profile in the table `[sites.<site>]` of a TOML file.
 
     Its keys are the fields of `Profile`; `storage_state` names a JSON file of Playwright's, and
     `login` a login that was saved with `webagent login`. Paths are relative to the file. Raises
@@ -146,7 +146,8 @@ def _storage(file: str, login: str, where: str) -> StorageState | None:
 
 
 def _proxy(address: str) -> dict[str, str]:
-    """In Playwright's form. Raises `SetupError` when it is no address of a proxy."""
+    """Return the proxy in Playwright's form. Raises `SetupError` when it is no address of a
+    proxy."""
     parts = urlsplit(address)
     try:
         port = parts.port
@@ -168,7 +169,7 @@ def _proxy(address: str) -> dict[str, str]:
 
 
 def add_login(profile: Profile, task: Task, logins: LoginsOf | None) -> Profile:
-    """The profile that the task is played with: what its login knows on top of its own.
+    """Return the profile that the task is played with: what its login knows on top of its own.
 
     Raises `WorldError` where nobody can log in.
     """
@@ -192,7 +193,7 @@ _WINDOW = (1280, 800)
 async def open_for_person(
     url: str, profile: Profile, headless: bool = False
 ) -> AsyncIterator[BrowserContext]:
-    """A context of its own with the address open in it, for as long as the block runs.
+    """Yield a context of its own with the address open in it, for as long as the block runs.
 
     Raises `SetupError` where no window can be shown or the address does not open.
     """

@@ -49,7 +49,7 @@ class RecordedRequest:
 
     @classmethod
     def of(cls, method: str, url: str, body: bytes, content_type: str) -> "RecordedRequest":
-        """The same for requests that mean the same."""
+        """Return the same for requests that mean the same."""
         boundary = _BOUNDARY.search(content_type.encode())
         if boundary:
             body = body.replace(boundary[1], b"boundary")
@@ -83,7 +83,7 @@ class RecordedTraffic:
         return cls({asked: tuple(each) for asked, each in answers.items()})
 
     def replay(self) -> "TrafficReplay":
-        """The traffic from its beginning."""
+        """Return the traffic from its beginning."""
         return TrafficReplay(self._answers)
 
 
@@ -111,7 +111,7 @@ class TrafficReplay:
         self._unknown: list[RecordedRequest] = []
 
     def answer(self, asked: RecordedRequest) -> RecordedResponse | None:
-        """What was answered; None where the request failed, or was never made."""
+        """Return what was answered; None where the request failed, or was never made."""
         answers = self._answers.get(asked)
         if answers is None:
             self._unknown.append(asked)
@@ -121,7 +121,7 @@ class TrafficReplay:
         return answers[min(time, len(answers) - 1)]
 
     def take_notes(self) -> list[str]:
-        """What was asked for since the last time that the recording does not hold."""
+        """Return what was asked for since the last time that the recording does not hold."""
         unknown, self._unknown = self._unknown, []
         named = [f"{each.method} {each.url}{self._why(each)}" for each in dict.fromkeys(unknown)]
         more = f" and {len(named) - 3} more" if len(named) > 3 else ""
@@ -213,7 +213,7 @@ class FrozenSite:
             writer.close()
 
     async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Requests one after another, until one has no answer."""
+        """Answer requests one after another, until one has no answer."""
         origin = ""
         while head := await _read_head(reader):
             method, target, headers = head
@@ -277,7 +277,7 @@ async def _write(writer: asyncio.StreamWriter, method: str, answer: RecordedResp
 
 @cache
 def _tls() -> ssl.SSLContext:
-    """A certificate that nobody has signed, made once in each process."""
+    """Return a certificate that nobody has signed, made once in each process."""
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec

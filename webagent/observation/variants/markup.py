@@ -19,7 +19,7 @@ _LONGEST_VALUE = 120
 
 
 def parse(markup: str) -> BeautifulSoup:
-    """The page's elements without scripts, styles and comments."""
+    """Return the page's elements without scripts, styles and comments."""
     soup = BeautifulSoup(markup, "html.parser")
     for noise in soup.find_all(_NOISE):
         noise.decompose()
@@ -29,7 +29,7 @@ def parse(markup: str) -> BeautifulSoup:
 
 
 def clean_html(markup: str) -> str:
-    """HTML with only the attributes that say what an element is or does, marks among them.
+    """Return HTML with only the attributes that say what an element is or does, marks among them.
 
     Wrappers that say nothing are unwrapped and empty elements dropped; one element a line, text
     with its element, indented by nesting.
@@ -104,14 +104,14 @@ _LINE_BREAK = "\v"
 
 
 def to_markdown(markup: str) -> str:
-    """Headings, paragraphs, lists, tables and links as Markdown; `[12]` stands before what can be
-    acted on by that mark."""
+    """Return headings, paragraphs, lists, tables and links as Markdown; `[12]` stands before what
+    can be acted on by that mark."""
     blocks = [block for block in _blocks(parse(markup), 0) if block.strip()]
     return re.sub(r"\n{3,}", "\n\n", "\n\n".join(blocks)).strip()
 
 
 def _blocks(parent: Tag, depth: int) -> Iterator[str]:
-    """The blocks of an element; what stands between them in the line is a paragraph."""
+    """Yield the blocks of an element; what stands between them in the line is a paragraph."""
     inline: list[str] = []
     for child in parent.children:
         if isinstance(child, Tag) and (
@@ -162,7 +162,7 @@ def _list_lines(listing: Tag, depth: int) -> Iterator[str]:
 
 
 def _table(table: Tag, depth: int) -> Iterator[str]:
-    """Rows as a Markdown table; a table that only lays out the page as its blocks."""
+    """Yield rows as a Markdown table; a table that only lays out the page as its blocks."""
     rows = [row for row in table.find_all("tr") if row.find_parent("table") is table]
     cells = [
         [cell for cell in row.children if isinstance(cell, Tag) and cell.name in ("td", "th")]
@@ -210,7 +210,7 @@ def _inline(node: object) -> str:
 
 
 def _field(field: Tag) -> str:
-    """A field in words: `[3] textbox "Name" = Ada`."""
+    """Return a field in words: `[3] textbox "Name" = Ada`."""
     mark = _mark(field)
     if field.name == "button":
         return f"{mark}({_text_of(field)})"
@@ -238,7 +238,7 @@ def _text_of(element: Tag) -> str:
 
 
 def _joined(inline: list[str]) -> str:
-    """A paragraph: blanks run together, except where the page breaks the line."""
+    """Return a paragraph: blanks run together, except where the page breaks the line."""
     lines = "".join(inline).split(_LINE_BREAK)
     return "\n".join(" ".join(line.split()) for line in lines).strip()
 

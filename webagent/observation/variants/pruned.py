@@ -19,12 +19,13 @@ _SHORT_ROLES = {"generic": "clickable"}
 
 
 def prune(observation: Observation, max_tokens: int = 2000) -> str:
-    """The page now: every element that can be acted on, and every text once."""
+    """Return the page now: every element that can be acted on, and every text once."""
     return cut_to_tokens([*_tabs(observation), *_written(_merged(observation.nodes))], max_tokens)
 
 
 def recall(observation: Observation, pivotal: Collection[int], max_tokens: int = 200) -> str:
-    """An earlier page: the elements with these marks, with ancestors, siblings and descendants."""
+    """Return an earlier page: the elements with these marks, with ancestors, siblings and
+    descendants."""
     kept = [node for node in _around(observation.nodes, pivotal) if node.name or node.value]
     return cut_to_tokens(list(_written(_merged(kept))), max_tokens)
 
@@ -36,7 +37,8 @@ def _tabs(observation: Observation) -> Iterator[str]:
 
 
 def _merged(nodes: Sequence[Node]) -> list[Node]:
-    """Without nameless drawings, and without text that is the name of the element beside it."""
+    """Return the nodes without nameless drawings, and without text that is the name of the element
+    beside it."""
     kept: list[Node] = []
     for place, node in enumerate(nodes):
         beside = nodes[max(0, place - 1) : place + 2]
@@ -48,8 +50,8 @@ def _merged(nodes: Sequence[Node]) -> list[Node]:
 
 
 def _written(nodes: Sequence[Node]) -> Iterator[str]:
-    """Runs of the same form together: cells as a table, options behind their list, the rest one by
-    one."""
+    """Yield runs of the same form together: cells as a table, options behind their list, the rest
+    one by one."""
     for form, run in groupby(nodes, key=_form):
         group = list(run)
         if form == "table":
@@ -93,7 +95,7 @@ def _line(node: Node) -> str:
 
 
 def _around(nodes: Sequence[Node], pivotal: Collection[int]) -> list[Node]:
-    """The nodes above, beside and below the pivotal ones, by their indentation."""
+    """Return the nodes above, beside and below the pivotal ones, by their indentation."""
     kept: set[int] = set()
     for place, node in enumerate(nodes):
         if node.mark and node.mark in pivotal:
@@ -111,7 +113,8 @@ def _ancestors(nodes: Sequence[Node], place: int) -> Iterator[int]:
 
 
 def _family(nodes: Sequence[Node], place: int) -> Iterator[int]:
-    """Siblings of a node that is nested, else its nearest neighbours; and what lies below it."""
+    """Yield the siblings of a node that is nested, else its nearest neighbours; and what lies below
+    it."""
     depth = nodes[place].depth
     if depth == 0:
         yield from range(max(0, place - 2), min(len(nodes), place + 3))

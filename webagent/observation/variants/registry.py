@@ -32,20 +32,17 @@ class CaptureSource(Protocol):
     """A page that stands still while it is asked."""
 
     async def markup(self) -> str:
-        """What is shown of the page as HTML, with marks as attributes called `mark`."""
-        ...
+        """Return what is shown of the page as HTML, with marks as attributes called `mark`."""
 
     async def accessibility(self) -> AccessibilityTree:
-        """The accessibility tree, joined with the marks."""
-        ...
+        """Return the accessibility tree, joined with the marks."""
 
     async def marks_in_view(self) -> Sequence[int]:
-        """The marks of elements of which something is in view."""
-        ...
+        """Return the marks of elements of which something is in view."""
 
 
 def variant_script() -> str:
-    """The part of the page script that variants are written from."""
+    """Return the part of the page script that variants are written from."""
     parts = ("markup.js", "members.js")
     return "\n".join(
         files(__package__).joinpath(part).read_text(encoding="utf-8") for part in parts
@@ -61,7 +58,7 @@ _Node = Mapping[str, Any]
 
 
 def write_accessibility(tree: AccessibilityTree) -> str:
-    """One line a node, indented by nesting: `[12] button "Submit" focused`.
+    """Return one line a node, indented by nesting: `[12] button "Submit" focused`.
 
     Nodes without role, name or mark give their place to their children, and text that only repeats
     the name above it is left out.
@@ -71,7 +68,7 @@ def write_accessibility(tree: AccessibilityTree) -> str:
 
 
 def _lines(tree: AccessibilityTree, by_id: Mapping[str, _Node]) -> Iterator[str]:
-    """The lines in page order, without recursion: pages nest deeper than Python does."""
+    """Yield the lines in page order, without recursion: pages nest deeper than Python does."""
     waiting = [(tree.nodes[0], 0, "")]
     while waiting:
         node, depth, above = waiting.pop()
@@ -134,12 +131,12 @@ class ObservationVariant:
     """How the page is written, going on from "The page now" in a prompt."""
 
     def picture(self, image: bytes, observation: Observation) -> bytes:
-        """The screenshot as the model is to see it, as PNG."""
+        """Return the screenshot as the model is to see it, as PNG."""
         return draw_marks(image, observation) if self.image == "marks" else image
 
 
 def variant_named(name: str) -> ObservationVariant:
-    """The variant of this name. Raises `SetupError` naming those that come close."""
+    """Return the variant of this name. Raises `SetupError` naming those that come close."""
     if name not in VARIANTS:
         raise unknown_name("observation", name, VARIANTS)
     return VARIANTS[name]

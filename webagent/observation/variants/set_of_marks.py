@@ -27,8 +27,8 @@ _Box = tuple[float, float, float, float]
 
 
 def draw_marks(image: bytes, observation: Observation) -> bytes:
-    """The PNG with boxes and numbers. Labels stand where they hide least: beside their element
-    where there is room, inside only of large ones."""
+    """Return the PNG with boxes and numbers. Labels stand where they hide least: beside their
+    element where there is room, inside only of large ones."""
     with Image.open(io.BytesIO(image)) as opened:
         picture = opened.convert("RGB")
     draw = ImageDraw.Draw(picture)
@@ -50,14 +50,14 @@ def draw_marks(image: bytes, observation: Observation) -> bytes:
 
 
 def list_marks(observation: Observation, max_tokens: int = 2000) -> str:
-    """The numbered elements as lines, without the text that the picture shows."""
+    """Return the numbered elements as lines, without the text that the picture shows."""
     return cut_to_tokens(
         [render_node(node).strip() for node in observation.nodes if node.mark], max_tokens
     )
 
 
 def in_view(observation: Observation, size: tuple[int, int]) -> list[Node]:
-    """The elements with a place of their own in a viewport of this width and height.
+    """Return the elements with a place of their own in a viewport of this width and height.
 
     Where the observation has captured which marks are in view, only those: a box does not tell
     whether a scrolled container cuts it off.
@@ -88,7 +88,8 @@ def _placed(
     labels: Sequence[_Box],
     size: tuple[int, int],
 ) -> _Box:
-    """The cheapest place for a label; the first of equals, nearest to the element's corner."""
+    """Return the cheapest place for a label; the first of equals, nearest to the element's
+    corner."""
     width, height = text[0] + 2 * _PADDING, text[1] + _PADDING
     places = [
         place
