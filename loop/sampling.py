@@ -12,15 +12,15 @@ from loop.learner import Learner
 from loop.session import Session
 from tasks.curriculum import (
     Curriculum,
-    Drawn,
     Monitor,
-    Outcome,
-    Record,
-    Tried,
-    draw_evenly,
-    kinds_of,
-    monitor,
+    MonitoredTry,
+    SampledTask,
+    TaskRecord,
+    TryOutcome,
+    find_kinds,
+    measure_round,
     plateau_warning,
+    sample_evenly,
 )
 from tasks.task import Json
 from tasks.variants import Attempt, Retry, Variation
@@ -34,7 +34,7 @@ FIRST_FRESH = 100_000
 """Training seeds below this one are kept for demonstrations."""
 
 
-def sample_tasks(session: Session, learner: Learner, round: int) -> list[Drawn]:
+def sample_tasks(session: Session, learner: Learner, round: int) -> list[SampledTask]:
     """The tasks of a round: worth learning, on fresh training seeds, some made from old ones."""
     rng = np.random.default_rng([session.repeat, round])
     used = Counter({name: FIRST_FRESH for name in session.names})
@@ -43,8 +43,8 @@ def sample_tasks(session: Session, learner: Learner, round: int) -> list[Drawn]:
         used[name] = max(used[name], trajectory.task.seed + 1)
     steps = session.config.steps
     if session.draws_evenly:
-        return draw_evenly(session.suite, session.names, steps, used, rng)
-    return _build_curriculum(session, learner).draw(
+        return sample_evenly(session.suite, session.names, steps, used, rng)
+    return _build_curriculum(session, learner).sample_tasks(
         steps,
         round,
         session.config.rounds,
@@ -64,11 +64,13 @@ def record_monitor(
     round: int,
 ) -> None:
     """Keep the round's monitors, and say so where the next one is likely to be a plateau."""
-    worths = _build_curriculum(session, learner).worths(
+    estimates = _build_curriculum(session, learner).estimates(
         _count_attempts(session, learner, round + 1), round + 1, session.config.rounds
     )
     tried = [
-        Tried(t.task.name, t.task.seed, _describe_actions(t), bool(value), learner.succeeded(t))
+        MonitoredTry(
+            t.task.name, t.task.seed, _describe_actions(t), bool(value), learner.succeeded(t)
+        )
         for t, value in zip(episodes, truth, strict=True)
         if value is not None
     ]
@@ -76,7 +78,7 @@ def record_monitor(
     known = [
         m for (arm, repeat), m in _read_stored_monitors(session.store) if (arm, repeat) == place
     ]
-    now = monitor(round, tried, worths)
+    now = measure_round(round, tried, estimates)
     warning = plateau_warning([*(m for m in known if m.round < round), now])
     state: dict[str, Json] = {**asdict(now), "warning": warning}
     state["unsolved"] = list(now.unsolved)
@@ -86,13 +88,13 @@ def record_monitor(
 
 
 def write_draws(
-    session: Session, drawn: Sequence[Drawn], episodes: Sequence[Trajectory], round: int
+    session: Session, drawn: Sequence[SampledTask], episodes: Sequence[Trajectory], round: int
 ) -> None:
     """Write why each of the episodes' tasks was drawn, a line each, whole or not at all."""
     lines = []
     for trajectory in episodes:
         place = trajectory.provenance.index
-        task, account = drawn[place].task, drawn[place].account
+        task, explanation = drawn[place].task, drawn[place].explanation
         line = {
             "episode": trajectory.id,
             "index": place,
@@ -100,7 +102,7 @@ def write_draws(
             "seed": task.seed,
             "parent": task.parent,
             "max_steps": task.max_steps,
-            **asdict(account),
+            **asdict(explanation),
         }
         lines.append(json.dumps(line, ensure_ascii=False))
     folder = session.folder.path / CURRICULUM / f"{session.arm.name}-{session.repeat}"
@@ -121,10 +123,10 @@ def _read_stored_monitors(store: Store) -> list[tuple[tuple[str, int], Monitor]]
 
 def _build_curriculum(session: Session, learner: Learner) -> Curriculum:
     shown = {trajectory.task.name for trajectory in learner.demonstrations}
-    return Curriculum(session.suite, kinds_of(session.suite, session.names, shown))
+    return Curriculum(session.suite, find_kinds(session.suite, session.names, shown))
 
 
-def _count_attempts(session: Session, learner: Learner, now: int) -> dict[str, Record]:
+def _count_attempts(session: Session, learner: Learner, now: int) -> dict[str, TaskRecord]:
     """How each task went before round `now`, tasks that a proposer made left out: they are easier
     or harder than what is drawn."""
     tries = [
@@ -135,26 +137,26 @@ def _count_attempts(session: Session, learner: Learner, now: int) -> dict[str, R
     tries += _list_broken(session)
     taught = Counter(trajectory.task.name for trajectory in learner.demonstrations)
     records = {
-        name: Record(shown=shown, shown_successes=successes, demonstrations=taught[name])
+        name: TaskRecord(shown=shown, shown_successes=successes, demonstrations=taught[name])
         for name, (shown, successes) in learner.shown.items()
     }
     for round, name, outcome, steps in sorted(tries, key=lambda one: one[0]):
         if round < now:
-            records[name] = records.get(name, Record()).and_one(round, outcome, steps)
+            records[name] = records.get(name, TaskRecord()).with_try(round, outcome, steps)
     return records
 
 
-def _classify(learner: Learner, trajectory: Trajectory) -> Outcome:
+def _classify(learner: Learner, trajectory: Trajectory) -> TryOutcome:
     said = learner.success.get(trajectory.id)
     if said is None:
-        return Outcome.UNJUDGED
+        return TryOutcome.UNJUDGED
     if said >= 0.5:
-        return Outcome.SUCCESS
+        return TryOutcome.SUCCESS
     strayed = any(step.decision.source == "explore" for step in trajectory.steps)
-    return Outcome.STRAYED if strayed else Outcome.FAILURE
+    return TryOutcome.STRAYED if strayed else TryOutcome.FAILURE
 
 
-def _list_broken(session: Session) -> list[tuple[int, str, Outcome, int]]:
+def _list_broken(session: Session) -> list[tuple[int, str, TryOutcome, int]]:
     """Attempts whose world failed, those apart that a kill cut off."""
     entries = session.store.entries(
         "finished",
@@ -165,7 +167,7 @@ def _list_broken(session: Session) -> list[tuple[int, str, Outcome, int]]:
     )
     names = {session.suite.task(name, 0).id: name for name in session.names}
     return [
-        (entry.round, names[entry.task], Outcome.BROKEN, 0)
+        (entry.round, names[entry.task], TryOutcome.BROKEN, 0)
         for entry in entries
         if entry.error != INTERRUPTED and entry.task in names
     ]

@@ -17,7 +17,7 @@ from loop.learner import Learner, train_memory, train_policy, train_reward, trai
 from loop.policies import ScriptedSolutions
 from loop.sampling import write_draws
 from loop.session import SHARED, Session, play_episodes, score_episodes
-from tasks.curriculum import Drawn
+from tasks.curriculum import SampledTask
 from webagent.memory import Memory, MemoryMismatch
 from webagent.models.builtin.model import BuiltinModel
 from webagent.policy.builtin import BuiltinPolicy
@@ -136,7 +136,7 @@ async def recall(session: Session, round: int) -> Learner:
 
 
 async def collect_real(
-    session: Session, learner: Learner, drawn: Sequence[Drawn], round: int
+    session: Session, learner: Learner, drawn: Sequence[SampledTask], round: int
 ) -> list[Trajectory]:
     """Play the tasks in the browser, exploring, until the round's real steps are spent.
 

@@ -17,14 +17,14 @@ import numpy as np
 
 from tasks.curriculum import (
     Curriculum,
-    Drawn,
-    Kind,
     Monitor,
-    Outcome,
-    Record,
-    Tried,
-    draw_evenly,
-    monitor,
+    MonitoredTry,
+    SampledTask,
+    TaskKind,
+    TaskRecord,
+    TryOutcome,
+    measure_round,
+    sample_evenly,
 )
 from tasks.suite import Suite
 from tasks.task import Task
@@ -40,7 +40,7 @@ class Population:
     """Tasks with what the learner knows of each."""
 
     rng: np.random.Generator
-    kinds: Mapping[str, Kind]
+    kinds: Mapping[str, TaskKind]
     skills: dict[str, float]
 
     def chance(self, name: str) -> float:
@@ -140,7 +140,7 @@ class Curved(Population):
 def of_levels(seed: int, levels: tuple[float, float, float]) -> Population:
     """A third of the tasks about each level."""
     rng = np.random.default_rng(1000 + seed)
-    kinds = {f"t{i}": Kind("site", (FAMILIES[i % 3],)) for i in range(24)}
+    kinds = {f"t{i}": TaskKind("site", (FAMILIES[i % 3],)) for i in range(24)}
     means = {name: levels[place // 3 % 3] for place, name in enumerate(kinds)}
     skills = {
         name: mean if mean == OUT_OF_REACH else mean + float(rng.normal(0, 0.5))
@@ -158,7 +158,7 @@ def half_never_shown(seed: int) -> Population:
     """Half has demonstrations and is done more often than not; of the other half two thirds can
     never be done."""
     rng = np.random.default_rng(1000 + seed)
-    kinds = {f"t{i}": Kind("site", (FAMILIES[i % 3],), i % 2 == 0) for i in range(36)}
+    kinds = {f"t{i}": TaskKind("site", (FAMILIES[i % 3],), i % 2 == 0) for i in range(36)}
     skills = {}
     for name, kind in kinds.items():
         within = float(rng.normal(1.0, 1.8) if kind.is_demonstrated else rng.normal(-0.5, 1.5))
@@ -171,7 +171,7 @@ def sudden(seed: int) -> Sudden:
     """Half has two demonstrations and is mostly done; half of the others is out of reach, and the
     rest is seldom done until it was done once."""
     rng = np.random.default_rng(1000 + seed)
-    kinds = {f"t{i}": Kind("site", (FAMILIES[i % 3],), i % 2 == 0) for i in range(42)}
+    kinds = {f"t{i}": TaskKind("site", (FAMILIES[i % 3],), i % 2 == 0) for i in range(42)}
     skills = {}
     for name, kind in kinds.items():
         within = float(rng.normal(1.5, 2.0) if kind.is_demonstrated else rng.normal(-1.5, 1.2))
@@ -185,7 +185,7 @@ def curved(seed: int) -> Curved:
     """42 tasks, half with two demonstrations; a fifth of these and half of the others are out of
     reach."""
     rng = np.random.default_rng(7000 + seed)
-    kinds = {f"t{i}": Kind("site", (FAMILIES[i % 3],), i % 2 == 0) for i in range(42)}
+    kinds = {f"t{i}": TaskKind("site", (FAMILIES[i % 3],), i % 2 == 0) for i in range(42)}
     curves = {name: _curve(rng, kind.is_demonstrated) for name, kind in kinds.items()}
     shown = Counter({name: 2 for name, kind in kinds.items() if kind.is_demonstrated})
     return Curved(rng, kinds, {}, curves, shown)
@@ -242,7 +242,7 @@ class Course:
     found: list[float] = field(default_factory=list)
     """Success after 0, 1, 2, … steps."""
     monitors: list[Monitor] = field(default_factory=list)
-    records: dict[str, Record] = field(init=False)
+    records: dict[str, TaskRecord] = field(init=False)
     curriculum: Curriculum = field(init=False)
     used: Counter[str] = field(default_factory=Counter)
 
@@ -251,13 +251,13 @@ class Course:
         self.curriculum = Curriculum(Suite("fake@1", tuple(kinds), _make), kinds)
         self.found.append(self.population.success)
         self.records = {
-            name: Record(demonstrations=2) if kind.is_demonstrated else Record()
+            name: TaskRecord(demonstrations=2) if kind.is_demonstrated else TaskRecord()
             for name, kind in kinds.items()
         }
 
     def go(self, now: int) -> None:
         """One round."""
-        left, tried = self.steps, list[Tried]()
+        left, tried = self.steps, list[MonitoredTry]()
         for one in self._drawn(now):
             if left < 8:
                 break
@@ -266,19 +266,19 @@ class Course:
             steps = min(self.population.steps(name, success), one.task.max_steps)
             left -= steps
             self.used[name] += 1
-            outcome = Outcome.SUCCESS if success else Outcome.FAILURE
-            self.records[name] = self.records[name].and_one(now, outcome, steps)
+            outcome = TryOutcome.SUCCESS if success else TryOutcome.FAILURE
+            self.records[name] = self.records[name].with_try(now, outcome, steps)
             self.found += [self.population.success] * steps
-            tried.append(Tried(name, one.task.seed, "click", success, success))
+            tried.append(MonitoredTry(name, one.task.seed, "click", success, success))
         self.population.rest()
         self.found[-1] = self.population.success
         if not self.is_even:
-            worths = self.curriculum.worths(self.records, now + 1, ROUNDS)
-            self.monitors.append(monitor(now, tried, worths))
+            estimates = self.curriculum.estimates(self.records, now + 1, ROUNDS)
+            self.monitors.append(measure_round(now, tried, estimates))
 
-    def _drawn(self, now: int) -> list[Drawn]:
+    def _drawn(self, now: int) -> list[SampledTask]:
         if self.is_even:
             names = self.curriculum.suite.names
-            return draw_evenly(self.curriculum.suite, names, self.steps, self.used, self.rng)
+            return sample_evenly(self.curriculum.suite, names, self.steps, self.used, self.rng)
         known = (self.records, self.used, ())
-        return self.curriculum.draw(self.steps, now, ROUNDS, *known, Retry(), self.rng)
+        return self.curriculum.sample_tasks(self.steps, now, ROUNDS, *known, Retry(), self.rng)

@@ -1,10 +1,15 @@
-"""Records: how a task went so far, round by round, under the policy that is to improve."""
+"""How tasks went so far, round by round, and which of their failures are put down to the
+machine."""
 
+import math
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import Literal
 
 
-class Outcome(StrEnum):
+class TryOutcome(StrEnum):
     """What came of one try."""
 
     SUCCESS = "success"
@@ -18,7 +23,7 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class RoundRecord:
     """A task in one round."""
 
     round: int
@@ -37,28 +42,28 @@ class Played:
         """Everything that was begun, whatever came of it."""
         return self.tries + self.strayed + self.broken + self.unjudged
 
-    def and_one(self, outcome: Outcome, steps: int) -> "Played":
-        """With one more try."""
+    def with_try(self, outcome: TryOutcome, steps: int) -> "RoundRecord":
+        """Return the record with one more try."""
         match outcome:
-            case Outcome.BROKEN:
+            case TryOutcome.BROKEN:
                 return replace(self, broken=self.broken + 1)
-            case Outcome.UNJUDGED:
+            case TryOutcome.UNJUDGED:
                 return replace(self, unjudged=self.unjudged + 1)
-            case Outcome.STRAYED:
+            case TryOutcome.STRAYED:
                 return replace(self, strayed=self.strayed + 1, steps=self.steps + steps)
         return replace(
             self,
             tries=self.tries + 1,
-            successes=self.successes + (outcome is Outcome.SUCCESS),
+            successes=self.successes + (outcome is TryOutcome.SUCCESS),
             steps=self.steps + steps,
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class TaskRecord:
     """A task in all rounds so far."""
 
-    rounds: tuple[Played, ...] = ()
+    rounds: tuple[RoundRecord, ...] = ()
     """In order, each round once; rounds in which it was not drawn are left out."""
     shown: int = 0
     """How often a demonstrator tried it."""
@@ -88,21 +93,21 @@ class Record:
         """The latest in which it was drawn; 0 for none."""
         return self.rounds[-1].round if self.rounds else 0
 
-    def and_one(self, round: int, outcome: Outcome, steps: int = 0) -> "Record":
-        """With one more try, in the latest round or a later one.
+    def with_try(self, round: int, outcome: TryOutcome, steps: int = 0) -> "TaskRecord":
+        """Return the record with one more try, in the latest round or a later one.
 
         Raises `ValueError` for a round before the latest.
         """
         if round < self.last_round:
             raise ValueError(f"a try of round {round} after one of round {self.last_round}")
-        *before, last = self.rounds or (Played(round),)
+        *before, last = self.rounds or (RoundRecord(round),)
         if last.round < round:
-            before, last = [*before, last], Played(round)
-        return replace(self, rounds=(*before, last.and_one(outcome, steps)))
+            before, last = [*before, last], RoundRecord(round)
+        return replace(self, rounds=(*before, last.with_try(outcome, steps)))
 
     def evidence(self, now: int, keep: float) -> tuple[float, float]:
-        """Successes and failures as they count before round `now`: those of the round before it
-        in full, and with each round further back `keep` times as much, since the policy changed.
+        """Return successes and failures as they count before round `now`: those of the round before
+        it in full, and with each round further back `keep` times as much, since the policy changed.
 
         Demonstrations are no evidence: they say that a task can be done, not that this policy can.
         """
@@ -111,3 +116,54 @@ class Record:
         successes = sum(weight * played.successes for weight, played in pairs)
         failures = sum(weight * played.tries for weight, played in pairs) - successes
         return successes, failures
+
+
+WELL_ABOVE = 2.0
+"""Standard deviations by which a task must fail more often than the others to be blamed."""
+_Kind = Literal["broken", "unjudged"]
+_KINDS: tuple[_Kind, ...] = ("broken", "unjudged")
+
+
+def excuse_failures(records: Mapping[str, TaskRecord]) -> dict[str, TaskRecord]:
+    """Return the records, each with how many of its lost tries are put down to the machine.
+
+    A task is expected to lose as many tries as its share at the pooled rate of all other tasks in
+    the same rounds; so many and two standard deviations more are excused, pages that failed and
+    checks that could not be evaluated apart. What is above that stays the task's own.
+    """
+    totals = {kind: _total_lost(records, kind) for kind in _KINDS}
+    return {
+        name: replace(
+            record, excused=sum(_count_excused(record, kind, totals[kind]) for kind in _KINDS)
+        )
+        for name, record in records.items()
+    }
+
+
+def _total_lost(records: Mapping[str, TaskRecord], kind: _Kind) -> dict[int, tuple[int, int]]:
+    """Return, by round, the lost tries and all tries of all tasks."""
+    lost, attempts = Counter[int](), Counter[int]()
+    for record in records.values():
+        for played in record.rounds:
+            lost[played.round] += _count_lost(played, kind)
+            attempts[played.round] += played.attempts
+    return {round: (lost[round], attempts[round]) for round in attempts}
+
+
+def _count_excused(record: TaskRecord, kind: _Kind, totals: Mapping[int, tuple[int, int]]) -> float:
+    expected = variance = 0.0
+    for played in record.rounds:
+        lost, attempts = totals[played.round]
+        others = attempts - played.attempts
+        if others:
+            rate = (lost - _count_lost(played, kind)) / others
+            expected += played.attempts * rate
+            # the others' rate is itself known from so many tries alone
+            doubled = 1 + played.attempts / others
+            variance += played.attempts * rate * (1 - rate) * doubled
+    own = sum(_count_lost(played, kind) for played in record.rounds)
+    return min(own, expected + WELL_ABOVE * math.sqrt(variance))
+
+
+def _count_lost(played: RoundRecord, kind: _Kind) -> int:
+    return played.broken if kind == "broken" else played.unjudged

@@ -160,7 +160,7 @@ LOCAL_PAGE = (ROOT / "tests/pages/form.html").as_uri()
 
 RUNNING: dict[tuple[str, str], Snippet] = {
     ("README.md", "gymnasium.register_envs"): Snippet(),
-    ("docs/curriculum.md", "curriculum.draw("): Snippet(curriculum),
+    ("docs/curriculum.md", "curriculum.sample_tasks("): Snippet(curriculum),
     ("docs/fossil.md", "running.reset()"): Snippet(says="http://127.0.0.1:", needs=("fossil",)),
     ("docs/fossil.md", "ticket-close"): Snippet(says="ticket"),
     ("docs/guard.md", "Guard.read("): Snippet(

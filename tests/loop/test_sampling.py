@@ -16,7 +16,7 @@ from loop.sampling import FIRST_FRESH, record_monitor, sample_tasks, write_draws
 from loop.session import Session, load_suite
 from loop.settings import ImproveConfig
 from recipes.improve import _reopen
-from tasks.curriculum.account import Reason
+from tasks.curriculum.sampling import Reason
 from tasks.suite import Suite
 from webagent.action.actions import Click
 from webagent.errors import SetupError, StoreError
@@ -74,7 +74,7 @@ def why(session: Session, learner: Learner, name: str, round: int = 2) -> str:
     """The account of the first draw of a task; empty where it is not drawn."""
     drawn = sample_tasks(session, learner, round)
     fresh = (one for one in drawn if one.task.name == name and not one.task.parent)
-    return next((one.account.why for one in fresh), "")
+    return next((one.explanation.why for one in fresh), "")
 
 
 def test_the_first_round_is_drawn_on_fresh_training_seeds(
@@ -137,7 +137,7 @@ def test_without_a_curriculum_every_task_comes_up_as_often(
         even = replace(session, arm=ARMS[arm], config=config)
         drawn = sample_tasks(even, learner, 2)
         assert [sum(one.task.name == name for one in drawn) for name in NAMES] == [10] * 4
-        assert {one.account.reason for one in drawn} == {Reason.EVEN}
+        assert {one.explanation.reason for one in drawn} == {Reason.EVEN}
 
 
 def test_why_each_played_task_was_drawn_lies_beside_the_run(
@@ -151,7 +151,7 @@ def test_why_each_played_task_was_drawn_lies_beside_the_run(
     found = json.loads(line)
     assert (found["episode"], found["index"]) == (done.id, 2)
     assert (found["task"], found["seed"]) == (drawn[2].task.id, drawn[2].task.seed)
-    assert (found["reason"], found["why"]) == ("value", drawn[2].account.why)
+    assert (found["reason"], found["why"]) == ("value", drawn[2].explanation.why)
 
 
 def test_monitors_are_kept_and_the_last_warning_of_an_arm_is_told(

@@ -5,18 +5,18 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from tasks.curriculum import Kind, Record
-from tasks.curriculum.curve import Prospect, prospects
+from tasks.curriculum import TaskKind, TaskRecord
+from tasks.curriculum.estimates import Prospect, estimate_prospects
 from tests.fakes.course import course
 
 
-def expected(records: dict[str, Record], demonstrated: frozenset[str] = frozenset()):
+def expected(records: dict[str, TaskRecord], demonstrated: frozenset[str] = frozenset()):
     """What is expected of each of these tasks."""
-    kinds = {name: Kind(is_demonstrated=name in demonstrated) for name in records}
-    return prospects(kinds, records)
+    kinds = {name: TaskKind(is_demonstrated=name in demonstrated) for name in records}
+    return estimate_prospects(kinds, records)
 
 
-def alone(record: Record, is_demonstrated: bool = False) -> Prospect:
+def alone(record: TaskRecord, is_demonstrated: bool = False) -> Prospect:
     """What is expected of a task that is the only one."""
     shown = frozenset({"it"} if is_demonstrated else ())
     return expected({"it": record}, shown)["it"]
@@ -47,21 +47,24 @@ def test_hope_falls_with_every_failure() -> None:
 def test_what_other_tasks_have_shown_is_the_prior_of_an_untried_one() -> None:
     hopeless = {f"t{i}": course((0, 10)) for i in range(20)}
     fruitful = {f"t{i}": course((1, 10), (5, 10)) for i in range(20)}
-    poor = expected({**hopeless, "new": Record()})["new"]
-    rich = expected({**fruitful, "new": Record()})["new"]
+    poor = expected({**hopeless, "new": TaskRecord()})["new"]
+    rich = expected({**fruitful, "new": TaskRecord()})["new"]
     assert rich.chance > 2 * poor.chance and rich.gain > 2 * poor.gain
 
 
 def test_demonstrated_tasks_say_nothing_of_others() -> None:
     shown = {f"t{i}": course((0, 10)) for i in range(20)}
-    beside = expected({**shown, "new": Record()}, frozenset(shown))["new"]
-    assert beside == alone(Record())
+    beside = expected({**shown, "new": TaskRecord()}, frozenset(shown))["new"]
+    assert beside == alone(TaskRecord())
 
 
 def test_demonstrations_count_as_lessons_and_not_as_successes() -> None:
-    assert alone(Record(demonstrations=20), True).gain < alone(Record(demonstrations=1), True).gain
+    assert (
+        alone(TaskRecord(demonstrations=20), True).gain
+        < alone(TaskRecord(demonstrations=1), True).gain
+    )
     tried = course((0, 8))
-    shown = Record(tried.rounds, shown=3, shown_successes=3, demonstrations=3)
+    shown = TaskRecord(tried.rounds, shown=3, shown_successes=3, demonstrations=3)
     assert alone(shown, True).chance < 0.25
 
 

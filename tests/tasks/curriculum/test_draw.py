@@ -11,19 +11,17 @@ from hypothesis import strategies as st
 
 from tasks.curriculum import (
     Curriculum,
-    Drawn,
     Horizon,
-    Kind,
-    Outcome,
-    Record,
     Rules,
-    Standing,
-    draw_evenly,
+    SampledTask,
+    TaskKind,
+    TaskRecord,
+    TaskStanding,
+    TryOutcome,
+    sample_evenly,
 )
-from tasks.curriculum.account import Reason
-from tasks.curriculum.balance import FOCUS, shares_of
-from tasks.curriculum.horizon import NO_LIMIT
-from tasks.curriculum.worth import worths_of
+from tasks.curriculum.estimates import estimate_tasks
+from tasks.curriculum.sampling import FOCUS, NO_LIMIT, Reason, share_steps
 from tasks.suite import Suite, seed_of, split_of
 from tasks.task import Task
 from tasks.variants import Attempt, Retry, Variation
@@ -37,7 +35,7 @@ def make(name: str, seed: int, settings: Mapping[str, object]) -> Task:
 
 NAMES = ("open", "solved", "hopeless", "stuck")
 SUITE = Suite("fake@1", NAMES, make)
-CURRICULUM = Curriculum(SUITE, {name: Kind() for name in NAMES}, horizon=NO_LIMIT)
+CURRICULUM = Curriculum(SUITE, {name: TaskKind() for name in NAMES}, horizon=NO_LIMIT)
 RECORDS = {
     "open": course((10, 20)),
     "solved": course((40, 40)),
@@ -53,14 +51,14 @@ def draw(  # noqa: PLR0913 - tests set one or two
     attempts: Sequence[Attempt] = (),
     used: Mapping[str, int] | None = None,
     curriculum: Curriculum = CURRICULUM,
-    records: Mapping[str, Record] = RECORDS,
-) -> list[Drawn]:
+    records: Mapping[str, TaskRecord] = RECORDS,
+) -> list[SampledTask]:
     """Tasks for so many steps."""
     rng = np.random.default_rng(seed)
-    return curriculum.draw(steps, now, 6, records, used or {}, attempts, Retry(), rng)
+    return curriculum.sample_tasks(steps, now, 6, records, used or {}, attempts, Retry(), rng)
 
 
-def names(drawn: Sequence[Drawn]) -> Counter[str]:
+def names(drawn: Sequence[SampledTask]) -> Counter[str]:
     """How often each name was drawn."""
     return Counter(one.task.name for one in drawn)
 
@@ -73,7 +71,7 @@ def test_open_tasks_come_up_most_and_retired_ones_not_at_all() -> None:
 
 def test_what_nobody_solved_is_kept_in_view_within_its_share_and_in_turn() -> None:
     drawn = draw(400)
-    unsolved = [one.task.name for one in drawn if one.account.reason is Reason.UNSOLVED]
+    unsolved = [one.task.name for one in drawn if one.explanation.reason is Reason.UNSOLVED]
     assert 0 < len(unsolved) <= 0.2 * 400
     assert unsolved[:4] in ([*("stuck", "hopeless") * 2], [*("hopeless", "stuck") * 2])
 
@@ -81,14 +79,14 @@ def test_what_nobody_solved_is_kept_in_view_within_its_share_and_in_turn() -> No
 def test_the_longest_unseen_of_the_unsolved_comes_first() -> None:
     records = {**RECORDS, "hopeless": course((0, 20)), "stuck": course((0, 6), (0, 9))}
     drawn = draw(100, now=3, records=records)
-    first = next(one for one in drawn if one.account.reason is Reason.UNSOLVED)
+    first = next(one for one in drawn if one.explanation.reason is Reason.UNSOLVED)
     assert first.task.name == "hopeless"
 
 
 @given(st.integers(0, 5), st.integers(20, 120))
 @settings(max_examples=25, deadline=None)
 def test_each_unsolved_task_is_seen_again_within_a_few_rounds(seed: int, steps: int) -> None:
-    kinds = {f"t{i}": Kind() for i in range(8)}
+    kinds = {f"t{i}": TaskKind() for i in range(8)}
     suite = Suite("fake@1", tuple(kinds), make)
     curriculum = Curriculum(suite, kinds, horizon=NO_LIMIT)
     records = {name: course((0, 9)) for name in list(kinds)[1:]} | {"t0": course((4, 8))}
@@ -97,15 +95,15 @@ def test_each_unsolved_task_is_seen_again_within_a_few_rounds(seed: int, steps: 
         for one in draw(steps, seed, now, curriculum=curriculum, records=records)[: steps // 4]:
             name = one.task.name
             seen |= {name}
-            records[name] = records[name].and_one(now, Outcome.FAILURE, 4)
+            records[name] = records[name].with_try(now, TryOutcome.FAILURE, 4)
     assert seen == set(kinds)
 
 
 def test_a_retired_task_that_is_due_is_tried_first_and_says_why() -> None:
     first, second, *_ = draw(50, now=4)
     assert first.task.name == second.task.name == "solved"
-    assert first.account.reason is Reason.REVISIT
-    assert "mastered (40 of 40 tries) and not tried for 3 rounds" in first.account.why
+    assert first.explanation.reason is Reason.REVISIT
+    assert "mastered (40 of 40 tries) and not tried for 3 rounds" in first.explanation.why
 
 
 def test_where_all_is_mastered_tasks_are_drawn_all_the_same() -> None:
@@ -114,48 +112,48 @@ def test_where_all_is_mastered_tasks_are_drawn_all_the_same() -> None:
 
 
 def test_an_invalid_task_is_not_drawn() -> None:
-    bad = Record()
+    bad = TaskRecord()
     for _ in range(6):
-        bad = bad.and_one(1, Outcome.BROKEN)
+        bad = bad.with_try(1, TryOutcome.BROKEN)
     assert "open" not in names(draw(100, records={**RECORDS, "open": bad}))
 
 
 def test_where_no_task_is_valid_nothing_is_drawn() -> None:
-    bad = Record(shown=6)
+    bad = TaskRecord(shown=6)
     for _ in range(6):
-        bad = bad.and_one(1, Outcome.FAILURE, 4)
+        bad = bad.with_try(1, TryOutcome.FAILURE, 4)
     assert draw(100, records=dict.fromkeys(NAMES, bad)) == []
 
 
 def test_where_the_machine_loses_every_try_the_tasks_are_not_to_blame() -> None:
-    lost = Record()
+    lost = TaskRecord()
     for _ in range(6):
-        lost = lost.and_one(1, Outcome.BROKEN)
+        lost = lost.with_try(1, TryOutcome.BROKEN)
     assert {one.task.name for one in draw(100, records=dict.fromkeys(NAMES, lost))} == set(NAMES)
 
 
 def test_every_draw_has_an_account_with_its_history_and_its_share() -> None:
     drawn = draw(100)
-    assert all(one.account.why for one in drawn)
-    why = next(one.account.why for one in drawn if one.task.name == "open")
+    assert all(one.explanation.why for one in drawn)
+    why = next(one.explanation.why for one in drawn if one.task.name == "open")
     assert "10 of 20 tries succeeded in the round before" in why
     assert "number 1 of 1; it gets 100% of the steps" in why
 
 
 def test_an_account_says_what_was_shown_of_a_task_that_was_never_tried() -> None:
-    shown = Record(shown=3, shown_successes=3, demonstrations=2)
+    shown = TaskRecord(shown=3, shown_successes=3, demonstrations=2)
     drawn = draw(100, now=1, records={"open": shown})
-    whys = {one.task.name: one.account.why for one in drawn}
+    whys = {one.task.name: one.explanation.why for one in drawn}
     assert whys["open"].startswith("never tried, 2 demonstrations learnt from, so its chance")
     assert whys["stuck"].startswith("never tried, so its chance")
 
 
 def test_tries_go_by_what_a_step_of_them_is_expected_to_gain() -> None:
-    kinds = {"short": Kind(), "long": Kind()}
+    kinds = {"short": TaskKind(), "long": TaskKind()}
     curriculum = Curriculum(Suite("fake@1", ("short", "long"), make), kinds, horizon=NO_LIMIT)
     records = {"short": course((10, 20), steps=2), "long": course((10, 20), steps=8)}
     found = names(draw(500, curriculum=curriculum, records=records))
-    cost = {name: worth.cost for name, worth in curriculum.worths(records, 2, 6).items()}
+    cost = {name: estimate.cost for name, estimate in curriculum.estimates(records, 2, 6).items()}
     assert cost["long"] / cost["short"] > 2.5
     expected = (cost["long"] / cost["short"]) ** FOCUS
     assert found["short"] / found["long"] == pytest.approx(expected, rel=0.1)
@@ -198,7 +196,7 @@ def test_proposals_get_their_share_of_the_beginning_and_no_more() -> None:
     made = [bool(one.task.parent) for one in drawn]
     assert sum(made[:80]) == pytest.approx(20, abs=2)
     assert sum(made) <= 100
-    assert {one.account.reason for one in drawn if one.task.parent} == {Reason.PROPOSED}
+    assert {one.explanation.reason for one in drawn if one.task.parent} == {Reason.PROPOSED}
 
 
 def test_nothing_is_proposed_from_what_nobody_solved_unless_it_can_be_made_easier() -> None:
@@ -206,7 +204,7 @@ def test_nothing_is_proposed_from_what_nobody_solved_unless_it_can_be_made_easie
     assert not any(one.task.parent for one in draw(100, attempts=failures))
     easing = replace(SUITE, easier_settings={"hopeless": {"size": 1}})
     easier = replace(CURRICULUM, suite=easing)
-    drawn = easier.draw(
+    drawn = easier.sample_tasks(
         100, 2, 6, RECORDS, {}, failures, Variation(easing, Retry()), np.random.default_rng(0)
     )
     assert any(one.task.parent for one in drawn)
@@ -232,7 +230,7 @@ def test_a_horizon_never_shrinks_exceeds_nothing_and_ends_at_all_steps(
 
 
 KINDS = st.builds(
-    Kind,
+    TaskKind,
     st.sampled_from(["", "shop", "forge"]),
     st.lists(st.sampled_from(["form", "search", "table"]), max_size=2, unique=True).map(tuple),
 )
@@ -240,11 +238,13 @@ KINDS = st.builds(
 
 @given(st.lists(st.tuples(KINDS, st.integers(0, 30), st.integers(0, 30)), min_size=1, max_size=12))
 @settings(deadline=None)
-def test_no_site_and_no_skill_starves(tasks: list[tuple[Kind, int, int]]) -> None:
+def test_no_site_and_no_skill_starves(tasks: list[tuple[TaskKind, int, int]]) -> None:
     kinds = {f"t{i}": kind for i, (kind, _, _) in enumerate(tasks)}
     records = {f"t{i}": course((s, s + f)) for i, (_, s, f) in enumerate(tasks)}
-    worths = list(worths_of(kinds, records, dict.fromkeys(kinds, 10.0), 2, Rules()).values())
-    shares = shares_of(worths, kinds, 0.3)
+    estimates = list(
+        estimate_tasks(kinds, records, dict.fromkeys(kinds, 10.0), 2, Rules()).values()
+    )
+    shares = share_steps(estimates, kinds, 0.3)
     assert shares.sum() == pytest.approx(1) and (shares >= 0).all()
     sites = {kind.site for kind in kinds.values()} - {""}
     skills = {skill for kind in kinds.values() for skill in kind.skills}
@@ -259,20 +259,20 @@ def test_no_site_and_no_skill_starves(tasks: list[tuple[Kind, int, int]]) -> Non
 
 
 def test_without_a_curriculum_every_task_comes_up_as_often_on_fresh_seeds() -> None:
-    drawn = draw_evenly(SUITE, NAMES, 42, {"open": 7}, np.random.default_rng(0))
+    drawn = sample_evenly(SUITE, NAMES, 42, {"open": 7}, np.random.default_rng(0))
     assert sorted(names(drawn).values()) == [10, 10, 11, 11]
     for place in range(0, 40, 4):
         assert {one.task.name for one in drawn[place : place + 4]} == set(NAMES)
     assert len({(one.task.name, one.task.seed) for one in drawn}) == 42
     assert min(one.task.seed for one in drawn if one.task.name == "open") == 7
-    assert {one.account.reason for one in drawn} == {Reason.EVEN}
+    assert {one.explanation.reason for one in drawn} == {Reason.EVEN}
 
 
 def test_standings_are_those_the_records_tell() -> None:
-    worths = CURRICULUM.worths(RECORDS, 2, 6)
-    assert {name: worth.standing for name, worth in worths.items()} == {
-        "open": Standing.LEARNING,
-        "solved": Standing.RETIRED,
-        "hopeless": Standing.UNSOLVED,
-        "stuck": Standing.UNSOLVED,
+    estimates = CURRICULUM.estimates(RECORDS, 2, 6)
+    assert {name: estimate.standing for name, estimate in estimates.items()} == {
+        "open": TaskStanding.LEARNING,
+        "solved": TaskStanding.RETIRED,
+        "hopeless": TaskStanding.UNSOLVED,
+        "stuck": TaskStanding.UNSOLVED,
     }

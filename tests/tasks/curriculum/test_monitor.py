@@ -6,9 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tasks.curriculum import Curriculum, Kind, Monitor, Tried, monitor, plateau_warning
-from tasks.curriculum.monitor import balance_score
-from tasks.curriculum.plateau import expected_gain, openness
+from tasks.curriculum import (
+    Curriculum,
+    Monitor,
+    MonitoredTry,
+    TaskKind,
+    measure_round,
+    plateau_warning,
+)
+from tasks.curriculum.monitor import balance_score, expected_gain, openness
 from tasks.suite import Suite
 from tasks.task import Task
 from tests.fakes.course import course
@@ -16,12 +22,12 @@ from tests.fakes.course import course
 SUITE = Suite(
     "fake@1", ("a", "b", "c"), lambda name, seed, _: Task(f"fake/{name}@1", "", seed=seed)
 )
-CURRICULUM = Curriculum(SUITE, {name: Kind() for name in SUITE.names})
+CURRICULUM = Curriculum(SUITE, {name: TaskKind() for name in SUITE.names})
 
 
-def tried(name: str, seed: int, success: bool, solution: str = "click button") -> Tried:
+def tried(name: str, seed: int, success: bool, solution: str = "click button") -> MonitoredTry:
     """A try whose outcome the loop knows."""
-    return Tried(name, seed, solution, success, success)
+    return MonitoredTry(name, seed, solution, success, success)
 
 
 TRIES = [
@@ -33,7 +39,7 @@ RECORDS = {"a": course((4, 8)), "b": course((4, 4)), "c": course((0, 12))}
 
 
 def test_the_monitors_of_a_round_count_what_was_tried() -> None:
-    found = monitor(1, TRIES, CURRICULUM.worths(RECORDS, 2, 6))
+    found = measure_round(1, TRIES, CURRICULUM.estimates(RECORDS, 2, 6))
     assert (found.tasks, found.tries) == (3, 20)
     assert found.success == pytest.approx(8 / 20)
     assert found.mixed == pytest.approx(1 / 3)
@@ -44,7 +50,7 @@ def test_the_monitors_of_a_round_count_what_was_tried() -> None:
 
 
 def test_a_round_in_which_nothing_was_played_is_no_error() -> None:
-    found = monitor(1, [], CURRICULUM.worths({}, 2, 6))
+    found = measure_round(1, [], CURRICULUM.estimates({}, 2, 6))
     assert (found.tries, found.success, found.balance, found.diversity) == (0, 0, 0, 0)
 
 
@@ -61,7 +67,7 @@ def test_the_balance_score_is_that_of_the_paper() -> None:
 @given(st.lists(st.tuples(st.integers(0, 5), st.booleans(), st.booleans()), max_size=20))
 @settings(deadline=None)
 def test_a_balance_score_lies_between_0_and_1(tries: list[tuple[int, bool, bool]]) -> None:
-    found = [Tried("a", seed, "click", success, kept) for seed, success, kept in tries]
+    found = [MonitoredTry("a", seed, "click", success, kept) for seed, success, kept in tries]
     assert 0 <= balance_score(found) <= 1
 
 
