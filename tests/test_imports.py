@@ -56,5 +56,6 @@ def test_a_measurement_finds_the_tests_it_borrows_from(path):
     assert 0 < text.find("\nsys.path.insert(0, str(ROOT))\n") < text.index("\nfrom tests.")
 
 
+@pytest.mark.slow
 def test_a_task_is_run_without_waiting_for_torch():
     assert loaded("import recipes.run") == {"playwright"}

@@ -79,7 +79,8 @@ def test_without_a_recent_python_one_sentence_says_what_to_install(
 
 
 def test_every_script_can_be_run() -> None:
-    scripts = [*(ROOT / "scripts").iterdir(), ROOT / ".ci" / "run"]
-    assert all(os.access(script, os.X_OK) for script in scripts if script.is_file())
+    scripts = [p for p in (ROOT / "scripts").iterdir() if p.is_file() and not p.suffix]
+    scripts.append(ROOT / ".ci" / "run")
+    assert [script.name for script in scripts if not os.access(script, os.X_OK)] == []
     for script in scripts:
         subprocess.run(["bash", "-n", script], check=True)

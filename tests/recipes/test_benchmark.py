@@ -205,6 +205,8 @@ def test_a_signal_ends_the_work_after_it_has_cleaned_up(
     number: signal.Signals, status: int
 ) -> None:
     cleaned = []
+    before = signal.default_int_handler if number is signal.SIGINT else signal.SIG_DFL
+    signal.signal(number, before)  # a shell starts what it puts into the background without it
 
     async def work() -> None:
         try:
@@ -214,7 +216,6 @@ def test_a_signal_ends_the_work_after_it_has_cleaned_up(
             await asyncio.sleep(0.01)
             cleaned.append(number)
 
-    before = signal.getsignal(number)
     with pytest.raises(Stopped, match=number.name) as stopped:
         run_until_stopped(work())
     assert (stopped.value.status, cleaned) == (status, [number])

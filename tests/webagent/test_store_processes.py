@@ -84,6 +84,7 @@ async def test_a_run_killed_ten_times_loses_nothing_that_was_said_to_be_safe(
     assert [timeless(one) for one in resumed] == [timeless(one) for one in undisturbed]
 
 
+@pytest.mark.slow
 async def test_two_processes_write_into_one_run(tmp_path: Path) -> None:
     arms, episodes = ("none", "self"), 150
     Store.open(tmp_path / "run", create=True).close()

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -38,6 +39,7 @@ def look(nodes: tuple[Node, ...]) -> list[tuple[object, ...]]:
     ]
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(PAGES, PAGES)
 def test_the_difference_applied_gives_the_other_page(

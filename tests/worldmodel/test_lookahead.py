@@ -102,6 +102,7 @@ async def test_proposals_come_in_the_order_of_policy_and_value_together() -> Non
     assert [d.action for d in proposed] == [Click(RIGHT), Click(WRONG)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("depth", [1, 2])
 async def test_the_learnt_world_turns_a_wrong_choice_into_the_right_one(depth: int) -> None:
     policy = Torn((Click(WRONG), -0.6), (Click(RIGHT), -0.9))
@@ -111,6 +112,7 @@ async def test_the_learnt_world_turns_a_wrong_choice_into_the_right_one(depth: i
     assert all(0 <= (c.value or 0) <= 1 for c in decision.candidates)
 
 
+@pytest.mark.slow
 async def test_at_depth_two_the_policy_goes_on_in_the_imagined_page() -> None:
     seen: list[tuple[int, Observation]] = []
 

@@ -35,6 +35,7 @@ def situation(action: Action, seen: Observation = SEEN) -> Situation:
     return Situation(seen, (), action)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "action",
     [Click(RIGHT), Click(WRONG), Click(TITLE), Fill(FIELD, WORD), Click(SUBMIT)],
@@ -48,27 +49,32 @@ def test_the_next_page_is_foreseen(action: Action) -> None:
     )
 
 
+@pytest.mark.slow
 def test_ends_and_idle_clicks_are_told_from_the_rest() -> None:
     ends, idle, ticks = toy_world().outcomes([situation(Click(m)) for m in (SUBMIT, TITLE, RIGHT)])
     assert ends.ends > 0.9 > 0.1 > max(idle.ends, ticks.ends)
     assert idle.nothing > 0.9 > 0.1 > ticks.nothing
 
 
+@pytest.mark.slow
 def test_the_right_box_promises_success_and_a_wrong_one_failure() -> None:
     good, bad = toy_world().outcomes([situation(Click(m)) for m in (RIGHT, WRONG)])
     assert good.succeeds > 0.7 > 0.3 > bad.succeeds
 
 
+@pytest.mark.slow
 def test_outcomes_do_not_depend_on_what_else_is_asked() -> None:
     many = toy_world().outcomes([situation(Click(m)) for m in (RIGHT, SUBMIT, TITLE)])
     [alone] = toy_world().outcomes([situation(Click(SUBMIT))])
     assert (many[1].ends, many[1].succeeds) == pytest.approx((alone.ends, alone.succeeds), abs=1e-4)
 
 
+@pytest.mark.slow
 def test_nothing_asked_is_nothing_answered() -> None:
     assert toy_world().outcomes([]) == [] == toy_world().imagine([], [])
 
 
+@pytest.mark.slow
 def test_an_imagined_page_has_no_screenshot() -> None:
     shown = replace(SEEN, screenshot="sha256:real")
     [(page, _)] = toy_world().imagine([situation(Click(RIGHT), shown)], [None])
@@ -85,6 +91,7 @@ def test_sampled_dreams_follow_their_generator() -> None:
     assert len({dream(seed).nodes for seed in range(8)} | {SEEN.nodes}) > 1
 
 
+@pytest.mark.slow
 def test_failures_can_weigh_more_and_tasks_are_the_groups() -> None:
     episodes, scores = toy_episodes(12, seed=3)
     rows = toy_world().rows(transitions(episodes, dict(scores)), failure_weight=3.0)
@@ -102,6 +109,7 @@ def test_unjudged_and_imagined_episodes_teach_the_world_nothing() -> None:
     assert len(found) == len(episodes[2].steps)
 
 
+@pytest.mark.slow
 def test_a_saved_world_model_foresees_the_same(tmp_path: Path) -> None:
     toy_world().model.save(tmp_path)
     asked = [situation(Click(RIGHT))]

@@ -28,16 +28,19 @@ def dream(horizon: int = 5) -> ImaginedWorld:
     return ImaginedWorld(foresee, STARTS, horizon)
 
 
+@pytest.mark.slow
 async def test_it_starts_from_the_page_that_was_really_seen() -> None:
     assert await dream().reset(REAL.task) is REAL.steps[0].observation
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("other", [task("toy", seed=7), task("other")], ids=["seed", "task"])
 async def test_what_was_never_seen_cannot_be_dreamt_of(other: object) -> None:
     with pytest.raises(WorldError, match="no real page"):
         await dream().reset(other)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 async def test_an_episode_that_never_got_a_page_is_no_start() -> None:
     starts = {start_key(REAL.task): replace(REAL, steps=())}
     with pytest.raises(WorldError, match="no real page"):
@@ -63,6 +66,7 @@ async def test_what_is_done_in_it_is_remembered() -> None:
     assert asked[2].steps == ()
 
 
+@pytest.mark.slow
 async def test_it_is_not_longer_than_its_horizon() -> None:
     world = dream(horizon=2)
     await world.reset(REAL.task)
@@ -72,11 +76,13 @@ async def test_it_is_not_longer_than_its_horizon() -> None:
         await world.step(Click(TITLE))
 
 
+@pytest.mark.slow
 async def test_it_must_be_started() -> None:
     with pytest.raises(WorldError, match="reset"):
         await dream().step(Click(1))
 
 
+@pytest.mark.slow
 async def test_its_evidence_says_that_it_was_imagined_and_may_be_of_failure() -> None:
     world = dream()
     await world.reset(REAL.task)
@@ -91,6 +97,7 @@ async def test_its_evidence_says_that_it_was_imagined_and_may_be_of_failure() ->
     await world.close()
 
 
+@pytest.mark.slow
 async def test_checks_of_what_only_pages_could_tell_abstain_on_a_dream() -> None:
     looked = replace(
         REAL.task,

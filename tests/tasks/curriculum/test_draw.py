@@ -83,6 +83,7 @@ def test_the_longest_unseen_of_the_unsolved_comes_first() -> None:
     assert first.task.name == "hopeless"
 
 
+@pytest.mark.slow
 @given(st.integers(0, 5), st.integers(20, 120))
 @settings(max_examples=25, deadline=None)
 def test_each_unsolved_task_is_seen_again_within_a_few_rounds(seed: int, steps: int) -> None:

@@ -36,6 +36,7 @@ def _of_one_length(courses: list[list[float]]) -> list[list[float]]:
     return [found + [found[-1]] * (most - len(found)) for found in courses]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", [0.6, 0.7])
 def test_a_simulated_learner_reaches_the_same_success_in_fewer_steps(level: float) -> None:
     assert steps_saved(all_within_reach, ROUNDS, 6, level) > 1.2

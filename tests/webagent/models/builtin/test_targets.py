@@ -120,6 +120,7 @@ def test_a_tab_keeps_its_index_in_a_viewport_of_any_size() -> None:
     assert ids is not None and CODEC.decode(ids, prefix, (1280, 720)) == TabFocus(2)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.lists(st.sampled_from(["New", "York", "Rome", ",", "-", "3", *WORDS[:4]]), max_size=9))
 def test_a_text_either_reads_back_or_is_not_said(words: list[str]) -> None:

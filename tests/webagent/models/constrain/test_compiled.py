@@ -28,6 +28,7 @@ def replies(constraint: Constraint, words, count: int = 30, **options) -> list[s
     return [text_of(words, walk(make, rng)) for _ in range(count)]
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.text(min_size=1, max_size=12), min_size=1, max_size=8, unique=True))
 def test_every_reply_is_one_of_the_choices_and_every_choice_can_be_said(choices):

@@ -38,6 +38,7 @@ async def ask(model: LocalModel, request: dict) -> tuple:
     )
 
 
+@pytest.mark.slow
 async def test_32_requests_of_mixed_lengths_get_what_each_gets_alone(make: Make):
     asked = requests(32)
     model = make(generation=Generation(max_rows=24))
