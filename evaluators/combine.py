@@ -10,9 +10,8 @@ from typing import Any
 
 from evaluators.evaluator import Evaluator, FunctionEvaluator, Verdict, evaluator
 from webagent.errors import ModelError
-from webagent.models.metered import Spent
 from webagent.models.model import Capabilities, Completion, Constraint, Message, Model, Tokens
-from webagent.models.price import Prices
+from webagent.models.spending import Prices, Spent
 from webagent.records import Score, Trajectory
 
 __all__ = [

@@ -8,8 +8,7 @@ from typing import Any
 
 from tasks.task import Json
 from webagent.errors import UsageError
-from webagent.models.metered import Ledger, Limits, Spent
-from webagent.models.price import Price, Prices, read_prices
+from webagent.models.spending import Ledger, Price, Prices, SpendingLimits, Spent, read_prices
 from webagent.records import Decision, Trajectory
 from webagent.serialize import from_json, to_json
 from webagent.store import Store
@@ -98,7 +97,7 @@ def open_judging_ledger(store: Store, caps: Caps, prices: Prices) -> Ledger:
 
 def _restore_ledger(store: Store, key: str, caps: Caps, prices: Prices) -> Ledger:
     entries = {(entry.role, entry.model): entry for entry in read_spending(store, key)}
-    ledger = Ledger(Limits(caps.max_cost, caps.max_tokens_total), prices, entries)
+    ledger = Ledger(SpendingLimits(caps.max_cost, caps.max_tokens_total), prices, entries)
 
     def keep(changed: Spent) -> None:
         store.put_state(key, [to_json(entry) for entry in ledger.entries.values()])

@@ -12,7 +12,7 @@ from webagent.models.builtin.targets import ActionGrammar, Codec
 from webagent.policy.remembering import remember_judged
 from webagent.records import Trajectory
 from webagent.training.fit import FitConfig, FitReport, fit
-from webagent.training.rows import Row, avoided_rows, grow_vocabulary, policy_rows
+from webagent.training.rows import TrainingRow, grow_vocabulary, make_avoided_rows, make_policy_rows
 from worldmodel.model import WorldModel
 from worldmodel.transitions import transitions
 from worldmodel.trust import is_held_back
@@ -76,14 +76,14 @@ def train_policy(
     successes = [t for t in learner.experience if learner.succeeded(t)]
     grow_vocabulary(learner.policy.vocabulary, [*learner.demonstrations, *successes])
     grammar = ActionGrammar(Codec(learner.policy.vocabulary))
-    rows = [row for t in learner.demonstrations for row in policy_rows(grammar, t)]
+    rows = [row for t in learner.demonstrations for row in make_policy_rows(grammar, t)]
     for trajectory in successes:
         is_uncertain = learner.rate(trajectory.task.name) < UNCERTAIN
-        rows.extend(policy_rows(grammar, trajectory, imitate_random=is_uncertain))
+        rows.extend(make_policy_rows(grammar, trajectory, imitate_random=is_uncertain))
     for trajectory in learner.experience:
         if not learner.succeeded(trajectory) and trajectory.id in learner.success:
-            rows.extend(avoided_rows(grammar, trajectory, AVOIDANCE))
-    dreamt = [row for t in learner.dreams for row in policy_rows(grammar, t)]
+            rows.extend(make_avoided_rows(grammar, trajectory, AVOIDANCE))
+    dreamt = [row for t in learner.dreams for row in make_policy_rows(grammar, t)]
     rows.extend(capped(dreamt, len(rows), imagined_share, config.seed))
     if not rows:
         return FitReport(0, 0, 0.0, 0.0, passes=0.0, loss=0.0)
@@ -153,7 +153,7 @@ def _trained_on(learner: Learner) -> list[Trajectory]:
     return learner.demonstrations + [t for t in learner.experience if not is_held_back(t)]
 
 
-def capped(dreamt: Sequence[Row], real: int, share: float, seed: int) -> list[Row]:
+def capped(dreamt: Sequence[TrainingRow], real: int, share: float, seed: int) -> list[TrainingRow]:
     """As many imagined rows as make up at most `share` of all rows, drawn at random."""
     most = int(real * share / (1 - share))
     order = np.random.default_rng(seed).permutation(len(dreamt))[:most]

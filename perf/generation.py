@@ -27,9 +27,8 @@ from transformers import LlamaConfig, LlamaForCausalLM
 
 from webagent.models import Tokens
 from webagent.models.local import Generation, LocalModel
-from webagent.models.local.conversation import Conversation
-from webagent.models.local.reading import Reader
-from webagent.models.local.weights import Endings, Weights
+from webagent.models.local.prompts import ChatWriter, PromptReader
+from webagent.models.local.weights import Endings, LoadedWeights
 
 VOCABULARY, CONTEXT, REPLY, STEP_REPLY = 2_000, 4_096, 32, 64
 NONE = Generation(batching=False, shared_prefill=False, prefix_reuse=False, copying=False)
@@ -69,9 +68,11 @@ def network() -> LlamaForCausalLM:
 def local(module: torch.nn.Module, generation: Generation) -> LocalModel:
     """Our loop around the network; no id ends a reply, so that all have the same length."""
     words = Letters()
-    conversation = Conversation(words, "", typed=False, marks=())
-    reader = Reader(module, conversation, None, CONTEXT)
-    return LocalModel(Weights("perf", module, words, reader, Endings(frozenset())), generation)
+    conversation = ChatWriter(words, "", typed=False, marks=())
+    reader = PromptReader(module, conversation, None, CONTEXT)
+    return LocalModel(
+        LoadedWeights("perf", module, words, reader, Endings(frozenset())), generation
+    )
 
 
 def ids(count: int, seed: int) -> tuple[int, ...]:

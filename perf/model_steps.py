@@ -24,8 +24,7 @@ from webagent.models.builtin.targets import ActionGrammar, Codec
 from webagent.records import Provenance, Trajectory
 from webagent.rollout import collect, plan_episodes
 from webagent.training.fit import FitConfig, fit
-from webagent.training.rows import Row as TrainingRow
-from webagent.training.rows import grow_vocabulary, policy_rows
+from webagent.training.rows import TrainingRow, grow_vocabulary, make_policy_rows
 from worldmodel.model import Situation, WorldModel
 from worldmodel.simulate import predict_all
 from worldmodel.transitions import transitions
@@ -112,7 +111,7 @@ def measure(episodes: int) -> list[Row]:
     model = BuiltinModel.create(0)
     grow_vocabulary(model.vocabulary, demonstrations)
     grammar = ActionGrammar(Codec(model.vocabulary))
-    rows = [row for t in demonstrations for row in policy_rows(grammar, t)]
+    rows = [row for t in demonstrations for row in make_policy_rows(grammar, t)]
     measured = [
         ("training, tokens per second", train_ours(model, rows), train_gpt2(model, rows)),
         ("acting, steps per second, 1 at once", act(model, rows, 1), None),

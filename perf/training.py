@@ -28,17 +28,17 @@ from torch import Tensor, nn
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from webagent.training.language.config import TrainConfig
-from webagent.training.language.intake import Unit, pair
 from webagent.training.language.losses import Clipping
-from webagent.training.language.objective import Objective
 from webagent.training.language.objectives import (
     Desirable,
+    Objective,
     PolicyGradient,
     Preference,
     Supervised,
 )
 from webagent.training.language.rows import TokenRow
 from webagent.training.language.trainer import Trainer
+from webagent.training.language.units import TrainingUnit, pair_rows
 
 KINDS = ("sft", "dpo", "kto", "grpo")
 SIZES = (
@@ -114,11 +114,11 @@ def made_rows(sizes: Namespace) -> list[TokenRow]:
     return rows
 
 
-def objective(kind: str, rows: list[TokenRow]) -> tuple[Objective, list[Unit]]:
+def objective(kind: str, rows: list[TokenRow]) -> tuple[Objective, list[TrainingUnit]]:
     """What is minimised, over the rows as it takes them."""
     if kind == "dpo":
-        return Preference(), [pair(a, b) for a, b in zip(rows[1::2], rows[::2], strict=True)]
-    units = [Unit((each,), better=i % 2) for i, each in enumerate(rows)]
+        return Preference(), [pair_rows(a, b) for a, b in zip(rows[1::2], rows[::2], strict=True)]
+    units = [TrainingUnit((each,), better=i % 2) for i, each in enumerate(rows)]
     others: dict[str, Objective] = {
         "sft": Supervised(),
         "kto": Desirable(),

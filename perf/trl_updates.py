@@ -9,9 +9,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from webagent.training.language.intake import Unit
 from webagent.training.language.rows import TokenRow
-from webagent.training.language.selection import mismatched
+from webagent.training.language.selection import mismatch_replies
+from webagent.training.language.units import TrainingUnit
 
 warnings.filterwarnings("ignore", category=FutureWarning)
 logging.getLogger("trl").setLevel(logging.ERROR)
@@ -22,7 +22,7 @@ def theirs(
     policy: nn.Module,
     reference: nn.Module,
     rows: Sequence[TokenRow],
-    units: Sequence[Unit],
+    units: Sequence[TrainingUnit],
     rate: float,
 ) -> tuple[nn.Module, Callable[[], object]]:
     """The model and its update. Raises `ImportError` where TRL is missing."""
@@ -94,7 +94,9 @@ def _split(row: TokenRow) -> tuple[list[int], list[int]]:
     return list(row.ids[:start]), list(row.ids[start:])
 
 
-def _sft(policy: nn.Module, _: nn.Module, rows: Sequence[TokenRow], __: Sequence[Unit]) -> Any:
+def _sft(
+    policy: nn.Module, _: nn.Module, rows: Sequence[TokenRow], __: Sequence[TrainingUnit]
+) -> Any:
     from trl import SFTConfig, SFTTrainer
 
     examples = [
@@ -112,7 +114,7 @@ def _sft(policy: nn.Module, _: nn.Module, rows: Sequence[TokenRow], __: Sequence
 
 
 def _dpo(
-    policy: nn.Module, reference: nn.Module, _: Sequence[TokenRow], units: Sequence[Unit]
+    policy: nn.Module, reference: nn.Module, _: Sequence[TokenRow], units: Sequence[TrainingUnit]
 ) -> Any:
     from trl import DPOConfig, DPOTrainer
 
@@ -131,12 +133,12 @@ def _dpo(
 
 
 def _kto(
-    policy: nn.Module, reference: nn.Module, rows: Sequence[TokenRow], units: Sequence[Unit]
+    policy: nn.Module, reference: nn.Module, rows: Sequence[TokenRow], units: Sequence[TrainingUnit]
 ) -> Any:
     from trl import KTOConfig, KTOTrainer
 
     examples = []
-    for row, stranger, unit in zip(rows, mismatched(rows), units, strict=True):
+    for row, stranger, unit in zip(rows, mismatch_replies(rows), units, strict=True):
         prompt, reply = _split(row)
         example = {"prompt_ids": prompt, "completion_ids": reply, "label": unit.better > 0}
         examples.append(example | {"KL_completion_ids": _split(stranger)[1]})
@@ -150,7 +152,9 @@ def _kto(
     return trainer, lambda: dict(trainer.data_collator(examples))
 
 
-def _grpo(policy: nn.Module, _: nn.Module, rows: Sequence[TokenRow], __: Sequence[Unit]) -> Any:
+def _grpo(
+    policy: nn.Module, _: nn.Module, rows: Sequence[TokenRow], __: Sequence[TrainingUnit]
+) -> Any:
     from trl import GRPOConfig, GRPOTrainer
 
     longest = max(len(_split(row)[1]) for row in rows)

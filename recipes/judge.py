@@ -53,9 +53,8 @@ from loop.judging.specification import (
 )
 from recipes.settings import resolve
 from webagent.errors import SetupError, StoreError
-from webagent.models.metered import Ledger, MeteredModel
 from webagent.models.model import Model
-from webagent.models.price import Prices
+from webagent.models.spending import Ledger, MeteredModel, Prices
 from webagent.records import Trajectory
 from webagent.store import Store
 from webagent.store.store import EpisodeSummary

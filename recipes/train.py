@@ -18,10 +18,10 @@ from webagent.observation import render
 from webagent.records import Trajectory
 
 if TYPE_CHECKING:
-    from webagent.models.local.weights import Weights
-    from webagent.training.language.course import TrainReport
-    from webagent.training.language.intake import Unit
-    from webagent.training.language.objective import Objective
+    from webagent.models.local.weights import LoadedWeights
+    from webagent.training.language.objectives import Objective
+    from webagent.training.language.run import TrainReport
+    from webagent.training.language.units import TrainingUnit
 
 MODEL, FRESH = "model", "fresh"
 """Folders in the training's own: the trained weights, and those that were made from nothing."""
@@ -67,9 +67,9 @@ def main(argv: Sequence[str]) -> CommandResult:
     return CommandResult(Trained(**asdict(report), weights=str(folder)))
 
 
-def _weights(settings: TrainSettings, episodes: Sequence[Trajectory]) -> "Weights":
-    from webagent.models.local.loading import load
-    from webagent.models.local.settings import Source
+def _weights(settings: TrainSettings, episodes: Sequence[Trajectory]) -> "LoadedWeights":
+    from webagent.models.local.loading import load_weights
+    from webagent.models.local.source import ModelSource
 
     name = settings.model
     if not name:
@@ -77,11 +77,12 @@ def _weights(settings: TrainSettings, episodes: Sequence[Trajectory]) -> "Weight
         if not Path(name).is_dir():
             if not episodes:
                 raise SetupError("no episodes whose texts a tokenizer could be made from")
-            from webagent.models.fresh import create
+            from webagent.models.fresh import create_model
 
-            count = create(Path(name), _texts(episodes), settings.shape, seed=settings.train.seed)
+            texts, seed = _texts(episodes), settings.train.seed
+            count = create_model(Path(name), texts, settings.shape, seed=seed)
             print(f"a model of {count:,} parameters was made from nothing in {name}", flush=True)
-    return load(Source(name, dtype="float32"))
+    return load_weights(ModelSource(name, dtype="float32"))
 
 
 def _texts(episodes: Sequence[Trajectory]) -> Iterator[str]:
@@ -94,8 +95,8 @@ def _texts(episodes: Sequence[Trajectory]) -> Iterator[str]:
 
 
 def _units(
-    settings: TrainSettings, asking: Asking, weights: "Weights", lived: Experience
-) -> "list[Unit]":
+    settings: TrainSettings, asking: Asking, weights: "LoadedWeights", lived: Experience
+) -> "list[TrainingUnit]":
     from loop.training.encoding import PromptEncoder, RunImages, build_reading, select_replayed
 
     runs = (*settings.runs, *settings.replay)
@@ -112,10 +113,10 @@ def _units(
 
 
 def _train(
-    settings: TrainSettings, weights: "Weights", units: "Sequence[Unit]"
+    settings: TrainSettings, weights: "LoadedWeights", units: "Sequence[TrainingUnit]"
 ) -> "tuple[TrainReport, Path]":
     from loop.training.encoding import build_reading
-    from webagent.training.language.course import train
+    from webagent.training.language.run import train
     from webagent.training.language.trainer import Trainer
 
     trainer = Trainer(
@@ -155,7 +156,7 @@ def _objective(settings: TrainSettings) -> "Objective":
             return objectives.Supervised()
 
 
-def _offered(settings: TrainSettings, units: "Sequence[Unit]", lived: Experience) -> str:
+def _offered(settings: TrainSettings, units: "Sequence[TrainingUnit]", lived: Experience) -> str:
     tokens = sum(unit.tokens for unit in units)
     said = f"{len(lived.episodes):,} episodes give {len(units):,} units of {tokens:,} tokens"
     if lived.held_out:

@@ -14,7 +14,7 @@ from webagent.models.builtin.network import SLOT_INDEX, collate
 from webagent.models.builtin.prefix import Prefix, encode
 from webagent.models.builtin.targets import Codec
 from webagent.records import Observation, Step
-from webagent.training.rows import Row, row
+from webagent.training.rows import TrainingRow, make_row
 from worldmodel.delta import apply
 from worldmodel.grammar import MAX_DELTA, WorldGrammar
 from worldmodel.transitions import Transition
@@ -63,14 +63,16 @@ class WorldModel:
             situation.action,
         )
 
-    def rows(self, transitions: Iterable[Transition], failure_weight: float = 1.0) -> list[Row]:
+    def rows(
+        self, transitions: Iterable[Transition], failure_weight: float = 1.0
+    ) -> list[TrainingRow]:
         """Training rows; failures may weigh more, since mistaking them is the dearest error."""
         rows = []
         for t in transitions:
             prefix = self.prompt(Situation(t.before, t.steps, t.action))
             targets = self.grammar.encode(t, prefix)
             weight = 1.0 if t.succeeded else failure_weight
-            rows.append(row(self.grammar, prefix, targets, weight=weight, group=t.task))
+            rows.append(make_row(self.grammar, prefix, targets, weight=weight, group=t.task))
         return rows
 
     @torch.inference_mode()

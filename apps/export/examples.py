@@ -14,7 +14,7 @@ from webagent.models import CannedModel, Message
 from webagent.policy.reply import read_reply
 from webagent.records import Decision, Observation, Score, Step, Trajectory
 from webagent.store import EpisodeSummary, ImageFolder, Store, Where
-from webagent.training.language.selection import step_weights
+from webagent.training.language.selection import compute_step_weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,7 +323,7 @@ async def to_try(source: ExampleSource, selection: Selection) -> AsyncIterator[E
 
 
 async def _useful(source: ExampleSource, trajectory: Trajectory) -> AsyncIterator[Example]:
-    for position, weight in enumerate(step_weights(trajectory)):
+    for position, weight in enumerate(compute_step_weights(trajectory)):
         if not weight:
             source.counts["steps without effect, and detours"] += 1
         elif trajectory.steps[position].decision.source == "explore":

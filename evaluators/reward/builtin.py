@@ -21,7 +21,7 @@ from webagent.models.builtin.prefix import Prefix, encode
 from webagent.models.builtin.targets import ActionGrammar, Codec
 from webagent.models.builtin.vocabulary import START, Vocabulary
 from webagent.records import Ending, Node, Observation, Step, Trajectory
-from webagent.training.rows import Row, row
+from webagent.training.rows import TrainingRow, make_row
 
 SURPRISES = 2
 """How many numbers say how unlike the actor's own the actions were."""
@@ -64,7 +64,7 @@ def measure_surprise(
     """(N, 2) log-probabilities that the actor would have done what was done: of the last action,
     and of the least likely one among the last ten."""
     grammar = ActionGrammar(Codec(actor.vocabulary))
-    told: list[tuple[int, int, Row | None]] = []
+    told: list[tuple[int, int, TrainingRow | None]] = []
     for number, trajectory in enumerate(trajectories):
         count = len(trajectory.steps)
         for index in range(max(0, count - _LATEST), count):
@@ -80,15 +80,15 @@ def measure_surprise(
     return found
 
 
-def _row(grammar: ActionGrammar, trajectory: Trajectory, index: int) -> Row | None:
+def _row(grammar: ActionGrammar, trajectory: Trajectory, index: int) -> TrainingRow | None:
     step = trajectory.steps[index]
     prefix = encode(grammar.vocabulary, "policy", step.observation, trajectory.steps[:index])
     targets = grammar.codec.encode(step.decision.action, prefix, trajectory.task.viewport)
-    return row(grammar, prefix, targets) if targets else None
+    return make_row(grammar, prefix, targets) if targets else None
 
 
 @torch.inference_mode()
-def _log_probs(actor: BuiltinModel, rows: Sequence[Row]) -> list[float]:
+def _log_probs(actor: BuiltinModel, rows: Sequence[TrainingRow]) -> list[float]:
     """Of each row's whole target, natural logarithm."""
     network = actor.network
     network.train(False)
@@ -291,21 +291,21 @@ class RewardModel:
         success: Mapping[str, float | None],
         negatives: int = 2,
         seed: int = 0,
-    ) -> list[Row]:
+    ) -> list[TrainingRow]:
         """Training rows: labelled real episodes, and for each success as many failures made of it.
 
         Words for what accounts say of episodes are added to the vocabulary.
         """
         return self.taught(build_examples(trajectories, success, negatives, seed))
 
-    def taught(self, chosen: Iterable[TrainingExample]) -> list[Row]:
+    def taught(self, chosen: Iterable[TrainingExample]) -> list[TrainingRow]:
         """The rows of lessons, every task its own group."""
         self.model.vocabulary.grow([KINDS], at_least=1)
         return [self._row(lesson.trajectory, lesson.success) for lesson in chosen]
 
-    def _row(self, trajectory: Trajectory, success: bool) -> Row:
+    def _row(self, trajectory: Trajectory, success: bool) -> TrainingRow:
         targets = [self.grammar.verdict(success)]
-        return row(self.grammar, self.prompt(trajectory), targets, group=trajectory.task.name)
+        return make_row(self.grammar, self.prompt(trajectory), targets, group=trajectory.task.name)
 
     def probabilities(self, trajectories: Sequence[Trajectory]) -> list[float]:
         """P(success) of each trajectory; 0 for one without steps."""

@@ -13,8 +13,8 @@ from webagent.errors import ModelError, SetupError
 from webagent.models.model import Constraint, Message, Model
 from webagent.models.prompt import Prompt, fence, load_prompt
 from webagent.records import Observation, Trajectory
-from webagent.training.language.rows import Encoded, TokenRow, encoded_row
-from webagent.training.language.texts import NO, YES, page_text, told
+from webagent.training.language.rows import Encoded, TokenRow, make_encoded_row
+from webagent.training.language.texts import NO, YES, format_turns, page_text
 from webagent.training.rows import observation_after
 
 PROMPT = Path(__file__).parent / "prompts" / "reward.md"
@@ -57,7 +57,7 @@ class RewardQuestions:
         user = self.prompt.fill(
             "outcome",
             goal=_goal(trajectory),
-            turns=told(trajectory) or "Nothing was done.",
+            turns=format_turns(trajectory) or "Nothing was done.",
             ending=trajectory.ending.value if trajectory.ending else "it is still under way",
             answer=_answer(trajectory),
             page=_page(_telling(trajectory)),
@@ -73,7 +73,7 @@ class RewardQuestions:
         user = self.prompt.fill(
             "step",
             goal=_goal(trajectory),
-            turns=told(before) or "Nothing.",
+            turns=format_turns(before) or "Nothing.",
             page=_page(step.observation),
             action=format_action(step.decision.action),
             after=_page(after),
@@ -199,7 +199,7 @@ def _row(
     encoded = write(messages, YES if is_yes else NO)
     images = tuple(keep(image) for m in messages for image in m.images) if keep else ()
     return replace(
-        encoded_row(replace(encoded, images=images), step=step),
+        make_encoded_row(replace(encoded, images=images), step=step),
         imagined=trajectory.provenance.imagined,
         group=f"{trajectory.task.id}:{trajectory.task.seed}",
         episode=trajectory.id,

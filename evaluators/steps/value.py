@@ -85,7 +85,7 @@ async def _asked(value: Value, trajectory: Trajectory, name: str) -> float | Non
 def _step(before: float | None, after: float | None, matters: float) -> JudgedStep:
     if before is None or after is None:
         return JudgedStep(reason="the value is not known on both sides of it")
-    from webagent.training.language.advantages import contributions  # loads torch
+    from webagent.training.language.selection import contributions  # loads torch
 
     [made] = contributions((before, after))
     reason = f"success became {'more' if made > 0 else 'less'} likely" if made else "no difference"

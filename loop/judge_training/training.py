@@ -16,7 +16,7 @@ from webagent.models.builtin.model import BuiltinModel
 from webagent.models.builtin.targets import ActionGrammar, Codec
 from webagent.records import Ending
 from webagent.training.fit import FitConfig, FitReport, fit
-from webagent.training.rows import grow_vocabulary, policy_rows
+from webagent.training.rows import grow_vocabulary, make_policy_rows
 
 Say = Callable[[str, float, float], None]
 """Told the stage, how far it is and the loss."""
@@ -65,7 +65,7 @@ def _train_member(
     reports = []
     if settings.acting_tokens:
         grammar = ActionGrammar(Codec(model.vocabulary))
-        rows = [row for e in taught if e.success for row in policy_rows(grammar, e.trajectory)]
+        rows = [row for e in taught if e.success for row in make_policy_rows(grammar, e.trajectory)]
         config = FitConfig(
             tokens=settings.acting_tokens, learning_rate=settings.learning_rate, seed=seed
         )

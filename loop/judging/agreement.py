@@ -29,7 +29,7 @@ from evaluators.combine import EvaluatorTally, MemberTally
 from evaluators.labels import Label
 from evaluators.statistics import Interval
 from webagent.errors import SetupError
-from webagent.models.price import Prices
+from webagent.models.spending import Prices
 from webagent.store import Store
 from webagent.store.store import EpisodeSummary
 

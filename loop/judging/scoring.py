@@ -11,7 +11,7 @@ from evaluators.evaluator import FunctionEvaluator
 from loop.console.progress import EpisodeCounter
 from loop.judging.specification import name_evaluator
 from webagent.errors import ModelError
-from webagent.models.metered import Ledger
+from webagent.models.spending import Ledger
 from webagent.records import Trajectory
 from webagent.store import Store
 

@@ -18,7 +18,7 @@ from loop.measurement.scoring import EpisodeScorer, open_scorer
 from loop.measurement.selection import TaskSelection
 from loop.measurement.settings import BenchmarkConfig, arm_of, contestant, judge_of, judging
 from loop.measurement.worlds import WorldFactory, open_worlds
-from webagent.models.metered import Ledger, MeteredModel
+from webagent.models.spending import Ledger, MeteredModel
 from webagent.policy.policy import Policy
 from webagent.records import Step, Trajectory
 from webagent.rollout import PlannedEpisode, Recorder, collect

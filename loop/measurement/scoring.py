@@ -12,7 +12,7 @@ from loop.folder import JUDGE
 from loop.judging.specification import EvaluatorBuilder, EvaluatorSpec
 from loop.policies import NamedPolicy
 from tasks.task import Task
-from webagent.models.metered import Ledger, MeteredModel
+from webagent.models.spending import Ledger, MeteredModel
 from webagent.records import Trajectory
 from webagent.store import Store
 

@@ -23,7 +23,7 @@ from loop.proposers.sources import ASKING, Material, Proposed
 from tasks.proposal import Proposal
 from tasks.task import Task
 from webagent.errors import UsageError
-from webagent.models.metered import Ledger, MeteredModel
+from webagent.models.spending import Ledger, MeteredModel
 from webagent.records import Provenance
 from webagent.store import Store
 

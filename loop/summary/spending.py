@@ -5,8 +5,7 @@ from collections.abc import Iterable, Mapping
 from loop.costs import read_spending, read_stop_reason, read_stored_prices
 from loop.summary.context import PHASE, RECORDING
 from loop.summary.schema import CostAmount, ModelSpending, SpentRow
-from webagent.models.metered import Spent
-from webagent.models.price import Prices
+from webagent.models.spending import Prices, Spent
 from webagent.store import Store, Where
 
 

@@ -11,17 +11,17 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from webagent.agent.asking import Asking
-from webagent.models.constrain import Masks, replay
-from webagent.models.local.weights import Weights
+from webagent.models.constrain import Masks, replay_masks
+from webagent.models.local.weights import LoadedWeights
 from webagent.models.model import Message
+from webagent.policy.prompting.messages import format_reply
 from webagent.records import Trajectory
 from webagent.store import ImageFolder
-from webagent.training.language.intake import Unit
-from webagent.training.language.likelihood import Reading, log_probs
+from webagent.training.language.likelihood import ForwardOptions, compute_log_probs
 from webagent.training.language.packing import Packing
 from webagent.training.language.rows import Encoded
-from webagent.training.language.selection import within_perplexity
-from webagent.training.language.texts import reply_text
+from webagent.training.language.selection import select_by_perplexity
+from webagent.training.language.units import TrainingUnit
 
 
 class RunImages:
@@ -46,14 +46,14 @@ _MASKED_REPLIES = 4096
 """Replies whose masks are kept from one epoch to the next."""
 
 
-def build_reading(weights: Weights, runs: Sequence[Path]) -> Reading:
+def build_reading(weights: LoadedWeights, runs: Sequence[Path]) -> ForwardOptions:
     """What the model needs beside rows of these runs to read them."""
     images = RunImages(runs)
 
     @lru_cache(maxsize=_MASKED_REPLIES)
     def packed(allowed: str, ids: tuple[int, ...]) -> Masks:
         ends = tuple(sorted(weights.endings.stop))
-        return replay(allowed, ids, weights.tokenizer, width=weights.width, ends=ends)
+        return replay_masks(allowed, ids, weights.tokenizer, width=weights.width, ends=ends)
 
     def masks(allowed: str, ids: Sequence[int]) -> NDArray[np.bool_]:
         return packed(allowed, tuple(ids)).unpacked()
@@ -61,24 +61,28 @@ def build_reading(weights: Weights, runs: Sequence[Path]) -> Reading:
     def pictures(references: Sequence[str]) -> Mapping[str, Tensor]:
         return weights.reader.pixels([images.get(reference) for reference in references])
 
-    return Reading(masks=masks, pictures=pictures, never=weights.endings.never)
+    return ForwardOptions(masks=masks, pictures=pictures, never=weights.endings.never)
 
 
 def select_replayed(
-    units: Sequence[Unit], weights: Weights, how: Reading, low: float, high: float
-) -> list[Unit]:
+    units: Sequence[TrainingUnit],
+    weights: LoadedWeights,
+    how: ForwardOptions,
+    low: float,
+    high: float,
+) -> list[TrainingUnit]:
     """Units of one row each whose replies the model now finds neither certain nor strange."""
     rows = [row for unit in units for row in unit.rows]
     with torch.no_grad():
-        found = log_probs(weights.module, rows, Packing(), how)
+        found = compute_log_probs(weights.module, rows, Packing(), how)
     values = [each.tolist() for each in found]
-    return [Unit((row,)) for row in within_perplexity(rows, values, low, high)]
+    return [TrainingUnit((row,)) for row in select_by_perplexity(rows, values, low, high)]
 
 
 class PromptEncoder:
     """Writes prompts as the loaded model reads them when it acts, image places included."""
 
-    def __init__(self, weights: Weights, asking: Asking, images: RunImages) -> None:
+    def __init__(self, weights: LoadedWeights, asking: Asking, images: RunImages) -> None:
         """`images` holds the screenshots, for a model that is shown them."""
         from webagent.models.local.model import LocalModel
 
@@ -97,7 +101,7 @@ class PromptEncoder:
         step = trajectory.steps[index]
         before = replace(trajectory, steps=trajectory.steps[:index], last=None, ending=None)
         brief = self._policy.brief(before, step.observation)
-        encoded = self.write(brief.messages, reply_text(step.decision))
+        encoded = self.write(brief.messages, format_reply(step.decision))
         return replace(encoded, images=brief.images)
 
     @property

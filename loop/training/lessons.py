@@ -19,17 +19,24 @@ from tasks.suite import split_of
 from webagent.errors import SetupError
 from webagent.records import Trajectory
 from webagent.store import Store
-from webagent.training.language.advantages import (
-    critic_advantages,
-    group_advantages,
-    step_advantages,
-    step_group_advantages,
+from webagent.training.language.rows import (
+    Encode,
+    TokenRow,
+    add_advantages,
+    make_step_rows,
+    merge_rows,
 )
-from webagent.training.language.intake import Unit, pair
-from webagent.training.language.merge import merge
-from webagent.training.language.rows import Encode, TokenRow, step_rows, with_advantages
-from webagent.training.language.selection import episode_pairs, step_weights, successes
-from webagent.training.language.texts import Write, reward_rows, world_rows
+from webagent.training.language.selection import (
+    compute_critic_advantages,
+    compute_group_advantages,
+    compute_step_advantages,
+    compute_step_group_advantages,
+    compute_step_weights,
+    pair_episodes,
+    select_successes,
+)
+from webagent.training.language.texts import Write, make_reward_rows, make_world_rows
+from webagent.training.language.units import TrainingUnit, pair_rows
 
 Scores = Mapping[str, float]
 """By episode id; an episode that no evaluator could score is not among them."""
@@ -44,7 +51,7 @@ def build_units(
     write: Write,
     encode: Encode,
     judged: Judgements | None = None,
-) -> list[Unit]:
+) -> list[TrainingUnit]:
     """The units for the role and the objective.
 
     `write` puts messages and a reply into the model's ids, `encode` a step that no model sampled.
@@ -53,10 +60,11 @@ def build_units(
     """
     scored = [episode for episode in episodes if episode.id in scores]
     if settings.role == "world":
-        units = [Unit((row,)) for one in episodes for row in world_rows(one, write)]
+        units = [TrainingUnit((row,)) for one in episodes for row in make_world_rows(one, write)]
     elif settings.role == "reward":
-        rows = (row for one in scored for row in reward_rows(one, scores[one.id] >= 0.5, write))
-        units = [Unit((row,)) for row in rows]
+        goods = ((one, scores[one.id] >= 0.5) for one in scored)
+        rows = (row for one, is_good in goods for row in make_reward_rows(one, is_good, write))
+        units = [TrainingUnit((row,)) for row in rows]
     else:
         units = _policy_units(settings, scored, scores, encode, judged)
     if not units:
@@ -70,20 +78,21 @@ def _policy_units(
     scores: Scores,
     encode: Encode,
     judged: Judgements | None,
-) -> list[Unit]:
+) -> list[TrainingUnit]:
     if judged and settings.objective in ("grpo", "gspo"):
         rewards = {
             one.id: reward_steps(_find_judgement(one, judged), scores[one.id])
             for one in episodes
             if one.steps
         }
-        return _advantage_units(episodes, step_advantages(rewards, _group_by_seed(episodes)))
+        advantages = compute_step_advantages(rewards, _group_by_seed(episodes))
+        return _advantage_units(episodes, advantages)
     if settings.objective == "sft":
         labels = {name: label_steps(one) for name, one in (judged or {}).items()}
         return [
-            Unit((row,))
-            for one in successes(episodes, scores, most=settings.most or None)
-            for row in _encode_rows(one, encode, step_weights(one, labels.get(one.id)))
+            TrainingUnit((row,))
+            for one in select_successes(episodes, scores, most=settings.most or None)
+            for row in _encode_rows(one, encode, compute_step_weights(one, labels.get(one.id)))
         ]
     return _POLICY[settings.objective](settings, episodes, scores, encode)
 
@@ -98,20 +107,20 @@ def _find_judgement(episode: Trajectory, judged: Judgements) -> StepJudgement:
 
 def _pair_units(
     settings: TrainSettings, episodes: Sequence[Trajectory], scores: Scores, encode: Encode
-) -> list[Unit]:
+) -> list[TrainingUnit]:
     """A success beside a failure at the same task and seed."""
     by_id = {one.id: one for one in episodes}
-    pairs = episode_pairs(scores, _group_by_seed(episodes), most=settings.most or None)
+    pairs = pair_episodes(scores, _group_by_seed(episodes), most=settings.most or None)
     sides = ((_encode_rows(by_id[a], encode), _encode_rows(by_id[b], encode)) for a, b in pairs)
-    return [pair(better, worse) for better, worse in sides if better and worse]
+    return [pair_rows(better, worse) for better, worse in sides if better and worse]
 
 
 def _value_units(
     settings: TrainSettings, episodes: Sequence[Trajectory], scores: Scores, encode: Encode
-) -> list[Unit]:
+) -> list[TrainingUnit]:
     """Each step as good or as bad as its episode."""
     return [
-        Unit((row,), better=int(scores[one.id] >= 0.5))
+        TrainingUnit((row,), better=int(scores[one.id] >= 0.5))
         for one in episodes
         for row in _encode_rows(one, encode, merged=False)
     ]
@@ -119,13 +128,13 @@ def _value_units(
 
 def _regress_units(
     settings: TrainSettings, episodes: Sequence[Trajectory], scores: Scores, encode: Encode
-) -> list[Unit]:
+) -> list[TrainingUnit]:
     """WebRL's advantages, the share of a task's episodes that succeed in place of a critic."""
     by_task: defaultdict[str, list[float]] = defaultdict(list)
     for one in episodes:
         by_task[one.task.name].append(scores[one.id])
     advantages = {
-        one.id: critic_advantages(
+        one.id: compute_critic_advantages(
             [fmean(by_task[one.task.name])] * len(one.steps), scores[one.id], next_step=0.0
         )
         for one in episodes
@@ -135,13 +144,13 @@ def _regress_units(
 
 def _group_units(
     settings: TrainSettings, episodes: Sequence[Trajectory], scores: Scores, encode: Encode
-) -> list[Unit]:
+) -> list[TrainingUnit]:
     """Advantages within groups of episodes at one task and seed; groups without any are dropped."""
     rewards = {one.id: scores[one.id] for one in episodes}
-    found = group_advantages(rewards, _group_by_seed(episodes))
+    found = compute_group_advantages(rewards, _group_by_seed(episodes))
     if not settings.step_groups:
         return _advantage_units(episodes, found)
-    steps = step_group_advantages(episodes, rewards)
+    steps = compute_step_group_advantages(episodes, rewards)
     both = {
         name: [value + settings.step_groups * step for step in steps[name]]
         for name, value in found.items()
@@ -160,15 +169,15 @@ _POLICY = {
 
 def _advantage_units(
     episodes: Iterable[Trajectory], advantages: Mapping[str, float | Sequence[float]]
-) -> list[Unit]:
+) -> list[TrainingUnit]:
     """Sampled steps with their advantages; demonstrated ones have no behaviour to compare with."""
     rows = (row for one in episodes if one.id in advantages for row in _sampled_rows(one))
-    return [Unit((row,)) for row in merge(with_advantages(rows, advantages))]
+    return [TrainingUnit((row,)) for row in merge_rows(add_advantages(rows, advantages))]
 
 
 def _sampled_rows(episode: Trajectory) -> list[TokenRow]:
     given = [float(bool(step.decision.sampled_ids)) for step in episode.steps]
-    return [row for row in step_rows(episode, weights=given) if row.has_behaviour]
+    return [row for row in make_step_rows(episode, weights=given) if row.has_behaviour]
 
 
 def _encode_rows(
@@ -178,8 +187,8 @@ def _encode_rows(
     *,
     merged: bool = True,
 ) -> list[TokenRow]:
-    rows = step_rows(episode, weights=weights, encode=encode)
-    return merge(rows) if merged else rows
+    rows = make_step_rows(episode, weights=weights, encode=encode)
+    return merge_rows(rows) if merged else rows
 
 
 def _group_by_seed(episodes: Iterable[Trajectory]) -> dict[str, str]:

@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 from webagent.action import ESSENTIAL
 from webagent.errors import SetupError, UsageError
-from webagent.models.fresh import Shape
+from webagent.models.fresh import ModelShape
 from webagent.policy.prompting import Prompting
 from webagent.training.language.config import LoraSettings, TrainConfig
 
@@ -64,7 +64,7 @@ class TrainSettings:
     """In which form the policy is shown pages, as for `webagent benchmark`."""
     prompting: Prompting = field(default_factory=Prompting)
     """How the policy is asked, a switch for each part; acting asks in the same way."""
-    shape: Shape = field(default_factory=Shape)
+    shape: ModelShape = field(default_factory=ModelShape)
     """Of a model that is made from nothing."""
     lora: int = 0
     """Rank of the LoRA adapter that is trained in place of the weights; 0 for the weights."""

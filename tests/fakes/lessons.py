@@ -14,7 +14,7 @@ from webagent.models.builtin.network import PrefixLMConfig
 from webagent.models.builtin.targets import ActionGrammar, Codec
 from webagent.records import Decision, Ending, Node, Observation, Provenance, Step, Trajectory
 from webagent.training.fit import FitConfig, fit
-from webagent.training.rows import grow_vocabulary, policy_rows
+from webagent.training.rows import grow_vocabulary, make_policy_rows
 
 torch.set_num_threads(1)  # others use the machine too, and one thread gives the same sums always
 
@@ -89,6 +89,6 @@ def trained() -> BuiltinModel:
     episodes = demonstrations(400)
     model = untrained(episodes)
     grammar = ActionGrammar(Codec(model.vocabulary))
-    rows = [row for each in episodes for row in policy_rows(grammar, each)]
+    rows = [row for each in episodes for row in make_policy_rows(grammar, each)]
     fit(model.network, rows, FitConfig(tokens=120_000, learning_rate=3e-3, batch_tokens=800))
     return model

@@ -26,9 +26,8 @@ from perf.fakes.run import episode
 from perf.fakes.world import FakeWorld, fake_plan
 from recipes import cli
 from webagent.action import format_action
-from webagent.models.metered import Ledger, MeteredModel, Spent
 from webagent.models.model import Capabilities, Completion, Reply
-from webagent.models.price import Price, Prices
+from webagent.models.spending import Ledger, MeteredModel, Price, Prices, Spent
 from webagent.policy.language import LanguagePolicy
 from webagent.records import Decision, Observation, Provenance, Trajectory
 from webagent.rollout import collect, plan_episodes

@@ -10,9 +10,8 @@ from typing import TypeAlias, cast
 from webagent.agent.asking import Asking
 from webagent.errors import SetupError, UsageError
 from webagent.models.endpoint import Endpoint, EndpointModel
-from webagent.models.metered import Ledger, MeteredModel
 from webagent.models.model import Model
-from webagent.models.price import Prices
+from webagent.models.spending import Ledger, MeteredModel, Prices
 from webagent.policy.policy import Knowledge, Policy
 from webagent.store.images import ImageStore
 

@@ -27,8 +27,7 @@ from webagent.agent.result import Cost, Result
 from webagent.agent.stop import Stop
 from webagent.errors import UsageError
 from webagent.guard import Approve, Guard, GuardPolicy
-from webagent.models.metered import Ledger, Limits
-from webagent.models.price import Prices, read_prices
+from webagent.models.spending import Ledger, Prices, SpendingLimits, read_prices
 from webagent.policy.policy import Knowledge, Policy
 from webagent.records import Provenance
 from webagent.rollout.episode import run_episode
@@ -50,7 +49,7 @@ Between: TypeAlias = "Callable[[Policy, BrowserWorld, Stop], tuple[Policy, World
 class TaskTerms:
     """What holds for every task of an agent."""
 
-    limits: Limits
+    limits: SpendingLimits
     prices: Prices
     seconds: float | None
     store: Store | None
@@ -297,7 +296,7 @@ class Agent:
 
     def _terms(self) -> TaskTerms:
         return TaskTerms(
-            Limits(self.max_cost, self.max_tokens_total),
+            SpendingLimits(self.max_cost, self.max_tokens_total),
             self._prices(),
             None if self.max_minutes is None else 60 * self.max_minutes,
             self.store,

@@ -16,7 +16,7 @@ from webagent.errors import (
     WebAgentError,
     WorldError,
 )
-from webagent.models.metered import Ledger
+from webagent.models.spending import Ledger
 from webagent.records import Ending, Step, Trajectory
 
 _RAISED: Mapping[Ending, type[WebAgentError]] = {

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, contextmanager
 from typing import TypeVar
 
 from webagent.errors import StoppedError
-from webagent.models.metered import Ledger
+from webagent.models.spending import Ledger
 
 Result = TypeVar("Result")
 _LOOK_SECONDS = 0.2

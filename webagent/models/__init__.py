@@ -9,7 +9,6 @@ from webagent.models.endpoint import (
     load_endpoint,
     read_endpoint,
 )
-from webagent.models.metered import Ledger, Limits, MeteredModel, Spent
 from webagent.models.model import (
     Capabilities,
     Completion,
@@ -20,8 +19,16 @@ from webagent.models.model import (
     Tokens,
     require_token_ids,
 )
-from webagent.models.price import Price, Prices, read_prices
 from webagent.models.prompt import Prompt, fence, load_prompt
+from webagent.models.spending import (
+    Ledger,
+    MeteredModel,
+    Price,
+    Prices,
+    SpendingLimits,
+    Spent,
+    read_prices,
+)
 
 __all__ = [
     "SERVERS",
@@ -32,7 +39,6 @@ __all__ = [
     "Endpoint",
     "EndpointModel",
     "Ledger",
-    "Limits",
     "Message",
     "MeteredModel",
     "Model",
@@ -41,6 +47,7 @@ __all__ = [
     "Prompt",
     "Reply",
     "Server",
+    "SpendingLimits",
     "Spent",
     "Tokens",
     "fence",

@@ -16,7 +16,7 @@ from webagent.models.model import (
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class CannedRequest:
     """One call of `complete`, as it was made."""
 
     messages: tuple[Message, ...]
@@ -44,7 +44,7 @@ class CannedModel:
         """Looks at images and holds to constraints unless `capabilities` say otherwise."""
         self.name = name
         self.capabilities = capabilities or Capabilities(images=True, constraints=True)
-        self.requests: list[Request] = []
+        self.requests: list[CannedRequest] = []
         self._replies = list(replies)
 
     async def complete(
@@ -57,12 +57,12 @@ class CannedModel:
         max_tokens: int = 1024,
         constraint: Constraint | None = None,
     ) -> Completion:
-        """The next n replies of the list, as they are, whatever the constraint.
+        """Return the next n replies of the list, as they are, whatever the constraint.
 
         Raises `ModelError` when there are not so many, `SetupError` for a prompt of ids.
         """
         messages = require_messages(prompt, self.name)
-        request = Request(messages, n, temperature, seed, max_tokens, constraint)
+        request = CannedRequest(messages, n, temperature, seed, max_tokens, constraint)
         self.requests.append(request)
         replies = tuple(self._next() for _ in range(n))
         usage = {

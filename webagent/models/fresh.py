@@ -19,7 +19,7 @@ _CHAT_TEMPLATE = (
 
 
 @dataclass(frozen=True)
-class Shape:
+class ModelShape:
     """How large a model is to be made; the defaults give about 3.6 million parameters."""
 
     vocabulary: int = 2_000
@@ -34,14 +34,16 @@ class Shape:
     """The most ids that a prompt and its reply may have together."""
 
 
-def create(folder: Path, texts: Iterable[str], shape: Shape | None = None, *, seed: int = 0) -> int:
+def create_model(
+    folder: Path, texts: Iterable[str], shape: ModelShape | None = None, *, seed: int = 0
+) -> int:
     """Save a Llama of this shape with its tokenizer, which loads through the Auto classes.
 
     The tokenizer is a byte-level BPE (Sennrich et al. 2016, arXiv 1508.07909) that spells every
     text; the same texts, shape and seed give the same model. Returns the number of parameters.
     Raises `SetupError` for a folder that holds something, or a shape that cannot be.
     """
-    shape = shape or Shape()
+    shape = shape or ModelShape()
     if folder.is_dir() and any(folder.iterdir()):
         raise SetupError(f"{folder} holds something already; name a new folder")
     if shape.width % (2 * shape.heads):

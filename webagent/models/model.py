@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from webagent.errors import ModelError, SetupError
 
+Role: TypeAlias = Literal["system", "user", "assistant"]
+
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
@@ -29,13 +31,13 @@ class Constraint:
             raise ValueError("a constraint is a list of choices or a grammar, one of the two")
 
     def dumps(self) -> str:
-        """One line of JSON; the same constraint gives the same text."""
+        """Return one line of JSON; the same constraint gives the same text."""
         value = {"choices": self.choices} if self.choices else {"grammar": self.grammar}
         return json.dumps(value, ensure_ascii=False)
 
     @classmethod
     def loads(cls, text: str) -> "Constraint":
-        """What `dumps` wrote. Raises `ModelError` for anything else."""
+        """Return what `dumps` wrote. Raises `ModelError` for anything else."""
         try:
             value = json.loads(text)
             return cls(tuple(value.get("choices", ())), value.get("grammar", ""))
@@ -47,7 +49,8 @@ class Matcher(Protocol):
     """Follows one reply under a constraint, id by id."""
 
     def mask(self) -> NDArray[np.bool_]:
-        """Which ids may come next, (vocabulary,); the one that ends the reply where it may end."""
+        """Return which ids may come next, (vocabulary,); the one that ends the reply where it may
+        end."""
         ...
 
     def accept(self, token: int) -> None:
@@ -58,9 +61,6 @@ class Matcher(Protocol):
     def is_complete(self) -> bool:
         """Whether the reply has ended."""
         ...
-
-
-Role: TypeAlias = Literal["system", "user", "assistant"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ class Model(Protocol):
         max_tokens: int = 1024,
         constraint: Constraint | None = None,
     ) -> Completion:
-        """Exactly n replies, each within `max_tokens` and the constraint.
+        """Return exactly n replies, each within `max_tokens` and the constraint.
 
         Raises `ModelError` when the backend failed for good, `SetupError` when it is asked for
         what its capabilities do not name.
@@ -163,7 +163,8 @@ class Model(Protocol):
 
 
 def require_messages(prompt: Sequence[Message] | Tokens, name: str) -> tuple[Message, ...]:
-    """The prompt of a backend that reads messages only. Raises `SetupError` for one of ids."""
+    """Return the prompt of a backend that reads messages only. Raises `SetupError` for one of
+    ids."""
     if isinstance(prompt, Tokens):
         raise SetupError(
             f"{name} reads messages, not token ids; a prompt of ids needs a model whose"

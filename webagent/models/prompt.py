@@ -15,6 +15,9 @@ _SECTION = re.compile(r"^# +(\w+) *$", re.MULTILINE)
 _SLOT = re.compile(r"\{\{(\w+)\}\}")
 
 
+_CHARACTERS_PER_TOKEN = 3.5
+
+
 @dataclass(frozen=True, slots=True)
 class Prompt:
     """The texts of one role."""
@@ -25,7 +28,8 @@ class Prompt:
     """First 16 hex digits of the SHA-256 of the file, slots unfilled."""
 
     def fill(self, section: str, **slots: str) -> str:
-        """The section with each slot replaced once; what is put in is never searched for slots.
+        """Return the section with each slot replaced once; what is put in is never searched for
+        slots.
 
         Raises `SetupError` when the section is missing or its slots and the ones given differ.
         """
@@ -70,15 +74,12 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-_CHARACTERS_PER_TOKEN = 3.5
-
-
 def shorten(text: str, limit: int = 400) -> str:
-    """The text on one line, cut where it is longer than so many characters."""
+    """Return the text on one line, cut where it is longer than so many characters."""
     flat = " ".join(text.split())
     return flat if len(flat) <= limit else flat[: limit - 1] + "…"
 
 
 def estimate_tokens(text: str) -> int:
-    """An estimate: one for every 3.5 characters."""
+    """Return an estimate: one for every 3.5 characters."""
     return int(len(text) / _CHARACTERS_PER_TOKEN) + 1

@@ -1,5 +1,11 @@
 """How stored steps become rows, and rows become weights."""
 
-from webagent.training.rows import Row, avoided_rows, grow_vocabulary, policy_rows, row
+from webagent.training.rows import (
+    TrainingRow,
+    grow_vocabulary,
+    make_avoided_rows,
+    make_policy_rows,
+    make_row,
+)
 
-__all__ = ["Row", "avoided_rows", "grow_vocabulary", "policy_rows", "row"]
+__all__ = ["TrainingRow", "grow_vocabulary", "make_avoided_rows", "make_policy_rows", "make_row"]

@@ -14,7 +14,7 @@ from torch.nn import functional as F
 
 from webagent.models.builtin.layout import LINES, PromptField
 from webagent.models.builtin.network import Batch, PrefixLM, collate
-from webagent.training.rows import Row
+from webagent.training.rows import TrainingRow
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class FitReport:
 
 def fit(
     network: PrefixLM,
-    rows: Sequence[Row],
+    rows: Sequence[TrainingRow],
     config: FitConfig,
     progress: Callable[[float, float], None] = lambda fraction, loss: None,
 ) -> FitReport:
@@ -116,7 +116,7 @@ def _schedule(fraction: float) -> float:
 
 
 def _averaged(network: PrefixLM, average: dict[str, Tensor] | None) -> dict[str, Tensor]:
-    """Exponential average of the weights with a horizon of about 50 updates."""
+    """Return exponential average of the weights with a horizon of about 50 updates."""
     now = network.state_dict()
     if average is None:
         return {name: value.detach().clone() for name, value in now.items()}
@@ -126,16 +126,16 @@ def _averaged(network: PrefixLM, average: dict[str, Tensor] | None) -> dict[str,
 
 
 def _batches(
-    rows: Sequence[Row], config: FitConfig, rng: np.random.Generator
-) -> Iterator[list[Row]]:
-    """Endless batches of rows of like length, from one drawing of the rows after another."""
+    rows: Sequence[TrainingRow], config: FitConfig, rng: np.random.Generator
+) -> Iterator[list[TrainingRow]]:
+    """Yield endless batches of rows of like length, from one drawing of the rows after another."""
     groups = _groups(rows, config.balance)
     while True:
         order = _drawing(groups, rng)
         pools = [order[i : i + 512] for i in range(0, len(order), 512)]
-        batches: list[list[Row]] = []
+        batches: list[list[TrainingRow]] = []
         for pool in pools:
-            group: list[Row] = []
+            group: list[TrainingRow] = []
             for index in sorted(pool, key=lambda i: len(rows[i].prefix)):
                 row = rows[index]
                 if group and (len(group) + 1) * row.tokens > config.batch_tokens:
@@ -147,7 +147,7 @@ def _batches(
             yield batches[i]
 
 
-def _groups(rows: Sequence[Row], balance: bool) -> list[NDArray[np.int64]]:
+def _groups(rows: Sequence[TrainingRow], balance: bool) -> list[NDArray[np.int64]]:
     found: defaultdict[str, list[int]] = defaultdict(list)
     for i, row in enumerate(rows):
         found[row.group if balance else ""].append(i)
@@ -155,7 +155,8 @@ def _groups(rows: Sequence[Row], balance: bool) -> list[NDArray[np.int64]]:
 
 
 def _drawing(groups: Sequence[NDArray[np.int64]], rng: np.random.Generator) -> list[int]:
-    """Equally many rows of each group in random order: of large ones a part, small ones again."""
+    """Return equally many rows of each group in random order: of large ones a part, small ones
+    again."""
     size = max(1, round(sum(map(len, groups)) / len(groups)))
     drawn: list[int] = []
     for group in groups:
@@ -165,7 +166,7 @@ def _drawing(groups: Sequence[NDArray[np.int64]], rng: np.random.Generator) -> l
     return [drawn[i] for i in rng.permutation(len(drawn))]
 
 
-def _loss(network: PrefixLM, rows: Sequence[Row], word_dropout: float) -> Tensor:
+def _loss(network: PrefixLM, rows: Sequence[TrainingRow], word_dropout: float) -> Tensor:
     """Cross-entropy per target token; a row of negative weight is made less likely as a whole.
 
     Its loss is -log(1 - p) with p the probability of the whole target: the unlikelihood of
@@ -187,7 +188,7 @@ def _loss(network: PrefixLM, rows: Sequence[Row], word_dropout: float) -> Tensor
 
 
 def _augmented(batch: Batch, capacity: int, word_dropout: float) -> Batch:
-    """The batch with some known words hidden and the line numbers shifted."""
+    """Return the batch with some known words hidden and the line numbers shifted."""
     hidden = torch.rand(len(batch.ids), capacity) < word_dropout
     wordy = (
         (batch.fields == PromptField.GOAL)

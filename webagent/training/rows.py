@@ -13,7 +13,7 @@ from webagent.records import Decision, Ending, Observation, Trajectory
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TrainingRow:
     """One prompt with the target that should follow it."""
 
     prefix: Prefix
@@ -35,7 +35,7 @@ class Row:
         return len(self.prefix) + len(self.targets)
 
 
-def row(
+def make_row(
     grammar: TargetGrammar,
     prefix: Prefix,
     targets: Sequence[int],
@@ -43,20 +43,20 @@ def row(
     weight: float = 1.0,
     imagined: bool = False,
     group: str = "",
-) -> Row:
-    """The row that teaches `targets` after `prefix`."""
+) -> TrainingRow:
+    """Return the row that teaches `targets` after `prefix`."""
     slots = tuple(SLOT_INDEX[grammar.slot(targets[:i])] for i in range(len(targets)))
     inputs = (grammar.start, *targets[:-1])
-    return Row(prefix, inputs, slots, tuple(targets), weight, imagined, group)
+    return TrainingRow(prefix, inputs, slots, tuple(targets), weight, imagined, group)
 
 
-def policy_rows(
+def make_policy_rows(
     grammar: ActionGrammar,
     trajectory: Trajectory,
     weight: float = 1.0,
     imitate_random: bool = True,
-) -> list[Row]:
-    """A row for each step whose action the model can say.
+) -> list[TrainingRow]:
+    """Return a row for each step whose action the model can say.
 
     A step that the built-in policy sampled keeps its sampled ids; others (demonstrations, random
     actions) are encoded. Steps that had no effect and detours are left out, so that a success is
@@ -76,13 +76,15 @@ def policy_rows(
         if targets:
             imagined, group = trajectory.provenance.imagined, trajectory.task.name
             rows.append(
-                row(grammar, prefix, targets, weight=weight, imagined=imagined, group=group)
+                make_row(grammar, prefix, targets, weight=weight, imagined=imagined, group=group)
             )
     return rows
 
 
-def avoided_rows(grammar: ActionGrammar, trajectory: Trajectory, weight: float) -> list[Row]:
-    """The last action of a failed episode, to be avoided where it was done.
+def make_avoided_rows(
+    grammar: ActionGrammar, trajectory: Trajectory, weight: float
+) -> list[TrainingRow]:
+    """Return the last action of a failed episode, to be avoided where it was done.
 
     Only when the page itself ended the episode: then this action, on this page, was wrong.
     """
@@ -93,20 +95,21 @@ def avoided_rows(grammar: ActionGrammar, trajectory: Trajectory, weight: float) 
     targets = _targets(grammar, step.decision, prefix, trajectory.task.viewport)
     if not targets:
         return []
-    return [row(grammar, prefix, targets, weight=-weight, group=trajectory.task.name)]
+    return [make_row(grammar, prefix, targets, weight=-weight, group=trajectory.task.name)]
 
 
 def _targets(
     grammar: ActionGrammar, decision: Decision, prefix: Prefix, viewport: tuple[int, int]
 ) -> list[int] | None:
-    """What was sampled, where it was sampled under such a grammar; else the action encoded."""
+    """Return what was sampled, where it was sampled under such a grammar; else the action
+    encoded."""
     if decision.sampled_ids and decision.allowed.startswith(ACTIONS_ALLOWED):
         return list(decision.sampled_ids)
     return grammar.codec.encode(decision.action, prefix, viewport)
 
 
 def observation_after(trajectory: Trajectory, index: int) -> Observation | None:
-    """The page that the action of step `index` led to."""
+    """Return the page that the action of step `index` led to."""
     if index + 1 < len(trajectory.steps):
         return trajectory.steps[index + 1].observation
     return trajectory.last

@@ -23,7 +23,7 @@ from perf.fakes.played import (
     run_folder,
 )
 from recipes import cli
-from webagent.models.price import Price, Prices
+from webagent.models.spending import Price, Prices
 from webagent.policy.reply import read_reply
 from webagent.records import Score
 from webagent.store import Store

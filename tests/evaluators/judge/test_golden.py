@@ -10,7 +10,7 @@ import pytest
 from apps.imports.webvoyager import read_episode
 from evaluators.judge import VARIANTS, JudgeReport, build_judge
 from webagent.errors import StoreError
-from webagent.models.canned import CannedModel, Request
+from webagent.models.canned import CannedModel, CannedRequest
 from webagent.models.model import Capabilities
 from webagent.records import Trajectory
 
@@ -95,7 +95,7 @@ def replies(variant: str, episode: str, *, is_rated: bool = False) -> list[str]:
     return [QUESTIONS if variant == "agentrewardbench" else "It shows. SUCCESS"]
 
 
-def written(requests: list[Request]) -> str:
+def written(requests: list[CannedRequest]) -> str:
     """The requests as people read them."""
     parts = []
     for number, request in enumerate(requests, start=1):
@@ -112,7 +112,7 @@ def written(requests: list[Request]) -> str:
 
 async def examined(
     variant: str, folder: Path, *, can_look: bool = True
-) -> tuple[JudgeReport, list[Request]]:
+) -> tuple[JudgeReport, list[CannedRequest]]:
     """The judgement of one recorded episode, and what was asked for it."""
     pictures = Pictures()
     episode: Trajectory = read_episode(folder, pictures.add)

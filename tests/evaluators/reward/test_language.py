@@ -54,16 +54,16 @@ def tried(good: bool, id: str = "e", *, seen: bool = False) -> Trajectory:
 
 async def told_apart(folder: Path, questions: RewardQuestions, *, seen: bool, steps: int) -> float:
     """Share of new episodes on which a model trained on these questions is right."""
-    from webagent.models.local.loading import load
+    from webagent.models.local.loading import load_weights
     from webagent.models.local.model import LocalModel
-    from webagent.models.local.settings import Source
+    from webagent.models.local.source import ModelSource
     from webagent.training.language.config import TrainConfig
-    from webagent.training.language.intake import Unit
-    from webagent.training.language.likelihood import Reading
+    from webagent.training.language.likelihood import ForwardOptions
     from webagent.training.language.objectives import Supervised
     from webagent.training.language.trainer import Trainer
+    from webagent.training.language.units import TrainingUnit
 
-    weights = load(Source(str(folder)))
+    weights = load_weights(ModelSource(str(folder)))
     kept: dict[str, bytes] = {}
 
     def keep(image: bytes) -> str:
@@ -78,12 +78,12 @@ async def told_apart(folder: Path, questions: RewardQuestions, *, seen: bool, st
     dice = random.Random(0)
     labels = [i % 2 == 0 for i in range(16)]
     rows = [outcome_row(questions, tried(x, seen=seen), x, write, keep) for x in labels]
-    how = Reading(pictures=lambda found: weights.reader.pixels([kept[f] for f in found]))
+    how = ForwardOptions(pictures=lambda found: weights.reader.pixels([kept[f] for f in found]))
     trainer = Trainer(
         weights.module, Supervised(), TrainConfig(learning_rate=5e-3, tree=False), reading=how
     )
     for _ in range(steps):
-        trainer.update([Unit((dice.choice(rows),)) for _ in range(4)])
+        trainer.update([TrainingUnit((dice.choice(rows),)) for _ in range(4)])
     weights.module.train(False)
     weights.weights_changed()
     model = LocalModel(weights)

@@ -7,19 +7,17 @@ import pytest
 from evaluators.steps import (
     JudgedStep,
     StepJudgement,
-    judge_by_rules,
     label_steps,
     load_episode_judgements,
     load_judgements,
     store_judgements,
     weigh_steps,
 )
-from tests.evaluators.attribution.cases import FORM, HOME, LAMPS, node, page, played, said
-from webagent.action.actions import Answer, Click, Fill
+from tests.evaluators.attribution.cases import HOME, LAMPS, played, said
+from webagent.action.actions import Answer, Click
 from webagent.errors import StoreError
 from webagent.store import Store
 from webagent.training.language import selection
-from webagent.training.language.splice import splice
 
 MIXED = StepJudgement(
     "e",
@@ -43,19 +41,8 @@ def test_labels_rule_over_the_trainers_own_and_leave_it_what_is_open() -> None:
     idle = said(LAMPS, "no effect")
     episode = played("e", "x", (LAMPS, Click(3)), (idle, Click(4)), (HOME, Answer("")))
     judgement = StepJudgement("e", "m", (JudgedStep("correct"), JudgedStep(), JudgedStep()))
-    assert selection.step_weights(episode) == (0.0, 1.0, 1.0)
-    assert selection.step_weights(episode, label_steps(judgement)) == (1.0, 1.0, 1.0)
-
-
-def test_the_first_error_is_where_an_episode_is_turned() -> None:
-    bad = said(FORM, "element 2 is not a text field")
-    right = page("/done", node(9, "button", "Back"))
-    failed = played("failed", "x", (FORM, Fill(2, "a")), (bad, Answer("no")))
-    good = played("good", "x", (FORM, Fill(1, "a")), (right, Answer("yes")))
-    error = judge_by_rules(failed).first_error
-    assert error == 0
-    made = splice(failed, good, error=error, revision="That is a button.")
-    assert made is not None and (made.error, made.turn) == (0, 1)
+    assert selection.compute_step_weights(episode) == (0.0, 1.0, 1.0)
+    assert selection.compute_step_weights(episode, label_steps(judgement)) == (1.0, 1.0, 1.0)
 
 
 def test_what_is_kept_is_read_back_as_it_was(tmp_path: Path) -> None:

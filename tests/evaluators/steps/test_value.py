@@ -12,7 +12,7 @@ from evaluators.steps import JudgedStep, StepJudgement, build_value, judge_by_va
 from tests.evaluators.attribution.cases import HOME, LAMPS, played
 from webagent.action.actions import Answer, Click
 from webagent.records import Ending, Trajectory
-from webagent.training.language.advantages import step_advantages
+from webagent.training.language.selection import compute_step_advantages
 
 
 def episode(count: int) -> Trajectory:
@@ -89,7 +89,7 @@ async def test_rewards_are_what_step_advantages_take() -> None:
     good = await judge_by_value(episode(2), of_length([0.5, 0.4, 0.0]), outcome=1.0)
     bad = await judge_by_value(episode(2), of_length([0.5, 0.6, 0.0]), outcome=0.0)
     rewards = {"good": reward_steps(good, 1.0), "bad": reward_steps(bad, 0.0)}
-    found = step_advantages(rewards, {"good": "g", "bad": "g"})
+    found = compute_step_advantages(rewards, {"good": "g", "bad": "g"})
     assert found["good"][1] > 0 > found["bad"][1]
 
 

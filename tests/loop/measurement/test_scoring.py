@@ -13,7 +13,7 @@ from loop.measurement.scoring import HEADLINE, EpisodeScorer
 from perf.fakes.run import episode
 from tasks.task import Check
 from webagent.errors import ModelError
-from webagent.models.metered import Ledger, Limits
+from webagent.models.spending import Ledger, SpendingLimits
 from webagent.records import Ending, Provenance, Trajectory
 from webagent.store import Store
 
@@ -62,7 +62,7 @@ async def test_a_judge_is_asked_again_only_where_it_has_not_spoken(store: Store)
 async def test_a_judge_that_a_cap_has_silenced_leaves_no_verdict(store: Store) -> None:
     whole = played(store, 0)
     model, _ = judge(ModelError("no more may be spent"))
-    ledger = Ledger(Limits(tokens=1))
+    ledger = Ledger(SpendingLimits(tokens=1))
     ledger.stop("its time is up")
     assert await EpisodeScorer(store, model, True, ledger).give(whole) is None
     assert store.scores() == {}

@@ -18,8 +18,8 @@ from webagent.models import (
     Tokens,
     require_token_ids,
 )
-from webagent.models.endpoint import response
-from webagent.models.endpoint.request import Request
+from webagent.models.endpoint import protocol
+from webagent.models.endpoint.protocol import EndpointRequest
 
 ASK = [Message("user", "Say hello.")]
 PNG = b"\x89PNG\r\n\x1a\n"
@@ -165,15 +165,15 @@ def test_whatever_a_server_writes_is_a_reply_with_ids_or_a_model_error(choice, a
     text = json.dumps(around | {"choices": [said | ids | choice]})
     prompt = tuple(ASK) if chat else Tokens((1, 2))
     endpoint = Endpoint("asked", server=PROCESSED)
-    request = Request("/completions", prompt, {})
+    request = EndpointRequest("/completions", prompt, {})
     try:
-        body = response.parse(text)
+        body = protocol.parse_body(text)
     except ValueError:
         return
 
     try:
-        (reply,) = response.replies(body, request, endpoint, "here")
-        prompt_ids = response.prompt_ids(body, request, endpoint, "here")
+        (reply,) = protocol.read_replies(body, request, endpoint, "here")
+        prompt_ids = protocol.read_prompt_ids(body, request, endpoint, "here")
     except ModelError as error:
         assert str(error).startswith("here: ")
     else:

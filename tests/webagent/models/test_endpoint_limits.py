@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from webagent.errors import ModelError, SetupError
 from webagent.models import SERVERS, Constraint, Endpoint, EndpointModel, Message, Server
-from webagent.models.endpoint.dialect import keeps_to, say
+from webagent.models.endpoint.protocol import follows_constraint, format_constraint
 
 ASK = [Message("user", "Yes or no?")]
 CHOICES = Constraint(choices=("click(1)", 'fill(2, "ü\n")'))
@@ -65,10 +65,12 @@ async def test_choices_are_said_in_the_servers_own_words(
 def test_the_grammar_said_for_choices_derives_them_and_nothing_else(choices, other):
     server = replace(SERVERS["sglang"], grammars=True)
 
-    grammar = Constraint(grammar=say(Constraint(choices=tuple(choices)), server)["ebnf"])
+    grammar = Constraint(
+        grammar=format_constraint(Constraint(choices=tuple(choices)), server)["ebnf"]
+    )
 
-    assert all(keeps_to(choice, grammar, cut=False) for choice in choices)
-    assert keeps_to(other, grammar, cut=False) == (other in choices)
+    assert all(follows_constraint(choice, grammar, cut=False) for choice in choices)
+    assert follows_constraint(other, grammar, cut=False) == (other in choices)
 
 
 async def test_half_a_character_in_a_constraint_is_named(chat_server, connect):

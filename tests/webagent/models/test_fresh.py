@@ -3,16 +3,16 @@ from pathlib import Path
 import pytest
 
 from webagent.errors import SetupError
-from webagent.models.fresh import Shape, create
+from webagent.models.fresh import ModelShape, create_model
 
 TEXTS = ('[12] button "Send"', "Action: click(12)", "the task: press the button")
-SMALL = Shape(vocabulary=300, width=32, layers=1, heads=2, context=64)
+SMALL = ModelShape(vocabulary=300, width=32, layers=1, heads=2, context=64)
 
 
 def test_a_fresh_model_loads_spells_everything_and_answers_in_turn(tmp_path: Path) -> None:
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    parameters = create(tmp_path / "new", TEXTS, SMALL)
+    parameters = create_model(tmp_path / "new", TEXTS, SMALL)
     words = AutoTokenizer.from_pretrained(tmp_path / "new")
     model = AutoModelForCausalLM.from_pretrained(tmp_path / "new")
     assert parameters == model.num_parameters() < 50_000
@@ -27,7 +27,7 @@ def test_a_fresh_model_loads_spells_everything_and_answers_in_turn(tmp_path: Pat
 
 def test_the_same_texts_and_seed_give_the_same_model(tmp_path: Path) -> None:
     for name, seed in (("a", 0), ("b", 0), ("c", 1)):
-        create(tmp_path / name, TEXTS, SMALL, seed=seed)
+        create_model(tmp_path / name, TEXTS, SMALL, seed=seed)
     weights = [(tmp_path / name / "model.safetensors").read_bytes() for name in "abc"]
     words = [(tmp_path / name / "tokenizer.json").read_bytes() for name in "abc"]
     assert weights[0] == weights[1] != weights[2]
@@ -37,7 +37,7 @@ def test_the_same_texts_and_seed_give_the_same_model(tmp_path: Path) -> None:
 def test_a_mark_is_spelt_digit_by_digit(tmp_path: Path) -> None:
     from transformers import AutoTokenizer
 
-    create(tmp_path / "new", ["click(123) " * 50], SMALL)
+    create_model(tmp_path / "new", ["click(123) " * 50], SMALL)
     words = AutoTokenizer.from_pretrained(tmp_path / "new")
     assert words.tokenize("123") == ["1", "2", "3"]
 
@@ -45,16 +45,16 @@ def test_a_mark_is_spelt_digit_by_digit(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("shape", "said"),
     [
-        (Shape(width=30, heads=4), "shared by 4 heads"),
-        (Shape(vocabulary=100), "no room for the 256 bytes"),
+        (ModelShape(width=30, heads=4), "shared by 4 heads"),
+        (ModelShape(vocabulary=100), "no room for the 256 bytes"),
     ],
 )
-def test_a_shape_that_cannot_be_is_named(tmp_path: Path, shape: Shape, said: str) -> None:
+def test_a_shape_that_cannot_be_is_named(tmp_path: Path, shape: ModelShape, said: str) -> None:
     with pytest.raises(SetupError, match=said):
-        create(tmp_path / "new", TEXTS, shape)
+        create_model(tmp_path / "new", TEXTS, shape)
 
 
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(SetupError, match="holds something already"):
-        create(tmp_path, TEXTS, SMALL)
+        create_model(tmp_path, TEXTS, SMALL)

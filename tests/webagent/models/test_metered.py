@@ -11,9 +11,8 @@ from evaluators.judge import judge_variant
 from perf.fakes.run import episode
 from webagent.errors import ModelError
 from webagent.models.canned import CannedModel
-from webagent.models.metered import Ledger, Limits, MeteredModel, Spent
 from webagent.models.model import Capabilities, Completion, Message, Reply, Tokens
-from webagent.models.price import Price, Prices
+from webagent.models.spending import Ledger, MeteredModel, Price, Prices, SpendingLimits, Spent
 from webagent.records import Provenance
 
 ASK = (Message("user", "What now?"),)
@@ -57,7 +56,7 @@ async def test_everything_asked_is_booked_by_role_and_model() -> None:
 
 
 async def test_a_limit_is_exceeded_by_no_more_than_the_requests_in_flight() -> None:
-    ledger = Ledger(Limits(tokens=50))
+    ledger = Ledger(SpendingLimits(tokens=50))
     model = SlowModel()
     metered = MeteredModel(model, ledger)
 
@@ -82,7 +81,7 @@ async def test_a_limit_is_exceeded_by_no_more_than_the_requests_in_flight() -> N
 
 
 async def test_requests_in_flight_come_to_their_ends_before_the_ledger_closes() -> None:
-    ledger = Ledger(Limits(tokens=15))
+    ledger = Ledger(SpendingLimits(tokens=15))
     slow, quick = SlowModel(), SlowModel()
     quick.gate.set()
     waiting = asyncio.ensure_future(MeteredModel(slow, ledger).complete(ASK))
@@ -100,7 +99,7 @@ async def test_requests_in_flight_come_to_their_ends_before_the_ledger_closes() 
 
 
 async def test_a_limit_on_money_is_kept_by_the_prices() -> None:
-    ledger = Ledger(Limits(money=50e-6), PRICES)
+    ledger = Ledger(SpendingLimits(money=50e-6), PRICES)
     model = SlowModel()
     model.gate.set()
     for _ in range(2):
@@ -123,7 +122,7 @@ async def test_money_is_not_told_where_any_price_is_unknown() -> None:
 
 async def test_a_server_that_does_not_count_tokens_keeps_no_limit() -> None:
     usage = {"input_tokens": 0, "output_tokens": 0, "requests": 1}
-    free, limited = Ledger(prices=PRICES), Ledger(Limits(tokens=1000))
+    free, limited = Ledger(prices=PRICES), Ledger(SpendingLimits(tokens=1000))
     for ledger in (free, limited):
         model = SlowModel(usage=usage)
         model.gate.set()
@@ -144,7 +143,7 @@ async def test_a_call_that_failed_is_booked_as_one_whose_cost_is_not_known() -> 
 
 async def test_what_was_spent_earlier_counts_against_the_limit() -> None:
     ledger = Ledger(
-        Limits(tokens=20),
+        SpendingLimits(tokens=20),
         entries={("policy", "paid"): Spent("policy", "paid", 1, input_tokens=30)},
     )
     assert ledger.reason == "30 tokens of 20 are spent"

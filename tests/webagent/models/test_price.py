@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from webagent.errors import SetupError
-from webagent.models.price import Prices, read_prices
+from webagent.models.spending import Prices, read_prices
 
 FILE = """
 currency = "USD"

@@ -7,7 +7,7 @@ from dataclasses import replace
 from tasks.task import Task
 from webagent.action import parse_action
 from webagent.errors import ModelError
-from webagent.models.canned import CannedModel, Request
+from webagent.models.canned import CannedModel, CannedRequest
 from webagent.models.model import Capabilities, Message, Reply
 from webagent.policy.language import LanguagePolicy
 from webagent.records import Decision, Ending, Node, Observation, Step, Trajectory
@@ -63,7 +63,7 @@ async def asked(
     *,
     capabilities: Capabilities = BOTH,
     **options: object,
-) -> tuple[Decision, list[Request]]:
+) -> tuple[Decision, list[CannedRequest]]:
     """What the policy decides on this page, and what it asked its model."""
     model = CannedModel(replies, capabilities=capabilities)
     decision = await LanguagePolicy(model, **options).act(trajectory, page)  # type: ignore[arg-type]

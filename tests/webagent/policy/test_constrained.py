@@ -12,7 +12,7 @@ from tests.webagent.policy.scenes import HOME, RESULTS, START, asked, prompt, st
 from webagent.action.actions import Click
 from webagent.errors import SetupError
 from webagent.models.canned import CannedModel
-from webagent.models.constrain import compile_constraint, replay
+from webagent.models.constrain import compile_constraint, replay_masks
 from webagent.models.model import Capabilities, Completion, Constraint, Message, Reply, Tokens
 from webagent.policy.allowed import build_constraint
 from webagent.policy.language import LanguagePolicy
@@ -111,7 +111,7 @@ async def test_what_is_sampled_under_the_constraint_is_done_without_a_repair(swi
         decision = await policy.act(trajectory, page)
 
         assert decision.usage == {"requests": 1}
-        masks = replay(decision.allowed, decision.sampled_ids, policy.model.chat)
+        masks = replay_masks(decision.allowed, decision.sampled_ids, policy.model.chat)
         assert len(masks) == len(decision.sampled_ids) == len(decision.log_probs)
         trajectory = under_way(*trajectory.steps, Step(page, decision))
         if not decision.thought:

@@ -14,14 +14,14 @@ from webagent.models.builtin.generate import sample
 from webagent.models.builtin.prefix import encode
 from webagent.models.builtin.targets import ActionGrammar, Codec
 from webagent.training.fit import FitConfig, _batches, fit
-from webagent.training.rows import Row, policy_rows
+from webagent.training.rows import TrainingRow, make_policy_rows
 
 SHORT = FitConfig(tokens=8_000, batch_tokens=800)
 
 
-def lesson_rows(model_grammar: ActionGrammar, count: int = 40) -> list[Row]:
+def lesson_rows(model_grammar: ActionGrammar, count: int = 40) -> list[TrainingRow]:
     """A row for each of so many lessons."""
-    return [row for each in demonstrations(count) for row in policy_rows(model_grammar, each)]
+    return [row for each in demonstrations(count) for row in make_policy_rows(model_grammar, each)]
 
 
 def test_clicking_and_typing_are_learnt_for_pages_never_seen() -> None:
@@ -80,7 +80,7 @@ def test_a_row_of_no_weight_teaches_nothing() -> None:
     assert torch.equal(model.network.copy_query.weight, before)
 
 
-def drawn(rows: list[Row], balance: bool) -> Counter[str]:
+def drawn(rows: list[TrainingRow], balance: bool) -> Counter[str]:
     """How often each group came up in sixty batches."""
     config = FitConfig(batch_tokens=800, balance=balance)
     batches = islice(_batches(rows, config, np.random.default_rng(0)), 60)

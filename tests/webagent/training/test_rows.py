@@ -9,7 +9,7 @@ from webagent.models.builtin.network import SLOT_INDEX
 from webagent.models.builtin.targets import ActionGrammar, Codec
 from webagent.models.builtin.vocabulary import Vocabulary
 from webagent.records import Trajectory
-from webagent.training.rows import grow_vocabulary, observation_after, policy_rows
+from webagent.training.rows import grow_vocabulary, make_policy_rows, observation_after
 
 GRAMMAR = ActionGrammar(Codec(untrained().vocabulary))
 PAGE = page("Click", node(1, "button", "Go"))
@@ -23,7 +23,7 @@ def with_decision(trajectory: Trajectory, **fields: object) -> Trajectory:
 
 
 def test_a_row_feeds_in_its_target_one_place_late() -> None:
-    [row] = policy_rows(GRAMMAR, demonstrations(1)[0])
+    [row] = make_policy_rows(GRAMMAR, demonstrations(1)[0])
     assert row.inputs == (GRAMMAR.start, *row.targets[:-1])
     assert row.slots[0] == SLOT_INDEX["op"]
     assert len(row.slots) == len(row.targets) == len(row.inputs)
@@ -33,18 +33,18 @@ def test_a_row_feeds_in_its_target_one_place_late() -> None:
 def test_steps_without_effect_are_left_out() -> None:
     refused = replace(PAGE, outcome="no effect")
     turns = ((PAGE, Click(1)), (refused, Click(1)), (PAGE, Click(1)))
-    assert len(policy_rows(GRAMMAR, episode(*turns, last=PAGE))) == 2
+    assert len(make_policy_rows(GRAMMAR, episode(*turns, last=PAGE))) == 2
 
 
 def test_the_last_step_counts_when_the_page_is_over() -> None:
     over = replace(PAGE, outcome="page is gone", over=True)
-    assert len(policy_rows(GRAMMAR, episode((PAGE, Click(1)), last=over))) == 1
+    assert len(make_policy_rows(GRAMMAR, episode((PAGE, Click(1)), last=over))) == 1
 
 
 def test_imagined_steps_stay_marked_and_tasks_are_the_groups() -> None:
     real = episode((PAGE, Click(1)), name="one")
     dream = episode((PAGE, Click(1)), name="two", world="imagined")
-    rows = [row for each in (real, dream) for row in policy_rows(GRAMMAR, each, weight=0.5)]
+    rows = [row for each in (real, dream) for row in make_policy_rows(GRAMMAR, each, weight=0.5)]
     assert [(row.imagined, row.group, row.weight) for row in rows] == [
         *((False, "one", 0.5), (True, "two", 0.5))
     ]
@@ -52,7 +52,7 @@ def test_imagined_steps_stay_marked_and_tasks_are_the_groups() -> None:
 
 def test_what_cannot_be_said_gives_no_row() -> None:
     turns = ((PAGE, Goto("https://example.org")), (PAGE, Click(1)))
-    assert len(policy_rows(GRAMMAR, episode(*turns))) == 1
+    assert len(make_policy_rows(GRAMMAR, episode(*turns))) == 1
 
 
 def test_what_the_built_in_policy_sampled_is_not_encoded_again() -> None:
@@ -60,30 +60,32 @@ def test_what_the_built_in_policy_sampled_is_not_encoded_again() -> None:
     played = with_decision(
         episode((PAGE, Click(1))), sampled_ids=sampled, allowed=GRAMMAR.name, source="policy"
     )
-    assert policy_rows(GRAMMAR, played)[0].targets == sampled
+    assert make_policy_rows(GRAMMAR, played)[0].targets == sampled
 
 
 def test_ids_of_another_model_are_not_taken_for_its_own() -> None:
     plain = episode((PAGE, Click(1)))
     foreign = with_decision(plain, sampled_ids=(9906, 11, 1917), allowed="click fill; marks 1")
-    assert policy_rows(GRAMMAR, foreign)[0].targets == policy_rows(GRAMMAR, plain)[0].targets
+    assert (
+        make_policy_rows(GRAMMAR, foreign)[0].targets == make_policy_rows(GRAMMAR, plain)[0].targets
+    )
 
 
 def test_random_actions_can_be_left_out() -> None:
     gone = page("Click", node(1, "button", "Gone"))
     strayed = with_decision(episode((PAGE, Click(1)), (gone, Answer())), source="explore")
-    assert len(policy_rows(GRAMMAR, strayed)) == 2
-    assert len(policy_rows(GRAMMAR, strayed, imitate_random=False)) == 1
+    assert len(make_policy_rows(GRAMMAR, strayed)) == 2
+    assert len(make_policy_rows(GRAMMAR, strayed, imitate_random=False)) == 1
 
 
 def test_a_detour_is_imitated_only_when_it_was_shown() -> None:
     there_and_back = episode((PAGE, Click(1)), (page("Click", node(2, "link", "Back")), Click(2)))
     round_trip = replace(there_and_back, steps=(*there_and_back.steps, there_and_back.steps[0]))
-    assert len(policy_rows(GRAMMAR, round_trip)) == 3
+    assert len(make_policy_rows(GRAMMAR, round_trip)) == 3
     steps = tuple(
         replace(step, decision=replace(step.decision, source="policy")) for step in round_trip.steps
     )
-    assert len(policy_rows(GRAMMAR, replace(round_trip, steps=steps))) == 1
+    assert len(make_policy_rows(GRAMMAR, replace(round_trip, steps=steps))) == 1
 
 
 def test_the_page_after_a_step_is_the_next_ones_or_the_last() -> None:

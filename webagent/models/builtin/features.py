@@ -114,7 +114,7 @@ def _tenths(count: int) -> float:
 
 
 def _word_rows(tokens: Sequence[PromptToken], layout: PromptLayout) -> Iterator[tuple[float, ...]]:
-    """The first nine features of each token."""
+    """Yield the first nine features of each token."""
     goal, spellings = set(layout.goal_keys), {word.text for word in layout.goal}
     lines_with = Counter(key for key, _ in {(t.key, t.line) for t in tokens if t.line})
     typed = {key for past in layout.past for key in keys_of(f"{past.name} {past.text}")}

@@ -22,7 +22,7 @@ class TargetGrammar(Protocol):
         ...
 
     def slot(self, ids: Sequence[int]) -> str:
-        """The kind of the next token, or `done`."""
+        """Return the kind of the next token, or `done`."""
         ...
 
     def allowed(self, ids: Sequence[int], prefix: Prefix) -> NDArray[np.bool_]:
@@ -52,7 +52,7 @@ def sample(
     temperature: float = 1.0,
     max_length: int = 40,
 ) -> list[GeneratedTarget]:
-    """One target for each prefix, all in one batch.
+    """Return one target for each prefix, all in one batch.
 
     A row with a generator is sampled at `temperature` with it, a row with None is greedy; so the
     result does not depend on what else is in the batch.
@@ -77,7 +77,8 @@ def sample(
 def search(
     network: PrefixLM, grammar: TargetGrammar, prefix: Prefix, width: int, max_length: int = 40
 ) -> list[GeneratedTarget]:
-    """At most `width` different targets for one prefix by beam search, most probable first."""
+    """Return at most `width` different targets for one prefix by beam search, most probable
+    first."""
     network.train(False)
     memory = network.prefill(collate([prefix], [[]], [[]]))
     beams = [GeneratedTarget((), ())]
@@ -103,7 +104,7 @@ def search(
 def _grow(
     beams: Sequence[GeneratedTarget], scores: Sequence[Tensor], width: int
 ) -> list[tuple[int, GeneratedTarget]]:
-    """The `width` best extensions of the beams with the beam each came from."""
+    """Return the `width` best extensions of the beams with the beam each came from."""
     options = []
     for parent, (beam, row) in enumerate(zip(beams, scores, strict=True)):
         values, tokens = row.topk(min(width, len(row)))
@@ -156,7 +157,7 @@ class _Rows:
         return torch.tensor([SLOT_INDEX[self.grammar.slot(ids)] for ids in self.ids])
 
     def masked(self, logits: Tensor, temperature: float) -> list[Tensor]:
-        """Log-probabilities of each row over what its grammar allows."""
+        """Return log-probabilities of each row over what its grammar allows."""
         out = []
         for row, (ids, prefix) in enumerate(zip(self.ids, self.prefixes, strict=True)):
             scores = torch.full((logits.shape[1],), -1e9)

@@ -104,7 +104,8 @@ class PromptLayout:
 def lay_out_prompt(
     role: str, observation: Observation, steps: Sequence[Step], action: Action | None
 ) -> PromptLayout:
-    """The prompt for `role` at `observation` after `steps`, about to do `action` if given."""
+    """Return the prompt for `role` at `observation` after `steps`, about to do `action` if
+    given."""
     goal = list(split(observation.goal, GOAL_WORDS))
     out = PromptLayout(
         observation=observation,
@@ -140,7 +141,7 @@ def lay_out_prompt(
 
 
 def past_action_of(action: Action, observation: Observation) -> PastAction:
-    """How an action done on a page is remembered."""
+    """Return how an action done on a page is remembered."""
     mark = getattr(action, "mark", getattr(action, "source", 0))
     node = observation.node(mark)
     texts = [getattr(action, key, "") for key in ("text", "option", "key", "reason")]
@@ -153,7 +154,7 @@ def past_action_of(action: Action, observation: Observation) -> PastAction:
 
 
 def kind_of(node: Node) -> str:
-    """What a line is, as the vocabulary knows it: `button/button`, `text`."""
+    """Return what a line is, as the vocabulary knows it: `button/button`, `text`."""
     return f"{node.role}/{node.kind}" if node.mark else "text"
 
 
@@ -173,7 +174,7 @@ def _add_past(out: PromptLayout, past: PastAction, field: PromptField, number: i
 
 
 def _place(number: int) -> int:
-    """A position, as far as positions are told apart."""
+    """Return a position, as far as positions are told apart."""
     return max(0, min(number, PLACES - 1))
 
 
@@ -181,7 +182,7 @@ def _place(number: int) -> int:
 
 
 def _fitting(out: PromptLayout) -> list[tuple[int, int]]:
-    """The lines that fit the token limit, each with how many words of its name.
+    """Return the lines that fit the token limit, each with how many words of its name.
 
     Long names of lines that are not about the goal are cut first; then lines are left out, those
     first that are worth the least for the room they take.
@@ -206,15 +207,16 @@ def _fitting(out: PromptLayout) -> list[tuple[int, int]]:
 
 
 def _worth(node: Node, about: Sequence[float], index: int) -> float:
-    """What a line is about, or half of what those beside it are, since a control often says only
-    there what it is for; and what its kind is worth anywhere."""
+    """Return what a line is about, or half of what those beside it are, since a control often says
+    only there what it is for; and what its kind is worth anywhere."""
     beside = max(about[max(0, index - 1) : index + 2])
     kind = _TEXT if not node.mark else _LINK if node.role == "link" else _CONTROL
     return max(about[index], beside / 2) + kind
 
 
 def _within(room: int, lines: Iterator[tuple[int, int, int]]) -> Iterator[tuple[int, int]]:
-    """Those of the lines (index, limit, size) that there is room for, first come, first served."""
+    """Yield those of the lines (index, limit, size) that there is room for, first come, first
+    served."""
     for index, limit, size in lines:
         if size <= room:
             room -= size
@@ -222,6 +224,6 @@ def _within(room: int, lines: Iterator[tuple[int, int, int]]) -> Iterator[tuple[
 
 
 def _size(node: Node, name_limit: int) -> int:
-    """Tokens that a line takes."""
+    """Return tokens that a line takes."""
     words = len(split(node.name, LINE_WORDS)[:name_limit]) + len(split(node.value, LINE_WORDS))
     return 1 + len(node.states) + words

@@ -21,7 +21,7 @@ class BuiltinModel:
 
     @classmethod
     def create(cls, seed: int, config: PrefixLMConfig | None = None) -> "BuiltinModel":
-        """An untrained model; the same seed gives the same weights."""
+        """Return an untrained model; the same seed gives the same weights."""
         config = config or PrefixLMConfig()
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
@@ -30,7 +30,7 @@ class BuiltinModel:
 
     @classmethod
     def load(cls, folder: Path) -> "BuiltinModel":
-        """A saved model. Raises `ModelError` when the folder does not hold a whole one."""
+        """Return a saved model. Raises `ModelError` when the folder does not hold a whole one."""
         try:
             network = PrefixLM.from_pretrained(folder)
         except (OSError, ValueError, RuntimeError, SafetensorError) as error:
@@ -45,7 +45,7 @@ class BuiltinModel:
         self.network.save_pretrained(folder)
 
     def copy(self) -> "BuiltinModel":
-        """An independent model with the same weights and words."""
+        """Return an independent model with the same weights and words."""
         network = PrefixLM(self.network.config)
         network.load_state_dict(self.network.state_dict())
         network.train(False)

@@ -188,7 +188,8 @@ class PrefixLM(PreTrainedModel):
     def decode(
         self, memory: Memory, token: Tensor, slot: Tensor, place: int
     ) -> tuple[Tensor, Memory]:
-        """One more target token (B,) after `place` others: logits (B, capacity + T), new memory."""
+        """Return one more target token (B,) after `place` others: logits (B, capacity + T), new
+        memory."""
         size = memory.ids.shape[1]
         copied = token - self.config.capacity
         source = (memory.ids, memory.features)

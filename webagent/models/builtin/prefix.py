@@ -50,7 +50,8 @@ def encode(
     steps: Sequence[Step],
     action: Action | None = None,
 ) -> Prefix:
-    """The prompt for `role` at `observation` after `steps`, about to do `action` if given."""
+    """Return the prompt for `role` at `observation` after `steps`, about to do `action` if
+    given."""
     written = lay_out_prompt(role, observation, steps, action)
     matches = find_matches(written)
     keys, fields, places, lines, words = zip(*written.tokens, strict=True)

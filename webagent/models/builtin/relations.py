@@ -53,7 +53,7 @@ class Matches:
 
 
 def find_matches(layout: PromptLayout) -> Matches:
-    """Everything that the goal and the page have in common beyond single words."""
+    """Return everything that the goal and the page have in common beyond single words."""
     return Matches(
         quoted=tuple(_quoted(layout.goal_keys)),
         spans=tuple(tuple(_spans(line, layout.goal_keys)) for line in layout.lines),
@@ -65,7 +65,7 @@ def find_matches(layout: PromptLayout) -> Matches:
 
 
 def ordinal(word: str) -> int:
-    """The number that `3rd` or `third` stands for; 0 for any other word."""
+    """Return the number that `3rd` or `third` stands for; 0 for any other word."""
     if word in _ORDINAL_WORDS:
         return _ORDINAL_WORDS.index(word) + 1
     found = _ORDINAL.fullmatch(word)
@@ -98,7 +98,7 @@ def _beside(line: PromptLine, layout: PromptLayout) -> Iterator[tuple[int, int]]
 
 
 def _places(layout: PromptLayout) -> Iterator[tuple[int, int]]:
-    """A goal word such as `3rd` and the third line of each kind."""
+    """Yield a goal word such as `3rd` and the third line of each kind."""
     for position, word in enumerate(layout.goal_keys, start=1):
         wanted = ordinal(word)
         if not wanted:
@@ -128,7 +128,7 @@ def _spans(line: PromptLine, goal: Sequence[str]) -> Iterator[Span]:
 
 
 def _occurrences(keys: tuple[str, ...], goal: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Where the goal has these words in a row; nowhere when they are punctuation only."""
+    """Yield where the goal has these words in a row; nowhere when they are punctuation only."""
     if not keys or keys[0] not in goal or not any(key.isalnum() for key in keys):
         return
     size = len(keys)

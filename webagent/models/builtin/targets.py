@@ -48,13 +48,13 @@ class Codec:
         return self.vocabulary.id(END)
 
     def pointer(self, position: int) -> int:
-        """The id that points at a position of the prefix."""
+        """Return the id that points at a position of the prefix."""
         return self.vocabulary.capacity + position
 
     # -- writing -------------------------------------------------------------------------
 
     def encode(self, action: Action, prefix: Prefix, viewport: tuple[int, int]) -> list[int] | None:
-        """The ids of an action; None when the model has no way to say it on this page.
+        """Return the ids of an action; None when the model has no way to say it on this page.
 
         Points, scrolls and waits are said as the nearest ones there are.
         """
@@ -69,7 +69,7 @@ class Codec:
         return ids
 
     def _arguments(self, action: Action, prefix: Prefix, side: int) -> list[list[int] | None]:
-        """One list of ids for each field of the action; None where it cannot be said."""
+        """Return one list of ids for each field of the action; None where it cannot be said."""
         if isinstance(action, act.Scroll):
             way = min(SCROLLS, key=lambda w: math.dist(SCROLLS[w], (action.dx, action.dy)))
             return [self._mark(action.mark, prefix), self._fixed(f"way:{way}")]
@@ -111,8 +111,8 @@ class Codec:
         return [number] if number else None
 
     def _text(self, text: str, prefix: Prefix) -> list[int] | None:
-        """A text that reads back the same but for white space; None when it would not, or when a
-        place would have to be copied twice."""
+        """Return a text that reads back the same but for white space; None when it would not, or
+        when a place would have to be copied twice."""
         ids = self.copy_text(text, prefix)
         copied = [token for token in ids if token >= self.vocabulary.capacity]
         if len(set(copied)) < len(copied):
@@ -120,7 +120,8 @@ class Codec:
         return ids if self.read_text(ids[:-1], prefix) == " ".join(text.split()) else None
 
     def copy_text(self, text: str, prefix: Prefix) -> list[int]:
-        """The first words of a text, copied in the longest stretches there are, then the end.
+        """Return the first words of a text, copied in the longest stretches there are, then the
+        end.
 
         A word that stands nowhere in the prefix is written from the vocabulary, in lower case; one
         that is not there either becomes the unknown word.
@@ -141,7 +142,7 @@ class Codec:
     # -- reading -------------------------------------------------------------------------
 
     def decode(self, ids: Sequence[int], prefix: Prefix, viewport: tuple[int, int]) -> Action:
-        """The action of a complete sequence of ids that `allowed` let through."""
+        """Return the action of a complete sequence of ids that `allowed` let through."""
         op = self.vocabulary.word(ids[0]).removeprefix("op:")
         rest = list(ids[1:])
         arguments: list[int | str] = []
@@ -175,7 +176,7 @@ class Codec:
         return int(self.vocabulary.word(token).removeprefix("number:"))
 
     def read_text(self, ids: Sequence[int], prefix: Prefix) -> str:
-        """The text that output ids spell: copies keep their spelling and their spacing."""
+        """Return the text that output ids spell: copies keep their spelling and their spacing."""
         words = []
         before = -2
         for token in ids:
@@ -215,7 +216,7 @@ class ActionGrammar:
         return ACTIONS_ALLOWED + ",".join(self.ops)
 
     def slot(self, ids: Sequence[int]) -> str:
-        """What kind of token comes after these: a slot kind, or `done`."""
+        """Return what kind of token comes after these: a slot kind, or `done`."""
         if not ids:
             return "op"
         kinds = SLOTS[self.vocabulary.word(ids[0]).removeprefix("op:")]
@@ -265,7 +266,7 @@ class ActionGrammar:
 
 
 def _grid(value: float, side: int) -> int:
-    """A coordinate in CSS pixels as a step of the grid over the viewport's longer side."""
+    """Return a coordinate in CSS pixels as a step of the grid over the viewport's longer side."""
     return min(NUMBERS - 1, max(0, round(value * NUMBERS / side)))
 
 
@@ -275,7 +276,7 @@ def _key(prefix: Prefix, position: int) -> str:
 
 
 def _longest_copy(words: Sequence[Word], prefix: Prefix, after: int) -> tuple[int, int]:
-    """Where the longest stretch of the words' beginning stands in the prefix (the first such
+    """Return where the longest stretch of the words' beginning stands in the prefix (the first such
     place; exact spelling only), and how many words it has.
 
     At `after`, the place behind the last copy, reading goes on with the spacing found there.

@@ -28,7 +28,7 @@ class Word:
 
 @lru_cache(8192)
 def split(text: str, limit: int = _WORDS_A_TEXT) -> tuple[Word, ...]:
-    """Runs of letters and digits, and single punctuation marks; at most `limit` of them.
+    """Return runs of letters and digits, and single punctuation marks; at most `limit` of them.
 
     Remembered, since most of a page is the same again after a step.
     """
@@ -44,12 +44,12 @@ def split(text: str, limit: int = _WORDS_A_TEXT) -> tuple[Word, ...]:
 
 @lru_cache(8192)
 def keys_of(text: str, limit: int = _WORDS_A_TEXT) -> tuple[str, ...]:
-    """The keys of the text's words."""
+    """Return the keys of the text's words."""
     return tuple(word.key for word in split(text, limit))
 
 
 def join(words: Sequence[Word]) -> str:
-    """The text again, white space before the first word left out."""
+    """Return the text again, white space before the first word left out."""
     return "".join((" " if word.spaced else "") + word.text for word in words).strip()
 
 
@@ -80,11 +80,11 @@ class Vocabulary:
         return len(self._known)
 
     def id(self, word: str) -> int:
-        """The number of a word (lower case) or of a fixed token; 0 when unknown."""
+        """Return the number of a word (lower case) or of a fixed token; 0 when unknown."""
         return self._ids.get(word, self.UNKNOWN)
 
     def word(self, index: int) -> str:
-        """The word with this number."""
+        """Return the word with this number."""
         return self._known[index] if 0 <= index < len(self._known) else ""
 
     @property
@@ -191,5 +191,5 @@ _OPS = {cls: name for name, cls in ACTIONS.items()}
 
 
 def op_of(action: Action) -> str:
-    """The name of the operation: `click`."""
+    """Return the name of the operation: `click`."""
     return _OPS[type(action)]

@@ -1,8 +1,13 @@
 """Any OpenAI-compatible server as a `Model`: hosted, or vLLM, SGLang, llama.cpp close by."""
 
 from webagent.models.endpoint.model import EndpointModel
-from webagent.models.endpoint.server import SERVERS, Server
-from webagent.models.endpoint.settings import Endpoint, load_endpoint, read_endpoint
+from webagent.models.endpoint.settings import (
+    SERVERS,
+    Endpoint,
+    Server,
+    load_endpoint,
+    read_endpoint,
+)
 
 __all__ = [
     "SERVERS",

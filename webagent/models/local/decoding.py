@@ -9,15 +9,21 @@ from torch import Tensor
 from transformers.cache_utils import Cache
 
 from webagent.errors import ModelError
-from webagent.models.local import keyvalues
-from webagent.models.local.copying import Copier
-from webagent.models.local.keyvalues import Piece
-from webagent.models.local.prefixes import Prefixes
-from webagent.models.local.reading import Reading
-from webagent.models.local.request import Row
-from webagent.models.local.sampling import draw
-from webagent.models.local.settings import Generation
-from webagent.models.local.weights import Weights
+from webagent.models.local.cache import (
+    CacheSlice,
+    PrefixCache,
+    assemble,
+    columns_of,
+    copy_slice,
+    new_cache,
+    pairs_of,
+    shift,
+    shorten,
+)
+from webagent.models.local.prompts import EncodedPrompt
+from webagent.models.local.requests import Copier, ReplyRow, sample_tokens
+from webagent.models.local.source import Generation
+from webagent.models.local.weights import LoadedWeights
 
 _ROOM = 256
 """Columns allocated ahead when replies join."""
@@ -25,29 +31,35 @@ _RECENT = 8
 """Replies that later ones may copy from."""
 
 
+_NO_ID = (
+    "no id can be drawn: the logits are not numbers, or the constraint allows none of the ids that"
+    " the model knows; check the weights (a smaller dtype may overflow) and the constraint"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Joining:
-    """Rows whose prompt has been read and whose first id is said."""
+    """Rows whose prompt has been read and whose first id is sampled."""
 
-    rows: list[Row]
-    piece: Piece
+    rows: list[ReplyRow]
+    piece: CacheSlice
 
 
 class Decoder:
     """The batch: its rows, aligned at the right in one cache."""
 
-    def __init__(self, weights: Weights, settings: Generation) -> None:
+    def __init__(self, weights: LoadedWeights, settings: Generation) -> None:
         self._weights = weights
         self._settings = settings
         self._cache: Cache | None = None
         self._recent: deque[list[int]] = deque(maxlen=_RECENT)
-        self.prefixes = Prefixes(settings.prefix_entries, settings.prefix_bytes)
-        self.rows: list[Row] = []
+        self.prefixes = PrefixCache(settings.prefix_entries, settings.prefix_bytes)
+        self.rows: list[ReplyRow] = []
         self.passes = 0
         """Forward passes so far."""
 
     @torch.no_grad()
-    def read(self, rows: list[Row]) -> Joining:
+    def read(self, rows: list[ReplyRow]) -> Joining:
         """Read the prompt of these rows once, and say the first id of each."""
         row = rows[0]
         reading = _so_far(row)
@@ -55,13 +67,13 @@ class Decoder:
         row.request.reused = max(row.request.reused, start)
         inputs = self._weights.reader.inputs(reading, start)
         logits = self._forward(inputs, cache, last_only=True)[:, -1]
-        pairs = keyvalues.pairs_of(cache)
+        pairs = pairs_of(cache)
         if self._settings.prefix_reuse:
             self.prefixes.keep(row.request.adapter, reading.keys, pairs)
         for one in rows:
             one.place = reading.place
-        self._say(rows, logits.expand(len(rows), -1))
-        return Joining(rows, Piece(pairs, 0, 0, len(reading)))
+        self._sample_next(rows, logits.expand(len(rows), -1))
+        return Joining(rows, CacheSlice(pairs, 0, 0, len(reading)))
 
     def join(self, joining: Sequence[Joining]) -> None:
         """Take rows in, and let those go that are over."""
@@ -69,7 +81,7 @@ class Decoder:
         held += [(row, one.piece) for one in joining for row in one.rows]
         self._hold([(row, piece) for row, piece in held if not row.is_over])
 
-    def drop(self) -> list[Row]:
+    def drop(self) -> list[ReplyRow]:
         """Let every row go, and the cache with them."""
         rows, self.rows, self._cache = self.rows, [], None
         return rows
@@ -81,11 +93,11 @@ class Decoder:
         assert cache is not None
         guesses = self._guesses()
         width = 1 + max(map(len, guesses))
-        before = keyvalues.columns_of(cache)
+        before = columns_of(cache)
         try:
             logits = self._forward(self._inputs(guesses, width, before), cache)
         except RuntimeError:
-            keyvalues.shorten(cache, before)
+            shorten(cache, before)
             raise
         taken = self._check(guesses, logits)
         for row, count, guess in zip(rows, taken, guesses, strict=True):
@@ -96,14 +108,14 @@ class Decoder:
         if any(row.is_over for row in rows):
             self._part()
 
-    def _begin(self, adapter: str | None, reading: Reading) -> tuple[Cache, int]:
-        """A cache with what is known of the prompt's beginning, and its length."""
+    def _begin(self, adapter: str | None, reading: EncodedPrompt) -> tuple[Cache, int]:
+        """Return a cache with what is known of the prompt's beginning, and its length."""
         known = self._settings.prefix_reuse and self.prefixes.longest(adapter, reading.keys)
         start = reading.whole(len(known)) if known else 0
         if not known or not start:
-            return keyvalues.new_cache(), 0
-        piece = Piece(known.pairs, 0, 0, start)
-        return keyvalues.assembled([piece], len(reading) - start), start
+            return new_cache(), 0
+        piece = CacheSlice(known.pairs, 0, 0, start)
+        return assemble([piece], len(reading) - start), start
 
     def _forward(
         self, inputs: dict[str, Tensor], cache: Cache, *, last_only: bool = False
@@ -120,10 +132,13 @@ class Decoder:
     def _inputs(
         self, guesses: Sequence[Sequence[int]], width: int, before: int
     ) -> dict[str, Tensor]:
-        """The last id of each row with its guesses; shorter rows are filled up at the right."""
+        """Return the last id of each row with its guesses; shorter rows are filled up at the
+        right."""
         reader = self._weights.reader
-        pairs = list(zip(self.rows, guesses, strict=True))
-        ids = [[row.said[-1], *guess] + [0] * (width - 1 - len(guess)) for row, guess in pairs]
+        ids = [
+            [row.sampled_ids[-1], *guess, *([0] * (width - 1 - len(guess)))]
+            for row, guess in zip(self.rows, guesses, strict=True)
+        ]
         inputs = {"input_ids": torch.tensor(ids)}
         if reader.accepts("position_ids"):
             axes = len(_reading(self.rows[0]).positions)
@@ -142,19 +157,19 @@ class Decoder:
         for row in rows:
             row.copier = row.copier or self._copier(row)
         return [
-            row.copier.guess(row.request.limit - len(row.said) - 1) if row.copier else []
+            row.copier.guess(row.request.limit - len(row.sampled_ids) - 1) if row.copier else []
             for row in rows
         ]
 
-    def _copier(self, row: Row) -> Copier:
+    def _copier(self, row: ReplyRow) -> Copier:
         prompt = _reading(row).tokens.ids
-        return Copier([*self._recent, prompt, row.said], self._settings)
+        return Copier([*self._recent, prompt, row.sampled_ids], self._settings)
 
     def _check(self, guesses: Sequence[Sequence[int]], logits: Tensor) -> list[int]:
-        """Say ids while the guesses come true; how many each row has said."""
+        """Sample ids while the guesses come true; return how many each row got."""
         taken, alive = [0] * len(self.rows), list(range(len(self.rows)))
         for at in range(logits.shape[1]):
-            self._say([self.rows[place] for place in alive], logits[alive, at])
+            self._sample_next([self.rows[place] for place in alive], logits[alive, at])
             for place in alive:
                 taken[place] += 1
             alive = [
@@ -162,14 +177,14 @@ class Decoder:
                 for place in alive
                 if not self.rows[place].is_over
                 and at < len(guesses[place])
-                and self.rows[place].said[-1] == guesses[place][at]
+                and self.rows[place].sampled_ids[-1] == guesses[place][at]
             ]
             if not alive:
                 break
         return taken
 
-    def _say(self, rows: Sequence[Row], logits: Tensor) -> None:
-        """Draw the next id of each row. What one row fails by fails its request alone."""
+    def _sample_next(self, rows: Sequence[ReplyRow], logits: Tensor) -> None:
+        """Sample the next id of each row. What one row fails by fails its request alone."""
         draws = []
         speaking = []
         for place, row in enumerate(rows):
@@ -180,12 +195,12 @@ class Decoder:
                 row.request.fail(error)
         if not speaking:
             return
-        tokens, log_probs = draw(logits[speaking], draws, self._weights.never)
+        tokens, log_probs = sample_tokens(logits[speaking], draws, self._weights.never)
         for place, token, log_prob in zip(speaking, tokens, log_probs, strict=True):
             try:
                 if not -torch.inf < log_prob <= 0:
                     raise ModelError(_NO_ID)
-                rows[place].say(token, log_prob, self._weights.endings.stop)
+                rows[place].append(token, log_prob, self._weights.endings.stop)
             except ModelError as error:
                 rows[place].request.fail(error)
 
@@ -193,55 +208,49 @@ class Decoder:
         """Drop the columns of guesses that did not come true."""
         assert self._cache is not None
         most = max(taken)
-        keyvalues.shorten(self._cache, before + most)
+        shorten(self._cache, before + most)
         for place, (row, count) in enumerate(zip(self.rows, taken, strict=True)):
             if count < most:
                 by = most - count
-                keyvalues.shift(self._cache, place, row.first, before + count, by)
+                shift(self._cache, place, row.first, before + count, by)
                 row.first += by
 
     def _part(self) -> None:
-        """Let the rows go that are over, remembering what they said."""
+        """Let the rows go that are over, remembering their ids."""
         pieces = self._pieces()
         for row, piece in pieces:
             if row.finish and not row.reply:
-                self._recent.append(row.said)
+                self._recent.append(row.sampled_ids)
                 if self._settings.prefix_reuse:
                     keys = _so_far(row).keys[: len(piece)]
-                    self.prefixes.keep(row.request.adapter, keys, keyvalues.own(piece))
+                    self.prefixes.keep(row.request.adapter, keys, copy_slice(piece))
         self._hold([(row, piece) for row, piece in pieces if not row.is_over])
 
-    def _pieces(self) -> list[tuple[Row, Piece]]:
+    def _pieces(self) -> list[tuple[ReplyRow, CacheSlice]]:
         if self._cache is None:
             return []
-        pairs, last = keyvalues.pairs_of(self._cache), keyvalues.columns_of(self._cache)
-        return [(row, Piece(pairs, at, row.first, last)) for at, row in enumerate(self.rows)]
+        pairs, last = pairs_of(self._cache), columns_of(self._cache)
+        return [(row, CacheSlice(pairs, at, row.first, last)) for at, row in enumerate(self.rows)]
 
-    def _hold(self, held: Sequence[tuple[Row, Piece]]) -> None:
+    def _hold(self, held: Sequence[tuple[ReplyRow, CacheSlice]]) -> None:
         """Make the cache anew from the pieces of these rows."""
         if not held:
             self.drop()
             return
         width = max(len(piece) for _, piece in held)
-        left = max(row.request.limit - len(row.said) for row, _ in held)
+        left = max(row.request.limit - len(row.sampled_ids) for row, _ in held)
         pieces = [piece for _, piece in held]
-        self._cache = keyvalues.assembled(pieces, min(_ROOM, left + self._settings.most_copied))
+        self._cache = assemble(pieces, min(_ROOM, left + self._settings.most_copied))
         self.rows = [row for row, _ in held]
         for row, piece in held:
             row.first = width - len(piece)
 
 
-_NO_ID = (
-    "no id can be drawn: the logits are not numbers, or the constraint allows none of the ids that"
-    " the model knows; check the weights (a smaller dtype may overflow) and the constraint"
-)
-
-
-def _reading(row: Row) -> Reading:
+def _reading(row: ReplyRow) -> EncodedPrompt:
     assert row.request.reading is not None
     return row.request.reading
 
 
-def _so_far(row: Row) -> Reading:
-    """The prompt with what was said behind it."""
-    return _reading(row).extended(row.said) if row.said else _reading(row)
+def _so_far(row: ReplyRow) -> EncodedPrompt:
+    """Return the prompt with what was said behind it."""
+    return _reading(row).extended(row.sampled_ids) if row.sampled_ids else _reading(row)

@@ -1,5 +1,7 @@
 """Which requests are written together, and what happens when memory runs out."""
 
+import sys
+import threading
 from collections import deque
 from collections.abc import Callable
 from typing import Any
@@ -8,9 +10,9 @@ import torch
 
 from webagent.errors import ModelError, WebAgentError
 from webagent.models.local.decoding import Decoder, Joining
-from webagent.models.local.request import Request, Row
-from webagent.models.local.settings import Generation
-from webagent.models.local.weights import Weights
+from webagent.models.local.requests import GenerationRequest, ReplyRow
+from webagent.models.local.source import Generation
+from webagent.models.local.weights import LoadedWeights
 from webagent.models.model import Constraint, Matcher
 
 CompileConstraint = Callable[[Constraint, Any], Callable[[], Matcher]]
@@ -19,7 +21,12 @@ _FAILURES = (RuntimeError, ValueError, TypeError, KeyError, IndexError, Attribut
 """What code of a model, a processor or a template raises at inputs it was not made for."""
 
 
-class Engine:
+_IDLE = 2.0
+"""Seconds without a request after which the thread ends; the next request starts another."""
+_CLOSED = "the model was closed; make a new one to go on"
+
+
+class GenerationEngine:
     """Requests in order of arrival, as many replies at once as fit.
 
     Requests join between two forward passes. Those of one adapter are written together; one for
@@ -27,7 +34,7 @@ class Engine:
     """
 
     def __init__(
-        self, weights: Weights, settings: Generation, compile_constraint: CompileConstraint
+        self, weights: LoadedWeights, settings: Generation, compile_constraint: CompileConstraint
     ) -> None:
         self._weights = weights
         self._settings = settings
@@ -35,7 +42,7 @@ class Engine:
         self._capacity = settings.max_rows
         self._revision = -1
         self.decoder = Decoder(weights, settings)
-        self.waiting: deque[Request] = deque()
+        self.waiting: deque[GenerationRequest] = deque()
 
     @property
     def is_busy(self) -> bool:
@@ -102,11 +109,12 @@ class Engine:
             self._shrink(rows)
         self._settle(rows)
 
-    def _joined(self, joining: list[Joining]) -> list[Row]:
+    def _joined(self, joining: list[Joining]) -> list[ReplyRow]:
         return [row for one in joining for row in one.rows]
 
-    def _next_group(self, joining: list[Joining]) -> list[Row] | None:
-        """The rows whose prompt is read next, empty to ask again, None when nobody may join."""
+    def _next_group(self, joining: list[Joining]) -> list[ReplyRow] | None:
+        """Return the rows whose prompt is read next, empty to ask again, None when nobody may
+        join."""
         here = [*self.decoder.rows, *self._joined(joining)]
         free = self._capacity - len(here)
         if not self.waiting or free <= 0:
@@ -117,20 +125,20 @@ class Engine:
         if request.is_closed or not self._prepare(request):
             self.waiting.popleft()
             return []
-        count = 1 if request.pending[0].said or not self._settings.shared_prefill else free
-        fresh = [row for row in request.pending[:count] if not row.said]
+        count = 1 if request.pending[0].sampled_ids or not self._settings.shared_prefill else free
+        fresh = [row for row in request.pending[:count] if not row.sampled_ids]
         group = fresh or request.pending[:1]
         request.pending = [row for row in request.pending if row not in group]
         if not request.pending:
             self.waiting.popleft()
         return group
 
-    def _may_join(self, request: Request, there: Request) -> bool:
+    def _may_join(self, request: GenerationRequest, there: GenerationRequest) -> bool:
         if request.adapter != there.adapter:
             return False
         return self._settings.batching or request is there
 
-    def _prepare(self, request: Request) -> bool:
+    def _prepare(self, request: GenerationRequest) -> bool:
         """Read the prompt into ids, once. False when that failed, and was answered so."""
         if request.reading is None:
             try:
@@ -147,18 +155,18 @@ class Engine:
         request.version = request.version or self._weights.version(request.adapter)
         return True
 
-    def _settle(self, rows: list[Row]) -> None:
+    def _settle(self, rows: list[ReplyRow]) -> None:
         for request in dict.fromkeys(row.request for row in rows):
             request.settle(self._text)
 
     def _text(self, ids: list[int]) -> str:
-        said = ids[:-1] if ids[-1] in self._weights.endings.stop else ids
+        text_ids = ids[:-1] if ids[-1] in self._weights.endings.stop else ids
         text: str = self._weights.tokenizer.decode(
-            said, skip_special_tokens=True, clean_up_tokenization_spaces=False
+            text_ids, skip_special_tokens=True, clean_up_tokenization_spaces=False
         )
         return text
 
-    def _shrink(self, more: list[Row]) -> None:
+    def _shrink(self, more: list[ReplyRow]) -> None:
         """Memory ran out: forget all caches, and go on with half the rows."""
         rows = [*self.decoder.drop(), *more]
         self.decoder.prefixes.clear()
@@ -171,7 +179,7 @@ class Engine:
         self._capacity = max(1, len(rows) // 2)
         self._return(rows)
 
-    def _return(self, rows: list[Row]) -> None:
+    def _return(self, rows: list[ReplyRow]) -> None:
         """Put rows back to the front, in their order."""
         for request in reversed(dict.fromkeys(row.request for row in rows)):
             mine = [row for row in rows if row.request is request]
@@ -200,21 +208,84 @@ class Engine:
 def _is_memory(error: BaseException) -> bool:
     if isinstance(error, torch.OutOfMemoryError):
         return True
-    said = str(error).lower()
+    message = str(error).lower()
     return isinstance(error, RuntimeError) and (
-        "can't allocate memory" in said or "out of memory" in said
+        "can't allocate memory" in message or "out of memory" in message
     )
 
 
-def _too_large(row: Row, weights: Weights) -> ModelError:
+def _too_large(row: ReplyRow, weights: LoadedWeights) -> ModelError:
     length = len(row.request.reading) if row.request.reading else 0
     return ModelError(
         f"out of memory on {weights.device} with a single reply: a prompt of {length:,} ids and"
-        f" {len(row.said):,} of the reply; show less of the page, lower max_tokens, or load the"
-        " model with a smaller dtype"
+        f" {len(row.sampled_ids):,} of the reply; show less of the page, lower max_tokens, or load"
+        " the model with a smaller dtype"
     )
 
 
 def _failed(error: BaseException) -> ModelError:
-    said = " ".join(str(error).split())[:300]
-    return ModelError(f"the model failed on this request: {type(error).__name__}: {said}")
+    message = " ".join(str(error).split())[:300]
+    return ModelError(f"the model failed on this request: {type(error).__name__}: {message}")
+
+
+class GenerationWorker:
+    """Runs an engine while there are requests."""
+
+    def __init__(self, engine: GenerationEngine, weights: LoadedWeights) -> None:
+        self.engine = engine
+        self._weights = weights
+        self._inbox: deque[GenerationRequest] = deque()
+        self._changed = threading.Condition()
+        self._thread: threading.Thread | None = None
+        self._closed = False
+
+    def submit(self, request: GenerationRequest) -> None:
+        """Hand a request over. Raises `ModelError` after `close`."""
+        with self._changed:
+            if self._closed:
+                raise ModelError(_CLOSED)
+            self._inbox.append(request)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="generate", daemon=True)
+                self._thread.start()
+            self._changed.notify()
+
+    def close(self) -> None:
+        """Fail what waits or is under way, and end the thread. Blocks for one forward pass."""
+        with self._changed:
+            self._closed = True
+            thread = self._thread
+            self._changed.notify()
+        if thread is not None:
+            thread.join()
+
+    def _run(self) -> None:
+        try:
+            while self._take():
+                with self._weights.turn():
+                    self.engine.round()
+        finally:
+            self._leave(sys.exception())
+
+    def _take(self) -> bool:
+        """Move new requests to the engine; False when the thread is to end."""
+        with self._changed:
+            if not self.engine.is_busy:
+                self._changed.wait_for(lambda: self._inbox or self._closed, timeout=_IDLE)
+            self.engine.waiting.extend(self._inbox)
+            self._inbox.clear()
+            if self._closed or not self.engine.is_busy:
+                self._thread = None
+                return False
+            return True
+
+    def _leave(self, error: BaseException | None) -> None:
+        """After the end of the thread: whoever still waits is told why."""
+        with self._changed:
+            if error is None and not self._closed:
+                return
+            self._thread = None
+            reason = ModelError(_CLOSED if error is None else f"generation broke off: {error!r}")
+            self.engine.waiting.extend(self._inbox)
+            self._inbox.clear()
+            self.engine.fail(reason)

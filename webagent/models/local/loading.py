@@ -8,35 +8,32 @@ from typing import Any, cast
 import torch
 
 from webagent.errors import SetupError
-from webagent.models.local.conversation import Conversation
-from webagent.models.local.folder import check_model
-from webagent.models.local.pictures import Pictures
-from webagent.models.local.reading import Reader
-from webagent.models.local.settings import Source
-from webagent.models.local.weights import Endings, Weights
+from webagent.models.local.prompts import ChatWriter, ImageReader, PromptReader
+from webagent.models.local.source import ModelSource, check_model
+from webagent.models.local.weights import Endings, LoadedWeights
 
 _ENDLESS = 1 << 30
 """The context of a model that names none."""
 
 
-def load(source: Source) -> Weights:
-    """The weights with their tokenizer and, for an image-text model, its image processor.
+def load_weights(source: ModelSource) -> LoadedWeights:
+    """Return the weights with their tokenizer and, for an image-text model, its image processor.
 
     Raises `SetupError` for whatever is missing or does not belong together.
     """
     from transformers import AutoConfig, AutoTokenizer
 
     check_model(source.name)
-    with _readable(source.name):
+    with _explain_failures(source.name):
         config = AutoConfig.from_pretrained(source.name)
         tokenizer = AutoTokenizer.from_pretrained(source.name)
     sees = _sees_images(config)
-    processor, image_processor = _processors(source.name) if sees else (None, None)
-    module = _module(source, config, sees)
-    image_id = _image_id(config, tokenizer) if sees else None
+    processor, image_processor = _load_processors(source.name) if sees else (None, None)
+    module = _load_module(source, config, sees)
+    image_id = _find_image_id(config, tokenizer) if sees else None
     _check_words(source.name, tokenizer, module)
     conversation = _conversation(source, tokenizer, processor, image_id)
-    pictures = image_id is not None and Pictures(
+    pictures = image_id is not None and ImageReader(
         image_processor=image_processor,
         tokenizer=tokenizer,
         processor=processor,
@@ -44,14 +41,16 @@ def load(source: Source) -> Weights:
         write=conversation.write,
     )
     context = getattr(config.get_text_config(), "max_position_embeddings", None) or _ENDLESS
-    reader = Reader(module, conversation, pictures or None, context)
-    endings = Endings(_stops(source.name, tokenizer, module), _never(config) if sees else ())
-    return Weights(source.name, module, tokenizer, reader, endings)
+    reader = PromptReader(module, conversation, pictures or None, context)
+    endings = Endings(
+        _find_stop_ids(source.name, tokenizer, module), _find_forbidden_ids(config) if sees else ()
+    )
+    return LoadedWeights(source.name, module, tokenizer, reader, endings)
 
 
 @contextlib.contextmanager
-def _readable(name: str) -> Iterator[None]:
-    """What transformers says of a model it cannot load, as our error."""
+def _explain_failures(name: str) -> Iterator[None]:
+    """Turn what transformers says of a model it cannot load into our error."""
     from safetensors import SafetensorError
 
     try:
@@ -62,11 +61,11 @@ def _readable(name: str) -> Iterator[None]:
             " behind a server"
         ) from error
     except (OSError, ValueError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
-        said = " ".join(str(error).split())[:300]
-        eager = "attention implementation" in said
+        message = " ".join(str(error).split())[:300]
+        eager = "attention implementation" in message
         step = "load it with attention='eager'" if eager else "check the name, files and network"
         raise SetupError(
-            f"{name} does not load as a model of transformers: {said}; {step}"
+            f"{name} does not load as a model of transformers: {message}; {step}"
         ) from error
 
 
@@ -76,7 +75,7 @@ def _sees_images(config: Any) -> bool:
     return config.model_type in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES
 
 
-def _module(source: Source, config: Any, sees: bool) -> torch.nn.Module:
+def _load_module(source: ModelSource, config: Any, sees: bool) -> torch.nn.Module:
     from transformers import AutoModelForCausalLM, AutoModelForImageTextToText
 
     device = source.device
@@ -88,7 +87,7 @@ def _module(source: Source, config: Any, sees: bool) -> torch.nn.Module:
     if dtype == "auto" and device == "cpu":
         dtype = "float32"
     kind: Any = AutoModelForImageTextToText if sees else AutoModelForCausalLM
-    with _readable(source.name):
+    with _explain_failures(source.name):
         module, report = kind.from_pretrained(
             source.name,
             config=config,
@@ -117,8 +116,8 @@ def _check_whole(name: str, module: Any, report: Any) -> None:
         )
 
 
-def _processors(name: str) -> tuple[Any | None, Any]:
-    """The processor, where it loads, and the image processor alone."""
+def _load_processors(name: str) -> tuple[Any | None, Any]:
+    """Return the processor, where it loads, and the image processor alone."""
     from transformers import AutoProcessor
 
     refused = ""
@@ -128,8 +127,8 @@ def _processors(name: str) -> tuple[Any | None, Any]:
             return processor, processor.image_processor
     except (ImportError, OSError, ValueError, TypeError, AttributeError, RuntimeError) as error:
         refused = " ".join(str(error).split())[:200]
-    with _readable(name):
-        images = _image_processor(name)
+    with _explain_failures(name):
+        images = _load_image_processor(name)
     if getattr(images, "merge_size", None) is None:
         raise SetupError(
             f"the processor of {name} does not load ({refused or 'it has no image processor'}), and"
@@ -139,8 +138,8 @@ def _processors(name: str) -> tuple[Any | None, Any]:
     return None, images
 
 
-def _image_processor(name: str) -> Any:
-    """The image processor; of older transformers without torchvision its twin that needs none."""
+def _load_image_processor(name: str) -> Any:
+    """Return the image processor; without torchvision its twin that needs none, if any."""
     import transformers
     from transformers.image_processing_base import ImageProcessingMixin
 
@@ -155,7 +154,7 @@ def _image_processor(name: str) -> Any:
         return twin.from_pretrained(name)
 
 
-def _image_id(config: Any, tokenizer: Any) -> int:
+def _find_image_id(config: Any, tokenizer: Any) -> int:
     names = ("image_token_id", "image_token_index")
     found = next((one for name in names if (one := getattr(config, name, None)) is not None), -1)
     if not 0 <= found < len(tokenizer) or tokenizer.convert_ids_to_tokens(found) is None:
@@ -166,8 +165,8 @@ def _image_id(config: Any, tokenizer: Any) -> int:
     return int(found)
 
 
-def _never(config: Any) -> tuple[int, ...]:
-    """Ids that stand for what is not text: a reply that held one could not be read again."""
+def _find_forbidden_ids(config: Any) -> tuple[int, ...]:
+    """Return ids that stand for what is not text: a reply that held one could not be read again."""
     names = ("image_token_id", "image_token_index", "video_token_id", "audio_token_id")
     found = {getattr(config, name, None) for name in names}
     return tuple(sorted(one for one in found if isinstance(one, int)))
@@ -182,7 +181,7 @@ def _check_words(name: str, tokenizer: Any, module: Any) -> None:
         )
 
 
-def _stops(name: str, tokenizer: Any, module: Any) -> frozenset[int]:
+def _find_stop_ids(name: str, tokenizer: Any, module: Any) -> frozenset[int]:
     configured = getattr(module.generation_config, "eos_token_id", None)
     stops = set(configured if isinstance(configured, list) else [configured])
     found = (stops | {tokenizer.eos_token_id}) - {None}
@@ -195,18 +194,18 @@ def _stops(name: str, tokenizer: Any, module: Any) -> frozenset[int]:
 
 
 def _conversation(
-    source: Source, tokenizer: Any, processor: Any | None, image_id: int | None
-) -> Conversation:
-    template = _template(source, tokenizer, processor)
+    source: ModelSource, tokenizer: Any, processor: Any | None, image_id: int | None
+) -> ChatWriter:
+    template = _find_template(source, tokenizer, processor)
     marks = [
         getattr(processor, "image_token", None) or "",
         getattr(processor, "boi_token", None) or "",
         "" if image_id is None else tokenizer.convert_ids_to_tokens(image_id),
     ]
-    return Conversation(tokenizer, template, typed=image_id is not None, marks=marks)
+    return ChatWriter(tokenizer, template, typed=image_id is not None, marks=marks)
 
 
-def _template(source: Source, tokenizer: Any, processor: Any | None) -> str:
+def _find_template(source: ModelSource, tokenizer: Any, processor: Any | None) -> str:
     if source.chat_template:
         path = Path(source.chat_template).expanduser()
         if not path.is_file():

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from webagent.errors import SetupError, WebAgentError
-from webagent.models.local.settings import Generation, Source
+from webagent.models.local.source import Generation, ModelSource
 from webagent.models.model import Capabilities, Completion, Constraint, Matcher, Message, Tokens
 
 if TYPE_CHECKING:
-    from webagent.models.local.weights import Weights
+    from webagent.models.local.weights import LoadedWeights
 
 DEFAULT = Generation()
 
@@ -27,26 +27,29 @@ class LocalModel:
 
     def __init__(
         self,
-        weights: "Weights",
+        weights: "LoadedWeights",
         generation: Generation = DEFAULT,
         *,
         compile_constraint: Callable[[Constraint, Any], Callable[[], Matcher]] | None = None,
     ) -> None:
-        from webagent.models.local.engine import Engine
-        from webagent.models.local.worker import Worker
+        from webagent.models.local.engine import GenerationEngine, GenerationWorker
 
         self.weights = weights
         self.adapter: str | None = None
         self._owns = True
-        engine = Engine(weights, generation, compile_constraint or partial(_compile, weights))
-        self._worker: Worker = Worker(engine, weights)
+        engine = GenerationEngine(
+            weights, generation, compile_constraint or partial(_compile, weights)
+        )
+        self._worker = GenerationWorker(engine, weights)
 
     @classmethod
-    def load(cls, source: Source | str, generation: Generation = DEFAULT) -> "LocalModel":
+    def load(cls, source: ModelSource | str, generation: Generation = DEFAULT) -> "LocalModel":
         """Load a folder or a hub name. Raises `SetupError` for what is missing or unfitting."""
-        from webagent.models.local.loading import load
+        from webagent.models.local.loading import load_weights
 
-        return cls(load(Source(source) if isinstance(source, str) else source), generation)
+        return cls(
+            load_weights(ModelSource(source) if isinstance(source, str) else source), generation
+        )
 
     @property
     def name(self) -> str:
@@ -70,7 +73,7 @@ class LocalModel:
         max_tokens: int = 1024,
         constraint: Constraint | None = None,
     ) -> Completion:
-        """Exactly n replies; at temperature 0 they are one reply n times.
+        """Return exactly n replies; at temperature 0 they are one reply n times.
 
         Ids that stand for images are never drawn (`weights.endings.never`). `usage` counts as
         `cached_input_tokens` what of the prompt was not read again. When asked from a cancelled
@@ -79,7 +82,7 @@ class LocalModel:
         Raises `ModelError` for a prompt that is too long, images that do not fit, memory that does
         not suffice or a closed model; `SetupError` for images to a model of text.
         """
-        from webagent.models.local.request import Request
+        from webagent.models.local.requests import GenerationRequest
 
         if n < 1 or max_tokens < 1 or not temperature >= 0:
             raise SetupError(
@@ -90,7 +93,9 @@ class LocalModel:
         future: asyncio.Future[Completion] = loop.create_future()
         answer = _answering(loop, future)
         asked = prompt if isinstance(prompt, Tokens) else tuple(prompt)
-        request = Request(asked, n, temperature, seed, max_tokens, constraint, self.adapter, answer)
+        request = GenerationRequest(
+            asked, n, temperature, seed, max_tokens, constraint, self.adapter, answer
+        )
         self._worker.submit(request)
         try:
             return await future
@@ -113,14 +118,14 @@ class LocalModel:
         self.adapter = name
 
     def on_adapter(self, name: str | None) -> "LocalModel":
-        """A view of the same weights that goes through this adapter, whatever others use."""
+        """Return a view of the same weights that goes through this adapter, whatever others use."""
         view = object.__new__(LocalModel)
         view.weights, view._worker, view._owns = self.weights, self._worker, False
         view.use_adapter(name)
         return view
 
     def version(self) -> str:
-        """The weights that reply now, as `Completion.model` gives them."""
+        """Return the weights that reply now, as `Completion.model` gives them."""
         with self.weights.alone():
             return self.weights.version(self.adapter)
 
@@ -160,7 +165,9 @@ def _answering(
     return answer
 
 
-def _compile(weights: "Weights", constraint: Constraint, tokenizer: Any) -> Callable[[], Matcher]:
+def _compile(
+    weights: "LoadedWeights", constraint: Constraint, tokenizer: Any
+) -> Callable[[], Matcher]:
     from webagent.models.constrain import compile_constraint
 
     ends = sorted(weights.endings.stop)

@@ -1,7 +1,9 @@
 """A loaded model with all that belongs to it, for whoever generates with it or trains it."""
 
+import hashlib
 import time
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,11 +13,177 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from webagent.errors import ModelError
-from webagent.models.local.adapters import Adapters
-from webagent.models.local.reading import Reader
-from webagent.models.local.version import digest, state
+from webagent.errors import ModelError, SetupError, unknown_name
+from webagent.models.local.prompts import PromptReader
+from webagent.models.local.source import adapter_config, header
 from webagent.models.model import Tokens
+
+_INTEGERS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+_STRIDE = -7046029254386353131
+"""2^64 divided by the golden ratio, as a signed number: places far apart get unlike factors."""
+_CHUNK = 1 << 22
+
+
+def digest_tensors(tensors: Iterable[tuple[str, Tensor]]) -> str:
+    """Return 16 hexadecimal digits over names, shapes, types and every bit of the tensors.
+
+    Each tensor is summed up where it lies, as whole numbers times a factor for their place, so
+    that seven billion of them cost one read. It tells versions apart; it is no seal.
+    """
+    found = hashlib.sha256()
+    for name, tensor in sorted(tensors, key=lambda pair: pair[0]):
+        line = f"{name} {tuple(tensor.shape)} {tensor.dtype} {_sum(tensor.detach())}\n"
+        found.update(line.encode())
+    return found.hexdigest()[:16]
+
+
+def fingerprint_tensors(tensors: Iterable[tuple[str, Tensor]]) -> int:
+    """Return a number that changes when a tensor is replaced or written to in place; costs no
+    read."""
+    return hash(
+        tuple(
+            (tensor.data_ptr(), 0 if tensor.is_inference() else tensor._version)
+            for _, tensor in tensors
+        )
+    )
+
+
+def _sum(tensor: Tensor) -> int:
+    whole = tensor.contiguous().view(-1)
+    if whole.dtype == torch.bool:
+        whole = whole.to(torch.int8)
+    numbers = whole.view(_INTEGERS[whole.element_size()])
+    total = 0
+    for first in range(0, len(numbers), _CHUNK):
+        part = numbers[first : first + _CHUNK].to(torch.int64)
+        places = torch.arange(first + 1, first + 1 + len(part), device=part.device)
+        total += int((part * (places * _STRIDE).bitwise_or_(1)).sum())
+    return total & (2**64 - 1)
+
+
+class Adapters:
+    """The adapters injected into one base, by name; at most one of them is in use at a time."""
+
+    def __init__(self, module: torch.nn.Module, base: str) -> None:
+        self._module = module
+        self._base = base
+        self._peft: Any = None
+        self._active: str | None = None
+        self.names: set[str] = set()
+
+    def add(self, name: str, folder: Path, *, any_base: bool) -> None:
+        """Inject an adapter, without using it yet. Raises `SetupError` for one of another base."""
+        from peft import PeftModel
+
+        taken = {part for path in self._module.state_dict() for part in path.split(".")}
+        if name in taken | self.names or not name or "." in name:
+            raise SetupError(
+                f"an adapter cannot be called {name!r}; expected a new name without a dot that no"
+                f" layer has (adapters: {', '.join(sorted(self.names)) or 'none yet'})"
+            )
+        config = adapter_config(folder)
+        if config.get("peft_type") != "LORA":
+            raise SetupError(
+                f"the adapter in {str(folder)!r} is of the kind {config.get('peft_type')!r};"
+                " expected LORA"
+            )
+        path = folder / "adapter_model.safetensors"
+        if not path.is_file():
+            raise SetupError(f"no adapter_model.safetensors in {str(folder)!r}; save it again")
+        self._check_shapes(folder, header(path))
+        base = str(config.get("base_model_name_or_path") or "")
+        if base and not any_base and Path(base).name != Path(self._base).name:
+            raise SetupError(
+                f"the adapter in {str(folder)!r} was trained on {base}, not on {self._base}; load"
+                " that base, or pass any_base=True where the two are the same weights"
+            )
+        with self._gradients_kept(), warnings.catch_warnings():
+            # peft asks transformers for a property by its old name.
+            warnings.filterwarnings("ignore", "`is_gradient_checkpointing`", FutureWarning)
+            try:
+                if self._peft is None:
+                    self._peft = PeftModel.from_pretrained(
+                        self._module, str(folder), adapter_name=name
+                    )
+                else:
+                    self._peft.load_adapter(str(folder), adapter_name=name)
+            except (ValueError, RuntimeError, OSError) as error:
+                raise SetupError(
+                    f"the adapter in {str(folder)!r} does not load: {_summarize(error)}"
+                ) from error
+            self.names.add(name)
+            self._switch(self._active)
+
+    def use(self, name: str | None) -> None:
+        """Have forward passes go through this adapter, or through the bare base."""
+        self.require(name)
+        if name != self._active:
+            with self._gradients_kept():
+                self._switch(name)
+
+    def require(self, name: str | None) -> None:
+        """Raises `SetupError` for a name that was not added."""
+        if name is not None and name not in self.names:
+            raise unknown_name("adapter", name, self.names)
+
+    def tensors(self, name: str) -> Iterator[tuple[str, Tensor]]:
+        """Yield the parameters of one adapter."""
+        for path, tensor in self._module.named_parameters():
+            if name in path.split("."):
+                yield path.replace(f".{name}.", "."), tensor
+
+    def _switch(self, name: str | None) -> None:
+        if self._peft is None:
+            return
+        if name is None:
+            self._peft.base_model.disable_adapter_layers()
+        else:
+            self._peft.base_model.enable_adapter_layers()
+            self._peft.set_adapter(name)
+        self._active = name
+
+    @contextmanager
+    def _gradients_kept(self) -> Iterator[None]:
+        """peft sets what is trainable whenever it switches; that is the trainer's to say."""
+        before = {id(one): one.requires_grad for one in self._module.parameters()}
+        try:
+            yield
+        finally:
+            for one in self._module.parameters():
+                one.requires_grad_(before.get(id(one), one.requires_grad))
+
+    def _check_shapes(self, folder: Path, tensors: dict[str, Any]) -> None:
+        for key, tensor in tensors.items():
+            path, _, rest = key.removeprefix("base_model.model.").partition(".lora_")
+            if rest not in ("A.weight", "B.weight"):
+                continue
+            shape = self._shape(path)
+            width = tensor["shape"][1] if rest[0] == "A" else tensor["shape"][0]
+            if shape is None or width not in (shape[1] if rest[0] == "A" else shape[0],):
+                found = "no such layer" if shape is None else f"a layer of {shape[0]}x{shape[1]}"
+                raise SetupError(
+                    f"the adapter in {str(folder)!r} is of another base: it has {width} values for"
+                    f" {path}, where {self._base} has {found}"
+                )
+
+    def _shape(self, path: str) -> tuple[int, int] | None:
+        """Outputs and inputs of a layer; None where there is no such layer."""
+        try:
+            layer: Any = self._module.get_submodule(path)
+        except AttributeError:
+            return None
+        layer = getattr(layer, "base_layer", layer)
+        if hasattr(layer, "out_features"):
+            return layer.out_features, layer.in_features
+        weight = getattr(layer, "weight", None)
+        if weight is None or weight.dim() != 2:
+            return None
+        # Embeddings and the transposed linear layers of GPT-2 hold (inputs, outputs).
+        return int(weight.shape[1]), int(weight.shape[0])
+
+
+def _summarize(error: Exception) -> str:
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +197,19 @@ class Endings:
     softmax, so whoever recomputes log-probabilities takes them out, too."""
 
 
-class Weights:
+class LoadedWeights:
     """One base model and its adapters.
 
     Generation holds `lock` during each round; `alone` holds it off for whoever changes something.
     """
 
     def __init__(
-        self, name: str, module: torch.nn.Module, tokenizer: Any, reader: Reader, endings: Endings
+        self,
+        name: str,
+        module: torch.nn.Module,
+        tokenizer: Any,
+        reader: PromptReader,
+        endings: Endings,
     ) -> None:
         self.name = name
         self.module = module
@@ -73,7 +246,8 @@ class Weights:
         self.reader.save(folder)
 
     def inputs_of(self, tokens: Tokens) -> dict[str, Tensor]:
-        """What a plain forward pass takes for stored ids and images: a batch of one, on the device.
+        """Return what a plain forward pass takes for stored ids and images: a batch of one, on the
+        device.
 
         Besides `input_ids` (1, L) and `attention_mask` (1, L) there are, where the model takes
         them, `position_ids` (1, L) or (3, 1, L), `pixel_values` and what the image processor gives
@@ -88,7 +262,7 @@ class Weights:
     def log_probs(
         self, tokens: Tokens, prompt: int, draw: Callable[[Tensor], Tensor] | None = None
     ) -> Tensor:
-        """Log-probabilities (L - prompt,) of the ids behind the first `prompt` ones.
+        """Return log-probabilities (L - prompt,) of the ids behind the first `prompt` ones.
 
         One plain forward pass, with gradients where they are on. `draw` turns logits
         (L - prompt, vocabulary) into the log-probabilities that were drawn from; without it they
@@ -102,8 +276,8 @@ class Weights:
         inputs = self.inputs_of(tokens)
         logits = self.module(**inputs, use_cache=False).logits[0, prompt - 1 : -1]
         found = draw(logits) if draw else torch.log_softmax(self.without_never(logits), -1)
-        said = inputs["input_ids"][0, prompt:, None]
-        return found.gather(-1, said).squeeze(-1)
+        reply_ids = inputs["input_ids"][0, prompt:, None]
+        return found.gather(-1, reply_ids).squeeze(-1)
 
     def without_never(self, logits: Tensor) -> Tensor:
         """Logits of at least float32, with the ids that no reply may hold at minus infinity."""
@@ -124,7 +298,7 @@ class Weights:
 
     def refresh(self) -> None:
         """Notice whether the weights have changed; what was known of them goes."""
-        now = state(self.module.named_parameters())
+        now = fingerprint_tensors(self.module.named_parameters())
         if now != self._state:
             self._versions.clear()
             self.revision += 1
@@ -159,8 +333,8 @@ class Weights:
 
     def _digest(self, adapter: str | None) -> str:
         if adapter is None:
-            return f"{Path(self.name).name}@{digest(self._base())}"
-        return f"{self.version()}+{adapter}@{digest(self.adapters.tensors(adapter))}"
+            return f"{Path(self.name).name}@{digest_tensors(self._base())}"
+        return f"{self.version()}+{adapter}@{digest_tensors(self.adapters.tensors(adapter))}"
 
     def _base(self) -> Iterator[tuple[str, Tensor]]:
         """Parameters and saved buffers that belong to no adapter, by their name without one."""

@@ -87,7 +87,7 @@ class CheckpointFolder:
         return final
 
     def last(self) -> Path | None:
-        """The newest whole checkpoint; None where there is none yet.
+        """Return the newest whole checkpoint; None where there is none yet.
 
         Raises `StoreError` when `last` names none that is there.
         """
@@ -128,7 +128,7 @@ class CheckpointFolder:
                 draft.unlink()
 
 
-def load(folder: Path) -> Checkpoint:
+def load_checkpoint(folder: Path) -> Checkpoint:
     """Read one checkpoint. Raises `StoreError` naming the file that is missing or damaged."""
     try:
         manifest = json.loads((folder / _MANIFEST).read_text(encoding="utf-8"))

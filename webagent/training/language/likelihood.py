@@ -1,6 +1,7 @@
 """What a model thinks of the taught ids of rows, whichever way the rows are laid out."""
 
 import inspect
+import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -10,23 +11,130 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
 from webagent.errors import ModelError
-from webagent.training.language.losses.log_probs import token_entropies, token_log_probs
-from webagent.training.language.packing import Packing, Sheet, lay_out, taught
-from webagent.training.language.projection import LogitReader, logit_reader, text_config
+from webagent.training.language.losses import token_entropies, token_log_probs
+from webagent.training.language.packing import Packing, Sheet, lay_out, taught_indices
 from webagent.training.language.rows import TokenRow
+
+Score: TypeAlias = Callable[[Tensor, int, int], tuple[Tensor, Tensor]]
+"""What is made of the logits of places start to stop, (stop - start, vocabulary)."""
+
+_MORE_THAN_HEAD: "weakref.WeakSet[nn.Module]" = weakref.WeakSet()
+"""Models known to change their logits after the projection, such as by capping them."""
+
+_AFTER_THE_HEAD = (
+    "final_logit_softcapping",
+    "logit_scale",
+    "logits_scaling",
+    "lm_head_multiplier",
+    "output_multiplier",
+)
+"""Settings of transformers' models that change logits after the projection."""
+
 
 Replay: TypeAlias = Callable[[str, Sequence[int]], NDArray[np.bool_]]
 """From a stored constraint and the ids sampled under it to which ids could be drawn at each of
 their places, (ids, vocabulary)."""
-
 Pictures: TypeAlias = Callable[[Sequence[str]], Mapping[str, Tensor]]
 """From references of images, in the order of their places, to what the model's forward takes."""
+_CLOSE = {torch.float32: 1e-3, torch.float64: 1e-6}
+_CLOSE_IN_HALF = 0.25
+"""How far log-probabilities read as a tree may be off, by precision."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class LogitReader:
+    """The logits at some places, at once or piece by piece."""
+
+    places: int
+    device: torch.device
+    logits: Tensor | None
+    """(places, vocabulary); None where they are made piece by piece."""
+    hidden: Tensor | None = None
+    """(places, width): what the projection turns into logits."""
+    head: nn.Module | None = None
+    piece: int = 0
+
+    def pieces(self, score: Score) -> list[tuple[Tensor, Tensor]]:
+        """Return what `score` makes of all places, in order."""
+        if self.logits is not None:
+            return [score(self.logits, 0, self.places)]
+        return [
+            checkpoint(self._piece, score, start, use_reentrant=False)
+            for start in range(0, self.places, self.piece)
+        ]
+
+    def _piece(self, score: Score, start: int) -> tuple[Tensor, Tensor]:
+        assert self.hidden is not None and self.head is not None
+        stop = min(self.places, start + self.piece)
+        return score(self.head(self.hidden[start:stop]), start, stop)
+
+
+def read_logits(model: nn.Module, places: Tensor, most: int, **inputs: Any) -> LogitReader:
+    """Run the model's forward, with logits at these places of its ids laid out flat.
+
+    The projection is made to see the places only, through a hook, which holds for any model of
+    transformers, with or without an adapter. Where their logits would be more than `most` numbers,
+    they are made piece by piece, unless the model does more to them than to project.
+    """
+    find = getattr(model, "get_output_embeddings", None)
+    head = find() if find is not None else None
+    if not isinstance(head, nn.Module):
+        logits = _logits(model(**inputs))
+        return LogitReader(len(places), places.device, logits.flatten(0, 1)[places])
+    piece = max(
+        1, most // int(getattr(head, "out_features", 0) or next(head.parameters()).shape[0])
+    )
+    if len(places) > piece and model not in _MORE_THAN_HEAD:
+        with _restrict_head(head, places, only_first=True) as kept:
+            first = _logits(model(**inputs)).flatten(0, -2)
+        [hidden] = kept
+        # Some settings change logits after the projection, which then is not all there is to them.
+        text, projected = text_config(model), head(hidden[:1]).float()
+        is_bare = all(getattr(text, name, None) in (None, 0, 1) for name in _AFTER_THE_HEAD)
+        if is_bare and torch.allclose(first.float(), projected, rtol=1e-2, atol=1e-3):
+            return LogitReader(len(places), places.device, None, hidden, head, piece)
+        _MORE_THAN_HEAD.add(model)
+    with _restrict_head(head, places):
+        logits = _logits(model(**inputs)).flatten(0, -2)
+    return LogitReader(len(places), places.device, logits)
+
+
+@contextmanager
+def _restrict_head(
+    head: nn.Module, places: Tensor, only_first: bool = False
+) -> Iterator[list[Tensor]]:
+    """Have the projection see these places, or the first of them; keep what they hold."""
+    kept: list[Tensor] = []
+
+    def gather(_: nn.Module, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        hidden = inputs[0].flatten(0, -2)[places]
+        kept.append(hidden)
+        return ((hidden[:1] if only_first else hidden).unsqueeze(0), *inputs[1:])
+
+    handle = head.register_forward_pre_hook(gather)
+    try:
+        yield kept
+    finally:
+        handle.remove()
+
+
+def text_config(model: nn.Module) -> Any:
+    """Return the configuration of the part that reads text; None for a module that has none."""
+    config: Any = getattr(model, "config", None)
+    return config.get_text_config() if hasattr(config, "get_text_config") else config
+
+
+def _logits(output: Any) -> Tensor:
+    logits = output if isinstance(output, Tensor) else output.logits
+    assert isinstance(logits, Tensor)
+    return logits
+
+
+@dataclass(frozen=True, slots=True)
+class ForwardOptions:
     """What is needed beside the rows to read them."""
 
     masks: Replay | None = None
@@ -42,7 +150,7 @@ class Reading:
     """Whether entropies are computed as well."""
 
 
-PLAIN = Reading()
+PLAIN = ForwardOptions()
 """For rows without constraints and images, on weights as they are."""
 
 
@@ -55,24 +163,24 @@ class Likelihood:
     entropies: Tensor | None = None
 
 
-def log_probs(
-    model: nn.Module, rows: Sequence[TokenRow], packing: Packing, reading: Reading = PLAIN
+def compute_log_probs(
+    model: nn.Module, rows: Sequence[TokenRow], packing: Packing, reading: ForwardOptions = PLAIN
 ) -> list[Tensor]:
-    """The log-probabilities of each row's taught ids, in the order given.
+    """Return the log-probabilities of each row's taught ids, in the order given.
 
-    Equal up to rounding whatever the packing. Raises `ModelError` as `likelihood` does.
+    Equal up to rounding whatever the packing. Raises `ModelError` as `compute_likelihood` does.
     """
     found: dict[int, Tensor] = {}
     for sheet in lay_out(rows, packing):
-        read = likelihood(model, sheet, rows, reading)
+        read = compute_likelihood(model, sheet, rows, reading)
         found |= zip(sheet.rows, read.log_probs.split(sheet.counts), strict=True)
     return [found[index] for index in range(len(rows))]
 
 
-def likelihood(
-    model: nn.Module, sheet: Sheet, rows: Sequence[TokenRow], reading: Reading = PLAIN
+def compute_likelihood(
+    model: nn.Module, sheet: Sheet, rows: Sequence[TokenRow], reading: ForwardOptions = PLAIN
 ) -> Likelihood:
-    """One forward pass. Logits are computed at the places that predict taught tokens only.
+    """Run one forward pass. Logits are computed at the places that predict taught tokens only.
 
     Raises `ModelError` for sampled ids outside the masks of their constraints, for a constraint
     without `masks`, and for images without `pictures` or that do not fit their places.
@@ -84,22 +192,22 @@ def likelihood(
         kwargs["position_ids"] = sheet.positions.to(device)
     half = torch.autocast(device.type, torch.bfloat16) if reading.bf16 else nullcontext()
     with half:
-        with _images_named(sheet):
-            read = logit_reader(
+        with _name_images(sheet):
+            read = read_logits(
                 model,
                 sheet.sources.to(device),
                 reading.logits,
                 input_ids=ids,
-                attention_mask=_attention(model, sheet, device),
+                attention_mask=_attention_mask(model, sheet, device),
                 use_cache=False,
                 **kwargs,
             )
-        return _scored(read, sheet, rows, reading)
+        return _score(read, sheet, rows, reading)
 
 
 @contextmanager
-def _images_named(sheet: Sheet) -> Iterator[None]:
-    """What a forward says of images it cannot place, as an error of ours."""
+def _name_images(sheet: Sheet) -> Iterator[None]:
+    """Turn what a forward says of images it cannot place into an error of ours."""
     try:
         yield
     except torch.OutOfMemoryError:
@@ -113,15 +221,19 @@ def _images_named(sheet: Sheet) -> Iterator[None]:
         ) from error
 
 
-def _scored(
-    read: LogitReader, sheet: Sheet, rows: Sequence[TokenRow], reading: Reading
+def _score(
+    read: LogitReader, sheet: Sheet, rows: Sequence[TokenRow], reading: ForwardOptions
 ) -> Likelihood:
     targets = sheet.targets.to(read.device)
-    temperature = _temperatures(sheet, rows, read.device)
-    found = []
+    each = [rows[index].temperature or 1.0 for index in sheet.rows]
+    temperature: float | Tensor = each[0]
+    if len(set(each)) > 1:
+        counts = torch.tensor(sheet.counts)
+        temperature = torch.tensor(each).repeat_interleave(counts).to(read.device)
+    allowed = []
     start = 0
     for index, count in zip(sheet.rows, sheet.counts, strict=True):
-        row, learnt = rows[index], taught(rows[index])
+        row, learnt = rows[index], taught_indices(rows[index])
         for first, stop, constraint in row.allowed:
             inside = np.flatnonzero((learnt >= first) & (learnt < stop))
             if not len(inside):
@@ -132,31 +244,22 @@ def _scored(
                     f" {constraint[:60]!r}; to make its masks again pass `masks`"
                 )
             mask = reading.masks(constraint, row.ids[first:stop])
-            found.append((start + inside, mask[learnt[inside] - first]))
+            allowed.append((start + inside, mask[learnt[inside] - first]))
         start += count
-    allowed = found
 
     def score(logits: Tensor, start: int, stop: int) -> tuple[Tensor, Tensor]:
         if reading.never:
             never = torch.tensor(reading.never, device=logits.device)
             logits = logits.index_fill(-1, never, -torch.inf)
         mask = _mask(allowed, start, stop, logits)
-        warmth = temperature if isinstance(temperature, float) else temperature[start:stop]
-        chosen = token_log_probs(logits, targets[start:stop], warmth, mask)
-        unsure = token_entropies(logits, warmth, mask) if reading.entropy else chosen.detach()
+        scale = temperature if isinstance(temperature, float) else temperature[start:stop]
+        chosen = token_log_probs(logits, targets[start:stop], scale, mask)
+        unsure = token_entropies(logits, scale, mask) if reading.entropy else chosen.detach()
         return chosen, unsure
 
     pieces = read.pieces(score)
     chosen, unsure = (torch.cat(parts) for parts in zip(*pieces, strict=True))
     return Likelihood(chosen, unsure if reading.entropy else None)
-
-
-def _temperatures(sheet: Sheet, rows: Sequence[TokenRow], device: torch.device) -> float | Tensor:
-    each = [rows[index].temperature or 1.0 for index in sheet.rows]
-    if len(set(each)) == 1:
-        return each[0]
-    counts = torch.tensor(sheet.counts)
-    return torch.tensor(each).repeat_interleave(counts).to(device)
 
 
 def _mask(
@@ -179,7 +282,7 @@ def _mask(
     return torch.from_numpy(whole).to(logits.device)
 
 
-def _attention(model: nn.Module, sheet: Sheet, device: torch.device) -> Tensor:
+def _attention_mask(model: nn.Module, sheet: Sheet, device: torch.device) -> Tensor:
     mask = sheet.attention.to(device)
     if mask.ndim == 2 or attention_kind(model) != "eager":
         return mask
@@ -190,12 +293,12 @@ def _attention(model: nn.Module, sheet: Sheet, device: torch.device) -> Tensor:
 
 
 def attention_kind(model: nn.Module) -> str:
-    """How the model computes attention, such as `sdpa`; empty where it does not say."""
+    """Return how the model computes attention, such as `sdpa`; empty where it does not say."""
     return str(getattr(text_config(model), "_attn_implementation", "") or "")
 
 
 def image_ids(model: nn.Module) -> frozenset[int]:
-    """The ids that stand for a piece of an image, as the model's configuration names them."""
+    """Return the ids that stand for a piece of an image, as the model's configuration says."""
     config = getattr(model, "config", None)
     names = ("image_token_id", "image_token_index")
     return frozenset(int(i) for i in (getattr(config, name, None) for name in names) if i)
@@ -208,7 +311,7 @@ def takes(model: nn.Module, name: str) -> bool:
 
 
 def _pictures(
-    model: nn.Module, sheet: Sheet, ids: Tensor, reading: Reading
+    model: nn.Module, sheet: Sheet, ids: Tensor, reading: ForwardOptions
 ) -> Mapping[str, Tensor]:
     if not sheet.images:
         return {}
@@ -223,3 +326,59 @@ def _pictures(
             ids, torch.tensor(sorted(image_ids(model)), device=ids.device)
         ).long()
     return kwargs
+
+
+def find_tree_obstacle(model: nn.Module) -> str:
+    """Return why the rows of this model cannot be woven into a tree; empty where they can.
+
+    What its configuration says is asked first; then the model itself, with rows of three tokens
+    read both ways.
+    """
+    kind = attention_kind(model)
+    if kind not in ("sdpa", "eager"):
+        found = f"{kind} attention" if kind else "a module that names no attention"
+        return f"{found}; a mask of our own needs sdpa or eager attention"
+    text = text_config(model)
+    layers = set(getattr(text, "layer_types", None) or ()) - {"full_attention"}
+    if layers:
+        return f"layers of the kind {', '.join(sorted(layers))} take no mask of our own"
+    if getattr(text, "sliding_window", None) and getattr(text, "use_sliding_window", True):
+        return f"attention through a sliding window of {text.sliding_window}"
+    vocabulary = int(getattr(text, "vocab_size", 0))
+    if vocabulary < 8:
+        return "a vocabulary too small to try it on"
+    ids = [vocabulary // 2 + i for i in range(4)]
+    rows = [
+        TokenRow(ids=(ids[0], ids[1], *tail), weights=(0.0, 1.0, 1.0, 1.0))
+        for tail in ((ids[2], ids[3]), (ids[3], ids[2]), (ids[0], ids[2]))
+    ]
+    tree, plain = Packing(attention=10**9), Packing(tokens=1, tree=False)
+    was_training = model.training
+    model.train(False)
+    try:
+        with torch.no_grad():
+            there = compute_log_probs(model, rows, tree, PLAIN)
+            here = compute_log_probs(model, rows, plain, PLAIN)
+    except (ValueError, RuntimeError, TypeError, ModelError) as error:
+        return f"its forward refuses a tree: {error}"
+    finally:
+        model.train(was_training)
+    off = max(float((a - b).abs().max()) for a, b in zip(there, here, strict=True))
+    allowed = _CLOSE.get(next(model.parameters()).dtype, _CLOSE_IN_HALF)
+    return "" if off <= allowed else f"log-probabilities in a tree are off by {off:.2g}"
+
+
+def find_image_tree_obstacle(model: nn.Module) -> str:
+    """Return why rows with images cannot, where rows of text can; empty where they can as well."""
+    base = model.get_base_model() if hasattr(model, "get_base_model") else model  # type: ignore[operator]
+    inner = getattr(base, "model", base)
+    if hasattr(inner, "get_rope_index"):
+        return "positions in two dimensions, which the model counts along whole rows"
+    if takes(model, "token_type_ids"):
+        return "images that look at themselves both ways"
+    return ""
+
+
+def attention_span(model: nn.Module) -> int:
+    """Return the length at which attention costs as much as all else: six times the width."""
+    return 6 * int(getattr(text_config(model), "hidden_size", 0) or 1024)

@@ -1,18 +1,19 @@
 """The losses as the trainer minimises them, part by part of an update."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import torch
 from torch import Tensor
 
 from webagent.errors import SetupError
-from webagent.training.language.intake import Unit
 from webagent.training.language.losses import (
     Clipping,
     Desirability,
     Pairs,
     Per,
+    TaughtTokens,
     advantage_regression,
     desirability,
     policy_gradient,
@@ -21,9 +22,89 @@ from webagent.training.language.losses import (
     sequence_sums,
     supervised,
 )
-from webagent.training.language.objective import Outcome, Scored, Whole
+from webagent.training.language.packing import taught_indices
 from webagent.training.language.rows import TokenRow
-from webagent.training.language.selection import mismatched
+from webagent.training.language.selection import mismatch_replies
+from webagent.training.language.units import TrainingUnit
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateTotals:
+    """An update as a whole, over all its micro-batches and processes: what losses divide by."""
+
+    tokens: float
+    """Taught tokens."""
+    sequences: float
+    """Replies: the spans of the rows."""
+    units: float
+    pairs: float
+    """Units with rows of both sides."""
+    extra: tuple[float, float] = (0.0, 0.0)
+    """Of the rows asked for with `extra`: the sum of their log-ratios of model to reference, each
+    summed over its tokens, and how many rows they are."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredUnits:
+    """The taught tokens of some units, row by row."""
+
+    units: tuple[TrainingUnit, ...]
+    taught: TaughtTokens
+    log_probs: Tensor
+    """(taught,), under the model that is trained, with gradients."""
+    reference: Tensor | None
+    """(taught,), under the reference model; None where the objective needs none."""
+    entropies: Tensor | None = None
+
+    @property
+    def rows(self) -> tuple[TokenRow, ...]:
+        """The rows of all units."""
+        return tuple(row for unit in self.units for row in unit.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class LossPart:
+    """A micro-batch's part of the update's loss."""
+
+    loss: Tensor
+    """Scalar. The parts of all micro-batches add up to the loss of the update."""
+    figures: Mapping[str, tuple[float, float]]
+    """Sums to be reported as means: the sum, and over how many."""
+
+
+class Objective(Protocol):
+    """What is minimised."""
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """Of `reference`, `entropy`, `behaviour`, `advantages` and `sides`, what it cannot do
+        without."""
+        ...
+
+    def extra(self, units: Sequence[TrainingUnit]) -> list[TokenRow]:
+        """Return rows to be read without gradient before an update on these units; mostly none."""
+        ...
+
+    def __call__(self, scored: ScoredUnits, whole: UpdateTotals) -> LossPart:
+        """Return the part of the loss that these units make."""
+        ...
+
+
+def count_totals(units: Sequence[TrainingUnit]) -> UpdateTotals:
+    """Return the sizes of these units together."""
+    rows = [row for unit in units for row in unit.rows]
+    return UpdateTotals(
+        tokens=float(sum(len(taught_indices(row)) for row in rows)),
+        sequences=float(sum(_sequences(row) for row in rows)),
+        units=float(len(units)),
+        pairs=float(sum(0 < unit.better < len(unit.rows) for unit in units)),
+    )
+
+
+def _sequences(row: TokenRow) -> int:
+    """Return how many of the row's replies teach anything; a row without spans is one."""
+    spans = row.spans or ((0, len(row.ids)),)
+    return sum(any(row.weights[start:stop]) for start, stop in spans)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +116,16 @@ class Supervised:
     """What the sum over an update is divided by, for `per="constant"`."""
     needs = frozenset[str]()
 
-    def extra(self, units: Sequence[Unit]) -> list[TokenRow]:
-        """None."""
+    def extra(self, units: Sequence[TrainingUnit]) -> list[TokenRow]:
+        """Return none."""
         return []
 
-    def __call__(self, scored: Scored, whole: Whole) -> Outcome:
+    def __call__(self, scored: ScoredUnits, whole: UpdateTotals) -> LossPart:
         """Negative log-likelihood."""
         taught, log_probs = scored.taught, scored.log_probs
         divide = _denominator(self.per, whole, self.constant)
         loss = supervised(log_probs, taught.weights, taught.sequences, self.per, divide)
-        return Outcome(loss, {})
+        return LossPart(loss, {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +145,12 @@ class PolicyGradient:
         needed = {"behaviour", "advantages"}
         return frozenset(needed | ({"reference"} if self.options.divergence else set()))
 
-    def extra(self, units: Sequence[Unit]) -> list[TokenRow]:
-        """None."""
+    def extra(self, units: Sequence[TrainingUnit]) -> list[TokenRow]:
+        """Return none."""
         return []
 
-    def __call__(self, scored: Scored, whole: Whole) -> Outcome:
-        """The clipped surrogate."""
+    def __call__(self, scored: ScoredUnits, whole: UpdateTotals) -> LossPart:
+        """Return the clipped surrogate."""
         old = scored.log_probs.detach() if self.recomputed else None
         loss = policy_gradient(
             scored.log_probs,
@@ -79,7 +160,7 @@ class PolicyGradient:
             reference=scored.reference,
             denominator=_denominator(self.options.per, whole, self.constant),
         )
-        return Outcome(loss, {"clip_share": _clip_share(scored, self.options)})
+        return LossPart(loss, {"clip_share": _clip_share(scored, self.options)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +171,13 @@ class Preference:
     label_smoothing: float = 0.0
     needs = frozenset({"reference", "sides"})
 
-    def extra(self, units: Sequence[Unit]) -> list[TokenRow]:
-        """None."""
+    def extra(self, units: Sequence[TrainingUnit]) -> list[TokenRow]:
+        """Return none."""
         return []
 
-    def __call__(self, scored: Scored, whole: Whole) -> Outcome:
-        """The preferences' loss, with the share of pairs that already stand the right way."""
+    def __call__(self, scored: ScoredUnits, whole: UpdateTotals) -> LossPart:
+        """Return the preferences' loss, with the share of pairs that already stand the right
+        way."""
         now, before = (_sides(scored, values) for values in _both(scored))
         pairs = Pairs(now[0], now[1], before[0], before[1])
         loss = preferences(pairs, self.beta, self.label_smoothing, whole.pairs)
@@ -105,7 +187,7 @@ class Preference:
             "margin": (float(margins.sum()), count),
             "accuracy": (float((margins > 0).sum()), count),
         }
-        return Outcome(loss, figures)
+        return LossPart(loss, figures)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,17 +197,17 @@ class Desirable:
     weights: Desirability = field(default_factory=Desirability)
     needs = frozenset({"reference"})
 
-    def extra(self, units: Sequence[Unit]) -> list[TokenRow]:
+    def extra(self, units: Sequence[TrainingUnit]) -> list[TokenRow]:
         """Each prompt with the reply of the unit before, of which the baseline is estimated."""
-        return mismatched([unit.rows[0] for unit in units if len(unit.rows[0].spans) == 1])
+        return mismatch_replies([unit.rows[0] for unit in units if len(unit.rows[0].spans) == 1])
 
-    def __call__(self, scored: Scored, whole: Whole) -> Outcome:
-        """The desirability loss against the baseline of the whole update."""
+    def __call__(self, scored: ScoredUnits, whole: UpdateTotals) -> LossPart:
+        """Return the desirability loss against the baseline of the whole update."""
         now, before = (_unit_sums(scored, values) for values in _both(scored))
         good = torch.tensor([unit.better > 0 for unit in scored.units], device=now.device)
         baseline = max(0.0, whole.extra[0] / max(1.0, whole.extra[1]))
         loss = desirability(now - before, good, baseline, self.weights, whole.units)
-        return Outcome(loss, {"baseline": (baseline, 1.0)})
+        return LossPart(loss, {"baseline": (baseline, 1.0)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,12 +217,12 @@ class Regression:
     beta: float = 1.0
     needs = frozenset({"reference", "advantages"})
 
-    def extra(self, units: Sequence[Unit]) -> list[TokenRow]:
-        """None."""
+    def extra(self, units: Sequence[TrainingUnit]) -> list[TokenRow]:
+        """Return none."""
         return []
 
-    def __call__(self, scored: Scored, whole: Whole) -> Outcome:
-        """The squared distance, a mean over replies."""
+    def __call__(self, scored: ScoredUnits, whole: UpdateTotals) -> LossPart:
+        """Return the squared distance, a mean over replies."""
         taught = scored.taught
         assert taught.advantages is not None and scored.reference is not None
         ratios = scored.log_probs - scored.reference
@@ -148,32 +230,32 @@ class Regression:
         counts = torch.bincount(taught.sequences, minlength=taught.count)
         advantages = sequence_sums(taught.advantages, taught.sequences, taught.count) / counts
         loss = advantage_regression(sums, advantages, self.beta, whole.sequences)
-        return Outcome(loss, {})
+        return LossPart(loss, {})
 
 
-def _denominator(per: Per, whole: Whole, constant: float) -> float:
+def _denominator(per: Per, whole: UpdateTotals, constant: float) -> float:
     return {"token": whole.tokens, "sequence": whole.sequences, "constant": constant}[per]
 
 
-def _both(scored: Scored) -> tuple[Tensor, Tensor]:
+def _both(scored: ScoredUnits) -> tuple[Tensor, Tensor]:
     assert scored.reference is not None
     return scored.log_probs, scored.reference
 
 
-def _row_sums(scored: Scored, values: Tensor) -> list[Tensor]:
+def _row_sums(scored: ScoredUnits, values: Tensor) -> list[Tensor]:
     """For each row the sum over its taught tokens."""
     counts = [sum(map(bool, row.weights)) for row in scored.rows]
     return [part.sum() for part in values.split(counts)]
 
 
-def _unit_sums(scored: Scored, values: Tensor) -> Tensor:
+def _unit_sums(scored: ScoredUnits, values: Tensor) -> Tensor:
     sums = iter(_row_sums(scored, values))
     return torch.stack(
         [sum((next(sums) for _ in unit.rows), values.new_zeros(())) for unit in scored.units]
     )
 
 
-def _sides(scored: Scored, values: Tensor) -> tuple[Tensor, Tensor]:
+def _sides(scored: ScoredUnits, values: Tensor) -> tuple[Tensor, Tensor]:
     """For each pair the sums over its chosen and over its rejected rows."""
     sums = iter(_row_sums(scored, values))
     zero = values.new_zeros(())
@@ -184,8 +266,9 @@ def _sides(scored: Scored, values: Tensor) -> tuple[Tensor, Tensor]:
     return torch.stack(chosen), torch.stack(rejected)
 
 
-def _clip_share(scored: Scored, options: Clipping) -> tuple[float, float]:
-    """How many tokens' ratios to the sampling are outside the bounds where that stops them."""
+def _clip_share(scored: ScoredUnits, options: Clipping) -> tuple[float, float]:
+    """Return how many tokens' ratios to the sampling are outside the bounds where that stops
+    them."""
     behaviour, advantages = scored.taught.behaviour, scored.taught.advantages
     if behaviour is None or advantages is None:
         raise SetupError("a policy gradient needs sampled rows with advantages")

@@ -37,7 +37,7 @@ class Packing:
     """Ids that stand for a piece of an image."""
 
     def cost(self, tokens: int) -> float:
-        """The work of a lane of so many tokens, in tokens without attention."""
+        """Return the work of a lane of so many tokens, in tokens without attention."""
         return tokens * (1 + tokens / self.attention)
 
 
@@ -87,8 +87,8 @@ class _Lane:
         return len(self.rows) == 1
 
 
-def taught(row: TokenRow) -> NDArray[np.int64]:
-    """The indices of the ids that are taught, in order."""
+def taught_indices(row: TokenRow) -> NDArray[np.int64]:
+    """Return the indices of the ids that are taught, in order."""
     return np.flatnonzero(np.asarray(row.weights))
 
 
@@ -110,9 +110,10 @@ def lay_out(rows: Sequence[TokenRow], packing: Packing) -> list[Sheet]:
 
 
 def _inputs(row: TokenRow, packing: Packing) -> NDArray[np.int64]:
-    """The ids that are read: what follows the last taught token, and it itself, predict nothing."""
+    """Return the ids that are read: what follows the last taught token, and it itself, predict
+    nothing."""
     ids = np.asarray(row.ids, dtype=np.int64)
-    end = int(taught(row)[-1])
+    end = int(taught_indices(row)[-1])
     after = np.isin(ids[end:], list(packing.image_ids)) if row.images else np.zeros(1, dtype=bool)
     return ids if after.any() else ids[:end]
 
@@ -223,7 +224,7 @@ def _sheet(
         for index, path in zip(lane.rows, lane.paths, strict=True):
             ids[place, path] = inputs[index]
             positions[place, path] = np.arange(len(path))
-            learnt = taught(rows[index])
+            learnt = taught_indices(rows[index])
             sources.append(place * length + path[learnt - 1])
             targets.append(np.asarray(rows[index].ids, dtype=np.int64)[learnt])
             counts.append(len(learnt))

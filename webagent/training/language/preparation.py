@@ -1,22 +1,164 @@
-"""A model made ready to be trained, and its optimiser."""
+"""A model made ready to be trained: its adapter, its optimiser and its reference."""
 
+import copy
+import hashlib
+import json
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import Any, TypeAlias, cast
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from webagent.errors import SetupError
-from webagent.training.language.adapters import with_adapter
-from webagent.training.language.config import TrainConfig
+from webagent.training.language.config import LoraSettings, TrainConfig
+from webagent.training.language.likelihood import (
+    PLAIN,
+    ForwardOptions,
+    compute_likelihood,
+    compute_log_probs,
+)
+from webagent.training.language.packing import Packing, Sheet
+from webagent.training.language.rows import TokenRow
+
+_BASE = "base.json"
+"""Beside an adapter's weights: the fingerprint of the base it was trained on."""
+_SAMPLE = 32
+"""Values of each tensor that a fingerprint looks at."""
+
+ReferenceFigures: TypeAlias = Mapping[TokenRow, tuple[float, ...]]
+"""Log-probabilities of rows' taught ids, as `compute_reference` does."""
 
 
-def prepared(model: nn.Module, config: TrainConfig, adapter: Path | None) -> nn.Module:
-    """The model with its adapter and whatever else the config asks of it.
+def with_adapter(model: nn.Module, settings: LoraSettings, folder: Path | None = None) -> nn.Module:
+    """Return the model with a trainable adapter, a new one or the one saved in the folder.
+
+    Raises `SetupError` for target modules that the model does not have, and for an adapter of
+    another base.
+    """
+    if is_adapted(model):
+        return model
+    if folder is not None:
+        return _load_adapter(model, folder)
+    from peft import LoraConfig, get_peft_model
+
+    _check_targets(model, settings.targets)
+    wanted = settings.targets
+    config = LoraConfig(
+        r=settings.rank,
+        lora_alpha=settings.alpha,
+        lora_dropout=settings.dropout,
+        target_modules="all-linear" if wanted == ("all-linear",) else list(wanted),
+        task_type="CAUSAL_LM",
+    )
+    with _ignore_renames():
+        adapted: nn.Module = get_peft_model(model, config)
+    return adapted
+
+
+@contextmanager
+def _ignore_renames() -> Iterator[None]:
+    """peft 0.21 asks by names that transformers 5.23 warns of."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        yield
+
+
+def save_adapter(model: nn.Module, folder: Path) -> None:
+    """Write the adapter so that peft loads it, with the fingerprint of its base."""
+    saved: Any = model
+    saved.save_pretrained(str(folder))
+    (folder / _BASE).write_text(json.dumps({"fingerprint": fingerprint(model)}) + "\n")
+
+
+def is_adapted(model: nn.Module) -> bool:
+    """Whether the model is a base with an adapter of peft."""
+    return hasattr(model, "peft_config") and hasattr(model, "disable_adapter")
+
+
+def fingerprint(model: nn.Module) -> str:
+    """Return 16 hex digits that tell one base from another by the names, shapes and some values of
+    its frozen weights; the same with an adapter or without, and in half precision."""
+    digest = hashlib.sha256()
+    adapted = is_adapted(model)
+    weights = [
+        (name.removeprefix("base_model.model.").replace(".base_layer", ""), values)
+        for name, values in model.named_parameters()
+        if not (adapted and ("lora_" in name or "modules_to_save" in name))
+    ]
+    for name, values in sorted(weights):
+        flat = values.detach().flatten()
+        every = max(1, len(flat) // _SAMPLE)
+        sample = flat[::every][:_SAMPLE].to("cpu", torch.bfloat16).contiguous().view(torch.int16)
+        digest.update(f"{name} {tuple(values.shape)}".encode())
+        digest.update(sample.numpy().tobytes())
+    return digest.hexdigest()[:16]
+
+
+def _check_targets(model: nn.Module, targets: tuple[str, ...]) -> None:
+    if targets == ("all-linear",):
+        return
+    names = [name for name, _ in model.named_modules()]
+    missing = [t for t in targets if not any(f".{name}".endswith(f".{t}") for name in names)]
+    if missing:
+        modules = model.named_modules()
+        linear = sorted({n.rpartition(".")[2] for n, m in modules if isinstance(m, nn.Linear)})
+        raise SetupError(
+            f"the model has no module {', '.join(map(repr, missing))} to put an adapter on; its"
+            f" linear ones are {', '.join(linear[:20]) or 'none'}, or take 'all-linear'"
+        )
+
+
+def _load_adapter(model: nn.Module, folder: Path) -> nn.Module:
+    from peft import PeftModel
+
+    if not (folder / "adapter_config.json").is_file():
+        raise SetupError(f"{folder} holds no adapter: adapter_config.json is missing")
+    _check_base(model, folder)
+    try:
+        with _ignore_renames():
+            adapted: nn.Module = PeftModel.from_pretrained(model, str(folder), is_trainable=True)
+    except (RuntimeError, ValueError) as error:
+        raise SetupError(
+            f"the adapter in {folder} does not fit this model: {str(error).splitlines()[0]};"
+            " load the base it was trained on"
+        ) from error
+    return adapted
+
+
+def _check_base(model: nn.Module, folder: Path) -> None:
+    note = folder / _BASE
+    if not note.is_file():
+        return
+    try:
+        theirs = json.loads(note.read_text())["fingerprint"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise SetupError(f"{note} is damaged; save the adapter again") from error
+    ours = fingerprint(model)
+    if theirs != ours:
+        raise SetupError(
+            f"the adapter in {folder} belongs to another base: it was trained on weights {theirs},"
+            f" these are {ours}; load the base it was trained on"
+        )
+
+
+def prepare_model(model: nn.Module, config: TrainConfig, adapter: Path | None) -> nn.Module:
+    """Return the model with its adapter and whatever else the config asks of it.
 
     Raises `SetupError` for what the model cannot do, and when no weight may change.
     """
     if config.gradient_checkpointing:
-        _checkpoint_activations(model)
+        # By the name it has in transformers 5.23, else by the one it had before.
+        names = ("activation_checkpointing_enable", "gradient_checkpointing_enable")
+        enable = next((found for name in names if (found := getattr(model, name, None))), None)
+        if enable is None:
+            raise SetupError(
+                f"{type(model).__name__} knows no gradient checkpointing; switch it off, or make"
+                " the micro-batches smaller"
+            )
+        enable({"use_reentrant": False})
     if config.lora is not None:
         model = with_adapter(model, config.lora, adapter)
     elif adapter is not None:
@@ -26,27 +168,83 @@ def prepared(model: nn.Module, config: TrainConfig, adapter: Path | None) -> nn.
     return model
 
 
-def _checkpoint_activations(model: nn.Module) -> None:
-    """By the name it has in transformers 5.23, else by the one it had before."""
-    for name in ("activation_checkpointing_enable", "gradient_checkpointing_enable"):
-        enable = getattr(model, name, None)
-        if enable is not None:
-            enable({"use_reentrant": False})
-            return
-    raise SetupError(
-        f"{type(model).__name__} knows no gradient checkpointing; switch it off, or make the"
-        " micro-batches smaller"
-    )
-
-
-def optimizer(model: nn.Module, config: TrainConfig, device: torch.device) -> torch.optim.Optimizer:
-    """AdamW over the weights that are not frozen."""
+def build_optimizer(
+    model: nn.Module, config: TrainConfig, device: torch.device
+) -> torch.optim.Optimizer:
+    """Return AdamW over the weights that are not frozen."""
     learnt = [p for p in model.parameters() if p.requires_grad]
     matrices, vectors = [p for p in learnt if p.ndim > 1], [p for p in learnt if p.ndim <= 1]
-    groups = [
-        {"params": matrices, "weight_decay": config.weight_decay},
-        {"params": vectors, "weight_decay": 0.0},
-    ]
-    groups = [group for group in groups if group["params"]]
+    decays = ((matrices, config.weight_decay), (vectors, 0.0))
+    groups = [{"params": weights, "weight_decay": decay} for weights, decay in decays if weights]
     fused = device.type == "cuda"
     return torch.optim.AdamW(groups, lr=config.learning_rate, betas=config.betas, fused=fused)
+
+
+class Reference:
+    """Log-probabilities of taught ids under weights that stay as they are."""
+
+    def __init__(
+        self, model: nn.Module, given: "nn.Module | ReferenceFigures | None" = None
+    ) -> None:
+        """`given` is another model or figures from before; without it an adapted model refers to
+        its base, any other to a copy of itself as it is now."""
+        self._model: nn.Module | None = None
+        self._figures: ReferenceFigures | None = None
+        if isinstance(given, nn.Module):
+            self._model = _freeze(given)
+        elif given is not None:
+            self._figures = given
+        elif not is_adapted(model):
+            self._model = _freeze(copy.deepcopy(model))
+        self._trained = model
+
+    def __call__(self, sheet: Sheet, rows: Sequence[TokenRow], reading: ForwardOptions) -> Tensor:
+        """(taught,), in the sheet's order. Raises `SetupError` where figures lack a row."""
+        if self._figures is not None:
+            found = [value for index in sheet.rows for value in self._figure(rows[index])]
+            return torch.tensor(found, device=next(self._trained.parameters()).device)
+        with torch.no_grad():
+            if self._model is not None:
+                return compute_likelihood(self._model, sheet, rows, reading).log_probs
+            with _without_adapter(self._trained):
+                return compute_likelihood(self._trained, sheet, rows, reading).log_probs
+
+    def to(self, device: torch.device) -> None:
+        """Move what is held to the device."""
+        if self._model is not None:
+            self._model.to(device)
+
+    def _figure(self, row: TokenRow) -> tuple[float, ...]:
+        assert self._figures is not None
+        if row not in self._figures:
+            raise SetupError(
+                f"the reference has no figures for a row of episode {row.episode or '?'}; compute"
+                " them for all rows that are trained on"
+            )
+        return self._figures[row]
+
+
+def compute_reference(
+    model: nn.Module, rows: Sequence[TokenRow], packing: Packing, reading: ForwardOptions = PLAIN
+) -> dict[TokenRow, tuple[float, ...]]:
+    """Return log-probabilities under the model as it is, so that it need not be kept."""
+    with torch.no_grad():
+        found = compute_log_probs(model, rows, packing, reading)
+    return {row: tuple(values.tolist()) for row, values in zip(rows, found, strict=True)}
+
+
+def _freeze(model: nn.Module) -> nn.Module:
+    return model.requires_grad_(False).train(False)
+
+
+@contextmanager
+def _without_adapter(model: nn.Module) -> Iterator[None]:
+    """The base without its adapter and without dropout."""
+    was_training = model.training
+    disable = cast(Callable[[], AbstractContextManager[None]], model.disable_adapter)
+    model.train(False)
+    try:
+        with disable():
+            yield
+    finally:
+        model.train(was_training)

@@ -71,7 +71,8 @@ class TokenRow:
         return bool(self.log_probs)
 
     def with_advantage(self, advantage: float | Sequence[float]) -> "TokenRow":
-        """The row with this advantage at every id of its replies, or with one for each reply."""
+        """Return the row with this advantage at every id of its replies, or with one for each
+        reply."""
         each = [advantage] * len(self.spans) if isinstance(advantage, int | float) else advantage
         values = [0.0] * len(self.ids)
         for (start, stop), value in zip(self.spans, each, strict=True):
@@ -94,14 +95,15 @@ Encode: TypeAlias = Callable[[Trajectory, int], Encoded]
 """Writes out the step of this index as the model would have been asked and should have replied."""
 
 
-def step_rows(
+def make_step_rows(
     trajectory: Trajectory,
     *,
     weights: Sequence[float] | Mapping[int, float] | None = None,
     advantages: Sequence[float] | None = None,
     encode: Encode | None = None,
 ) -> list[TokenRow]:
-    """A row for each step, from its stored ids; an episode that infrastructure ended gives none.
+    """Return a row for each step, from its stored ids; an episode that infrastructure ended gives
+    none.
 
     `weights` says how much the loss counts each step (1 where a mapping has none); a step of weight
     0 gives no row. `advantages` has one value for each step.
@@ -118,19 +120,19 @@ def step_rows(
         weight = _weight(weights, index)
         if not weight:
             continue
-        row = step_row(trajectory, index, weight=weight, encode=encode)
+        row = make_step_row(trajectory, index, weight=weight, encode=encode)
         rows.append(row if advantages is None else row.with_advantage(advantages[index]))
     return rows
 
 
-def step_row(
+def make_step_row(
     trajectory: Trajectory,
     index: int,
     *,
     weight: float = 1.0,
     encode: Encode | None = None,
 ) -> TokenRow:
-    """The row of one step. Raises `SetupError` as `step_rows` does."""
+    """Return the row of one step. Raises `SetupError` as `step_rows` does."""
     decision = trajectory.steps[index].decision
     place = f"step {index} of episode {trajectory.id}"
     if decision.prompt_ids and decision.sampled_ids:
@@ -149,7 +151,7 @@ def step_row(
         )
     else:
         encoded, log_probs = encode(trajectory, index), ()
-    row = encoded_row(encoded, log_probs=log_probs, weight=weight)
+    row = make_encoded_row(encoded, log_probs=log_probs, weight=weight)
     return replace(
         row,
         temperature=decision.temperature,
@@ -162,10 +164,11 @@ def step_row(
     )
 
 
-def encoded_row(
+def make_encoded_row(
     encoded: Encoded, *, log_probs: Sequence[float] = (), weight: float = 1.0, step: int = 0
 ) -> TokenRow:
-    """The row that teaches the reply after its prompt. Raises `SetupError` when one is empty."""
+    """Return the row that teaches the reply after its prompt. Raises `SetupError` when one is
+    empty."""
     if not encoded.prompt_ids or not encoded.reply_ids:
         raise SetupError("a row needs a prompt and a reply of at least one id each")
     start = len(encoded.prompt_ids)
@@ -180,32 +183,11 @@ def encoded_row(
     )
 
 
-def cap_imagined(rows: Sequence[TokenRow], share: float) -> list[TokenRow]:
-    """The rows with so few of the imagined ones that their ids are at most `share` of all ids.
-
-    Real rows all stay; of imagined ones those that come first, as far as they fit. Without real
-    rows only a share of 1 leaves anything. Raises `SetupError` for a share outside 0 to 1.
-    """
-    if not 0 <= share <= 1:
-        raise SetupError(f"the share of imagined rows is {share}; it must be from 0 to 1")
-    if share == 1:
-        return list(rows)
-    real = sum(len(row.ids) for row in rows if not row.imagined)
-    room = share / (1 - share) * real
-    kept = []
-    for row in rows:
-        if row.imagined:
-            if len(row.ids) > room:
-                continue
-            room -= len(row.ids)
-        kept.append(row)
-    return kept
-
-
-def with_advantages(
+def add_advantages(
     rows: Iterable[TokenRow], advantages: Mapping[str, float | Sequence[float]]
 ) -> list[TokenRow]:
-    """The rows with the advantages of their episodes: one for all steps, or one for each step.
+    """Return the rows with the advantages of their episodes: one for all steps, or one for each
+    step.
 
     A row whose episode has none is left out, so that it cannot count as average.
     """
@@ -227,7 +209,8 @@ def _weight(weights: Sequence[float] | Mapping[int, float] | None, index: int) -
 
 
 def _behaviour(decision: Decision, place: str) -> tuple[float, ...]:
-    """The log-probabilities that the sampling really had. Raises `SetupError` for a wrong count."""
+    """Return the log-probabilities that the sampling really had. Raises `SetupError` for a wrong
+    count."""
     if decision.source not in _SAMPLED:
         return ()
     if len(decision.log_probs) != len(decision.sampled_ids):
@@ -239,7 +222,7 @@ def _behaviour(decision: Decision, place: str) -> tuple[float, ...]:
 
 
 def _allowed(decision: Decision, row: TokenRow) -> tuple[tuple[int, int, str], ...]:
-    """The constraint of the reply; a mere description of what was allowed masks nothing.
+    """Return the constraint of the reply; a mere description of what was allowed masks nothing.
 
     Raises `SetupError` for what begins as a stored constraint but is none.
     """
@@ -251,3 +234,56 @@ def _allowed(decision: Decision, row: TokenRow) -> tuple[tuple[int, int, str], .
         raise SetupError(f"a step's stored constraint cannot be read: {error}") from error
     [(start, stop)] = row.spans
     return ((start, stop, decision.allowed),)
+
+
+def merge_rows(rows: Iterable[TokenRow]) -> list[TokenRow]:
+    """Return as few rows as teach the same: each is read once, with all its replies.
+
+    A row is joined to the latest one before it, of the same episode and sampled alike, whose ids
+    and images begin its prompt; one that begins otherwise, because old pages were left out or a
+    repair was asked for, stays a row of its own. Losses per token, per step and per episode are
+    the same before and after; one per row is not.
+    """
+    merged: list[TokenRow] = []
+    open_ones: dict[object, list[int]] = {}
+    for row in rows:
+        places = open_ones.setdefault(_alike(row), [])
+        found = next((i for i in reversed(places) if _continues(row, merged[i])), None)
+        if found is None or not row.episode:
+            places.append(len(merged))
+            merged.append(row)
+        else:
+            before = merged[found]
+            size = len(before.ids)
+            merged[found] = TokenRow(
+                ids=row.ids,
+                weights=before.weights + row.weights[size:],
+                log_probs=before.log_probs + row.log_probs[size:],
+                temperature=row.temperature,
+                allowed=before.allowed + row.allowed,
+                images=row.images,
+                advantages=before.advantages + row.advantages[size:],
+                imagined=row.imagined,
+                group=row.group,
+                episode=row.episode,
+                steps=before.steps + row.steps,
+                spans=before.spans + row.spans,
+                weights_version=row.weights_version,
+            )
+    return merged
+
+
+def _alike(row: TokenRow) -> object:
+    """Return what rows must have in common to be one."""
+    what = (row.episode, row.group, row.weights_version, row.imagined)
+    return (*what, row.temperature, row.has_behaviour, bool(row.advantages))
+
+
+def _continues(row: TokenRow, before: TokenRow) -> bool:
+    size = len(before.ids)
+    return (
+        bool(row.spans)
+        and size <= row.spans[0][0]
+        and row.ids[:size] == before.ids
+        and row.images[: len(before.images)] == before.images
+    )

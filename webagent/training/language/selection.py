@@ -1,19 +1,26 @@
-"""Which stored episodes and steps are learnt from, and what is compared with what."""
+"""Which stored episodes and steps are learnt from, compared with what, and by how much."""
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import combinations
-from statistics import fmean
+from itertools import combinations, pairwise
+from statistics import fmean, stdev
+from typing import Literal, TypeAlias
 
-from webagent.policy.past_actions import find_detours
-from webagent.records import Trajectory
+from webagent.policy.past_actions import find_detours, page_appearance
+from webagent.records import Observation, Trajectory
 from webagent.training.language.rows import TokenRow
 from webagent.training.rows import observation_after
 
+Scale: TypeAlias = Literal["group", "batch", "none"]
+"""What differences from a group's mean are divided by: the group's standard deviation (GRPO), that
+of all rewards together, or nothing (Dr. GRPO, arXiv 2503.20783)."""
+_EPSILON = 1e-4
+"""Added to a standard deviation before dividing by it, as TRL does."""
 
-def successes(
+
+def select_successes(
     trajectories: Iterable[Trajectory],
     scores: Mapping[str, float | None],
     at_least: float = 0.5,
@@ -37,7 +44,7 @@ def successes(
     ]
 
 
-def step_weights(
+def compute_step_weights(
     trajectory: Trajectory, labels: Mapping[int, bool] | None = None
 ) -> tuple[float, ...]:
     """1 for each step to be imitated and 0 for a wrong one: the partial masking of STeP (arXiv
@@ -59,7 +66,7 @@ def step_weights(
     return tuple(weights)
 
 
-def mismatched(rows: Sequence[TokenRow]) -> list[TokenRow]:
+def mismatch_replies(rows: Sequence[TokenRow]) -> list[TokenRow]:
     """Each row's prompt with the reply of the row before it, the first with the last's: the pairs
     from which KTO estimates its baseline, as TRL makes them.
 
@@ -83,14 +90,14 @@ def mismatched(rows: Sequence[TokenRow]) -> list[TokenRow]:
     return found
 
 
-def episode_pairs(
+def pair_episodes(
     rewards: Mapping[str, float],
     groups: Mapping[str, str],
     margin: float = 0.0,
     most: int | None = None,
 ) -> list[tuple[str, str]]:
-    """Ids of episodes of one group of which the first did better by more than the margin; the
-    widest apart first, of each group at most so many."""
+    """Return ids of episodes of one group of which the first did better by more than the margin;
+    the widest apart first, of each group at most so many."""
     members: defaultdict[str, list[str]] = defaultdict(list)
     for episode in rewards:
         members[groups[episode]].append(episode)
@@ -106,39 +113,20 @@ def episode_pairs(
     return found
 
 
-def step_pairs(
-    rows: Sequence[TokenRow], values: Sequence[float], margin: float = 0.0
-) -> list[tuple[TokenRow, TokenRow]]:
-    """Rows of one reply to the same prompt and images, the first worth more than the other by
-    over the margin. Equal replies are no pair."""
-    prompts: defaultdict[object, list[int]] = defaultdict(list)
-    for index, row in enumerate(rows):
-        [(start, _)] = row.spans
-        prompts[row.ids[:start], row.images].append(index)
-    found = []
-    for places in prompts.values():
-        better = sorted(places, key=lambda place: -values[place])
-        found += [
-            (rows[one], rows[other])
-            for one, other in combinations(better, 2)
-            if values[one] - values[other] > margin and rows[one].ids != rows[other].ids
-        ]
-    return found
-
-
 def perplexity(log_probs: Sequence[float]) -> float:
     """exp of minus the mean log-probability of a reply's tokens: 1 when it was certain."""
     return math.exp(-fmean(log_probs))
 
 
-def within_perplexity(
+def select_by_perplexity(
     rows: Sequence[TokenRow],
     log_probs: Sequence[Sequence[float]],
     low: float = 1 / 0.95,
     high: float = 1 / 0.5,
 ) -> list[TokenRow]:
-    """The rows of the replay buffer whose replies the present policy finds neither certain nor
-    strange: perplexity from low to high, both included (WebRL, arXiv 2411.02337, with its bounds).
+    """Return the rows of the replay buffer whose replies the present policy finds neither certain
+    nor strange: perplexity from low to high, both included (WebRL, arXiv 2411.02337, with its
+    bounds).
 
     `log_probs` are those of each row's taught tokens under the present policy.
     """
@@ -147,3 +135,143 @@ def within_perplexity(
         for row, values in zip(rows, log_probs, strict=True)
         if low <= perplexity(values) <= high
     ]
+
+
+def compute_group_advantages(
+    rewards: Mapping[str, float], groups: Mapping[str, str], scale: Scale = "group"
+) -> dict[str, float]:
+    """Return how much better each episode was than its group, by id (GRPO, arXiv 2402.03300):
+
+        A_i = (r_i - mean of the group) / (standard deviation + 1e-4)
+
+    `rewards` and `groups`, the group's name, are by episode id. The deviation is the sample's
+    (n - 1), as in TRL. Groups in which all did equally well teach nothing and are dropped (dynamic
+    sampling of DAPO, arXiv 2503.14476), so that they are not counted in any mean either.
+    """
+    found: dict[str, float] = {}
+    for episodes in _grouped(rewards, groups):
+        values = [rewards[episode] for episode in episodes]
+        standard = _standard(values, scale, list(rewards.values()))
+        if standard is not None:
+            middle, spread = standard
+            found |= {episode: (rewards[episode] - middle) / spread for episode in episodes}
+    return found
+
+
+def page_key(observation: Observation) -> Hashable:
+    """Return the same for pages that look the same at the same address."""
+    return observation.url, tuple(page_appearance(observation))
+
+
+def compute_step_group_advantages(
+    trajectories: Sequence[Trajectory],
+    rewards: Mapping[str, float],
+    discount: float = 0.95,
+    scale: Scale = "none",
+    key: Callable[[Observation], Hashable] = page_key,
+) -> dict[str, tuple[float, ...]]:
+    """Return how much better each step was than others from the same page, by episode id (GiGPO,
+    arXiv 2505.10978): the discounted return of a step minus the mean of those that episodes of the
+    same task and seed had from a page of the same key.
+
+    A step whose page no other was on gets 0. To be added to the episodes' advantages, times the
+    paper's omega.
+    """
+    returns: defaultdict[Hashable, list[tuple[str, int, float]]] = defaultdict(list)
+    for trajectory in trajectories:
+        if trajectory.id not in rewards:
+            continue
+        length = len(trajectory.steps)
+        for index, step in enumerate(trajectory.steps):
+            value = discount ** (length - 1 - index) * rewards[trajectory.id]
+            place = (trajectory.task.id, trajectory.task.seed, key(step.observation))
+            returns[place].append((trajectory.id, index, value))
+    found = {t.id: [0.0] * len(t.steps) for t in trajectories if t.id in rewards}
+    everything = [value for group in returns.values() for _, _, value in group]
+    for group in returns.values():
+        standard = _standard([value for _, _, value in group], scale, everything)
+        if standard is not None:
+            middle, spread = standard
+            for episode, index, value in group:
+                found[episode][index] = (value - middle) / spread
+    return {episode: tuple(values) for episode, values in found.items()}
+
+
+def contributions(progress: Sequence[float]) -> tuple[float, ...]:
+    """Return what each step added to the progress, estimated before each step and at the end: the
+    sum is the progress of the whole episode."""
+    return tuple(after - before for before, after in pairwise(progress))
+
+
+def compute_step_advantages(
+    rewards: Mapping[str, Sequence[float]],
+    groups: Mapping[str, str],
+    discount: float = 1.0,
+    scale: Scale = "group",
+) -> dict[str, tuple[float, ...]]:
+    """From rewards of steps, by episode id, to advantages of steps: GRPO with process rewards
+    (arXiv 2402.03300, section 4.1.3),
+
+        A_t = sum over k >= t of discount^(k - t) (r_k - mean) / (standard deviation + 1e-4)
+
+    with mean and deviation over all steps of the group, so that a step is not thought worse for
+    coming late. Groups in which all steps were rewarded equally are dropped. SPA trains with PPO
+    and a critic instead.
+    """
+    everything = [value for values in rewards.values() for value in values]
+    found: dict[str, tuple[float, ...]] = {}
+    for episodes in _grouped(rewards, groups):
+        values = [value for episode in episodes for value in rewards[episode]]
+        standard = _standard(values, scale, everything)
+        if standard is not None:
+            middle, spread = standard
+            for episode in episodes:
+                each = [(value - middle) / spread for value in rewards[episode]]
+                found[episode] = _returns(each, discount)
+    return found
+
+
+def compute_critic_advantages(
+    values: Sequence[float], outcome: float, next_step: float = 0.5
+) -> tuple[float, ...]:
+    """WebRL's advantage of each step (arXiv 2411.02337) from a critic's values before each:
+
+        A_t = lambda (r_t + V(s_(t+1)) - V(s_t)) + (1 - lambda) (r_T - V(s_t))
+
+    `outcome` is r_T, the only reward; after the last step there is no value. `next_step` is
+    lambda.
+    """
+    found = []
+    for index, value in enumerate(values):
+        is_last = index + 1 == len(values)
+        ahead = outcome if is_last else values[index + 1]
+        found.append(next_step * (ahead - value) + (1 - next_step) * (outcome - value))
+    return tuple(found)
+
+
+def _grouped(episodes: Iterable[str], groups: Mapping[str, str]) -> Iterable[list[str]]:
+    members: defaultdict[str, list[str]] = defaultdict(list)
+    for episode in episodes:
+        members[groups[episode]].append(episode)
+    return members.values()
+
+
+def _standard(
+    values: Sequence[float], scale: Scale, everything: Sequence[float]
+) -> tuple[float, float] | None:
+    """Return the mean of a group and what differences from it are divided by; None where all is
+    equal."""
+    if len(values) < 2 or math.isclose(min(values), max(values)):
+        return None
+    if scale == "none":
+        return fmean(values), 1.0
+    return fmean(values), stdev(values if scale == "group" else everything) + _EPSILON
+
+
+def _returns(rewards: Sequence[float], discount: float) -> tuple[float, ...]:
+    found: list[float] = []
+    ahead = 0.0
+    for reward in reversed(rewards):
+        ahead = reward + discount * ahead
+        found.append(ahead)
+    return tuple(reversed(found))

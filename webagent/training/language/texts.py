@@ -1,29 +1,65 @@
 """Rows from text: what a language model learns as a world model or as a reward model."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from webagent.action import format_action
-from webagent.errors import SetupError
+from webagent.errors import ModelError, SetupError
 from webagent.models.model import Message
 from webagent.models.prompt import Prompt, fence, load_prompt
 from webagent.observation import render
-from webagent.records import Decision, Observation, Trajectory
-from webagent.training.language.changes import line_changes
-from webagent.training.language.rows import Encode, Encoded, TokenRow, encoded_row
+from webagent.records import Observation, Trajectory
+from webagent.training.language.rows import Encoded, TokenRow, make_encoded_row
 from webagent.training.rows import observation_after
+
+NOTHING = "no change"
+_HEAD = re.compile(r"@(\d+) -(\d+)")
+
 
 PROMPTS = Path(__file__).parent / "prompts"
 YES, NO = "yes", "no"
-
 Write: TypeAlias = Callable[[Sequence[Message], str], Encoded]
 """Messages and a reply in a model's ids."""
-Ask: TypeAlias = Callable[[Trajectory, Observation], Sequence[Message]]
-"""The messages by which a policy is asked, from the episode so far and the page now."""
-Target: TypeAlias = Callable[[Observation, Observation], str]
-"""What to predict, from the page before and the page after."""
+
+
+def line_changes(before: str, after: str) -> str:
+    """Return the lines that differ: `@3 -2` stands for "from line 3 on, 2 lines go", and the lines
+    that come in their place follow with a `+`."""
+    old, new = before.split("\n"), after.split("\n")
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    said: list[str] = []
+    for tag, start, stop, first, last in matcher.get_opcodes():
+        if tag != "equal":
+            said.append(f"@{start + 1} -{stop - start}")
+            said.extend(f"+{line}" for line in new[first:last])
+    return "\n".join(said) or NOTHING
+
+
+def apply_changes(before: str, changes: str) -> str:
+    """Return the text after the changes. Raises `ModelError` for what `line_changes` would not
+    write."""
+    old = before.split("\n")
+    if changes == NOTHING:
+        return before
+    new: list[str] = []
+    done, started = 0, False
+    for line in changes.split("\n"):
+        head = _HEAD.fullmatch(line)
+        if head:
+            start, gone = int(head[1]) - 1, int(head[2])
+            if not done <= start <= start + gone <= len(old):
+                raise ModelError(f"{line!r} is not a change of the {len(old) - done} lines left")
+            new += old[done:start]
+            done, started = start + gone, True
+        elif started and line.startswith("+"):
+            new.append(line[1:])
+        else:
+            raise ModelError(f"expected a line such as @3 -2, or +text after it; got {line[:40]!r}")
+    return "\n".join([*new, *old[done:]])
 
 
 def chat_writer(tokenizer: Any) -> Write:
@@ -51,46 +87,22 @@ def chat_writer(tokenizer: Any) -> Write:
     return write
 
 
-def policy_encoder(write: Write, ask: Ask) -> Encode:
-    """Writes out steps that no model sampled, for `step_rows`: what the policy would have been
-    asked, and thought and action in the form it is told to reply in."""
-
-    def encode(trajectory: Trajectory, index: int) -> Encoded:
-        step = trajectory.steps[index]
-        before = replace(trajectory, steps=trajectory.steps[:index], last=None, ending=None)
-        return write(ask(before, step.observation), reply_text(step.decision))
-
-    return encode
-
-
-def reply_text(decision: Decision) -> str:
-    """A decision as the reply that would have been read as it."""
-    action = f"Action: {format_action(decision.action)}"
-    return f"Thought: {decision.thought}\n{action}" if decision.thought else action
-
-
 def page_text(observation: Observation) -> str:
-    """A page with its title and address, as it is shown."""
+    """Return a page with its title and address, as it is shown."""
     return f"{observation.title}\n{observation.url}\n\n{render(observation)}"
 
 
-def next_page(before: Observation, after: Observation) -> str:
-    """The whole page after the action."""
-    return page_text(after)
-
-
 def page_changes(before: Observation, after: Observation) -> str:
-    """Only the lines that are different."""
+    """Return only the lines that are different."""
     return line_changes(page_text(before), page_text(after))
 
 
-def world_rows(
+def make_world_rows(
     trajectory: Trajectory,
     write: Write,
     prompt: Prompt | None = None,
-    target: Target = page_changes,
 ) -> list[TokenRow]:
-    """A row for each action whose result was seen: page and action in, `target` out.
+    """Return a row for each action whose result was seen: page and action in, what changed out.
 
     The prompt has sections `system` and `user`, the latter with slots `page` and `action`; without
     one it is the prompt that asks for `page_changes`. Dreams teach nothing about the world, and
@@ -109,14 +121,16 @@ def world_rows(
             page=fence("page", page_text(step.observation)),
             action=format_action(step.decision.action),
         )
-        rows.append(_row(trajectory, index, write, prompt, user, target(step.observation, after)))
+        rows.append(
+            _row(trajectory, index, write, prompt, user, page_changes(step.observation, after))
+        )
     return rows
 
 
-def reward_rows(
+def make_reward_rows(
     trajectory: Trajectory, succeeded: bool, write: Write, prompt: Prompt | None = None
 ) -> list[TokenRow]:
-    """A row that asks whether the episode succeeded, to be answered with yes or no.
+    """Return a row that asks whether the episode succeeded, to be answered with yes or no.
 
     The prompt has sections `system` and `user`, the latter with slots `goal`, `turns` and `page`.
     An episode that infrastructure ended gives none.
@@ -127,15 +141,15 @@ def reward_rows(
     user = prompt.fill(
         "user",
         goal=trajectory.goal or trajectory.task.goal or trajectory.steps[0].observation.goal,
-        turns=told(trajectory),
+        turns=format_turns(trajectory),
         page=fence("page", page_text(trajectory.last)) if trajectory.last else "It was not seen.",
     )
     last = len(trajectory.steps) - 1
     return [_row(trajectory, last, write, prompt, user, YES if succeeded else NO)]
 
 
-def told(trajectory: Trajectory) -> str:
-    """The episode's actions and what came of them, one line a turn."""
+def format_turns(trajectory: Trajectory) -> str:
+    """Return the episode's actions and what came of them, one line a turn."""
     lines = []
     for index, step in enumerate(trajectory.steps):
         after = observation_after(trajectory, index)
@@ -153,7 +167,7 @@ def _row(
 ) -> TokenRow:
     messages = (Message("system", prompt.fill("system")), Message("user", user))
     return replace(
-        encoded_row(write(messages, reply), step=index),
+        make_encoded_row(write(messages, reply), step=index),
         imagined=trajectory.provenance.imagined,
         group=f"{trajectory.task.id}:{trajectory.task.seed}",
         episode=trajectory.id,

@@ -6,28 +6,185 @@ The same one serves policy, world model and reward model; they differ in rows an
 import math
 import resource
 import time
-from collections.abc import Callable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from webagent.errors import ModelError, SetupError
-from webagent.training.language.adapters import is_adapted, save_adapter
 from webagent.training.language.config import DEFAULTS, TrainConfig
-from webagent.training.language.intake import Unit
-from webagent.training.language.likelihood import PLAIN, Reading, image_ids
-from webagent.training.language.metrics import Tally
-from webagent.training.language.objective import Objective, Whole, whole
-from webagent.training.language.packing import Packing
-from webagent.training.language.preparation import optimizer, prepared
-from webagent.training.language.reference import Figures, Reference
-from webagent.training.language.update import Learner, micro_batches
-from webagent.training.language.weaving import attention_span, no_image_tree, no_tree
+from webagent.training.language.likelihood import (
+    PLAIN,
+    ForwardOptions,
+    attention_span,
+    compute_likelihood,
+    find_image_tree_obstacle,
+    find_tree_obstacle,
+    image_ids,
+)
+from webagent.training.language.losses import taught_tokens
+from webagent.training.language.objectives import Objective, ScoredUnits, UpdateTotals, count_totals
+from webagent.training.language.packing import Packing, Sheet, lay_out
+from webagent.training.language.preparation import (
+    Reference,
+    ReferenceFigures,
+    build_optimizer,
+    is_adapted,
+    prepare_model,
+    save_adapter,
+)
+from webagent.training.language.rows import TokenRow
+from webagent.training.language.units import TrainingUnit, context_length
 
 _T = TypeVar("_T")
+
+
+class FigureSums:
+    """Sums over the micro-batches of one update, reported as means."""
+
+    def __init__(self) -> None:
+        self._sums: defaultdict[str, float] = defaultdict(float)
+        self._counts: defaultdict[str, float] = defaultdict(float)
+
+    def add(self, figures: Mapping[str, tuple[float, float]]) -> None:
+        """Take in sums with what they are over."""
+        for name, (total, count) in figures.items():
+            self._sums[name] += total
+            self._counts[name] += count
+
+    def means(self) -> dict[str, float]:
+        """Return each sum over its count, or the sum itself where it is over nothing."""
+        return {name: total / (self._counts[name] or 1) for name, total in self._sums.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class MicroBatch:
+    """Units whose loss is computed at once, from one or more forward passes."""
+
+    units: tuple[TrainingUnit, ...]
+    sheets: tuple[Sheet, ...]
+    """They name rows by their place among the rows of all units, counted through."""
+
+
+def micro_batches(units: Sequence[TrainingUnit], packing: Packing) -> list[MicroBatch]:
+    """Part the units so that each part stays within the packing's tokens, like ones together.
+
+    A unit is never parted, so that one unit above the tokens is a micro-batch of its own, of
+    several forward passes.
+    """
+    if all(len(unit.rows) == 1 for unit in units):
+        batches = []
+        for sheet in lay_out([unit.rows[0] for unit in units], packing):
+            here = tuple(units[index] for index in sheet.rows)
+            batches.append(MicroBatch(here, (replace(sheet, rows=tuple(range(len(here)))),)))
+        return batches
+    parts: list[list[TrainingUnit]] = []
+    room = 0
+    for unit in sorted(units, key=lambda unit: (unit.rows[0].images, unit.rows[0].ids)):
+        tokens = sum(sheet.tokens for sheet in lay_out(unit.rows, packing))
+        if not parts or tokens > room:
+            parts.append([])
+            room = packing.tokens
+        parts[-1].append(unit)
+        room -= tokens
+    return [
+        MicroBatch(
+            tuple(part), tuple(lay_out([row for unit in part for row in unit.rows], packing))
+        )
+        for part in parts
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class GradientAccumulator:
+    """A model with what its gradient is made of."""
+
+    model: nn.Module
+    objective: Objective
+    reading: ForwardOptions
+    packing: Packing
+    reference: Reference | None
+
+    def accumulate(
+        self, units: Sequence[TrainingUnit], whole: UpdateTotals, sums: FigureSums
+    ) -> float:
+        """Add the gradient of the loss of these units to the model's; return the loss."""
+        loss = 0.0
+        for batch in micro_batches(units, self.packing):
+            rows = [row for unit in batch.units for row in unit.rows]
+            needs = self.objective.needs
+            reading = replace(self.reading, entropy="entropy" in needs)
+            before = None
+            if self.reference is not None and "reference" in needs:
+                parts = [self.reference(sheet, rows, self.reading) for sheet in batch.sheets]
+                before = _in_order(batch.sheets, parts)
+            read = [compute_likelihood(self.model, sheet, rows, reading) for sheet in batch.sheets]
+            log_probs = _in_order(batch.sheets, [each.log_probs for each in read])
+            entropies = [each.entropies for each in read if each.entropies is not None]
+            scored = ScoredUnits(
+                units=batch.units,
+                taught=taught_tokens(rows, device=log_probs.device),
+                log_probs=log_probs,
+                reference=before,
+                entropies=_in_order(batch.sheets, entropies) if entropies else None,
+            )
+            part = self.objective(scored, whole)
+            part.loss.backward()
+            loss += float(part.loss.detach())
+            sums.add(part.figures)
+            sums.add(_measure_drift(scored))
+            sums.add({"padded_tokens": (sum(sheet.tokens for sheet in batch.sheets), 0)})
+        return loss
+
+    def log_ratios(self, rows: Sequence[TokenRow]) -> tuple[float, float]:
+        """Return the sum of the rows' log-ratios to the reference, and the count of the rows.
+
+        Rows beyond the context are left out.
+        """
+        longest = context_length(self.model) or math.inf
+        rows = [row for row in rows if len(row.ids) <= longest]
+        total = 0.0
+        for sheet in lay_out(rows, self.packing) if rows else ():
+            assert self.reference is not None
+            before = self.reference(sheet, rows, self.reading)
+            with torch.no_grad():
+                now = compute_likelihood(self.model, sheet, rows, self.reading).log_probs
+            total += float((now - before).sum())
+        return total, float(len(rows))
+
+
+def _in_order(sheets: Sequence[Sheet], values: Sequence[Tensor]) -> Tensor:
+    """Return the sheets' values of taught tokens, by rows as they were given."""
+    found: dict[int, Tensor] = {}
+    for sheet, value in zip(sheets, values, strict=True):
+        found |= zip(sheet.rows, value.split(sheet.counts), strict=True)
+    return torch.cat([found[index] for index in sorted(found)])
+
+
+def _measure_drift(scored: ScoredUnits) -> dict[str, tuple[float, float]]:
+    """Return how far the model is from the sampling and from the reference, over tokens."""
+    figures = {}
+    now, count = scored.log_probs.detach(), float(scored.log_probs.numel())
+    if scored.taught.behaviour is not None:
+        ratio = now - scored.taught.behaviour
+        figures["ratio"] = (float(ratio.exp().sum()), count)
+        figures["ratio_squared"] = (float((2 * ratio).exp().sum()), count)
+        figures["kl_sampling"] = (_k3(-ratio), count)
+    if scored.reference is not None:
+        figures["kl"] = (_k3(scored.reference - now), count)
+    if scored.entropies is not None:
+        figures["entropy"] = (float(scored.entropies.detach().sum()), count)
+    return figures
+
+
+def _k3(ratio: Tensor) -> float:
+    """Sum of the estimate k3 of a divergence (Schulman 2020): exp(r) - r - 1."""
+    value = float((ratio.exp() - ratio - 1).sum())
+    return value if math.isfinite(value) else float("nan")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,39 +206,51 @@ class Trainer:
         objective: Objective,
         config: TrainConfig = DEFAULTS,
         *,
-        reading: Reading = PLAIN,
-        reference: "nn.Module | Figures | None" = None,
+        reading: ForwardOptions = PLAIN,
+        reference: "nn.Module | ReferenceFigures | None" = None,
         adapter: Path | None = None,
     ) -> None:
-        """Takes the model over: `model` is it with its adapter, on its device.
+        """Take the model over: `model` is it with its adapter, on its device.
 
-        `reference` is another model or figures of `reference.figures`; without it an adapted model
+        `reference` is another model or figures of `compute_reference`; without it an adapted model
         refers to its base, another to a copy of itself. `adapter` is the folder of one to go on
         with. Seeds PyTorch. Raises `SetupError` for adapters and modules that do not fit.
         """
         from accelerate import Accelerator  # type: ignore[import-untyped]
 
         self.accelerator = Accelerator()
-        _check_launch(self.accelerator)
+        launched = self.accelerator.distributed_type.value
+        if launched in ("FSDP", "DEEPSPEED", "MEGATRON_LM"):
+            raise SetupError(
+                f"launched with {launched}, which parts the weights; this trainer keeps them whole"
+                " on every GPU: launch with --multi_gpu"
+            )
         torch.manual_seed(config.seed)
         self.config = config
         self.objective = objective
-        self.model = prepared(model, config, adapter).to(self.accelerator.device)
-        self.no_tree = "switched off" if not config.tree else no_tree(self.model)
+        self.model = prepare_model(model, config, adapter).to(self.accelerator.device)
+        self.no_tree = "switched off" if not config.tree else find_tree_obstacle(self.model)
         """Why rows are not woven into trees; empty where they are."""
-        self.no_image_tree = self.no_tree or no_image_tree(self.model)
+        self.no_image_tree = self.no_tree or find_image_tree_obstacle(self.model)
         held = None
         if "reference" in objective.needs:
             held = Reference(self.model, reference)
             held.to(self.accelerator.device)
-        self._learner = Learner(
+        self._learner = GradientAccumulator(
             self.model,
             objective,
             replace(reading, bf16=reading.bf16 or config.bf16),
-            self._packing(config),
+            Packing(
+                tokens=config.micro_batch_tokens,
+                tree=not self.no_tree,
+                image_tree=not self.no_image_tree,
+                lane=config.lane_tokens,
+                attention=attention_span(self.model),
+                image_ids=image_ids(self.model),
+            ),
             held,
         )
-        self.optimizer = optimizer(self.model, config, self.accelerator.device)
+        self.optimizer = build_optimizer(self.model, config, self.accelerator.device)
         torch.manual_seed(config.seed + self.accelerator.process_index)
 
     @property
@@ -94,8 +263,8 @@ class Trainer:
         packing = replace(self._learner.packing, tokens=tokens)
         self._learner = replace(self._learner, packing=packing)
 
-    def update(self, units: Sequence[Unit], rate: float | None = None) -> Updated:
-        """One step of the optimiser on the loss of these units, at this learning rate.
+    def update(self, units: Sequence[TrainingUnit], rate: float | None = None) -> Updated:
+        """Take one step of the optimiser on the loss of these units, at this learning rate.
 
         Every process is given all units and takes its share. Raises `ModelError` when memory does
         not suffice for one unit at a time, and what the forward pass raises for rows that do not
@@ -115,23 +284,32 @@ class Trainer:
                 what = {
                     "behaviour": "rows have no behaviour log-probabilities",
                     "advantages": "rows have no advantages",
-                    "sides": "units have no chosen or no rejected row; make them with `pair`",
+                    "sides": "units have no chosen or no rejected row; make them with `pair_rows`",
                 }[need]
                 raise SetupError(f"{name} cannot learn from these units: {count} {what}")
         started = time.perf_counter()
         mine = self._share(units)
         self.model.train()
-        sizes = self._whole(units)
-        loss, tally = self._retried(mine, lambda: self._gradient(mine, sizes))
-        loss = self._summed(loss)
-        norm = self._joined_gradient()
+        extra = self._share(self.objective.extra(units))
+        ratios, replies = self._retry(
+            [TrainingUnit((row,)) for row in extra], lambda: self._learner.log_ratios(extra)
+        )
+        totals = replace(count_totals(units), extra=(self._sum(ratios), self._sum(replies)))
+
+        def attempt() -> tuple[float, FigureSums]:
+            sums = FigureSums()
+            return self._learner.accumulate(mine, totals, sums), sums
+
+        loss, sums = self._retry(mine, attempt)
+        loss = self._sum(loss)
+        norm = self._join_gradient()
         skipped = not (math.isfinite(loss) and math.isfinite(norm))
         rate = self.config.learning_rate if rate is None else rate
         if not skipped:
             self._apply(rate)
         self.optimizer.zero_grad(set_to_none=True)
         seconds = time.perf_counter() - started
-        return Updated(_figures(units, (loss, norm, rate, seconds), tally), skipped)
+        return Updated(_figures(units, (loss, norm, rate, seconds), sums), skipped)
 
     def save(self, folder: Path) -> None:
         """Write the weights, or the adapter, as transformers and peft load them."""
@@ -148,61 +326,43 @@ class Trainer:
                 f"{type(model).__name__} has no save_pretrained; its weights are in the checkpoints"
             )
 
-    def _packing(self, config: TrainConfig) -> Packing:
-        return Packing(
-            tokens=config.micro_batch_tokens,
-            tree=not self.no_tree,
-            image_tree=not self.no_image_tree,
-            lane=config.lane_tokens,
-            attention=attention_span(self.model),
-            image_ids=image_ids(self.model),
-        )
-
     def _share(self, whole: Sequence[_T]) -> Sequence[_T]:
-        """What of it is this process's."""
+        """Return this process's share."""
         return whole[self.accelerator.process_index :: self.accelerator.num_processes]
 
-    def _whole(self, units: Sequence[Unit]) -> Whole:
-        extra = self._share(self.objective.extra(units))
-        total, count = self._retried(
-            [Unit((row,)) for row in extra], lambda: self._learner.log_ratios(extra)
-        )
-        return replace(whole(units), extra=(self._summed(total), self._summed(count)))
+    def _retry(self, mine: Sequence[TrainingUnit], attempt: Callable[[], _T]) -> _T:
+        """Return what the attempt does, again with smaller micro-batches where memory runs out.
 
-    def _gradient(self, mine: Sequence[Unit], sizes: Whole) -> tuple[float, Tally]:
-        tally = Tally()
-        return self._learner.accumulate(mine, sizes, tally), tally
-
-    def _retried(self, mine: Sequence[Unit], attempt: Callable[[], _T]) -> _T:
-        """The attempt, again with smaller micro-batches where memory runs out, from the same
-        random numbers and without a gradient, so that nothing counts twice."""
+        Each starts from the same random numbers and without a gradient: nothing counts twice.
+        """
         gpu = self.accelerator.device if self.accelerator.device.type == "cuda" else None
-        dice, gpu_dice = torch.get_rng_state(), torch.cuda.get_rng_state(gpu) if gpu else None
+        state, gpu_state = torch.get_rng_state(), torch.cuda.get_rng_state(gpu) if gpu else None
         while True:
             self.optimizer.zero_grad(set_to_none=True)
-            torch.set_rng_state(dice)
-            if gpu and gpu_dice is not None:
-                torch.cuda.set_rng_state(gpu_dice, gpu)
+            torch.set_rng_state(state)
+            if gpu and gpu_state is not None:
+                torch.cuda.set_rng_state(gpu_state, gpu)
             try:
                 return attempt()
             except torch.OutOfMemoryError as error:
-                said = str(error).splitlines()[0] if str(error) else "no further word"
+                reason = str(error).splitlines()[0] if str(error) else "no further word"
             if gpu:
                 torch.cuda.empty_cache()
-            self._shrink(mine, said)
+            self._shrink(mine, reason)
 
-    def _shrink(self, mine: Sequence[Unit], said: str) -> None:
+    def _shrink(self, mine: Sequence[TrainingUnit], reason: str) -> None:
         batches = micro_batches(mine, self._learner.packing)
         largest = max(sheet.tokens for batch in batches for sheet in batch.sheets)
         if all(len(batch.units) == 1 for batch in batches) or largest < 2:
             advice = "" if self.config.gradient_checkpointing else "gradient_checkpointing, "
             raise ModelError(
-                f"out of memory with one unit at a time, the largest of {largest} tokens ({said});"
-                f" take {advice}shorter rows, an adapter in place of full weights, or a larger GPU"
+                f"out of memory with one unit at a time, the largest of {largest} tokens"
+                f" ({reason}); take {advice}shorter rows, an adapter in place of full weights, or a"
+                " larger GPU"
             )
         self.micro_batch_tokens = min(self.micro_batch_tokens, largest) // 2
 
-    def _joined_gradient(self) -> float:
+    def _join_gradient(self) -> float:
         """Sum the gradients of all processes, clip them; their norm before."""
         learnt = [p for p in self.model.parameters() if p.requires_grad]
         if self.accelerator.num_processes > 1:
@@ -213,7 +373,7 @@ class Trainer:
         norm = nn.utils.clip_grad_norm_(learnt, self.config.clip or math.inf)
         return float(norm)
 
-    def _summed(self, value: float) -> float:
+    def _sum(self, value: float) -> float:
         if self.accelerator.num_processes == 1:
             return value
         held = torch.tensor(value, dtype=torch.float64, device=self.accelerator.device)
@@ -232,10 +392,10 @@ class Trainer:
 
 
 def _figures(
-    units: Sequence[Unit], result: tuple[float, float, float, float], tally: Tally
+    units: Sequence[TrainingUnit], result: tuple[float, float, float, float], sums: FigureSums
 ) -> dict[str, float]:
     loss, norm, rate, seconds = result
-    figures = tally.means()
+    figures = sums.means()
     tokens = sum(unit.tokens for unit in units)
     if "ratio" in figures:
         variance = figures.pop("ratio_squared") - figures["ratio"] ** 2
@@ -253,15 +413,7 @@ def _figures(
 
 
 def peak_memory() -> int:
-    """Most bytes held so far: on the GPU where there is one, else by the process."""
+    """Return the most bytes held so far: on the GPU where there is one, else by the process."""
     if torch.cuda.is_available():
         return torch.cuda.max_memory_allocated()
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-
-
-def _check_launch(accelerator: Any) -> None:
-    if accelerator.distributed_type.value in ("FSDP", "DEEPSPEED", "MEGATRON_LM"):
-        raise SetupError(
-            f"launched with {accelerator.distributed_type.value}, which parts the weights; this"
-            " trainer keeps them whole on every GPU: launch with --multi_gpu"
-        )

@@ -20,7 +20,7 @@ from apps.view.episode.verdicts import ReasonPart, findings, pieces_of
 from loop.costs import RunPrices
 from tests.fakes.lessons import episode, node, page
 from webagent.action.actions import Click, Fill, MouseDrag
-from webagent.models.price import Price, Prices
+from webagent.models.spending import Price, Prices
 from webagent.records import Node, Observation, Provenance, Score
 from worldmodel.model import Outcome
 

@@ -13,22 +13,22 @@ from webagent.errors import ModelError
 from webagent.models.builtin.model import BuiltinModel
 from webagent.models.builtin.network import Batch, collate
 from webagent.models.builtin.targets import ActionGrammar, Codec
-from webagent.training.rows import Row, policy_rows
+from webagent.training.rows import TrainingRow, make_policy_rows
 
 MODEL = untrained()
 GRAMMAR = ActionGrammar(Codec(MODEL.vocabulary))
 
 
-def rows() -> list[Row]:
+def rows() -> list[TrainingRow]:
     """Two rows of different lengths, one of them copying from its prompt."""
     seen = lesson(random.Random(1))[0]
     short = replace(seen, nodes=seen.nodes[:3])
     copied = f"{seen.nodes[2].name} {seen.nodes[1].name}"
     turns = ((short, Click(2)), (seen, Fill(FIELD, copied)))
-    return [row for turn in turns for row in policy_rows(GRAMMAR, episode(turn))]
+    return [row for turn in turns for row in make_policy_rows(GRAMMAR, episode(turn))]
 
 
-def batch_of(rows: list[Row]) -> Batch:
+def batch_of(rows: list[TrainingRow]) -> Batch:
     """The rows padded into one batch."""
     return collate([r.prefix for r in rows], [r.inputs for r in rows], [r.slots for r in rows])
 

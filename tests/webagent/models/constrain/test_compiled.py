@@ -14,8 +14,12 @@ from perf.fakes.tiny_models import SPECIAL, tokenizer
 from tests.webagent.models.constrain.sampling import grammar, text_of, walk, walk_towards
 from webagent.errors import ModelError, SetupError
 from webagent.models import Constraint
-from webagent.models.constrain import compile_constraint
-from webagent.models.constrain.compiled import _MOST_CONSTRAINTS, _MOST_TOKENIZERS, _kept
+from webagent.models.constrain import (
+    _KNOWN,
+    _MOST_CONSTRAINTS,
+    _MOST_TOKENIZERS,
+    compile_constraint,
+)
 
 FREE = grammar('start: "say " TEXT', r"TEXT: /[^\x00-\x1f]{1,60}/")
 YES_OR_NO = grammar('start: "yes" | "no"')
@@ -203,11 +207,11 @@ def test_one_grammar_is_followed_in_many_threads():
     assert [together[seed] for seed in range(8)] == alone
 
 
-def test_what_was_compiled_is_kept_within_bounds():
+def test_what_was_compiled_is_KNOWN_within_bounds():
     words = tokenizer()
     for number in range(2 * _MOST_CONSTRAINTS):
         compile_constraint(Constraint(choices=(f"click({number})",)), words)
-    (kept,) = [kept for kept in _kept.values() if kept.vocabulary.tokenizer is words]
+    (kept,) = [kept for kept in _KNOWN.values() if kept.vocabulary.tokenizer is words]
     assert len(kept.starts) == _MOST_CONSTRAINTS
     start = kept.starts[Constraint(choices=(f"click({number})",))]
     compile_constraint(Constraint(choices=(f"click({number})",)), words)
@@ -215,7 +219,7 @@ def test_what_was_compiled_is_kept_within_bounds():
 
     for _ in range(2 * _MOST_TOKENIZERS):
         compile_constraint(YES_OR_NO, tokenizer())
-    assert len(_kept) == _MOST_TOKENIZERS
+    assert len(_KNOWN) == _MOST_TOKENIZERS
 
 
 def test_a_token_added_later_is_known():

@@ -18,7 +18,7 @@ from webagent.action import ACTIONS, ESSENTIAL, format_action, parse_action
 from webagent.browser import Browser
 from webagent.errors import ActionError
 from webagent.models import Constraint
-from webagent.models.constrain import compile_constraint, replay
+from webagent.models.constrain import compile_constraint, replay_masks
 from webagent.observation import render
 from webagent.policy.allowed import MAY_MEAN_THE_PAGE, build_constraint
 from webagent.policy.reply import read_reply
@@ -127,7 +127,7 @@ def assert_stored_and_replayed(reply: Sample, each: Asked, words) -> None:  # ty
         allowed=each.constraint.dumps(),
     )
     assert parse_action(format_action(action)) == action
-    masks = replay(stored.allowed, stored.sampled_ids, words)
+    masks = replay_masks(stored.allowed, stored.sampled_ids, words)
     assert masks.unpacked()[range(len(masks)), list(stored.sampled_ids)].all()
 
 

@@ -13,7 +13,7 @@ from tests.webagent.models.constrain.sampling import (
 )
 from webagent.errors import ModelError
 from webagent.models import Constraint
-from webagent.models.constrain import compile_constraint, replay
+from webagent.models.constrain import compile_constraint, replay_masks
 
 CHOICES = Constraint(
     choices=tuple(f"Action: click({mark}{button})" for mark in range(1, 41) for button in ("", "1"))
@@ -54,7 +54,7 @@ def test_log_probs_under_replayed_masks_equal_those_of_the_sampling(model_and_wo
         prompts, sample(model, prompts, [make] * len(prompts), 0, 200), strict=True
     ):
         assert stored.is_whole
-        masks = replay(constraint.dumps(), stored.ids, words, width=width)
+        masks = replay_masks(constraint.dumps(), stored.ids, words, width=width)
         again = log_probs_under(model, prompt, stored.ids, masks.unpacked())
         assert again == pytest.approx(stored.log_probs, abs=1e-5)
 
@@ -72,7 +72,7 @@ def test_replayed_masks_are_those_of_the_walk_in_little_room(model_and_words, co
     for token in ids:
         seen.append(matcher.mask().copy())
         matcher.accept(token)
-    masks = replay(constraint.dumps(), ids, words, width=401)
+    masks = replay_masks(constraint.dumps(), ids, words, width=401)
 
     assert len(masks) == len(ids)
     assert (masks.unpacked() == np.array(seen)).all()
@@ -85,15 +85,15 @@ def test_forged_ids_are_refused(model_and_words, constraint):
     _, words = model_and_words
     ids = walk(compile_constraint(constraint, words), np.random.default_rng(5))
     rng = np.random.default_rng(0)
-    masks = replay(constraint.dumps(), ids, words).unpacked()
+    masks = replay_masks(constraint.dumps(), ids, words).unpacked()
 
     for place in range(len(ids)):
         forbidden = np.flatnonzero(~masks[place])
         forged = [*ids[:place], int(rng.choice(forbidden)), *ids[place + 1 :]]
         with pytest.raises(ModelError, match="not allowed here"):
-            replay(constraint.dumps(), forged, words)
+            replay_masks(constraint.dumps(), forged, words)
     with pytest.raises(ModelError, match="after the reply had ended"):
-        replay(constraint.dumps(), [*ids, ids[0]], words)
+        replay_masks(constraint.dumps(), [*ids, ids[0]], words)
 
 
 def test_ids_of_another_constraint_are_refused(model_and_words):
@@ -101,19 +101,19 @@ def test_ids_of_another_constraint_are_refused(model_and_words):
     ids = walk(compile_constraint(FREE, words), np.random.default_rng(1))
 
     with pytest.raises(ModelError, match="not allowed here"):
-        replay(CHOICES.dumps(), ids, words)
+        replay_masks(CHOICES.dumps(), ids, words)
     with pytest.raises(ModelError, match="not a stored constraint"):
-        replay("click; marks 1-3", ids, words)
+        replay_masks("click; marks 1-3", ids, words)
 
 
 def test_a_reply_that_was_cut_short_has_masks_as_far_as_it_goes(model_and_words):
     _, words = model_and_words
     ids = walk(compile_constraint(FREE, words), np.random.default_rng(2))
-    cut = replay(FREE.dumps(), ids[:6], words)
+    cut = replay_masks(FREE.dumps(), ids[:6], words)
 
     assert len(cut) == 6
-    assert (cut.unpacked() == replay(FREE.dumps(), ids, words).unpacked(0, 6)).all()
-    assert replay(FREE.dumps(), [], words).unpacked().shape == (0, len(words))
+    assert (cut.unpacked() == replay_masks(FREE.dumps(), ids, words).unpacked(0, 6)).all()
+    assert replay_masks(FREE.dumps(), [], words).unpacked().shape == (0, len(words))
 
 
 def test_stored_ids_give_the_text_back_though_it_would_be_tokenised_otherwise(model_and_words):
@@ -125,6 +125,6 @@ def test_stored_ids_give_the_text_back_though_it_would_be_tokenised_otherwise(mo
         text = text_of(words, ids)
         retokenised = words(text, add_special_tokens=False)["input_ids"]
         different += [*retokenised, words.eos_token_id] != ids
-        replay(FREE.dumps(), ids, words)
+        replay_masks(FREE.dumps(), ids, words)
 
     assert different > 10

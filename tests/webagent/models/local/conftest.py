@@ -15,7 +15,7 @@ from PIL import Image
 from perf.fakes import tiny_models
 from webagent.errors import ModelError
 from webagent.models import Constraint, Message
-from webagent.models.local import Generation, LocalModel, Source
+from webagent.models.local import Generation, LocalModel, ModelSource
 from webagent.models.local.model import DEFAULT
 from webagent.models.model import Matcher
 
@@ -62,9 +62,9 @@ async def make(causal_folder: Path) -> AsyncIterator[Make]:
         dtype: Any = "float64",
         **source: Any,
     ) -> LocalModel:
-        from webagent.models.local.loading import load as load_weights
+        from webagent.models.local.loading import load_weights
 
-        weights = load_weights(Source(str(folder or causal_folder), dtype=dtype, **source))
+        weights = load_weights(ModelSource(str(folder or causal_folder), dtype=dtype, **source))
         sharpen(weights.module)
         made.append(LocalModel(weights, generation, compile_constraint=compile_choices))
         return made[-1]

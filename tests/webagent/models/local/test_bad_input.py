@@ -11,7 +11,7 @@ from perf.fakes import tiny_models
 from tests.webagent.models.local.conftest import Make, picture, said
 from webagent.errors import ModelError, SetupError
 from webagent.models import Tokens
-from webagent.models.local import LocalModel, Source
+from webagent.models.local import LocalModel, ModelSource
 
 
 @pytest.fixture
@@ -80,9 +80,9 @@ def test_no_chat_template_is_named_and_a_file_helps(causal_folder: Path, tmp_pat
     with pytest.raises(SetupError, match=r"no chat template.*in chat_template"):
         LocalModel.load(str(copied))
     with pytest.raises(SetupError, match=r"no file .*template.jinja"):
-        LocalModel.load(Source(str(copied), chat_template=str(tmp_path / "template.jinja")))
+        LocalModel.load(ModelSource(str(copied), chat_template=str(tmp_path / "template.jinja")))
     (tmp_path / "template.jinja").write_text(tiny_models.CHAT_TEMPLATE)
-    LocalModel.load(Source(str(copied), chat_template=str(tmp_path / "template.jinja")))
+    LocalModel.load(ModelSource(str(copied), chat_template=str(tmp_path / "template.jinja")))
 
 
 def test_no_token_that_ends_a_reply(copied: Path):
@@ -111,7 +111,7 @@ def test_an_image_model_whose_tokenizer_knows_no_images(llava_folder: Path, tmp_
 def test_a_gpu_where_there_is_none(causal_folder: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(SetupError, match="there is no GPU; use cpu or auto"):
-        LocalModel.load(Source(str(causal_folder), device="cuda"))
+        LocalModel.load(ModelSource(str(causal_folder), device="cuda"))
 
 
 async def test_images_for_a_text_model(make: Make):

@@ -4,20 +4,21 @@ import numpy as np
 import pytest
 import torch
 
-from webagent.models.local.keyvalues import (
+from webagent.models.local.cache import (
+    CacheSlice,
     GrowingLayer,
-    Piece,
-    assembled,
+    PrefixCache,
+    assemble,
     columns_of,
+    copy_slice,
+    count_shared,
     new_cache,
-    own,
     pairs_of,
     shift,
     shorten,
     size_of,
 )
-from webagent.models.local.prefixes import Prefixes, shared
-from webagent.models.local.version import digest
+from webagent.models.local.weights import digest_tensors
 
 
 def columns(rows: int, count: int, seed: int = 0) -> torch.Tensor:
@@ -50,8 +51,8 @@ def test_pieces_of_different_lengths_are_aligned_at_the_right():
     cache = new_cache()
     cache.update(columns(2, 6), columns(2, 6, 1), 0)
     keys = cache.layers[0].keys
-    pieces = [Piece(pairs_of(cache), 0, 0, 6), Piece(pairs_of(cache), 1, 2, 5)]
-    made = assembled(pieces, 4)
+    pieces = [CacheSlice(pairs_of(cache), 0, 0, 6), CacheSlice(pairs_of(cache), 1, 2, 5)]
+    made = assemble(pieces, 4)
     assert columns_of(made) == 6
     assert torch.equal(made.layers[0].keys[0], keys[0])
     assert torch.equal(made.layers[0].keys[1, :, 3:], keys[1, :, 2:5])
@@ -61,7 +62,7 @@ def test_pieces_of_different_lengths_are_aligned_at_the_right():
 def test_columns_are_cut_off_and_a_row_is_shifted():
     cache = new_cache()
     cache.update(columns(2, 6), columns(2, 6, 1), 0)
-    cache = assembled([Piece(pairs_of(cache), row, 0, 6) for row in (0, 1)], 2)
+    cache = assemble([CacheSlice(pairs_of(cache), row, 0, 6) for row in (0, 1)], 2)
     before = cache.layers[0].keys.clone()
     shift(cache, 1, 0, 4, 2)
     assert torch.equal(cache.layers[0].keys[1, :, 2:], before[1, :, :4])
@@ -78,7 +79,7 @@ def pairs(count: int) -> list[tuple[torch.Tensor, torch.Tensor]]:
 
 
 def test_the_longest_common_beginning_is_found():
-    prefixes = Prefixes(4, 10_000)
+    prefixes = PrefixCache(4, 10_000)
     prefixes.keep(None, np.array([1, 2, 3, 4]), pairs(4))
     prefixes.keep(None, np.array([1, 2, 9]), pairs(3))
     found = prefixes.longest(None, np.array([1, 2, 3, 7, 8]))
@@ -88,7 +89,7 @@ def test_the_longest_common_beginning_is_found():
 
 
 def test_a_prompt_takes_the_place_of_the_one_that_it_continues():
-    prefixes = Prefixes(4, 10_000)
+    prefixes = PrefixCache(4, 10_000)
     prefixes.keep(None, np.array([1, 2]), pairs(2))
     prefixes.keep(None, np.array([1, 2, 3]), pairs(3))
     prefixes.keep("policy", np.array([1, 2, 3]), pairs(3))
@@ -97,7 +98,7 @@ def test_a_prompt_takes_the_place_of_the_one_that_it_continues():
 
 def test_the_least_recently_used_goes_first_and_bytes_are_bounded():
     size = size_of(pairs(10))
-    prefixes = Prefixes(99, 2 * size)
+    prefixes = PrefixCache(99, 2 * size)
     for first in (1, 2):
         prefixes.keep(None, np.arange(first, first + 10), pairs(10))
     assert prefixes.longest(None, np.array([1])) is not None
@@ -112,7 +113,7 @@ def test_the_least_recently_used_goes_first_and_bytes_are_bounded():
 def test_a_copy_of_a_piece_does_not_hold_the_whole():
     cache = new_cache()
     cache.update(columns(8, 500), columns(8, 500), 0)
-    copied = own(Piece(pairs_of(cache), 3, 10, 20))
+    copied = copy_slice(CacheSlice(pairs_of(cache), 3, 10, 20))
     assert copied[0][0].untyped_storage().nbytes() == 2 * 10 * 3 * 4
 
 
@@ -120,7 +121,7 @@ def test_a_copy_of_a_piece_does_not_hold_the_whole():
     ("one", "other", "count"), [([1, 2], [1, 3], 1), ([1], [1, 2], 1), ([], [1], 0), ([4], [5], 0)]
 )
 def test_how_much_two_beginnings_share(one: list[int], other: list[int], count: int):
-    assert shared(np.array(one, dtype=np.int64), np.array(other, dtype=np.int64)) == count
+    assert count_shared(np.array(one, dtype=np.int64), np.array(other, dtype=np.int64)) == count
 
 
 @pytest.mark.parametrize(
@@ -128,11 +129,11 @@ def test_how_much_two_beginnings_share(one: list[int], other: list[int], count: 
 )
 def test_a_digest_notices_one_bit_and_a_swap(dtype: torch.dtype):
     weight = (torch.arange(1, 9).view(2, 4) % 5).to(dtype)
-    first = digest([("a", weight), ("b", weight.clone())])
-    assert digest([("b", weight.clone()), ("a", weight)]) == first
+    first = digest_tensors([("a", weight), ("b", weight.clone())])
+    assert digest_tensors([("b", weight.clone()), ("a", weight)]) == first
     changed = weight.clone()
     changed[1, 3] = 1 - changed[1, 3].to(torch.int8)
-    assert digest([("a", changed), ("b", weight)]) != first
-    assert digest([("a", weight.flip(0)), ("b", weight)]) != first or dtype == torch.bool
-    assert digest([("a", weight.view(4, 2)), ("b", weight)]) != first
-    assert digest([("c", weight), ("b", weight)]) != first
+    assert digest_tensors([("a", changed), ("b", weight)]) != first
+    assert digest_tensors([("a", weight.flip(0)), ("b", weight)]) != first or dtype == torch.bool
+    assert digest_tensors([("a", weight.view(4, 2)), ("b", weight)]) != first
+    assert digest_tensors([("c", weight), ("b", weight)]) != first

@@ -2,8 +2,8 @@
 
 import random
 
-from webagent.models.local.copying import Copier
-from webagent.models.local.settings import Generation
+from webagent.models.local.requests import Copier
+from webagent.models.local.source import Generation
 
 SETTINGS = Generation(match=3, most_copied=8)
 

@@ -134,7 +134,7 @@ async def test_one_model_serves_several_event_loops(make: Make):
 async def test_the_thread_ends_when_nothing_is_asked_and_comes_back(
     make: Make, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("webagent.models.local.worker._IDLE", 0.05)
+    monkeypatch.setattr("webagent.models.local.engine._IDLE", 0.05)
     model = make()
     await model.complete(said("one"), max_tokens=2)
     thread = model._worker._thread

@@ -24,10 +24,10 @@ import torch
 
 from tests.webagent.training.language.small import Bigram, llama, rows
 from webagent.errors import WebAgentError
-from webagent.training.language.checkpoint import CheckpointFolder, load
+from webagent.training.language.checkpoint import CheckpointFolder, load_checkpoint
 from webagent.training.language.config import LoraSettings, TrainConfig
-from webagent.training.language.course import train
 from webagent.training.language.objectives import Supervised
+from webagent.training.language.run import train
 from webagent.training.language.trainer import Trainer
 
 SETTINGS = {
@@ -150,7 +150,7 @@ def survived(folder: Path, kind: str, moment: str) -> dict[str, object]:
     within = None if moment.isdigit() else int(moment[1:]) / 1000
     status = forked(doomed, within)
     last = CheckpointFolder(folder / "checkpoints").last()
-    left = load(last).facts["progress"]["step"] if last else 0
+    left = load_checkpoint(last).facts["progress"]["step"] if last else 0
     resumed = forked(lambda: course(folder, kind))
     note = Path(f"{folder}.died")
     where = note.read_text() if note.exists() else ""

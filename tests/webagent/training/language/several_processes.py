@@ -11,11 +11,11 @@ import torch
 
 from tests.webagent.training.language.small import llama, rows
 from webagent.training.language.config import TrainConfig
-from webagent.training.language.course import train
-from webagent.training.language.intake import Unit
 from webagent.training.language.losses import Desirability
 from webagent.training.language.objectives import Desirable
+from webagent.training.language.run import train
 from webagent.training.language.trainer import Trainer
+from webagent.training.language.units import TrainingUnit
 
 CONFIG = TrainConfig(units_per_step=5, learning_rate=1e-2, epochs=2, checkpoint_every=2)
 
@@ -25,7 +25,7 @@ def main() -> None:
     torch.set_num_threads(1)
     objective = Desirable(Desirability(beta=0.5))
     trainer = Trainer(llama(1), objective, CONFIG, reference=llama(2))
-    units = [Unit((each,), better=number % 2) for number, each in enumerate(rows(11))]
+    units = [TrainingUnit((each,), better=number % 2) for number, each in enumerate(rows(11))]
     report = train(trainer, units, Path(sys.argv[1]) if len(sys.argv) > 1 else None)
     sums = [float(p.detach().double().abs().sum()) for p in trainer.model.parameters()]
     if trainer.accelerator.is_main_process:

@@ -7,14 +7,14 @@ import torch
 
 from tests.webagent.training.language.small import llama, rows
 from webagent.errors import SetupError
-from webagent.training.language.adapters import fingerprint, with_adapter
 from webagent.training.language.config import LoraSettings, TrainConfig
-from webagent.training.language.intake import Unit
 from webagent.training.language.objectives import Supervised
+from webagent.training.language.preparation import fingerprint, with_adapter
 from webagent.training.language.trainer import Trainer
+from webagent.training.language.units import TrainingUnit
 
 CONFIG = TrainConfig(lora=LoraSettings(rank=4))
-UNITS = [Unit((each,)) for each in rows(4)]
+UNITS = [TrainingUnit((each,)) for each in rows(4)]
 
 
 def saved(folder):

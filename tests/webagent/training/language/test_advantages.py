@@ -6,15 +6,13 @@ import pytest
 
 from tests.fakes.lessons import episode, node, page
 from webagent.action.actions import Click
-from webagent.training.language.advantages import (
+from webagent.training.language.selection import (
+    compute_critic_advantages,
+    compute_group_advantages,
+    compute_step_advantages,
+    compute_step_group_advantages,
     contributions,
-    critic_advantages,
-    grounded_steps,
-    group_advantages,
     page_key,
-    progress_rewards,
-    step_advantages,
-    step_group_advantages,
 )
 
 START, LEFT, RIGHT = (page("Go", node(1, "button", name)) for name in ("start", "left", "right"))
@@ -23,7 +21,7 @@ START, LEFT, RIGHT = (page("Go", node(1, "button", name)) for name in ("start", 
 def test_an_episode_is_compared_with_its_group_only() -> None:
     rewards = {"a": 1.0, "b": 0.0, "c": 0.0, "d": 5.0, "e": 7.0}
     groups = {"a": "one", "b": "one", "c": "one", "d": "two", "e": "two"}
-    found = group_advantages(rewards, groups)
+    found = compute_group_advantages(rewards, groups)
     spread = stdev([1, 0, 0]) + 1e-4
     assert found["a"] == pytest.approx((1 - 1 / 3) / spread)
     assert found["b"] == found["c"] == pytest.approx(-1 / 3 / spread)
@@ -33,21 +31,26 @@ def test_an_episode_is_compared_with_its_group_only() -> None:
 def test_groups_in_which_all_did_alike_are_dropped() -> None:
     rewards = {"a": 1.0, "b": 1.0, "c": 0.0, "d": 0.5, "e": 0.1}
     groups = {"a": "one", "b": "one", "c": "alone", "d": "two", "e": "two"}
-    assert group_advantages(rewards, groups).keys() == {"d", "e"}
+    assert compute_group_advantages(rewards, groups).keys() == {"d", "e"}
 
 
 def test_the_spread_may_be_that_of_all_or_none() -> None:
     rewards = {"a": 1.0, "b": 0.0, "c": 3.0, "d": 9.0}
     groups = {"a": "one", "b": "one", "c": "two", "d": "two"}
     whole = stdev(rewards.values()) + 1e-4
-    assert group_advantages(rewards, groups, "batch")["a"] == pytest.approx(0.5 / whole)
-    assert group_advantages(rewards, groups, "none") == {"a": 0.5, "b": -0.5, "c": -3, "d": 3}
+    assert compute_group_advantages(rewards, groups, "batch")["a"] == pytest.approx(0.5 / whole)
+    assert compute_group_advantages(rewards, groups, "none") == {
+        "a": 0.5,
+        "b": -0.5,
+        "c": -3,
+        "d": 3,
+    }
 
 
 def test_steps_from_the_same_page_are_compared_by_what_came_of_them() -> None:
     won = episode((START, Click(1)), (LEFT, Click(1)), id="won")
     lost = episode((START, Click(1)), (RIGHT, Click(1)), id="lost")
-    found = step_group_advantages([won, lost], {"won": 1.0, "lost": 0.0}, discount=0.5)
+    found = compute_step_group_advantages([won, lost], {"won": 1.0, "lost": 0.0}, discount=0.5)
     assert found == {"won": (0.25, 0.0), "lost": (-0.25, 0.0)}
 
 
@@ -55,7 +58,7 @@ def test_pages_of_other_tasks_and_unscored_episodes_are_no_company() -> None:
     won = episode((START, Click(1)), id="won")
     other = episode((START, Click(1)), id="other", name="another")
     unscored = episode((START, Click(1)), id="unscored")
-    found = step_group_advantages([won, other, unscored], {"won": 1.0, "other": 0.0})
+    found = compute_step_group_advantages([won, other, unscored], {"won": 1.0, "other": 0.0})
     assert found == {"won": (0.0,), "other": (0.0,)}
 
 
@@ -70,30 +73,19 @@ def test_contributions_add_up_to_the_progress() -> None:
     assert sum(found) == pytest.approx(1.0)
 
 
-def test_a_step_is_rewarded_for_progress_and_for_being_possible() -> None:
-    assert progress_rewards((0.4, 0.6), (True, False)) == pytest.approx((0.9, 0.6))
-
-
-def test_a_step_is_grounded_when_it_had_an_effect() -> None:
-    refused = page("Go", node(1, "button", "start"), outcome="no effect")
-    over = page("Go", outcome="the page is gone", over=True)
-    turns = ((START, Click(1)), (refused, Click(1)), (LEFT, Click(1)))
-    assert grounded_steps(episode(*turns, last=over)) == (False, True, True)
-
-
 def test_rewards_of_steps_are_normalised_over_the_group_and_summed_from_each_step_on() -> None:
     rewards = {"a": (1.0, 0.0), "b": (0.0, 0.0, 0.5)}
     spread = stdev([1, 0, 0, 0, 0.5]) + 1e-4
     each = {name: [(r - 0.3) / spread for r in values] for name, values in rewards.items()}
-    found = step_advantages(rewards, {"a": "g", "b": "g"}, discount=0.9)
+    found = compute_step_advantages(rewards, {"a": "g", "b": "g"}, discount=0.9)
     assert found["a"] == pytest.approx((each["a"][0] + 0.9 * each["a"][1], each["a"][1]))
     last = each["b"][2]
     middle = each["b"][1] + 0.9 * last
     assert found["b"] == pytest.approx((each["b"][0] + 0.9 * middle, middle, last))
-    assert step_advantages({"a": (1.0,), "b": (1.0,)}, {"a": "g", "b": "g"}) == {}
+    assert compute_step_advantages({"a": (1.0,), "b": (1.0,)}, {"a": "g", "b": "g"}) == {}
 
 
 def test_a_critics_advantage_mixes_the_next_value_and_the_outcome() -> None:
-    found = critic_advantages((0.2, 0.6), outcome=1.0, next_step=0.5)
+    found = compute_critic_advantages((0.2, 0.6), outcome=1.0, next_step=0.5)
     assert found == pytest.approx((0.5 * 0.4 + 0.5 * 0.8, 0.4))
-    assert critic_advantages((0.2, 0.6), 0.0, next_step=1.0) == pytest.approx((0.4, -0.6))
+    assert compute_critic_advantages((0.2, 0.6), 0.0, next_step=1.0) == pytest.approx((0.4, -0.6))

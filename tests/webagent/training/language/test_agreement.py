@@ -14,12 +14,12 @@ from torch import Tensor
 
 from perf.fakes import tiny_models
 from webagent.models import Completion, Constraint, Message, Reply
-from webagent.models.constrain import replay
+from webagent.models.constrain import replay_masks
 from webagent.models.local import LocalModel
-from webagent.models.local.weights import Weights
-from webagent.training.language.likelihood import Reading, log_probs
+from webagent.models.local.weights import LoadedWeights
+from webagent.training.language.likelihood import ForwardOptions, compute_log_probs
 from webagent.training.language.packing import Packing
-from webagent.training.language.rows import Encoded, TokenRow, encoded_row
+from webagent.training.language.rows import Encoded, TokenRow, make_encoded_row
 
 CLICK = Constraint(grammar='start: "click(" /[1-9][0-9]?/ ")"')
 
@@ -33,15 +33,17 @@ def picture(colour: str) -> bytes:
 PICTURES = {"red": picture("red"), "blue": picture("blue")}
 
 
-def reading(weights: Weights) -> Reading:
+def reading(weights: LoadedWeights) -> ForwardOptions:
     def masks(allowed: str, ids: Sequence[int]) -> NDArray[np.bool_]:
         ends = sorted(weights.endings.stop)
-        return replay(allowed, ids, weights.tokenizer, width=weights.width, ends=ends).unpacked()
+        return replay_masks(
+            allowed, ids, weights.tokenizer, width=weights.width, ends=ends
+        ).unpacked()
 
     def pictures(references: Sequence[str]) -> dict[str, Tensor]:
         return weights.reader.pixels([PICTURES[each] for each in references])
 
-    return Reading(masks=masks, pictures=pictures, never=weights.endings.never)
+    return ForwardOptions(masks=masks, pictures=pictures, never=weights.endings.never)
 
 
 @pytest.mark.parametrize("constraint", [None, CLICK], ids=["free", "constrained"])
@@ -66,7 +68,7 @@ async def test_what_was_sampled_is_as_likely_in_training(
         row_of(completion, reply, shown, temperature, constraint) for reply in completion.replies
     ]
     with torch.no_grad():
-        found = log_probs(model.weights.module, rows, Packing(), reading(model.weights))
+        found = compute_log_probs(model.weights.module, rows, Packing(), reading(model.weights))
     for reply, values in zip(completion.replies, found, strict=True):
         assert values.tolist() == pytest.approx(reply.log_probs, abs=1e-4)
 
@@ -80,7 +82,7 @@ def row_of(
 ) -> TokenRow:
     """The row that a step with this reply would give."""
     encoded = Encoded(completion.prompt_ids, reply.token_ids, shown)
-    row = encoded_row(encoded, log_probs=reply.log_probs)
+    row = make_encoded_row(encoded, log_probs=reply.log_probs)
     start = len(completion.prompt_ids)
     allowed = ((start, len(row.ids), constraint.dumps()),) if constraint else ()
     return replace(row, temperature=temperature, allowed=allowed)

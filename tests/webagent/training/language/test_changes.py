@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webagent.errors import ModelError
-from webagent.training.language.changes import NOTHING, apply_changes, line_changes
+from webagent.training.language.texts import NOTHING, apply_changes, line_changes
 
 LINES = st.lists(st.sampled_from(["a", "b", "", "+c", "@1 -1", "no change"]), max_size=8)
 

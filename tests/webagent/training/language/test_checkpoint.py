@@ -10,7 +10,7 @@ import torch
 
 from tests.webagent.training.language import course_under_fire
 from webagent.errors import StoreError
-from webagent.training.language.checkpoint import Checkpoint, CheckpointFolder, load
+from webagent.training.language.checkpoint import Checkpoint, CheckpointFolder, load_checkpoint
 
 ROOT = Path(__file__).parents[4]
 
@@ -26,7 +26,7 @@ def test_what_is_saved_is_loaded_and_the_newest_are_kept(tmp_path):
     assert folder.last() is None
     for step in (1, 2, 3):
         folder.save(step, some(step))
-    found = load(folder.last())
+    found = load_checkpoint(folder.last())
     assert found.tensors["w"].tolist() == [3, 3, 3]
     assert found.states["step"] == 3 and found.states["plain"] == [1, "two"]
     assert found.facts == {"value": 3}
@@ -40,10 +40,10 @@ def test_a_damaged_or_missing_file_is_named(tmp_path, name):
     whole = path.read_bytes()
     path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
     with pytest.raises(StoreError, match=f"{name} is damaged"):
-        load(path.parent)
+        load_checkpoint(path.parent)
     path.unlink()
     with pytest.raises(StoreError, match=f"{name} is missing"):
-        load(path.parent)
+        load_checkpoint(path.parent)
 
 
 def test_a_folder_without_a_manifest_and_a_pointer_to_nothing_are_named(tmp_path):
@@ -51,7 +51,7 @@ def test_a_folder_without_a_manifest_and_a_pointer_to_nothing_are_named(tmp_path
     path = folder.save(1, some(1))
     (path / "manifest.json").write_text("{")
     with pytest.raises(StoreError, match=r"manifest\.json is missing or damaged"):
-        load(path)
+        load_checkpoint(path)
     (tmp_path / "last").write_text("step-00000009\n")
     with pytest.raises(StoreError, match=r"'step-00000009', which is not there.*step-00000001"):
         folder.last()
@@ -86,7 +86,8 @@ def fire(folder: Path, kind: str, moments: list[str]) -> list[dict[str, object]]
 def assert_ended_alike(folder: Path, undisturbed: Path) -> None:
     """Weights, optimiser and random numbers are the same, bit by bit."""
     ended, whole = (
-        load(CheckpointFolder(each / "checkpoints").last()) for each in (folder, undisturbed)
+        load_checkpoint(CheckpointFolder(each / "checkpoints").last())
+        for each in (folder, undisturbed)
     )
     assert ended.facts == whole.facts
     assert ended.tensors.keys() == whole.tensors.keys()

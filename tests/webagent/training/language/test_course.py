@@ -9,14 +9,13 @@ import torch
 
 from tests.webagent.training.language.small import Bigram, llama, row, rows
 from webagent.errors import ModelError, SetupError, StoreError
-from webagent.training.language import course, metrics
+from webagent.training.language import run
 from webagent.training.language.checkpoint import CheckpointFolder
 from webagent.training.language.config import LoraSettings, TrainConfig
-from webagent.training.language.course import train
-from webagent.training.language.intake import accept
-from webagent.training.language.objective import Outcome
-from webagent.training.language.objectives import Supervised
+from webagent.training.language.objectives import LossPart, Supervised
+from webagent.training.language.run import train
 from webagent.training.language.trainer import Trainer
+from webagent.training.language.units import accept_units
 
 CONFIG = TrainConfig(units_per_step=4, learning_rate=1e-2)
 
@@ -29,7 +28,7 @@ def trained(folder=None, offered=None, model=None, objective=None, **settings):
 
 def lines(folder):
     """The metrics written."""
-    return [json.loads(line) for line in (folder / metrics.FILE).read_text().splitlines()]
+    return [json.loads(line) for line in (folder / run.FILE).read_text().splitlines()]
 
 
 def test_a_training_learns_and_writes_down_each_update(tmp_path):
@@ -128,7 +127,7 @@ def test_a_damaged_checkpoint_is_named(tmp_path):
 def test_several_updates_without_a_number_end_the_training(tmp_path):
     class Broken(Supervised):
         def __call__(self, scored, whole):
-            return Outcome(super().__call__(scored, whole).loss * float("inf"), {})
+            return LossPart(super().__call__(scored, whole).loss * float("inf"), {})
 
     with pytest.raises(ModelError, match="no number in 3 updates in a row, until update 3"):
         trained(tmp_path, objective=Broken(), epochs=9, most_skipped=3)
@@ -142,7 +141,7 @@ def test_one_update_without_a_number_is_skipped_and_counted(tmp_path):
         def __call__(self, scored, whole):
             Once.calls += 1
             outcome = super().__call__(scored, whole)
-            return Outcome(outcome.loss * float("nan"), {}) if Once.calls == 2 else outcome
+            return LossPart(outcome.loss * float("nan"), {}) if Once.calls == 2 else outcome
 
     report, _ = trained(tmp_path, objective=Once(), epochs=2)
     assert report.skipped == 1 and report.updates == 6 and report.loss == report.loss
@@ -160,7 +159,7 @@ def test_what_may_not_be_trained_on_is_left_out_and_counted():
         row([1] * 20, [2] * 9, imagined=True),
     ]
     config = replace(CONFIG, staleness=1, imagined=0.45)
-    found = accept(offered, model, config, versions=("v1", "v2", "v3"))
+    found = accept_units(offered, model, config, versions=("v1", "v2", "v3"))
     assert found.dropped == {
         "too long": 1,
         "teaches nothing": 1,
@@ -206,7 +205,7 @@ def test_tensorboard_that_is_missing_is_named(tmp_path, monkeypatch):
 
 
 def test_random_numbers_of_every_kind_come_back():
-    dice = course._gathered_dice(Trainer(Bigram(), Supervised()).accelerator)[0]
+    dice = run._gather_random_states(Trainer(Bigram(), Supervised()).accelerator)[0]
     drawn = [(random.random(), float(torch.rand(1)))]
-    course._restore_dice(dice)
+    run._restore_random_state(dice)
     assert [(random.random(), float(torch.rand(1)))] == drawn

@@ -9,7 +9,7 @@ import torch
 from transformers import Gemma2Config, Gemma2ForCausalLM, LlamaConfig, LlamaForCausalLM
 
 from webagent.errors import ModelError
-from webagent.training.language.likelihood import Reading, log_probs
+from webagent.training.language.likelihood import ForwardOptions, compute_log_probs
 from webagent.training.language.packing import Packing
 from webagent.training.language.rows import TokenRow
 
@@ -58,7 +58,7 @@ def nested(seed: int = 0) -> list[TokenRow]:
 def gradients(model: torch.nn.Module, rows: list[TokenRow], packing: Packing, **reading: object):
     """Log-probabilities and the gradients of a weighted sum of them."""
     model.zero_grad(set_to_none=True)
-    found = log_probs(model, rows, packing, Reading(**reading))
+    found = compute_log_probs(model, rows, packing, ForwardOptions(**reading))
     sum((i + 1) * each.sum() for i, each in enumerate(found)).backward()
     return [each.detach() for each in found], [p.grad.clone() for p in model.parameters()]
 
@@ -83,7 +83,7 @@ def test_every_layout_gives_the_log_probabilities_of_the_plain_forward(packing):
     model, rows = llama(), nested()
     rows = [replace(each, temperature=0.5 + i / 4) for i, each in enumerate(rows)]
     with torch.no_grad():
-        for found, each in zip(log_probs(model, rows, packing), rows, strict=True):
+        for found, each in zip(compute_log_probs(model, rows, packing), rows, strict=True):
             torch.testing.assert_close(found, by_hand(model, each), rtol=1e-5, atol=1e-5)
 
 
@@ -115,7 +115,7 @@ def test_a_model_that_caps_its_logits_is_read_through_its_own_forward():
     )
     model, rows = Gemma2ForCausalLM(config), nested()
     with torch.no_grad():
-        found = log_probs(model, rows, PADDED, Reading(logits=97 * 5))
+        found = compute_log_probs(model, rows, PADDED, ForwardOptions(logits=97 * 5))
         for each, read in zip(rows, found, strict=True):
             torch.testing.assert_close(read, by_hand(model, each), rtol=1e-4, atol=1e-4)
 
@@ -135,7 +135,7 @@ def test_the_masks_of_the_sampling_are_applied_where_they_held(packing):
     held = row(prompt, [50, 60], allowed=((10, 12, "high"),))
     model = llama()
     with torch.no_grad():
-        one, two = log_probs(model, [free, held], packing, Reading(masks=halves))
+        one, two = compute_log_probs(model, [free, held], packing, ForwardOptions(masks=halves))
         logits = model(input_ids=torch.tensor([free.ids])).logits[0, 9:13]
     logits[2:, 48:] = -torch.inf
     expected = torch.log_softmax(logits, -1).gather(-1, torch.tensor([[50], [60], [3], [4]]))
@@ -149,10 +149,10 @@ def test_the_masks_of_the_sampling_are_applied_where_they_held(packing):
 def test_an_id_outside_its_mask_is_named():
     wrong = row([1, 2], [3, 50], allowed=((2, 4, "low"),))
     with pytest.raises(ModelError, match="outside the masks"):
-        log_probs(llama(), [wrong], TREE, Reading(masks=halves))
+        compute_log_probs(llama(), [wrong], TREE, ForwardOptions(masks=halves))
 
 
 def test_a_constraint_without_masks_is_named():
     held = row([1, 2], [3], episode="e7", allowed=((2, 3, "low"),))
     with pytest.raises(ModelError, match="episode e7 was sampled under the constraint 'low'"):
-        log_probs(llama(), [held], TREE)
+        compute_log_probs(llama(), [held], TREE)

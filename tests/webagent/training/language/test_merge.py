@@ -21,8 +21,7 @@ from webagent.training.language.losses import (
     taught_tokens,
     token_log_probs,
 )
-from webagent.training.language.merge import merge
-from webagent.training.language.rows import TokenRow, step_rows
+from webagent.training.language.rows import TokenRow, make_step_rows, merge_rows
 
 
 def conversation(seed: int = 0, turns: int = 4, id: str = "e") -> list[TokenRow]:
@@ -39,12 +38,12 @@ def conversation(seed: int = 0, turns: int = 4, id: str = "e") -> list[TokenRow]
         decisions.append(sampled(history, reply, log_probs=behaviour))
         history = (*history, *reply, *some(6))
     advantages = [dice.uniform(-1, 1) for _ in decisions]
-    return step_rows(played(*decisions, id=id), advantages=advantages)
+    return make_step_rows(played(*decisions, id=id), advantages=advantages)
 
 
 def test_rows_that_continue_each_other_become_one() -> None:
     rows = conversation()
-    [merged] = merge(rows)
+    [merged] = merge_rows(rows)
     assert merged.ids == rows[-1].ids
     assert merged.steps == (0, 1, 2, 3)
     for row, span in zip(rows, merged.spans, strict=True):
@@ -59,13 +58,13 @@ def test_rows_that_continue_each_other_become_one() -> None:
 def test_a_prompt_that_begins_otherwise_stays_a_row_of_its_own() -> None:
     first, second, third, fourth = conversation()
     other = replace(third, ids=(9, *third.ids[1:]))
-    merged = merge([first, second, other, fourth])
+    merged = merge_rows([first, second, other, fourth])
     assert [row.steps for row in merged] == [(0, 1, 3), (2,)]
 
 
 def test_a_step_that_was_left_out_is_context_in_the_merged_row() -> None:
     first, second, third, _ = conversation()
-    [merged] = merge([first, third])
+    [merged] = merge_rows([first, third])
     [(start, stop)] = second.spans
     assert merged.steps == (0, 2)
     assert set(merged.weights[start:stop]) == {0.0}
@@ -75,7 +74,7 @@ def test_a_step_that_was_left_out_is_context_in_the_merged_row() -> None:
 def test_two_samples_for_one_prompt_are_not_joined() -> None:
     rows = conversation(turns=2)
     again = replace(rows[0], steps=(5,))
-    assert [row.steps for row in merge([rows[0], again, rows[1]])] == [(0,), (5, 1)]
+    assert [row.steps for row in merge_rows([rows[0], again, rows[1]])] == [(0,), (5, 1)]
 
 
 @pytest.mark.parametrize(
@@ -92,33 +91,33 @@ def test_two_samples_for_one_prompt_are_not_joined() -> None:
 )
 def test_rows_that_differ_in_kind_are_not_joined(fields: dict[str, object]) -> None:
     first, second = conversation(turns=2)
-    assert len(merge([first, replace(second, **fields)])) == 2  # type: ignore[arg-type]
+    assert len(merge_rows([first, replace(second, **fields)])) == 2  # type: ignore[arg-type]
 
 
 def test_rows_without_an_episode_are_not_joined() -> None:
     rows = [replace(row, episode="") for row in conversation(turns=2)]
-    assert merge(rows) == rows
+    assert merge_rows(rows) == rows
 
 
 def test_images_must_begin_alike_too() -> None:
     first, second = conversation(turns=2)
     first = replace(first, images=("a",))
-    assert merge([first, replace(second, images=("a", "b"))])[0].images == ("a", "b")
-    assert len(merge([first, replace(second, images=("b", "a"))])) == 2
-    assert len(merge([first, second])) == 2
+    assert merge_rows([first, replace(second, images=("a", "b"))])[0].images == ("a", "b")
+    assert len(merge_rows([first, replace(second, images=("b", "a"))])) == 2
+    assert len(merge_rows([first, second])) == 2
 
 
 def test_constraints_keep_their_places() -> None:
     one = sampled((1, 2), (3, 4), allowed=CHOICE)
     two = sampled((1, 2, 3, 4, 5), (6,), allowed=CHOICE)
-    [merged] = merge(step_rows(played(one, two)))
+    [merged] = merge_rows(make_step_rows(played(one, two)))
     assert merged.allowed == ((2, 4, CHOICE), (5, 6, CHOICE))
 
 
 def test_merging_again_changes_nothing() -> None:
-    rows = merge([*conversation(1, id="a"), *conversation(2, id="b")])
+    rows = merge_rows([*conversation(1, id="a"), *conversation(2, id="b")])
     assert len(rows) == 2
-    assert merge(rows) == rows
+    assert merge_rows(rows) == rows
 
 
 @given(st.integers(0, 10_000), st.integers(1, 6))
@@ -131,8 +130,8 @@ def test_whatever_is_merged_every_reply_stays_with_its_whole_prompt(seed: int, t
         kept = (*history, *reply) if dice.random() < 0.8 else history
         history = (*kept, *[dice.randrange(3)] * dice.randint(0, 2))
         history = history[: dice.randint(1, len(history))] if dice.random() < 0.2 else history
-    rows = step_rows(played(*decisions), advantages=[float(i) for i in range(turns)])
-    merged = merge(rows)
+    rows = make_step_rows(played(*decisions), advantages=[float(i) for i in range(turns)])
+    merged = merge_rows(rows)
     found = {
         step: (row.ids[:stop], (start, stop), set(row.weights[start:stop]), row.advantages[start])
         for row in merged
@@ -179,7 +178,7 @@ LOSSES: dict[str, Callable[[Tensor, TaughtTokens], Tensor]] = {
 def test_losses_and_gradients_are_the_same_merged_or_not(network: nn.Module, name: str) -> None:
     rows = [*conversation(1, id="a"), *conversation(2, turns=3, id="b")]
     losses, gradients = [], []
-    for each in (rows, merge(rows)):
+    for each in (rows, merge_rows(rows)):
         network.zero_grad()
         taught = taught_tokens(each, "step", torch.float64)
         loss = LOSSES[name](log_probs(network, each), taught)
@@ -195,7 +194,7 @@ def test_losses_and_gradients_are_the_same_merged_or_not(network: nn.Module, nam
 
 def test_a_loss_per_episode_is_the_same_merged_or_not_and_per_row_is_not() -> None:
     rows = [*conversation(1, id="a"), *conversation(2, turns=3, id="b")]
-    one, other = (taught_tokens(each, "episode") for each in (rows, merge(rows)))
+    one, other = (taught_tokens(each, "episode") for each in (rows, merge_rows(rows)))
     assert one.sequences.tolist() == other.sequences.tolist() and one.count == other.count == 2
-    one, other = (taught_tokens(each, "row") for each in (rows, merge(rows)))
+    one, other = (taught_tokens(each, "row") for each in (rows, merge_rows(rows)))
     assert (one.count, other.count) == (7, 2)

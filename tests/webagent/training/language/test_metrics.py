@@ -2,7 +2,8 @@
 
 import json
 
-from webagent.training.language.metrics import FILE, Metrics, Tally
+from webagent.training.language.run import FILE, Metrics
+from webagent.training.language.trainer import FigureSums
 
 
 def lines(folder):
@@ -11,7 +12,7 @@ def lines(folder):
 
 
 def test_means_are_over_the_whole_update():
-    tally = Tally()
+    tally = FigureSums()
     tally.add({"kl": (1.0, 1.0), "padded_tokens": (10.0, 0.0)})
     tally.add({"kl": (2.0, 5.0), "padded_tokens": (20.0, 0.0)})
     assert tally.means() == {"kl": 0.5, "padded_tokens": 30.0}

@@ -7,8 +7,7 @@ import torch
 
 from tests.webagent.training.language.small import llama, rows
 from webagent.training.language.config import TrainConfig
-from webagent.training.language.intake import Unit, pair
-from webagent.training.language.likelihood import log_probs
+from webagent.training.language.likelihood import compute_log_probs
 from webagent.training.language.losses import Clipping, Desirability
 from webagent.training.language.objectives import (
     Desirable,
@@ -18,18 +17,19 @@ from webagent.training.language.objectives import (
 )
 from webagent.training.language.packing import Packing
 from webagent.training.language.trainer import Trainer
+from webagent.training.language.units import TrainingUnit, pair_rows
 
 
 def sums(model, each):
     """Log-probabilities of the rows' replies."""
     with torch.no_grad():
-        return [float(found.sum()) for found in log_probs(model, each, Packing())]
+        return [float(found.sum()) for found in compute_log_probs(model, each, Packing())]
 
 
 def as_sampled(model, each):
     """The rows as if this model had sampled them, good and bad by turns."""
     with torch.no_grad():
-        found = log_probs(model, each, Packing())
+        found = compute_log_probs(model, each, Packing())
     made = []
     for number, (row, values) in enumerate(zip(each, found, strict=True)):
         start = row.spans[0][0]
@@ -55,9 +55,9 @@ def test_the_good_becomes_likelier_and_the_bad_less_likely(objective):
     each = as_sampled(model, rows(8))
     good, bad = each[::2], each[1::2]
     if isinstance(objective, Preference):
-        units = [pair(one, other) for one, other in zip(good, bad, strict=True)]
+        units = [pair_rows(one, other) for one, other in zip(good, bad, strict=True)]
     else:
-        units = [Unit((row,), better=number % 2 == 0) for number, row in enumerate(each)]
+        units = [TrainingUnit((row,), better=number % 2 == 0) for number, row in enumerate(each)]
     before = sums(model, good), sums(model, bad)
     trainer = Trainer(model, objective, TrainConfig())
     first = trainer.update(units, 2e-3).figures
@@ -73,7 +73,7 @@ def test_pairs_of_episodes_are_compared_by_the_sums_over_all_their_steps():
     model, reference = llama(1), llama(2)
     each = rows(4)
     trainer = Trainer(model, Preference(beta=1.0), TrainConfig(), reference=reference)
-    found = trainer.update([pair(each[:2], each[2:])], 0.0).figures
+    found = trainer.update([pair_rows(each[:2], each[2:])], 0.0).figures
     now, then = sums(model, each), sums(reference, each)
     ratios = [a - b for a, b in zip(now, then, strict=True)]
     assert found["margin"] == pytest.approx(sum(ratios[:2]) - sum(ratios[2:]), rel=1e-4)

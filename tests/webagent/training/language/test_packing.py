@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from torch.utils.flop_counter import FlopCounterMode
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from webagent.training.language.likelihood import log_probs
-from webagent.training.language.packing import Packing, lay_out, taught
+from webagent.training.language.likelihood import compute_log_probs
+from webagent.training.language.packing import Packing, lay_out, taught_indices
 from webagent.training.language.rows import TokenRow
 
 
@@ -43,8 +43,8 @@ def test_every_taught_token_sees_exactly_the_ids_before_it(rows, tokens, lane, t
         targets = iter(sheet.targets.tolist())
         for index, count in zip(sheet.rows, sheet.counts, strict=True):
             seen.append(index)
-            assert count == len(taught(rows[index]))
-            for end in taught(rows[index]):
+            assert count == len(taught_indices(rows[index]))
+            for end in taught_indices(rows[index]):
                 place, at = divmod(next(sources), length)
                 looked = mask[place, 0, at].nonzero()[:, 0]
                 looked = looked[sheet.positions[place, looked].argsort()] if tree else looked
@@ -127,7 +127,7 @@ def test_eight_continuations_of_a_long_prompt_cost_a_quarter_in_a_tree():
     def run(packing: Packing) -> tuple[float, list[torch.Tensor]]:
         model.zero_grad()
         started = time.process_time()
-        torch.cat(log_probs(model, rows, packing)).mean().neg().backward()
+        torch.cat(compute_log_probs(model, rows, packing)).mean().neg().backward()
         return time.process_time() - started, [p.grad.clone() for p in model.parameters()]
 
     try:

@@ -12,9 +12,8 @@ from webagent.records import Decision, Ending, Provenance, Trajectory
 from webagent.training.language.rows import (
     Encoded,
     TokenRow,
-    cap_imagined,
-    step_rows,
-    with_advantages,
+    add_advantages,
+    make_step_rows,
 )
 
 ENDED_BY_INFRASTRUCTURE = [ending for ending in Ending if ending.is_infrastructure]
@@ -27,7 +26,7 @@ def written(trajectory: Trajectory, index: int) -> Encoded:
 
 def test_a_row_is_the_stored_ids_with_weight_on_the_reply_only() -> None:
     decision = sampled((1, 2, 3), (4, 5), log_probs=(-0.5, -0.25), images=("a", "b"))
-    [row] = step_rows(played(replace(decision, temperature=0.7)))
+    [row] = make_step_rows(played(replace(decision, temperature=0.7)))
     assert row.ids == (1, 2, 3, 4, 5)
     assert row.weights == (0, 0, 0, 1, 1)
     assert row.log_probs == (0, 0, 0, -0.5, -0.25)
@@ -37,94 +36,87 @@ def test_a_row_is_the_stored_ids_with_weight_on_the_reply_only() -> None:
 
 
 def test_a_greedy_reply_counts_at_temperature_one_as_it_was_stored() -> None:
-    [row] = step_rows(played(sampled((1,), (2,))))
+    [row] = make_step_rows(played(sampled((1,), (2,))))
     assert row.temperature == 1
 
 
 def test_the_constraint_of_a_reply_goes_with_its_ids() -> None:
-    [row] = step_rows(played(sampled((1, 2), (3, 4), allowed=CHOICE)))
+    [row] = make_step_rows(played(sampled((1, 2), (3, 4), allowed=CHOICE)))
     assert row.allowed == ((2, 4, CHOICE),)
 
 
 def test_a_description_of_the_allowed_actions_is_no_constraint() -> None:
-    [row] = step_rows(played(sampled((1, 2), (3, 4), allowed="click fill; marks 1-4")))
+    [row] = make_step_rows(played(sampled((1, 2), (3, 4), allowed="click fill; marks 1-4")))
     assert row.allowed == ()
 
 
 def test_a_constraint_that_cannot_be_read_is_refused() -> None:
     with pytest.raises(SetupError, match="stored constraint"):
-        step_rows(played(sampled((1, 2), (3,), allowed='{"choices": ')))
+        make_step_rows(played(sampled((1, 2), (3,), allowed='{"choices": ')))
     with pytest.raises(SetupError, match="stored constraint"):
-        step_rows(played(sampled((1, 2), (3,), allowed='{"marks": [1]}')))
+        make_step_rows(played(sampled((1, 2), (3,), allowed='{"marks": [1]}')))
 
 
 @pytest.mark.parametrize("ending", [*ENDED_BY_INFRASTRUCTURE, None])
 def test_an_episode_that_infrastructure_ended_gives_no_rows(ending: Ending | None) -> None:
-    assert step_rows(played(sampled((1,), (2,)), ending=ending)) == []
+    assert make_step_rows(played(sampled((1,), (2,)), ending=ending)) == []
 
 
 def test_every_other_ending_gives_rows() -> None:
     for ending in set(Ending) - set(ENDED_BY_INFRASTRUCTURE):
-        assert len(step_rows(played(sampled((1,), (2,)), ending=ending))) == 1
+        assert len(make_step_rows(played(sampled((1,), (2,)), ending=ending))) == 1
 
 
 def test_a_step_of_weight_zero_gives_no_row_and_a_half_counts_half() -> None:
     steps = [sampled((i,), (9,)) for i in range(3)]
-    rows = step_rows(played(*steps), weights=[1, 0, 0.5])
+    rows = make_step_rows(played(*steps), weights=[1, 0, 0.5])
     assert [(row.steps, row.weights[-1]) for row in rows] == [((0,), 1.0), ((2,), 0.5)]
-    assert [row.steps for row in step_rows(played(*steps), weights={1: 0.0})] == [(0,), (2,)]
+    assert [row.steps for row in make_step_rows(played(*steps), weights={1: 0.0})] == [(0,), (2,)]
 
 
 def test_a_reply_of_a_server_without_ids_is_refused_by_name() -> None:
     without = Decision(Click(1), source="policy", weights="gpt-remote")
     with pytest.raises(SetupError, match=r"gpt-remote.*token_ids"):
-        step_rows(played(without), encode=written)
+        make_step_rows(played(without), encode=written)
 
 
 def test_sampled_ids_without_their_log_probabilities_are_refused() -> None:
     with pytest.raises(SetupError, match="2 sampled ids but 1 log-prob"):
-        step_rows(played(sampled((1,), (2, 3), log_probs=(-1.0,))))
+        make_step_rows(played(sampled((1,), (2, 3), log_probs=(-1.0,))))
 
 
 def test_a_demonstration_is_encoded_and_has_no_behaviour() -> None:
     shown = episode((page("Go", node(1, "button", "Go")), Click(1)))
-    [row] = step_rows(shown, encode=written)
+    [row] = make_step_rows(shown, encode=written)
     assert (row.ids, row.images) == ((1, 2, 100, 7, 8), ("shot",))
     assert not row.has_behaviour and row.log_probs == ()
     with pytest.raises(SetupError, match="demonstration step without ids; pass `encode`"):
-        step_rows(shown)
+        make_step_rows(shown)
 
 
 @pytest.mark.parametrize("source", ["lookahead", "rerank", "best_of_k"])
 def test_what_was_chosen_among_samples_keeps_its_ids_but_no_behaviour(source: str) -> None:
-    [row] = step_rows(played(sampled((1,), (2,), source=source)))
+    [row] = make_step_rows(played(sampled((1,), (2,), source=source)))
     assert row.ids == (1, 2) and not row.has_behaviour
 
 
 def test_advantages_go_to_every_id_of_their_step() -> None:
-    rows = step_rows(played(sampled((1,), (2, 3)), sampled((4,), (5,))), advantages=[0.5, -1])
+    rows = make_step_rows(played(sampled((1,), (2, 3)), sampled((4,), (5,))), advantages=[0.5, -1])
     assert [row.advantages for row in rows] == [(0, 0.5, 0.5), (0, -1)]
 
 
 def test_episodes_without_an_advantage_are_left_out_not_taken_for_average() -> None:
     rows = [
-        *step_rows(played(sampled((1,), (2,)), id="a")),
-        *step_rows(played(sampled((1,), (2,)))),
+        *make_step_rows(played(sampled((1,), (2,)), id="a")),
+        *make_step_rows(played(sampled((1,), (2,)))),
     ]
-    assert [row.advantages for row in with_advantages(rows, {"a": 2.0})] == [(0, 2)]
+    assert [row.advantages for row in add_advantages(rows, {"a": 2.0})] == [(0, 2)]
 
 
-def test_imagined_steps_are_marked_and_their_share_is_capped() -> None:
+def test_imagined_steps_are_marked() -> None:
     dream = played(sampled((1,), (2,)), provenance=Provenance(world="imagined"))
-    imagined, real = step_rows(dream), step_rows(played(sampled((1,), (2,))))
+    imagined, real = make_step_rows(dream), make_step_rows(played(sampled((1,), (2,))))
     assert imagined[0].imagined and not real[0].imagined
-    rows = [*imagined * 5, *real * 3]
-    for share, kept in ((0.0, 0), (0.25, 1), (0.5, 3), (0.6, 4), (1.0, 5)):
-        capped = cap_imagined(rows, share)
-        assert (sum(row.imagined for row in capped), len(capped)) == (kept, kept + 3)
-    assert cap_imagined(imagined, 0.9) == []
-    with pytest.raises(SetupError, match="from 0 to 1"):
-        cap_imagined(rows, 1.5)
 
 
 def test_a_row_that_contradicts_itself_cannot_be_made() -> None:

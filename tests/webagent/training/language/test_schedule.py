@@ -3,7 +3,12 @@
 import pytest
 
 from webagent.training.language.config import TrainConfig
-from webagent.training.language.schedule import Progress, fraction, learning_rate, order
+from webagent.training.language.run import (
+    TrainingProgress,
+    compute_fraction,
+    compute_learning_rate,
+    shuffle_units,
+)
 
 
 @pytest.mark.parametrize(
@@ -12,27 +17,27 @@ from webagent.training.language.schedule import Progress, fraction, learning_rat
 )
 def test_the_rate_rises_and_then_falls_as_its_schedule_says(schedule, middle, end):
     config = TrainConfig(learning_rate=1.0, schedule=schedule, warmup=0.2, final=0.1)
-    assert learning_rate(0.1, config, 3) == pytest.approx(0.5)
-    assert learning_rate(0.2, config, 6) == pytest.approx(1.0)
-    assert learning_rate(0.6, config, 18) == pytest.approx(middle)
-    assert learning_rate(1.0, config, 30) == pytest.approx(end)
+    assert compute_learning_rate(0.1, config, 3) == pytest.approx(0.5)
+    assert compute_learning_rate(0.2, config, 6) == pytest.approx(1.0)
+    assert compute_learning_rate(0.6, config, 18) == pytest.approx(middle)
+    assert compute_learning_rate(1.0, config, 30) == pytest.approx(end)
 
 
 def test_the_first_update_of_a_warm_up_is_not_wasted():
-    assert learning_rate(0.0, TrainConfig(learning_rate=1.0, warmup=0.2), 0) == 0.5
-    assert learning_rate(0.0, TrainConfig(learning_rate=1.0, warmup=0.0), 0) == 1.0
+    assert compute_learning_rate(0.0, TrainConfig(learning_rate=1.0, warmup=0.2), 0) == 0.5
+    assert compute_learning_rate(0.0, TrainConfig(learning_rate=1.0, warmup=0.0), 0) == 1.0
 
 
 def test_each_epoch_goes_through_everything_once_in_an_order_of_its_own():
-    first, second = order(50, 0, seed=3), order(50, 1, seed=3)
+    first, second = shuffle_units(50, 0, seed=3), shuffle_units(50, 1, seed=3)
     assert sorted(first) == sorted(second) == list(range(50))
-    assert first != second and first == order(50, 0, seed=3) != order(50, 0, seed=4)
+    assert first != second and first == shuffle_units(50, 0, seed=3) != shuffle_units(50, 0, seed=4)
 
 
 def test_an_epoch_whose_units_do_not_divide_ends_with_a_smaller_update():
     config = TrainConfig(units_per_step=4, epochs=2)
-    now, seen = Progress(), []
-    while (done := fraction(now, config, 10)) < 1:
+    now, seen = TrainingProgress(), []
+    while (done := compute_fraction(now, config, 10)) < 1:
         seen.append(round(done, 2))
         now = now.after(min(4, 10 - now.place), 7, 10, skipped=False)
     assert seen == [0.0, 0.17, 0.33, 0.5, 0.67, 0.83]
@@ -41,12 +46,12 @@ def test_an_epoch_whose_units_do_not_divide_ends_with_a_smaller_update():
 
 def test_a_budget_of_tokens_ends_a_training_early():
     config = TrainConfig(epochs=9, tokens=100)
-    assert fraction(Progress(step=1, place=4, tokens=50), config, 400) == 0.5
-    assert fraction(Progress(step=2, place=8, tokens=100), config, 400) == 1.0
+    assert compute_fraction(TrainingProgress(step=1, place=4, tokens=50), config, 400) == 0.5
+    assert compute_fraction(TrainingProgress(step=2, place=8, tokens=100), config, 400) == 1.0
 
 
 def test_skipped_updates_in_a_row_are_counted_anew_after_one_that_was_not():
-    now = Progress()
+    now = TrainingProgress()
     for skipped in (True, True, False, True):
         now = now.after(1, 1, 10, skipped)
     assert (now.skipped, now.skipped_in_row) == (3, 1)

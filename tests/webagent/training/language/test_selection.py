@@ -9,15 +9,14 @@ from tests.fakes.lessons import episode, node, page
 from tests.webagent.training.language.episodes import CHOICE, played, sampled
 from webagent.action.actions import Click
 from webagent.records import Ending, Trajectory
-from webagent.training.language.rows import step_rows
+from webagent.training.language.rows import make_step_rows
 from webagent.training.language.selection import (
-    episode_pairs,
-    mismatched,
+    compute_step_weights,
+    mismatch_replies,
+    pair_episodes,
     perplexity,
-    step_pairs,
-    step_weights,
-    successes,
-    within_perplexity,
+    select_by_perplexity,
+    select_successes,
 )
 
 PAGE, GONE = page("Go", node(1, "button", "Go")), page("Go", node(1, "button", "Gone"))
@@ -36,48 +35,48 @@ def test_successes_are_scored_ended_and_good() -> None:
     good, bad, unscored = (played(one, id=name) for name in ("good", "bad", "unscored"))
     failed = played(one, id="failed", ending=Ending.WORLD_FAILED)
     scores = {"good": 1.0, "bad": 0.2, "failed": 1.0, "unscored": None}
-    assert successes([good, bad, failed, unscored], scores) == [good]
-    assert successes([good, bad], scores, at_least=0.1) == [good, bad]
+    assert select_successes([good, bad, failed, unscored], scores) == [good]
+    assert select_successes([good, bad], scores, at_least=0.1) == [good, bad]
 
 
 def test_of_many_successes_on_a_task_the_shortest_are_kept() -> None:
     one = sampled((1,), (2,))
     long, short, middle = (played(*[one] * steps, id=str(steps)) for steps in (3, 1, 2))
     scores = {"3": 1.0, "1": 1.0, "2": 1.0}
-    assert successes([long, short, middle], scores, most=2) == [short, middle]
+    assert select_successes([long, short, middle], scores, most=2) == [short, middle]
 
 
 def test_steps_without_effect_and_detours_are_masked() -> None:
     refused = replace(PAGE, outcome="no effect")
     turns = ((PAGE, Click(1)), (refused, Click(1)), (GONE, Click(1)), (PAGE, Click(1)))
     wandered = by_policy(episode(*turns, last=replace(GONE, outcome="done", over=True)))
-    assert step_weights(wandered) == (0, 0, 0, 1)
+    assert compute_step_weights(wandered) == (0, 0, 0, 1)
 
 
 def test_a_demonstrated_detour_is_learnt_but_not_a_refused_step() -> None:
     turns = ((PAGE, Click(1)), (GONE, Click(1)), (PAGE, Click(1)))
     shown = episode(*turns, last=replace(PAGE, outcome="no effect"))
-    assert step_weights(shown) == (1, 1, 0)
+    assert compute_step_weights(shown) == (1, 1, 0)
 
 
 def test_a_judges_labels_go_before_the_built_in_signals() -> None:
     shown = episode((PAGE, Click(1)), (GONE, Click(1)), last=replace(PAGE, outcome="no effect"))
-    assert step_weights(shown) == (1, 0)
-    assert step_weights(shown, {0: False, 1: True}) == (0, 1)
-    assert step_weights(shown, {0: False}) == (0, 0)
+    assert compute_step_weights(shown) == (1, 0)
+    assert compute_step_weights(shown, {0: False, 1: True}) == (0, 1)
+    assert compute_step_weights(shown, {0: False}) == (0, 0)
 
 
 def test_masked_steps_stay_in_later_prompts_and_teach_nothing() -> None:
     one, two = sampled((1,), (2, 3), allowed=CHOICE), sampled((1, 2, 3, 4), (5,))
-    [row] = step_rows(played(one, two), weights=(0, 1))
+    [row] = make_step_rows(played(one, two), weights=(0, 1))
     assert row.ids == (1, 2, 3, 4, 5)
     assert row.weights == (0, 0, 0, 0, 1)
 
 
 def test_mismatched_rows_keep_their_prompts_and_change_replies_in_a_circle() -> None:
     decisions = [sampled((i, i), (10 + i,) * (i + 1), allowed=CHOICE) for i in range(3)]
-    rows = step_rows(played(*decisions), advantages=[1.0, 2.0, 3.0])
-    strangers = mismatched(rows)
+    rows = make_step_rows(played(*decisions), advantages=[1.0, 2.0, 3.0])
+    strangers = mismatch_replies(rows)
     assert [row.ids for row in strangers] == [(0, 0, 12, 12, 12), (1, 1, 10), (2, 2, 11, 11)]
     assert [row.weights for row in strangers] == [(0, 0, 1, 1, 1), (0, 0, 1), (0, 0, 1, 1)]
     assert not any(row.has_behaviour or row.allowed or row.advantages for row in strangers)
@@ -86,23 +85,10 @@ def test_mismatched_rows_keep_their_prompts_and_change_replies_in_a_circle() -> 
 def test_pairs_of_episodes_are_of_one_group_and_apart() -> None:
     rewards = {"a": 1.0, "b": 0.0, "c": 0.6, "d": 0.0, "e": 1.0}
     groups = {"a": "one", "b": "one", "c": "one", "d": "two", "e": "two"}
-    found = episode_pairs(rewards, groups)
+    found = pair_episodes(rewards, groups)
     assert found == [("a", "b"), ("c", "b"), ("a", "c"), ("e", "d")]
-    assert episode_pairs(rewards, groups, margin=0.5) == [("a", "b"), ("c", "b"), ("e", "d")]
-    assert episode_pairs(rewards, groups, most=1) == [("a", "b"), ("e", "d")]
-
-
-def test_pairs_of_steps_share_their_prompt_and_differ_in_reply_and_worth() -> None:
-    replies = [((1, 2), (3,)), ((1, 2), (4,)), ((1, 2), (3,)), ((1,), (2, 4)), ((9,), (3,))]
-    rows = [
-        row
-        for i, (prompt, reply) in enumerate(replies)
-        for row in step_rows(played(sampled(prompt, reply), id=str(i)))
-    ]
-    found = step_pairs(rows, [1.0, 0.0, 0.5, 0.2, 0.0])
-    assert [(one.episode, other.episode) for one, other in found] == [("0", "1"), ("2", "1")]
-    found = step_pairs(rows, [1.0, 0.0, 0.5, 0.2, 0.0], margin=0.7)
-    assert [(one.episode, other.episode) for one, other in found] == [("0", "1")]
+    assert pair_episodes(rewards, groups, margin=0.5) == [("a", "b"), ("c", "b"), ("e", "d")]
+    assert pair_episodes(rewards, groups, most=1) == [("a", "b"), ("e", "d")]
 
 
 def test_perplexity_is_the_inverse_of_the_typical_probability() -> None:
@@ -111,7 +97,7 @@ def test_perplexity_is_the_inverse_of_the_typical_probability() -> None:
 
 
 def test_replay_keeps_what_is_neither_certain_nor_strange() -> None:
-    rows = [step_rows(played(sampled((1,), (2, 3)), id=str(i)))[0] for i in range(4)]
+    rows = [make_step_rows(played(sampled((1,), (2, 3)), id=str(i)))[0] for i in range(4)]
     likely = [0.99, 0.9, 0.6, 0.3]
-    found = within_perplexity(rows, [[math.log(p)] * 2 for p in likely])
+    found = select_by_perplexity(rows, [[math.log(p)] * 2 for p in likely])
     assert [row.episode for row in found] == ["1", "2"]

@@ -9,22 +9,22 @@ import torch
 from tests.webagent.training.language.small import Bigram, llama, row, rows
 from webagent.errors import ModelError, SetupError
 from webagent.training.language.config import LoraSettings, TrainConfig
-from webagent.training.language.intake import Unit, pair
 from webagent.training.language.losses import Clipping
-from webagent.training.language.objective import Outcome
 from webagent.training.language.objectives import (
     Desirable,
+    LossPart,
     PolicyGradient,
     Preference,
     Regression,
     Supervised,
 )
 from webagent.training.language.packing import Packing
-from webagent.training.language.reference import figures
+from webagent.training.language.preparation import compute_reference
 from webagent.training.language.trainer import Trainer
+from webagent.training.language.units import TrainingUnit, pair_rows
 
-SINGLE = [Unit((each,), better=i % 2) for i, each in enumerate(rows(12))]
-PAIRS = [pair(a, b) for a, b in zip(rows(6, 1), rows(6, 2), strict=True)]
+SINGLE = [TrainingUnit((each,), better=i % 2) for i, each in enumerate(rows(12))]
+PAIRS = [pair_rows(a, b) for a, b in zip(rows(6, 1), rows(6, 2), strict=True)]
 OBJECTIVES = {
     "sft": (Supervised(), SINGLE),
     "sft by sequence": (Supervised("sequence"), SINGLE),
@@ -89,7 +89,7 @@ def test_an_update_follows_the_gradient():
 
 
 def test_out_of_memory_makes_smaller_micro_batches_and_counts_nothing_twice():
-    units = [Unit((row([i], [i + 1] * 4),)) for i in range(8)]
+    units = [TrainingUnit((row([i], [i + 1] * 4),)) for i in range(8)]
     free, short = Bigram(), Bigram(most=9)
     for module in (free, short):
         trainer = Trainer(module, Supervised(), TrainConfig(learning_rate=0.1))
@@ -108,7 +108,7 @@ def test_out_of_memory_in_the_middle_of_an_update_leaves_nothing_of_the_first_tr
                 raise torch.OutOfMemoryError("another process took it")
             return super().forward(input_ids, **kwargs)
 
-    units = [Unit((row([i], [i + 1] * 4),)) for i in range(8)]
+    units = [TrainingUnit((row([i], [i + 1] * 4),)) for i in range(8)]
     tables = []
     for module in (Bigram(), Later()):
         trainer = Trainer(module, Supervised(), TrainConfig(micro_batch_tokens=8))
@@ -121,14 +121,14 @@ def test_out_of_memory_in_the_middle_of_an_update_leaves_nothing_of_the_first_tr
 def test_out_of_memory_with_one_row_at_a_time_says_what_to_do():
     trainer = Trainer(Bigram(most=3), Supervised())
     with pytest.raises(ModelError, match=r"one unit at a time, the largest of 9 tokens.*7 GiB"):
-        trainer.update([Unit((row([1], [2] * 9),)), Unit((row([1], [2] * 2),))])
+        trainer.update([TrainingUnit((row([1], [2] * 9),)), TrainingUnit((row([1], [2] * 2),))])
     assert trainer.model.table.abs().max() == 0
 
 
 def test_a_loss_that_is_no_number_changes_nothing():
     class Broken(Supervised):
         def __call__(self, scored, whole):
-            return Outcome(super().__call__(scored, whole).loss * float("nan"), {})
+            return LossPart(super().__call__(scored, whole).loss * float("nan"), {})
 
     trainer = Trainer(Bigram(), Broken())
     assert trainer.update(SINGLE, 0.1).skipped
@@ -138,7 +138,7 @@ def test_a_loss_that_is_no_number_changes_nothing():
 
 def test_with_an_adapter_the_base_without_it_is_the_reference():
     adapted = TrainConfig(lora=LoraSettings(rank=4))
-    base = figures(llama(1), [u.rows[0] for u in SINGLE], Packing())
+    base = compute_reference(llama(1), [u.rows[0] for u in SINGLE], Packing())
     for given in (None, base):
         trainer = Trainer(llama(1), Regression(), adapted, reference=given)
         with torch.no_grad():
@@ -191,7 +191,11 @@ def test_ratios_and_clip_share_are_reported():
     ("objective", "units", "words"),
     [
         (Preference(), SINGLE, "12 units have no chosen or no rejected"),
-        (PolicyGradient(), [Unit((row([1], [2]),))], "1 rows have no (behaviour|advantages)"),
+        (
+            PolicyGradient(),
+            [TrainingUnit((row([1], [2]),))],
+            "1 rows have no (behaviour|advantages)",
+        ),
         (Supervised(), [], "at least one unit"),
     ],
 )

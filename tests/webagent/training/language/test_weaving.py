@@ -19,16 +19,20 @@ from transformers import (
 
 from perf.fakes.tiny_models import llava
 from tests.webagent.training.language.small import Bigram, llama, row
-from webagent.errors import ModelError, StoreError
+from webagent.errors import ModelError
 from webagent.store.images import ImageFolder
 from webagent.training.language.config import LoraSettings, TrainConfig
-from webagent.training.language.intake import Unit
-from webagent.training.language.likelihood import Reading, image_ids, log_probs
+from webagent.training.language.likelihood import (
+    ForwardOptions,
+    compute_log_probs,
+    find_image_tree_obstacle,
+    find_tree_obstacle,
+    image_ids,
+)
 from webagent.training.language.objectives import Supervised
 from webagent.training.language.packing import Packing
-from webagent.training.language.pictures import ProcessedPictures
 from webagent.training.language.trainer import Trainer
-from webagent.training.language.weaving import no_image_tree, no_tree
+from webagent.training.language.units import TrainingUnit
 
 SIZES = {
     "vocab_size": 97,
@@ -44,13 +48,13 @@ def test_models_that_read_trees_are_known():
     torch.manual_seed(0)
     gpt2 = GPT2LMHeadModel(GPT2Config(vocab_size=97, n_embd=32, n_layer=2, n_head=4))
     for model in (llama(), Qwen2ForCausalLM(Qwen2Config(**SIZES)), gpt2):
-        assert no_tree(model) == ""
+        assert find_tree_obstacle(model) == ""
 
 
 def test_models_that_do_not_say_why():
     mistral = MistralForCausalLM(MistralConfig(**SIZES, sliding_window=16))
-    assert "sliding" in no_tree(mistral)
-    assert "names no attention" in no_tree(Bigram())
+    assert "sliding" in find_tree_obstacle(mistral)
+    assert "names no attention" in find_tree_obstacle(Bigram())
 
 
 def test_a_model_that_leaks_between_rows_is_found_by_trying():
@@ -59,7 +63,7 @@ def test_a_model_that_leaks_between_rows_is_found_by_trying():
             return super().forward(input_ids=input_ids, **kwargs)
 
     torch.manual_seed(0)
-    assert "off by" in no_tree(Leaks(llama().config))
+    assert "off by" in find_tree_obstacle(Leaks(llama().config))
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +90,12 @@ def seeing(folder, tmp_path):
         for i in range(6)
     ]
     rows += [row([20, 21, 22], [33, 44], episode="text")]
-    return model, rows, Reading(pictures=ProcessedPictures(store.get, processor)), store
+
+    def pictures(shown):
+        images = [Image.open(io.BytesIO(store.get(each))).convert("RGB") for each in shown]
+        return dict(processor.image_processor(images=images, return_tensors="pt"))
+
+    return model, rows, ForwardOptions(pictures=pictures), store
 
 
 def test_images_are_read_alike_in_every_layout(seeing):
@@ -98,11 +107,11 @@ def test_images_are_read_alike_in_every_layout(seeing):
         Packing(attention=10**9, **packing),
         Packing(attention=10**9, image_tree=False, **packing),
     ]
-    assert no_tree(model) == no_image_tree(model) == ""
+    assert find_tree_obstacle(model) == find_image_tree_obstacle(model) == ""
     found, gradients = [], []
     for layout in layouts:
         model.zero_grad()
-        each = torch.cat(log_probs(model, rows, layout, reading))
+        each = torch.cat(compute_log_probs(model, rows, layout, reading))
         each.sum().backward()
         found.append(each.detach())
         gradients.append([p.grad for p in model.parameters() if p.grad is not None])
@@ -117,7 +126,7 @@ def test_an_image_matters(seeing):
     packing = Packing(image_ids=image_ids(model))
     same = [row(rows[0].ids[:19], [30, 40], images=rows[i].images) for i in (0, 1)]
     with torch.no_grad():
-        red, blue = log_probs(model, same, packing, reading)
+        red, blue = compute_log_probs(model, same, packing, reading)
     assert not torch.allclose(red, blue, atol=1e-6)
 
 
@@ -125,25 +134,18 @@ def test_an_image_matters(seeing):
 def test_a_model_that_sees_is_trained(seeing, lora):
     model, rows, reading, _ = seeing
     trainer = Trainer(model, Supervised(), TrainConfig(lora=lora), reading=reading)
-    units = [Unit((each,)) for each in rows]
+    units = [TrainingUnit((each,)) for each in rows]
     losses = [trainer.update(units, 1e-2).figures["loss"] for _ in range(8)]
     assert losses[-1] < 0.97 * losses[0]
-
-
-def test_an_image_that_is_missing_from_the_store_is_named(seeing):
-    model, rows, reading, store = seeing
-    store.path(rows[0].images[0]).unlink()
-    with pytest.raises(StoreError, match="is missing; was the folder copied whole"):
-        log_probs(model, rows, Packing(image_ids=image_ids(model)), reading)
 
 
 def test_images_without_pictures_and_places_that_do_not_fit_are_named(seeing):
     model, rows, reading, _ = seeing
     with pytest.raises(ModelError, match="rows show 6 images; pass `pictures`"):
-        log_probs(model, rows[:6], Packing(tree=False, image_ids=image_ids(model)))
+        compute_log_probs(model, rows[:6], Packing(tree=False, image_ids=image_ids(model)))
     short = row([20, *rows[0].ids[2:10]], [3], images=rows[0].images)
     with pytest.raises(ModelError, match="images do not fit their places"):
-        log_probs(model, [short], Packing(image_ids=image_ids(model)), reading)
+        compute_log_probs(model, [short], Packing(image_ids=image_ids(model)), reading)
 
 
 def qwen():
@@ -178,15 +180,15 @@ def patches(references):
 
 
 def test_images_with_positions_in_two_dimensions_are_padded_while_text_is_woven():
-    model, reading = qwen(), Reading(pictures=patches)
+    model, reading = qwen(), ForwardOptions(pictures=patches)
     prompt = [5, 6, 112, *[110] * 4, 113, 7]
     rows = [row(prompt, [20 + i, 30, 40 + i], images=("ab"[i % 2],)) for i in range(4)]
     rows += [row([5, 6, 7], [8, 9]), row([5, 6, 7], [8, 3, 2])]
     known = {"image_ids": image_ids(model)}
-    assert no_tree(model) == "" and "two dimensions" in no_image_tree(model)
+    assert find_tree_obstacle(model) == "" and "two dimensions" in find_image_tree_obstacle(model)
     with torch.no_grad():
         alone, padded, woven, forced = (
-            torch.cat(log_probs(model, rows, packing, reading))
+            torch.cat(compute_log_probs(model, rows, packing, reading))
             for packing in (
                 Packing(tokens=1, tree=False, **known),
                 Packing(tree=False, **known),

@@ -14,13 +14,11 @@ from torch import Tensor, nn
 
 from perf.fakes.tiny_models import causal
 from tests.webagent.training.language.episodes import played, sampled
-from webagent.training.language.advantages import group_advantages
 from webagent.training.language.losses import (
     Clipping,
     Desirability,
     Pairs,
     desirability,
-    desirability_baseline,
     policy_gradient,
     preferences,
     sequence_sums,
@@ -28,9 +26,8 @@ from webagent.training.language.losses import (
     taught_tokens,
     token_log_probs,
 )
-from webagent.training.language.merge import merge
-from webagent.training.language.rows import TokenRow, step_rows
-from webagent.training.language.selection import mismatched
+from webagent.training.language.rows import TokenRow, make_step_rows, merge_rows
+from webagent.training.language.selection import compute_group_advantages, mismatch_replies
 
 pytestmark = [
     pytest.mark.very_slow,
@@ -102,7 +99,7 @@ def made_rows(count: int = 4, seed: int = 0, advantages: Sequence[float] = ()) -
         reply = tuple(dice.randrange(10, VOCABULARY) for _ in range(dice.randint(2, 9)))
         behaviour = tuple(-dice.uniform(4.0, 7.0) for _ in reply)
         episode = played(sampled(prompt, reply, log_probs=behaviour), id=str(index))
-        rows += step_rows(episode, advantages=[advantages[index]] if advantages else None)
+        rows += make_step_rows(episode, advantages=[advantages[index]] if advantages else None)
     return rows
 
 
@@ -113,7 +110,7 @@ def conversation() -> TokenRow:
     for reply in ((21, 22), (23,), (24, 25, 26)):
         decisions.append(sampled(history, reply))
         history = (*history, *reply, 99, 98)
-    [row] = merge(step_rows(played(*decisions), weights=[1, 0, 1]))
+    [row] = merge_rows(make_step_rows(played(*decisions), weights=[1, 0, 1]))
     return row
 
 
@@ -187,7 +184,7 @@ def test_preferences_are_equal_to_dpo_trainer(bench: Bench, beta: float) -> None
     rejected = []
     for good, bad in zip(chosen, other, strict=True):
         decision = sampled(tuple(split(good)[0]), tuple(split(bad)[1]))
-        rejected += step_rows(played(decision, id=bad.episode))
+        rejected += make_step_rows(played(decision, id=bad.episode))
     examples = []
     for good, bad in zip(chosen, rejected, strict=True):
         prompt, won = split(good)
@@ -220,7 +217,7 @@ def test_desirability_is_equal_to_kto_trainer(bench: Bench, seed: int, has_basel
 
     rows = made_rows(4, seed=seed)
     good = [True, False, True, True]
-    strangers = mismatched(rows)
+    strangers = mismatch_replies(rows)
     examples = []
     for row, stranger, label in zip(rows, strangers, good, strict=True):
         prompt, reply = split(row)
@@ -250,7 +247,7 @@ def test_desirability_is_equal_to_kto_trainer(bench: Bench, seed: int, has_basel
             frozen = log_probs(reference, rows)
         return sequence_sums(log_probs(own, rows) - frozen, taught.sequences, taught.count)
 
-    baseline = desirability_baseline(ratios(strangers))
+    baseline = ratios(strangers).detach().mean().clamp(min=0)
     assert (float(baseline) > 0.1) is has_baseline
     weights = Desirability(beta=0.2, desirable=0.7, undesirable=1.3)
     ours = desirability(ratios(rows), torch.tensor(good), baseline, weights)
@@ -284,7 +281,7 @@ def test_policy_gradients_are_equal_to_grpo_trainer(bench: Bench, name: str) -> 
     options, fields = GROUPS[name]
     temperature = 0.8
     rewards = {"0": 1.0, "1": 0.0, "2": 0.0, "3": 0.3}
-    advantages = group_advantages(rewards, dict.fromkeys(rewards, "task"))
+    advantages = compute_group_advantages(rewards, dict.fromkeys(rewards, "task"))
     rows = made_rows(4, seed=6, advantages=[advantages[str(i)] for i in range(4)])
     if name.endswith("turns"):
         rows[0] = replace(conversation(), episode="0").with_advantage(advantages["0"])

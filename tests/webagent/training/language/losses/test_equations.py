@@ -17,10 +17,8 @@ from webagent.training.language.losses import (
     TaughtTokens,
     advantage_regression,
     aggregate,
-    attribution,
     clipped,
     desirability,
-    desirability_baseline,
     divergence,
     entropy_smoothing,
     policy_gradient,
@@ -130,13 +128,6 @@ def test_desirability_follows_the_equation() -> None:
     weights = Desirability(beta=0.5, desirable=1.2, undesirable=0.9)
     found = desirability(tensor(ratios), torch.tensor(good), z0, weights)
     assert float(found) == pytest.approx(sum(losses) / 3)
-
-
-def test_the_baseline_is_never_negative_and_carries_no_gradient() -> None:
-    above, below = tensor([1.0, 2.0], grad=True), tensor([-1.0, 0.5], grad=True)
-    assert float(desirability_baseline(above)) == 1.5
-    assert float(desirability_baseline(below)) == 0
-    assert not desirability_baseline(above).requires_grad
 
 
 def test_webrl_follows_the_papers_equation() -> None:
@@ -255,12 +246,6 @@ def test_rows_without_behaviour_or_advantages_are_refused() -> None:
         policy_gradient(tensor(NOW), EVEN, Clipping(divergence=0.1))
 
 
-def test_attributed_progress_is_to_add_up_to_the_outcome() -> None:
-    parts, episodes = tensor([0.2, 0.3, 0.9]), torch.tensor([0, 0, 1])
-    expected = ((0.5 - 1) ** 2 + (0.9 - 0) ** 2) / 2
-    assert float(attribution(parts, episodes, tensor([1.0, 0.0]))) == pytest.approx(expected)
-
-
 def test_entropy_within_its_history_is_left_alone_and_pulled_back_from_outside() -> None:
     entropies = tensor([0.5, 0.9, 1.0, 1.1, 2.0], grad=True)
     loss = entropy_smoothing(entropies, history=1.0)
@@ -299,7 +284,6 @@ PIECES: dict[str, Callable[[Tensor], Tensor]] = {
         now, TAUGHT, Clipping(divergence=0.2), reference=tensor(REFERENCE)
     ),
     "stale": lambda now: policy_gradient(now, TAUGHT, old=tensor(REFERENCE)),
-    "attribution": lambda now: attribution(now, NUMBERS, tensor([1.0, 0.0, 1.0])),
     "entropy": lambda now: entropy_smoothing(-now, 1.07),
 }
 

@@ -4,13 +4,13 @@ import torch
 
 from tests.webagent.training.language.episodes import played, sampled
 from webagent.training.language.losses import taught_tokens
-from webagent.training.language.rows import TokenRow, step_rows
+from webagent.training.language.rows import TokenRow, make_step_rows
 
 STEPS = [sampled((1, 2), (3, 4, 5), log_probs=(-1.0, -2.0, -3.0)), sampled((6,), (7,))]
 
 
 def test_taught_tokens_come_row_by_row_with_all_that_losses_need() -> None:
-    rows = step_rows(played(*STEPS), weights=[0.5, 1], advantages=[2.0, -1.0])
+    rows = make_step_rows(played(*STEPS), weights=[0.5, 1], advantages=[2.0, -1.0])
     taught = taught_tokens(rows, dtype=torch.float64)
     assert len(taught) == 4
     assert taught.weights.tolist() == [0.5, 0.5, 0.5, 1]
@@ -21,7 +21,7 @@ def test_taught_tokens_come_row_by_row_with_all_that_losses_need() -> None:
 
 def test_a_token_that_one_row_lacks_a_value_for_leaves_all_without() -> None:
     with_advantage, without = (
-        step_rows(played(*STEPS))[0].with_advantage(1.0),
+        make_step_rows(played(*STEPS))[0].with_advantage(1.0),
         TokenRow((1, 2), (0.0, 1.0)),
     )
     taught = taught_tokens([with_advantage, without])
@@ -30,6 +30,6 @@ def test_a_token_that_one_row_lacks_a_value_for_leaves_all_without() -> None:
 
 
 def test_sequences_are_steps_rows_or_episodes() -> None:
-    rows = [*step_rows(played(*STEPS, id="a")), *step_rows(played(*STEPS, id="b"))]
+    rows = [*make_step_rows(played(*STEPS, id="a")), *make_step_rows(played(*STEPS, id="b"))]
     counts = {unit: taught_tokens(rows, unit).count for unit in ("step", "row", "episode")}  # type: ignore[arg-type]
     assert counts == {"step": 4, "row": 4, "episode": 2}

@@ -8,14 +8,13 @@ from torch import nn
 
 from webagent.errors import SetupError
 from webagent.training.language.config import TrainConfig
-from webagent.training.language.likelihood import image_ids
-from webagent.training.language.packing import taught
-from webagent.training.language.projection import text_config
+from webagent.training.language.likelihood import image_ids, text_config
+from webagent.training.language.packing import taught_indices
 from webagent.training.language.rows import TokenRow
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class TrainingUnit:
     """Rows that a loss sees together: one row, all of an episode, both sides of a pair."""
 
     rows: tuple[TokenRow, ...]
@@ -34,33 +33,34 @@ class Unit:
         return sum(len(row.ids) for row in self.rows)
 
 
-def pair(chosen: TokenRow | Sequence[TokenRow], rejected: TokenRow | Sequence[TokenRow]) -> Unit:
-    """What was better with what was worse: two rows, or all rows of two episodes."""
+def pair_rows(
+    chosen: TokenRow | Sequence[TokenRow], rejected: TokenRow | Sequence[TokenRow]
+) -> TrainingUnit:
+    """Return what was better with what was worse: two rows, or all rows of two episodes."""
     better, worse = (
         (each,) if isinstance(each, TokenRow) else tuple(each) for each in (chosen, rejected)
     )
-    return Unit((*better, *worse), len(better))
+    return TrainingUnit((*better, *worse), len(better))
 
 
 @dataclass(frozen=True, slots=True)
-class Accepted:
+class AcceptedUnits:
     """The units to train on."""
 
-    units: tuple[Unit, ...]
+    units: tuple[TrainingUnit, ...]
     dropped: dict[str, int]
     """How many units were left out, by reason."""
     imagined: float
     """Share of the accepted tokens that are imagined."""
 
 
-def accept(
-    offered: Sequence[TokenRow | Unit],
+def accept_units(
+    offered: Sequence[TokenRow | TrainingUnit],
     model: nn.Module,
     config: TrainConfig,
     versions: Sequence[str] = (),
-) -> Accepted:
-    """Leave out and count units without a taught id, too long or too stale ones, and imagined ones
-    above their share.
+) -> AcceptedUnits:
+    """Leave out units that teach nothing, are too long, too stale or imagined above their share.
 
     `versions` are the weights so far, the newest last; a row of none of them is as old as can be,
     one that names no weights is as fresh. Raises `SetupError` when nothing is left, for ids
@@ -68,7 +68,7 @@ def accept(
     """
     if not offered:
         raise SetupError("nothing to train on: no rows were given; collect or select some first")
-    units = [Unit((each,)) if isinstance(each, TokenRow) else each for each in offered]
+    units = [TrainingUnit((each,)) if isinstance(each, TokenRow) else each for each in offered]
     vocabulary = int(getattr(text_config(model), "vocab_size", 0) or 0)
     looks = bool(image_ids(model)) or getattr(model, "config", None) is None
     for number, row in enumerate(row for unit in units for row in unit.rows):
@@ -88,27 +88,36 @@ def accept(
     dropped: Counter[str] = Counter()
     kept = []
     for unit in units:
-        reason = _reason(unit, longest, config, versions)
-        if reason:
+        if reason := _find_objection(unit, longest, config, versions):
             dropped[reason] += 1
         else:
             kept.append(unit)
-    fitting = _capped(kept, config.imagined)
+    fitting = _cap_imagined(kept, config.imagined)
     if len(fitting) < len(kept):
         dropped["imagined above its share"] = len(kept) - len(fitting)
     if not fitting:
-        raise SetupError(_nothing_left(units, dropped, longest))
+        reasons = ", ".join(f"{reason}: {count}" for reason, count in dropped.items())
+        most = max(len(row.ids) for unit in units for row in unit.rows)
+        raise SetupError(
+            f"nothing to train on: all {len(units)} units were left out ({reasons}). The longest"
+            f" row has {most} tokens, {longest or 'any number'} may be read; shorten the prompts,"
+            " raise row_tokens, imagined or staleness, or collect real steps with the weights now"
+        )
     imagined = sum(unit.tokens for unit in fitting if unit.imagined)
-    return Accepted(tuple(fitting), dict(dropped), imagined / sum(unit.tokens for unit in fitting))
+    return AcceptedUnits(
+        tuple(fitting), dict(dropped), imagined / sum(unit.tokens for unit in fitting)
+    )
 
 
 def context_length(model: nn.Module) -> int:
-    """The longest row the model can read; 0 where it does not say."""
+    """Return the longest row the model can read; 0 where it does not say."""
     return int(getattr(text_config(model), "max_position_embeddings", 0) or 0)
 
 
-def _reason(unit: Unit, longest: int, config: TrainConfig, versions: Sequence[str]) -> str:
-    if any(not len(taught(row)) for row in unit.rows):
+def _find_objection(
+    unit: TrainingUnit, longest: int, config: TrainConfig, versions: Sequence[str]
+) -> str:
+    if any(not len(taught_indices(row)) for row in unit.rows):
         return "teaches nothing"
     if longest and any(len(row.ids) > longest for row in unit.rows):
         return "too long"
@@ -125,8 +134,8 @@ def _age(row: TokenRow, versions: Sequence[str]) -> int:
     return newest_first.index(row.weights_version) if known else len(versions)
 
 
-def _capped(units: Sequence[Unit], share: float) -> list[Unit]:
-    """All real units; of the imagined the first that fit."""
+def _cap_imagined(units: Sequence[TrainingUnit], share: float) -> list[TrainingUnit]:
+    """Return all real units; of the imagined the first that fit."""
     if share == 1:
         return list(units)
     room = share / (1 - share) * sum(unit.tokens for unit in units if not unit.imagined)
@@ -138,13 +147,3 @@ def _capped(units: Sequence[Unit], share: float) -> list[Unit]:
             room -= unit.tokens
         kept.append(unit)
     return kept
-
-
-def _nothing_left(units: Sequence[Unit], dropped: Counter[str], longest: int) -> str:
-    reasons = ", ".join(f"{reason}: {count}" for reason, count in dropped.items())
-    most = max(len(row.ids) for unit in units for row in unit.rows)
-    return (
-        f"nothing to train on: all {len(units)} units were left out ({reasons}). The longest row"
-        f" has {most} tokens, {longest or 'any number'} may be read; shorten the prompts, raise"
-        " row_tokens, imagined or staleness, or collect real steps with the weights now"
-    )

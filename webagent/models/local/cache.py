@@ -1,10 +1,13 @@
-"""Keys and values of many replies in one cache that grows in place."""
+"""Keys and values: of many replies in one cache that grows in place, and of recent prompts."""
 
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import TypeAlias, cast
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from transformers.cache_utils import Cache, DynamicLayer
 
@@ -12,6 +15,10 @@ Pairs = list[tuple[Tensor, Tensor]]
 """Keys and values of each layer, (rows, heads, columns, width)."""
 
 _LEAST_ROOM = 64
+
+
+Keys: TypeAlias = NDArray[np.int64]
+"""One number a column: the id, or for the place of an image what the image shows."""
 
 
 class GrowingLayer(DynamicLayer):
@@ -66,7 +73,7 @@ class GrowingLayer(DynamicLayer):
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class CacheSlice:
     """Columns of one row of a cache."""
 
     pairs: Pairs
@@ -79,12 +86,12 @@ class Piece:
 
 
 def new_cache() -> Cache:
-    """An empty cache whose layers grow in place."""
+    """Return an empty cache whose layers grow in place."""
     return Cache(layer_class_to_replicate=GrowingLayer)
 
 
 def pairs_of(cache: Cache) -> Pairs:
-    """The filled keys and values of each layer; layers that keep nothing hold empty ones."""
+    """Return the filled keys and values of each layer; layers that keep nothing hold empty ones."""
     nothing = torch.empty(0)
     return [
         (layer.keys, layer.values) if layer.is_initialized else (nothing, nothing)
@@ -92,8 +99,8 @@ def pairs_of(cache: Cache) -> Pairs:
     ]
 
 
-def assembled(pieces: Sequence[Piece], room: int) -> Cache:
-    """A cache with a row for each piece, copied and aligned at the right, and room to grow.
+def assemble(pieces: Sequence[CacheSlice], room: int) -> Cache:
+    """Return a cache with a row for each piece, copied and aligned at the right, and room to grow.
 
     The columns to the left of a shorter piece are zero and must be masked.
     """
@@ -109,13 +116,13 @@ def assembled(pieces: Sequence[Piece], room: int) -> Cache:
     return cache
 
 
-def own(piece: Piece) -> Pairs:
-    """A copy of the piece alone, one row wide."""
-    return pairs_of(assembled([piece], 0))
+def copy_slice(piece: CacheSlice) -> Pairs:
+    """Return a copy of the piece alone, one row wide."""
+    return pairs_of(assemble([piece], 0))
 
 
 def size_of(pairs: Pairs) -> int:
-    """Bytes of the keys and values."""
+    """Return bytes of the keys and values."""
     return sum(part.numel() * part.element_size() for pair in pairs for part in pair)
 
 
@@ -142,7 +149,7 @@ def _layers(cache: Cache) -> list[GrowingLayer]:
     return cast(list[GrowingLayer], cache.layers)
 
 
-def _aligned(pieces: Sequence[Piece], place: int, which: int, width: int, room: int) -> Tensor:
+def _aligned(pieces: Sequence[CacheSlice], place: int, which: int, width: int, room: int) -> Tensor:
     like = pieces[0].pairs[place][which]
     heads, depth = like.shape[1], like.shape[3]
     made = like.new_zeros((len(pieces), heads, width + room, depth))
@@ -156,3 +163,65 @@ def _widened(buffer: Tensor, filled: int, columns: int) -> Tensor:
     made = buffer.new_zeros((*buffer.shape[:2], columns, buffer.shape[3]))
     made[:, :, :filled] = buffer[:, :, :filled]
     return made
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    adapter: str | None
+    keys: Keys
+    pairs: Pairs
+    bytes: int
+
+
+class PrefixCache:
+    """The most recently used prompts, bounded in number and in bytes."""
+
+    def __init__(self, entries: int, most_bytes: int) -> None:
+        self._entries: OrderedDict[int, _Entry] = OrderedDict()
+        self._most = entries
+        self._most_bytes = most_bytes
+        self._next = 0
+
+    @property
+    def bytes(self) -> int:
+        """What is held now."""
+        return sum(entry.bytes for entry in self._entries.values())
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def longest(self, adapter: str | None, keys: Keys) -> CacheSlice | None:
+        """Return the columns that a recent prompt has in common with this one, from the first
+        on."""
+        best, length = None, 0
+        for number, entry in self._entries.items():
+            if entry.adapter == adapter and (common := count_shared(entry.keys, keys)) > length:
+                best, length = number, common
+        if best is None:
+            return None
+        self._entries.move_to_end(best)
+        return CacheSlice(self._entries[best].pairs, 0, 0, length)
+
+    def keep(self, adapter: str | None, keys: Keys, pairs: Pairs) -> None:
+        """Remember a prompt; the older ones that it continues go, and the oldest over the bound."""
+        size = size_of(pairs)
+        if size > self._most_bytes or not self._most:
+            return
+        for number, entry in list(self._entries.items()):
+            if entry.adapter == adapter and count_shared(entry.keys, keys) == len(entry.keys):
+                del self._entries[number]
+        self._entries[self._next] = _Entry(adapter, keys, pairs, size)
+        self._next += 1
+        while len(self._entries) > self._most or self.bytes > self._most_bytes:
+            self._entries.popitem(last=False)
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._entries.clear()
+
+
+def count_shared(one: Keys, other: Keys) -> int:
+    """Return how many numbers the two have in common from the first on."""
+    length = min(len(one), len(other))
+    different = np.flatnonzero(one[:length] != other[:length])
+    return int(different[0]) if len(different) else length

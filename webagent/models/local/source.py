@@ -1,13 +1,69 @@
-"""What is wrong with a model's folder, found before anything is loaded from it."""
+"""Which weights are loaded, how they generate, and what is wrong with a folder before it is."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from webagent.errors import SetupError
 
+Dtype: TypeAlias = Literal["auto", "float32", "bfloat16", "float16", "float64"]
+
+
 _LENGTH = 8
 """Bytes at the start of a safetensors file that give the length of its header."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSource:
+    """Weights to load, and the form in which they are held."""
+
+    name: str
+    """A folder, or a name on the model hub."""
+    dtype: Dtype = "auto"
+    """`auto`: as they were saved on a GPU, float32 on the processor."""
+    device: str = "auto"
+    """`cpu`, `cuda`, `cuda:1`; `auto` takes a GPU where there is one."""
+    attention: str = "sdpa"
+    """The attention of transformers: `sdpa`, or `eager` for a model that has no other."""
+    chat_template: str = ""
+    """A file with a Jinja chat template, in place of the model's own or where it has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Generation:
+    """What is saved while generating; none of it changes what is said.
+
+    Equal up to rounding: sums are taken in another order, so two ids whose logits lie within some
+    millionths of each other (in float32) may change places. In float64 they practically never do.
+    """
+
+    batching: bool = True
+    """Replies to concurrent requests are written in the same forward passes."""
+    max_rows: int = 32
+    """Replies written at once; further ones wait. Halved while memory runs out."""
+    shared_prefill: bool = True
+    """The prompt of n replies is read once, not n times."""
+    prefix_reuse: bool = True
+    """What a prompt has in common with a recent one is not read again."""
+    prefix_entries: int = 32
+    """Recent prompts whose keys and values are kept."""
+    prefix_bytes: int = 1 << 30
+    """Their size in memory at most."""
+    copying: bool = True
+    """Words that repeat the prompt or a recent reply are guessed and checked, several a pass."""
+    copying_rows: int = 4
+    """Guess only while no more replies than these are written at once."""
+    match: int = 3
+    """Ids that must agree before the ids behind them are guessed."""
+    most_copied: int = 16
+    """Ids guessed in one pass at most."""
+    least_accepted: float = 0.3
+    """Share of guesses that must come true, else a reply goes on without guessing."""
+
+    def __post_init__(self) -> None:
+        if min(self.max_rows, self.match, self.most_copied) < 1:
+            raise ValueError("max_rows, match and most_copied are 1 or more")
 
 
 def check_model(name: str) -> None:
@@ -31,7 +87,7 @@ def check_weights(folder: Path) -> None:
     """Refuse safetensors files that are cut short or missing. Raises `SetupError`."""
     index = folder / "model.safetensors.index.json"
     if index.is_file():
-        shards = set(_json(index).get("weight_map", {}).values())
+        shards = set(_read_json(index).get("weight_map", {}).values())
         if missing := sorted(name for name in shards if not (folder / name).is_file()):
             raise SetupError(
                 f"{folder} lacks {len(missing)} of {len(shards)} weight files that its index names,"
@@ -42,7 +98,8 @@ def check_weights(folder: Path) -> None:
 
 
 def header(path: Path) -> dict[str, Any]:
-    """Names, shapes and types of the tensors of a whole safetensors file. Raises `SetupError`."""
+    """Return names, shapes and types of the tensors of a whole safetensors file. Raises
+    `SetupError`."""
     size = path.stat().st_size
     with path.open("rb") as file:
         length = int.from_bytes(file.read(_LENGTH), "little")
@@ -65,17 +122,17 @@ def header(path: Path) -> dict[str, Any]:
 
 
 def adapter_config(folder: Path) -> dict[str, Any]:
-    """The adapter's own description. Raises `SetupError` where there is none."""
+    """Return the adapter's own description. Raises `SetupError` where there is none."""
     path = folder / "adapter_config.json"
     if not path.is_file():
         raise SetupError(
             f"no adapter in {str(folder)!r}; expected adapter_config.json and"
             " adapter_model.safetensors, as peft saves them"
         )
-    return _json(path)
+    return _read_json(path)
 
 
-def _json(path: Path) -> dict[str, Any]:
+def _read_json(path: Path) -> dict[str, Any]:
     try:
         value = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
@@ -88,7 +145,7 @@ def _json(path: Path) -> dict[str, Any]:
 def _without_config(folder: Path) -> str:
     if not (folder / "adapter_config.json").is_file():
         return f"{str(folder)!r} has no config.json; expected the folder that save_pretrained wrote"
-    base = _json(folder / "adapter_config.json").get("base_model_name_or_path") or "its base"
+    base = _read_json(folder / "adapter_config.json").get("base_model_name_or_path") or "its base"
     return (
         f"{str(folder)!r} holds an adapter, not a model; load {base} and give it this folder with"
         " add_adapter"

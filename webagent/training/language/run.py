@@ -2,29 +2,149 @@
 
 import hashlib
 import json
+import math
+import os
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
-from webagent.errors import ModelError, StoreError
-from webagent.training.language.adapters import fingerprint, is_adapted
-from webagent.training.language.checkpoint import Checkpoint, CheckpointFolder, load
-from webagent.training.language.intake import Accepted, Unit, accept
-from webagent.training.language.metrics import Metrics
+from webagent.errors import ModelError, SetupError, StoreError
+from webagent.training.language.checkpoint import Checkpoint, CheckpointFolder, load_checkpoint
+from webagent.training.language.config import TrainConfig
+from webagent.training.language.preparation import fingerprint, is_adapted
 from webagent.training.language.rows import TokenRow
-from webagent.training.language.schedule import Progress, fraction, learning_rate, order
 from webagent.training.language.trainer import Trainer
+from webagent.training.language.units import AcceptedUnits, TrainingUnit, accept_units
 
+FILE = "metrics.jsonl"
 _MAY_CHANGE = {"checkpoint_every", "keep", "tensorboard", "most_skipped", "micro_batch_tokens"}
 """Settings that a resumed run may have otherwise, since they change nothing that is learnt."""
+Offered = Sequence[TokenRow | TrainingUnit]
 
-Offered = Sequence[TokenRow | Unit]
+
+@dataclass(frozen=True, slots=True)
+class TrainingProgress:
+    """Where a training is."""
+
+    step: int = 0
+    """Updates tried so far, skipped ones included."""
+    epoch: int = 0
+    place: int = 0
+    """How many units of this epoch have been gone through."""
+    tokens: int = 0
+    """Tokens gone through, padding not counted."""
+    skipped: int = 0
+    """Updates skipped because their loss or gradient was no number."""
+    skipped_in_row: int = 0
+
+    def after(self, units: int, tokens: int, count: int, skipped: bool) -> "TrainingProgress":
+        """Return the next place, after an update on so many units out of `count`."""
+        place = self.place + units
+        return replace(
+            self,
+            step=self.step + 1,
+            epoch=self.epoch + (place >= count),
+            place=0 if place >= count else place,
+            tokens=self.tokens + tokens,
+            skipped=self.skipped + skipped,
+            skipped_in_row=self.skipped_in_row + 1 if skipped else 0,
+        )
+
+
+def compute_fraction(progress: TrainingProgress, config: TrainConfig, count: int) -> float:
+    """Return how much of the training is done, from 0 to 1: by updates or tokens, the further."""
+    total = config.epochs * math.ceil(count / config.units_per_step)
+    total = min(total, config.steps) if config.steps else total
+    done = progress.step / total
+    if config.tokens:
+        done = max(done, progress.tokens / config.tokens)
+    return 1.0 if progress.epoch >= config.epochs else min(1.0, done)
+
+
+def compute_learning_rate(done: float, config: TrainConfig, step: int = 0) -> float:
+    """Return the rate of an update when this share of the training is done.
+
+    The first has half a rate rather than none where there is a warm-up.
+    """
+    if config.warmup and done < config.warmup:
+        return config.learning_rate * max(done / config.warmup, 0.5 / (step + 1) if not step else 0)
+    left = (done - config.warmup) / max(1e-9, 1 - config.warmup)
+    shape = {
+        "constant": 1.0,
+        "linear": 1 - left,
+        "cosine": 0.5 * (1 + math.cos(math.pi * left)),
+    }[config.schedule]
+    low = 1.0 if config.schedule == "constant" else config.final
+    return config.learning_rate * (low + (1 - low) * shape)
+
+
+def shuffle_units(count: int, epoch: int, seed: int) -> list[int]:
+    """Return the order of the units in an epoch, the same for the same seed."""
+    generator = torch.Generator().manual_seed(seed * 1_000_003 + epoch)
+    order: list[int] = torch.randperm(count, generator=generator).tolist()
+    return order
+
+
+class Metrics:
+    """Writes one line an update into `metrics.jsonl`, as it happens."""
+
+    def __init__(self, folder: Path, *, after: int = 0, tensorboard: bool = False) -> None:
+        """Lines of updates later than `after`, which a resumed run does again, are taken out.
+
+        Raises `SetupError` when TensorBoard is asked for and not installed.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        self._path = folder / FILE
+        _cut(self._path, after)
+        self._board: Any = _board(folder / "tensorboard", after) if tensorboard else None
+
+    def write(self, step: int, figures: Mapping[str, float]) -> None:
+        """Append the figures of this update."""
+        plain = {name: v if math.isfinite(v) else str(v) for name, v in figures.items()}
+        line = json.dumps({"step": step} | plain)
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(line + "\n")
+        if self._board is not None:
+            for name, value in figures.items():
+                self._board.add_scalar(f"train/{name}", value, step)
+
+    def close(self) -> None:
+        """Finish what TensorBoard holds."""
+        if self._board is not None:
+            self._board.close()
+
+
+def _cut(path: Path, after: int) -> None:
+    """Leave the lines up to the update, written anew beside the file and moved over it."""
+    if not path.exists():
+        return
+    kept = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        try:
+            if json.loads(line)["step"] <= after:
+                kept.append(line + "\n")
+        except (ValueError, KeyError, TypeError):
+            continue
+    draft = path.with_suffix(".draft")
+    draft.write_text("".join(kept), encoding="utf-8")
+    os.replace(draft, path)
+
+
+def _board(folder: Path, after: int) -> Any:
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError as error:
+        raise SetupError(
+            "tensorboard is asked for but not installed; install webagent-loop[tensorboard], or"
+            " leave tensorboard off: the same figures are in metrics.jsonl"
+        ) from error
+    return SummaryWriter(str(folder), purge_step=after + 1 if after else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,24 +182,24 @@ def train(
     Raises `SetupError` when nothing may be trained on, `StoreError` when the folder is damaged or
     another run's, `ModelError` when several updates in a row come to no number.
     """
-    accepted = accept(offered, trainer.model, trainer.config, versions)
-    return _Course(trainer, accepted, folder).run(progress)
+    accepted = accept_units(offered, trainer.model, trainer.config, versions)
+    return _TrainingRun(trainer, accepted, folder).run(progress)
 
 
-class _Course:
+class _TrainingRun:
     """One run: where it is and where that is written down."""
 
-    def __init__(self, trainer: Trainer, accepted: Accepted, folder: Path | None) -> None:
+    def __init__(self, trainer: Trainer, accepted: AcceptedUnits, folder: Path | None) -> None:
         self.trainer = trainer
         self.config = trainer.config
         self.accepted = accepted
-        self.progress = Progress()
+        self.progress = TrainingProgress()
         self.loss = float("nan")
         config = asdict(trainer.config)
         self.facts = {
             "config": config | {"betas": list(trainer.config.betas)},
             "objective": repr(trainer.objective),
-            "data": _data_digest(accepted.units),
+            "data": _digest_data(accepted.units),
             "base": fingerprint(trainer.model) if is_adapted(trainer.model) else "",
             "processes": trainer.accelerator.num_processes,
         }
@@ -94,13 +214,13 @@ class _Course:
             self.metrics = Metrics(folder, after=self.resumed, tensorboard=board)
 
     def run(self, report: Callable[[float, Mapping[str, float]], None]) -> TrainReport:
-        """All updates that are left."""
+        """Make all updates that are left."""
         started = time.monotonic()
         units = self.accepted.units
-        done = fraction(self.progress, self.config, len(units))
+        done = compute_fraction(self.progress, self.config, len(units))
         while done < 1:
             figures = self._update(units, done)
-            done = fraction(self.progress, self.config, len(units))
+            done = compute_fraction(self.progress, self.config, len(units))
             report(done, figures)
             every = self.config.checkpoint_every
             if done >= 1 or (every and self.progress.step % every == 0):
@@ -118,11 +238,11 @@ class _Course:
             resumed=self.resumed,
         )
 
-    def _update(self, units: Sequence[Unit], done: float) -> Mapping[str, float]:
+    def _update(self, units: Sequence[TrainingUnit], done: float) -> Mapping[str, float]:
         now = self.progress
-        drawn = order(len(units), now.epoch, self.config.seed)
-        here = [units[i] for i in drawn[now.place : now.place + self.config.units_per_step]]
-        updated = self.trainer.update(here, learning_rate(done, self.config, now.step))
+        order = shuffle_units(len(units), now.epoch, self.config.seed)
+        here = [units[i] for i in order[now.place : now.place + self.config.units_per_step]]
+        updated = self.trainer.update(here, compute_learning_rate(done, self.config, now.step))
         tokens = sum(unit.tokens for unit in here)
         self.progress = now.after(len(here), tokens, len(units), updated.skipped)
         self.loss = updated.figures["loss"]
@@ -146,9 +266,9 @@ class _Course:
         accelerator = self.trainer.accelerator
         if self.checkpoints is None:
             return
-        dice = _gathered_dice(accelerator)
+        states_of_all = _gather_random_states(accelerator)
         if accelerator.is_main_process:
-            states = {"optimizer": self.trainer.optimizer.state_dict(), "dice": dice}
+            states = {"optimizer": self.trainer.optimizer.state_dict(), "dice": states_of_all}
             facts = self.facts | {
                 "progress": asdict(self.progress),
                 "micro_batch_tokens": self.trainer.micro_batch_tokens,
@@ -163,16 +283,16 @@ class _Course:
         folder = self.checkpoints.last()
         if folder is None:
             return
-        found = load(folder)
+        found = load_checkpoint(folder)
         _check_same(folder, found.facts, self.facts)
-        _put_back(self.trainer, found, folder)
-        self.progress = Progress(**found.facts["progress"])
+        _restore(self.trainer, found, folder)
+        self.progress = TrainingProgress(**found.facts["progress"])
         self.loss = float(found.facts["loss"])
         if self.config.micro_batch_tokens == found.facts["config"]["micro_batch_tokens"]:
             self.trainer.micro_batch_tokens = int(found.facts["micro_batch_tokens"])
 
 
-def _data_digest(units: Sequence[Unit]) -> str:
+def _digest_data(units: Sequence[TrainingUnit]) -> str:
     digest = hashlib.sha256()
     for unit in units:
         digest.update(f"{len(unit.rows)} {unit.better}".encode())
@@ -185,8 +305,9 @@ def _data_digest(units: Sequence[Unit]) -> str:
 
 
 def _check_same(folder: Path, theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> None:
-    """Raises `StoreError` naming what the checkpoint's run had otherwise."""
-    before, now = _jsonable(theirs["config"]), _jsonable(ours["config"])
+    """Raise `StoreError` naming what the checkpoint's run had otherwise."""
+    # Through JSON, where tuples are lists.
+    before, now = (json.loads(json.dumps(each["config"])) for each in (theirs, ours))
     changed = [
         f"{name} was {before.get(name)!r}, is {now.get(name)!r}"
         for name in sorted(before.keys() | now.keys())
@@ -210,21 +331,15 @@ def _check_same(folder: Path, theirs: Mapping[str, Any], ours: Mapping[str, Any]
         )
 
 
-def _jsonable(value: Mapping[str, Any]) -> dict[str, Any]:
-    """As it is after a way through JSON, where tuples are lists."""
-    plain: dict[str, Any] = json.loads(json.dumps(value))
-    return plain
-
-
 def _weights(trainer: Trainer) -> dict[str, torch.Tensor]:
-    """All that training may change: weights that are not frozen, and buffers that are saved."""
+    """Return all that training may change: weights that are not frozen, saved buffers."""
     saved = trainer.model.state_dict().keys()
     found = {n: p.detach() for n, p in trainer.model.named_parameters() if p.requires_grad}
     buffers = {n: b for n, b in trainer.model.named_buffers() if n in saved}
     return found | {} if is_adapted(trainer.model) else found | buffers
 
 
-def _put_back(trainer: Trainer, found: Checkpoint, folder: Path) -> None:
+def _restore(trainer: Trainer, found: Checkpoint, folder: Path) -> None:
     now = _weights(trainer)
     odd = now.keys() ^ found.tensors.keys()
     shapes = [n for n in now.keys() - odd if now[n].shape != found.tensors[n].shape]
@@ -238,11 +353,11 @@ def _put_back(trainer: Trainer, found: Checkpoint, folder: Path) -> None:
         for name, values in now.items():
             values.copy_(found.tensors[name])
     trainer.optimizer.load_state_dict(found.states["optimizer"])
-    _restore_dice(found.states["dice"][trainer.accelerator.process_index])
+    _restore_random_state(found.states["dice"][trainer.accelerator.process_index])
 
 
-def _gathered_dice(accelerator: Any) -> list[dict[str, Any]]:
-    """The state of the random numbers of every process."""
+def _gather_random_states(accelerator: Any) -> list[dict[str, Any]]:
+    """Return the state of the random numbers of every process."""
     numbers: Any = np.random.get_state(legacy=True)
     name, keys, place, has_gauss, gauss = numbers
     mine = {
@@ -259,11 +374,11 @@ def _gathered_dice(accelerator: Any) -> list[dict[str, Any]]:
     return gathered
 
 
-def _restore_dice(dice: Mapping[str, Any]) -> None:
-    torch.set_rng_state(dice["torch"])
-    if dice["cuda"] and torch.cuda.is_available():
-        torch.cuda.set_rng_state_all(dice["cuda"])
-    version, state, gauss = dice["python"]
+def _restore_random_state(held: Mapping[str, Any]) -> None:
+    torch.set_rng_state(held["torch"])
+    if held["cuda"] and torch.cuda.is_available():
+        torch.cuda.set_rng_state_all(held["cuda"])
+    version, state, gauss = held["python"]
     random.setstate((version, tuple(state), gauss))
-    name, keys, place, has_gauss, spare = dice["numpy"]
+    name, keys, place, has_gauss, spare = held["numpy"]
     np.random.set_state((name, keys.numpy().astype(np.uint32), place, has_gauss, spare))

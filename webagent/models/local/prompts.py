@@ -1,0 +1,383 @@
+"""Prompts as a model reads them: messages as one text, ids, images and positions."""
+
+import hashlib
+import inspect
+import io
+import re
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+import torch
+from PIL import Image, UnidentifiedImageError
+from torch import Tensor
+
+from webagent.errors import ModelError, SetupError
+from webagent.models.local.cache import Keys
+from webagent.models.model import Message, Tokens
+
+_KEPT = 8
+"""Recent images whose pixels and places are kept."""
+Value = TypeVar("Value")
+_TYPES = ("mm_token_type_ids", "token_type_ids")
+"""Inputs that say of each id whether it stands for text (0) or an image (1)."""
+
+
+class ChatWriter:
+    """Writes messages out through a chat template and knows their ids.
+
+    What a message says never becomes a control token: a page that spells out the end of a turn is
+    shown with a space in it.
+    """
+
+    def __init__(self, tokenizer: Any, template: str, *, typed: bool, marks: Sequence[str]) -> None:
+        self._tokenizer = tokenizer
+        self._template = template
+        self._typed = typed
+        control = {
+            token.content for token in tokenizer.added_tokens_decoder.values() if token.special
+        }
+        found = sorted({*control, *marks} - {""}, key=len, reverse=True)
+        self._control = re.compile("|".join(map(re.escape, found)) or r"(?!)")
+
+    def write(self, messages: Sequence[Message]) -> str:
+        """Return the text, ready for the reply. Raises `SetupError` when the template refuses
+        it."""
+        from jinja2 import TemplateError
+
+        try:
+            return self._render(messages)
+        except TemplateError as error:
+            refused = error
+        try:
+            return self._render(_without_system(messages))
+        except TemplateError:
+            roles = " ".join(message.role for message in messages)
+            raise SetupError(
+                f"the chat template refuses a conversation of the roles {roles}: {refused}; name a"
+                " file with another template in chat_template"
+            ) from refused
+
+    def encode(self, text: str) -> list[int]:
+        """Return its ids. The template has written every control token, the first included."""
+        ids: list[int] = self._tokenizer(text, add_special_tokens=False)["input_ids"]
+        return ids
+
+    def harmless(self, text: str) -> str:
+        """Return the text without control tokens, and without what UTF-8 cannot write."""
+        plain = text.encode("utf-8", "replace").decode("utf-8")
+        return self._control.sub(lambda found: f"{found[0][:1]} {found[0][1:]}", plain)
+
+    def _render(self, messages: Sequence[Message]) -> str:
+        turns = [{"role": message.role, "content": self._content(message)} for message in messages]
+        text: str = self._tokenizer.apply_chat_template(
+            turns, chat_template=self._template, tokenize=False, add_generation_prompt=True
+        )
+        return text
+
+    def _content(self, message: Message) -> str | list[dict[str, str]]:
+        text = self.harmless(message.text)
+        if not self._typed:
+            return text
+        return [{"type": "text", "text": text}, *({"type": "image"} for _ in message.images)]
+
+
+def _without_system(messages: Sequence[Message]) -> list[Message]:
+    """Return the same with the system's words at the head of the first turn of the user."""
+    instructions = "\n\n".join(message.text for message in messages if message.role == "system")
+    turns = [message for message in messages if message.role != "system"]
+    place = next((at for at, turn in enumerate(turns) if turn.role == "user"), None)
+    if place is not None and instructions:
+        turns[place] = replace(turns[place], text=f"{instructions}\n\n{turns[place].text}")
+    return turns
+
+
+class ImageReader:
+    """Opens, measures and expands images through a model's own processor.
+
+    Where the processor does not load (one for videos may need torchvision), its image processor
+    and tokenizer do the same, if the image processor tells the grid of each image.
+    """
+
+    def __init__(
+        self,
+        *,
+        image_processor: Any,
+        tokenizer: Any,
+        processor: Any | None,
+        image_id: int,
+        write: Callable[[Sequence[Message]], str],
+    ) -> None:
+        self.image_id = image_id
+        self._processor = processor
+        self._images = image_processor
+        self._tokenizer = tokenizer
+        self._write = write
+        self._token: str = tokenizer.convert_ids_to_tokens(image_id)
+        self._pixels: _Recent[dict[str, Tensor]] = _Recent()
+        self._counts: _Recent[int] = _Recent()
+
+    def save(self, folder: Path) -> None:
+        """Write the processor, or the image processor where that is all there is."""
+        (self._processor or self._images).save_pretrained(folder)
+
+    def expand(self, text: str, images: Sequence[bytes]) -> list[int]:
+        """Return the ids of a text that names each image once, with the places of each image."""
+        if self._processor is not None:
+            found = self._processor(
+                text=[text], images=_opened(images), add_special_tokens=False, return_tensors="pt"
+            )
+            ids: list[int] = found["input_ids"][0].tolist()
+            return ids
+        parts = text.split(self._token)
+        if len(parts) != len(images) + 1:
+            raise SetupError(
+                f"the chat template writes {self._token!r} {len(parts) - 1} times for"
+                f" {len(images)} image(s); name a file with another template in chat_template"
+            )
+        counts = self.counts(images, None)
+        whole = "".join(
+            part + self._token * count for part, count in zip(parts, [*counts, 0], strict=True)
+        )
+        found_ids: list[int] = self._tokenizer(whole, add_special_tokens=False)["input_ids"]
+        return found_ids
+
+    def counts(self, images: Sequence[bytes], places: int | None) -> list[int]:
+        """Return how many places each image takes. Raises `ModelError` unless they add up to
+        `places`."""
+        if len(images) == 1 and places:
+            return [places]
+        found = [self._count(image) for image in images]
+        if places is not None and sum(found) != places:
+            raise ModelError(
+                f"the prompt has places for {places} parts of images, and its {len(images)}"
+                f" image(s) have {sum(found)}; they belong to another prompt or another model"
+            )
+        return found
+
+    def pixels(self, images: Sequence[bytes]) -> dict[str, Tensor]:
+        """Return what the image processor makes of the images together."""
+        key = b"".join(hashlib.sha256(image).digest() for image in images)
+        return self._pixels.get(
+            key, lambda: dict(self._images(images=_opened(images), return_tensors="pt"))
+        )
+
+    def _count(self, image: bytes) -> int:
+        return self._counts.get(hashlib.sha256(image).digest(), lambda: self._measure(image))
+
+    def _measure(self, image: bytes) -> int:
+        if self._processor is None:
+            grid = self.pixels([image])["image_grid_thw"][0]
+            return int(grid.prod()) // int(self._images.merge_size) ** 2
+        ids = self.expand(self._write([Message("user", "", (image,))]), [image])
+        return ids.count(self.image_id)
+
+
+class _Recent(Generic[Value]):
+    """Values by key, the most recently used ones kept."""
+
+    def __init__(self) -> None:
+        self._held: OrderedDict[bytes, Value] = OrderedDict()
+
+    def get(self, key: bytes, make: Callable[[], Value]) -> Value:
+        """Return the value, made where it is not held."""
+        if key not in self._held:
+            self._held[key] = make()
+        self._held.move_to_end(key)
+        while len(self._held) > _KEPT:
+            self._held.popitem(last=False)
+        return self._held[key]
+
+
+def _opened(images: Sequence[bytes]) -> list[Image.Image]:
+    return [_open(place, image) for place, image in enumerate(images, start=1)]
+
+
+def _open(place: int, image: bytes) -> Image.Image:
+    try:
+        with Image.open(io.BytesIO(image)) as opened:
+            return opened.convert("RGB")
+    except (UnidentifiedImageError, OSError) as error:
+        raise ModelError(
+            f"image {place} of the prompt cannot be opened ({error}); expected a PNG, JPEG or WebP"
+            " file"
+        ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedPrompt:
+    """One prompt of L ids."""
+
+    tokens: Tokens
+    keys: Keys
+    """(L,) ids, with the places of images told apart by what the images show."""
+    spans: tuple[tuple[int, int], ...]
+    """First and last place (exclusive) of each image."""
+    positions: Tensor
+    """(1, L), or (3, L) for a model that counts time, height and width apart."""
+
+    def __len__(self) -> int:
+        return len(self.tokens.ids)
+
+    @property
+    def place(self) -> int:
+        """The position of the id that comes next."""
+        return int(self.positions.max()) + 1
+
+    def extended(self, ids: Sequence[int]) -> "EncodedPrompt":
+        """Return the prompt with text behind it."""
+        more = torch.arange(self.place, self.place + len(ids)).expand(len(self.positions), -1)
+        return EncodedPrompt(
+            Tokens(self.tokens.ids + tuple(ids), self.tokens.images),
+            np.concatenate([self.keys, np.asarray(ids, dtype=np.int64)]),
+            self.spans,
+            torch.cat([self.positions, more], dim=1),
+        )
+
+    def whole(self, columns: int) -> int:
+        """Return so many columns or fewer: the last id is always read, and an image never in
+        part."""
+        columns = min(columns, len(self) - 1)
+        return next((first for first, last in self.spans if first < columns < last), columns)
+
+
+class PromptReader:
+    """Turns prompts into inputs of a model's forward pass."""
+
+    def __init__(
+        self,
+        module: torch.nn.Module,
+        conversation: ChatWriter,
+        pictures: ImageReader | None,
+        context: int,
+    ) -> None:
+        self._module = module
+        self._conversation = conversation
+        self._pictures = pictures
+        self._accepted = set(inspect.signature(type(module).forward).parameters)
+        self._vocabulary = module.get_input_embeddings().weight.shape[0]  # type: ignore[operator]
+        self.context = context
+
+    @property
+    def sees_images(self) -> bool:
+        """Whether images are looked at."""
+        return self._pictures is not None
+
+    def accepts(self, name: str) -> bool:
+        """Whether the forward pass takes an input of this name."""
+        return name in self._accepted
+
+    def read(self, prompt: Sequence[Message] | Tokens) -> EncodedPrompt:
+        """Return the prompt in ids. Raises `ModelError` for one that is too long or does not
+        fit."""
+        if isinstance(prompt, Tokens):
+            return self._reading(prompt)
+        images = tuple(image for message in prompt for image in message.images)
+        self._require_sight(images)
+        text = self._conversation.write(prompt)
+        if self._pictures and images:
+            ids = self._pictures.expand(text, images)
+        else:
+            ids = self._conversation.encode(text)
+        return self._reading(Tokens(tuple(ids), images))
+
+    def save(self, folder: Path) -> None:
+        """Write what images are read with; nothing for a model of text."""
+        if self._pictures:
+            self._pictures.save(folder)
+
+    def pixels(self, images: Sequence[bytes]) -> dict[str, Tensor]:
+        """Return what the forward pass takes of these images. Raises `ModelError` for a model of
+        text."""
+        self._require_sight(images)
+        return self._fitting(self._pictures.pixels(images)) if self._pictures else {}
+
+    def inputs(self, reading: EncodedPrompt, start: int = 0) -> dict[str, Tensor]:
+        """Return what the forward pass takes to read the prompt from column `start` on."""
+        inputs = {"input_ids": torch.tensor([reading.tokens.ids[start:]])}
+        if self.accepts("position_ids"):
+            inputs["position_ids"] = self.placed(reading.positions[:, None, start:])
+        coming = [first >= start for first, _ in reading.spans]
+        if self._pictures and any(coming):
+            shown = reading.tokens.images[coming.index(True) :]
+            inputs |= self._fitting(self._pictures.pixels(shown))
+        if self._pictures:
+            types = self._types(inputs["input_ids"])
+            inputs |= {name: types for name in _TYPES if self.accepts(name)}
+        return inputs
+
+    def placed(self, positions: Tensor) -> Tensor:
+        """Positions (1 or 3, rows, columns) as the forward pass takes them."""
+        return positions[0] if len(positions) == 1 else positions
+
+    def _reading(self, tokens: Tokens) -> EncodedPrompt:
+        self._require_sight(tokens.images)
+        ids = np.asarray(tokens.ids, dtype=np.int64)
+        self._check(ids)
+        spans, keys = self._seen(ids, tokens.images)
+        return EncodedPrompt(tokens, keys, spans, self._positions(ids, tokens.images))
+
+    def _check(self, ids: Keys) -> None:
+        if not len(ids):
+            raise ModelError("the prompt is empty; expected at least one id")
+        if len(ids) >= self.context:
+            raise ModelError(
+                f"the prompt has {len(ids):,} ids and the model reads {self.context:,}; show less"
+                " of the page or of the history, or load a model with a longer context"
+            )
+        if ids.min() < 0 or ids.max() >= self._vocabulary:
+            raise ModelError(
+                f"the prompt holds the id {int(ids.max() if ids.min() >= 0 else ids.min())}, and"
+                f" the model knows 0 to {self._vocabulary - 1}; it was written by another tokenizer"
+            )
+
+    def _require_sight(self, images: Sequence[bytes]) -> None:
+        if images and self._pictures is None:
+            raise SetupError(
+                f"the prompt shows {len(images)} image(s) to a model of text only; load an"
+                " image-text model, or leave the images out (see capabilities.images)"
+            )
+
+    def _seen(self, ids: Keys, images: Sequence[bytes]) -> tuple[tuple[tuple[int, int], ...], Keys]:
+        if self._pictures is None:
+            return (), ids
+        places = np.flatnonzero(ids == self._pictures.image_id)
+        counts = self._pictures.counts(images, len(places))
+        keys, spans, first = ids.copy(), [], 0
+        for image, count in zip(images, counts, strict=True):
+            part = places[first : first + count]
+            spans.append((int(part[0]), int(part[-1]) + 1))
+            mark = int.from_bytes(hashlib.sha256(image).digest()[:7], "little")
+            keys[part] = -1 - mark
+            first += count
+        return tuple(spans), keys
+
+    def _positions(self, ids: Keys, images: Sequence[bytes]) -> Tensor:
+        plain = torch.arange(len(ids))[None]
+        indexed = getattr(getattr(self._module, "model", None), "get_rope_index", None)
+        if indexed is None:
+            return plain
+        if not images or self._pictures is None:
+            return plain.expand(3, -1)
+        given: dict[str, Any] = {"input_ids": torch.from_numpy(ids)[None]}
+        given |= {name: self._types(given["input_ids"]) for name in _TYPES}
+        given |= self._pictures.pixels(images)
+        known = inspect.signature(indexed).parameters
+        found, _ = indexed(**{name: value for name, value in given.items() if name in known})
+        positions: Tensor = found[:, 0].cpu()
+        return positions
+
+    def _types(self, ids: Tensor) -> Tensor:
+        assert self._pictures is not None
+        return (ids == self._pictures.image_id).long()
+
+    def _fitting(self, pixels: dict[str, Tensor]) -> dict[str, Tensor]:
+        dtype = next(self._module.parameters()).dtype
+        return {
+            name: value.to(dtype) if value.is_floating_point() else value
+            for name, value in pixels.items()
+            if self.accepts(name)
+        }

@@ -1,0 +1,278 @@
+"""Requests under way, and the next ids of their replies: sampled, or guessed from what was said."""
+
+import math
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from webagent.errors import WebAgentError
+from webagent.models.local.prompts import EncodedPrompt
+from webagent.models.local.source import Generation
+from webagent.models.model import Completion, Constraint, Matcher, Message, Reply, Tokens
+
+_TRIAL = 16
+"""Guessed ids after which the share that came true is held against the limit."""
+_FIRST = 4
+"""Ids of the first guess; each that comes true wholly doubles the next."""
+Answer = Callable[[Completion | WebAgentError], None]
+
+
+class Noise:
+    """The random numbers of one reply: a function of seed, reply and place alone.
+
+    Whatever else is in the batch, and however many ids were guessed ahead, the id at a place is
+    drawn with the same number.
+    """
+
+    def __init__(self, seed: int | None, reply: int) -> None:
+        base = secrets.randbits(63) if seed is None else seed & (2**64 - 1)
+        self._source = np.random.default_rng([base, reply])
+        self._drawn: list[float] = []
+
+    def at(self, place: int) -> float:
+        """Return it in [0, 1)."""
+        while len(self._drawn) <= place:
+            self._drawn.extend(self._source.random(32).tolist())
+        return self._drawn[place]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenDraw:
+    """How one row is drawn."""
+
+    temperature: float
+    """0 takes the most probable."""
+    noise: float = 0.0
+    allowed: NDArray[np.bool_] | None = None
+    """Which ids a constraint lets through; None for all."""
+
+
+def sample_tokens(
+    logits: Tensor, draws: Sequence[TokenDraw], never: Tensor
+) -> tuple[list[int], list[float]]:
+    """Return ids and their natural log-probabilities of (rows, vocabulary) logits.
+
+    `never` holds ids that are taken out. The distribution is the softmax of logits divided by the
+    temperature (by 1 where it is 0) over the ids that are left, inverted at the row's noise. A
+    row whose logits are no numbers, or that allows no id, has a log-probability that is no number.
+    """
+    chances = log_softmax(logits, draws, never)
+    best = chances.argmax(-1)
+    if any(one.temperature for one in draws):
+        sums = chances.double().exp().cumsum(-1)
+        noise = torch.tensor([one.noise for one in draws], dtype=sums.dtype, device=sums.device)
+        found = torch.searchsorted(sums, (noise * sums[:, -1])[:, None], right=True).squeeze(-1)
+        cold = torch.tensor([not one.temperature for one in draws], device=best.device)
+        best = torch.where(cold | (found >= sums.shape[-1]), best, found)
+    log_probs: list[float] = chances.gather(-1, best[:, None]).squeeze(-1).tolist()
+    return best.tolist(), log_probs
+
+
+def log_softmax(logits: Tensor, draws: Sequence[TokenDraw], never: Tensor) -> Tensor:
+    """Return the distributions that `draw` draws from, (rows, vocabulary), as natural
+    logarithms."""
+    scaled = logits.to(torch.promote_types(logits.dtype, torch.float32))
+    heat = [one.temperature or 1.0 for one in draws]
+    if any(value != 1.0 for value in heat):
+        scaled = scaled / torch.tensor(heat, dtype=scaled.dtype, device=scaled.device)[:, None]
+    if len(never):
+        scaled = scaled.index_fill(-1, never, -math.inf)
+    if any(one.allowed is not None for one in draws):
+        scaled = scaled.masked_fill(~_allowed(draws, scaled), -math.inf)
+    return torch.log_softmax(scaled, -1)
+
+
+def _allowed(draws: Sequence[TokenDraw], logits: Tensor) -> Tensor:
+    """Return the masks one below the other, as wide as the logits; ids without a mask entry are
+    out."""
+    masks = np.ones(tuple(logits.shape), dtype=np.bool_)
+    for row, one in enumerate(draws):
+        if one.allowed is not None:
+            width = min(len(one.allowed), masks.shape[1])
+            masks[row, :width] = one.allowed[:width]
+            masks[row, width:] = False
+    return torch.from_numpy(masks).to(logits.device)
+
+
+class Copier:
+    """What one reply may copy: texts in ids, the prompt last, and what it has said so far.
+
+    A copy goes on where it stood. Where it broke off, the next match behind that place is taken,
+    because pages are repeated in order; else the last one.
+    """
+
+    def __init__(self, texts: Sequence[Sequence[int]], settings: Generation) -> None:
+        self._settings = settings
+        self._text: list[int] = []
+        self._places: dict[tuple[int, ...], list[int]] = {}
+        self._reading = -1
+        self._last = 0
+        self._length = _FIRST
+        self._guessed = self._true = 0
+        self.is_on = True
+        for text in texts:
+            for token in text:
+                self._append(token)
+
+    def follow(self, token: int) -> None:
+        """The next id of the reply."""
+        if self._reading >= 0 and self._text[self._reading] == token:
+            self._reading += 1
+            self._last = self._reading
+        else:
+            self._reading = -1
+        self._append(token)
+
+    def guess(self, most: int) -> list[int]:
+        """Return the ids that may come next, as many at most."""
+        if not self.is_on:
+            return []
+        if self._reading < 0:
+            key = tuple(self._text[-self._settings.match :])
+            places = self._places.get(key, ())
+            behind = (place for place in places if place >= self._last)
+            self._reading = next(behind, places[-1] if places else -1)
+        if self._reading < 0:
+            return []
+        length = min(most, self._length, self._settings.most_copied)
+        return self._text[self._reading : self._reading + max(0, length)]
+
+    def learn(self, guessed: int, true: int) -> None:
+        """How many of the guessed ids came true."""
+        self._guessed += guessed
+        self._true += true
+        if true == guessed:
+            self._length = min(self._settings.most_copied, 2 * self._length)
+        else:
+            self._length = max(_FIRST // 2, (self._length + true) // 2)
+        if self._guessed >= _TRIAL:
+            self.is_on = self._true >= self._settings.least_accepted * self._guessed
+
+    def _append(self, token: int) -> None:
+        self._text.append(token)
+        if len(self._text) > self._settings.match:
+            # The ids before the new one are what a later match looks for; the new one follows.
+            place = len(self._text) - 1
+            key = tuple(self._text[place - self._settings.match : place])
+            self._places.setdefault(key, []).append(place)
+
+
+@dataclass(eq=False, slots=True)
+class ReplyRow:
+    """One reply under way."""
+
+    request: "GenerationRequest"
+    reply: int
+    """Its number among the replies to the request."""
+    noise: Noise
+    sampled_ids: list[int] = field(default_factory=list)
+    log_probs: list[float] = field(default_factory=list)
+    matcher: Matcher | None = None
+    copier: Copier | None = None
+    place: int = 0
+    """Position of the id that is read next."""
+    first: int = 0
+    """The first column of the cache that is its own."""
+    finish: str = ""
+    """`stop` or `length` once it is done."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more is written for it."""
+        return bool(self.finish) or self.request.is_closed
+
+    def draw(self) -> TokenDraw:
+        """Return how its next id is drawn."""
+        temperature = self.request.temperature
+        noise = self.noise.at(len(self.sampled_ids)) if temperature else 0.0
+        return TokenDraw(temperature, noise, self.matcher.mask() if self.matcher else None)
+
+    def append(self, token: int, log_prob: float, stop: frozenset[int]) -> None:
+        """Append the id that was drawn."""
+        self.sampled_ids.append(token)
+        self.log_probs.append(log_prob)
+        if self.copier:
+            self.copier.follow(token)
+        if self.matcher:
+            self.matcher.accept(token)
+        if token in stop or (self.matcher and self.matcher.is_complete):
+            self.finish = "stop"
+        elif len(self.sampled_ids) >= self.request.limit:
+            self.finish = "length"
+
+    def restart(self) -> None:
+        """Begin again from the prompt, with the same random numbers."""
+        self.sampled_ids, self.log_probs, self.finish = [], [], ""
+        self.matcher = self.request.matcher() if self.request.matcher else None
+        self.copier = None
+
+
+@dataclass(eq=False, slots=True)
+class GenerationRequest:
+    """What was asked, and what has come of it so far."""
+
+    prompt: Sequence[Message] | Tokens
+    n: int
+    temperature: float
+    seed: int | None
+    max_tokens: int
+    constraint: Constraint | None
+    adapter: str | None
+    answer: Answer
+    is_closed: bool = False
+    """Answered, failed or given up by whoever asked."""
+    limit: int = 0
+    """Ids of a reply at most: `max_tokens`, or what the context leaves."""
+    reading: EncodedPrompt | None = None
+    matcher: Callable[[], Matcher] | None = None
+    rows: list[ReplyRow] = field(default_factory=list)
+    pending: list[ReplyRow] = field(default_factory=list)
+    """Rows that wait to be read, in order."""
+    version: str = ""
+    reused: int = 0
+    """Ids of the prompt that were not read again."""
+    started: float = field(default_factory=time.monotonic)
+
+    def begin(self, reading: EncodedPrompt, context: int) -> None:
+        """Make its rows. At temperature 0 all replies are one."""
+        self.reading = reading
+        self.limit = min(self.max_tokens, context - len(reading))
+        count = self.n if self.temperature else 1
+        self.rows = [ReplyRow(self, reply, Noise(self.seed, reply)) for reply in range(count)]
+        for row in self.rows:
+            row.restart()
+        self.pending = list(self.rows)
+
+    def fail(self, error: WebAgentError) -> None:
+        """Answer with an error, once."""
+        if not self.is_closed:
+            self.is_closed = True
+            self.answer(error)
+
+    def settle(self, text: Callable[[list[int]], str]) -> None:
+        """Answer if every reply is written."""
+        if self.is_closed or not self.rows or not all(row.finish for row in self.rows):
+            return
+        assert self.reading is not None
+        replies = tuple(
+            Reply(text(row.sampled_ids), row.finish, tuple(row.sampled_ids), tuple(row.log_probs))
+            for row in self.rows
+        )
+        replies *= self.n // len(replies)
+        usage = {
+            "input_tokens": len(self.reading),
+            "cached_input_tokens": self.reused,
+            "output_tokens": sum(len(reply.token_ids) for reply in replies),
+            "requests": 1,
+        }
+        seconds = time.monotonic() - self.started
+        self.is_closed = True
+        ids = self.reading.tokens.ids
+        scale = self.temperature or 1.0
+        self.answer(Completion(replies, self.version, usage, seconds, ids, scale))
