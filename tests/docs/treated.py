@@ -185,6 +185,10 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent replay runs/NAME 3f2a --url http://localhost:8080/ --values title=Second try",
         "webagent replay runs/NAME 3f2a --to-script again.py",
     ),
+    "a run of minutes; tests/recipes/test_memory.py explains one": (
+        "webagent memory runs/demo",
+        "webagent memory runs/demo 7ab5e0219cfb --step 3",
+    ),
     "labels that somebody gave in the viewer; tests/apps/view gives some": (
         "webagent judge runs/NAME --against runs/NAME",
     ),

@@ -5,51 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from tasks.task import Task
+from tests.fakes.orders import ORDERS, episode, link, look_up, text
 from webagent.action.actions import Action, Answer, Check, Click, Fill, GiveUp, SelectOption
 from webagent.errors import StoreError
 from webagent.memory import Memory, MemoryMismatch, explain, scene_of
-from webagent.records import Decision, Ending, Node, Observation, Step, Trajectory
-
-Turn = tuple[tuple[Node, ...], Action]
-
-
-def link(mark: int, name: str, top: int = 0, left: int = 0) -> Node:
-    return Node(mark, "link", name, kind="a", box=(left, top, 60, 10))
-
-
-def text(name: str, top: int = 0, left: int = 100) -> Node:
-    return Node(0, "text", name, kind="td", box=(left, top, 200, 10))
-
-
-def episode(name: str, goal: str, *turns: Turn) -> Trajectory:
-    steps = []
-    for number, (nodes, action) in enumerate(turns):
-        page = Observation(goal, f"http://shop.test/{number}", "Shop", nodes)
-        steps.append(Step(page, Decision(action, source="demonstration")))
-    task = Task("test/look-up@1", "http://shop.test/", goal)
-    return Trajectory(f"{name}-1", task, goal, tuple(steps), ending=Ending.ANSWERED)
-
-
-ORDERS = {"10056": ("£3.30", 0), "10055": ("£9.75", 20), "10050": ("£7.40", 40)}
-
-
-def orders(first: int, names: tuple[str, ...] = tuple(ORDERS)) -> tuple[Node, ...]:
-    nodes = [link(first, "Home"), text("Orders")]
-    for i, name in enumerate(names):
-        nodes.append(link(first + 1 + i, name, 20 * i + 50))
-        nodes.append(text(f"5 | {ORDERS[name][0]} | paid", 20 * i + 50))
-    return tuple(nodes)
-
-
-def look_up(name: str, order: str, first: int) -> Trajectory:
-    start = (link(first, "Account"), link(first + 1, "Help"))
-    return episode(
-        name,
-        f'What did my order "{order}" come to?',
-        (start, Click(first)),
-        (orders(first + 10), Answer(ORDERS[order][0])),
-    )
+from webagent.records import Node, Observation, Trajectory
 
 
 def proposed(memory: Memory, trajectory: Trajectory, step: int) -> Action:

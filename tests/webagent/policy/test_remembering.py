@@ -1,0 +1,96 @@
+"""Acting from memory first, and what of judged episodes is remembered."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from tests.fakes.lessons import untrained
+from tests.fakes.orders import episode, link, look_up
+from webagent.action.actions import Answer, Click
+from webagent.memory import Memory
+from webagent.policy.builtin import BuiltinPolicy
+from webagent.policy.exploration import Exploration
+from webagent.policy.remembering import confidence_of, recollect, remember_judged, sampled
+from webagent.records import Ending, Trajectory
+
+
+def taught() -> Memory:
+    memory = Memory()
+    for each in (look_up("a", "10056", 1), look_up("b", "10055", 40)):
+        memory.remember(each)
+    return memory
+
+
+def at(trajectory: Trajectory, step: int) -> Trajectory:
+    """The episode under way, so many steps done."""
+    return replace(trajectory, steps=trajectory.steps[:step], ending=None)
+
+
+async def test_what_is_remembered_is_done_and_says_so() -> None:
+    new = look_up("new", "10050", 70)
+    policy = BuiltinPolicy(untrained(), memory=taught())
+    decision = await policy.act(at(new, 1), new.steps[1].observation)
+    assert (decision.action, decision.source) == (Answer("£7.40"), "memory")
+    assert confidence_of(decision) > 0.5
+
+
+async def test_the_network_acts_where_nothing_is_remembered() -> None:
+    new = look_up("new", "10050", 70)
+    policy = BuiltinPolicy(untrained(), memory=Memory())
+    decision = await policy.act(at(new, 0), new.steps[0].observation)
+    assert decision.source == "policy"
+
+
+async def test_without_a_memory_the_network_acts_alone() -> None:
+    new = look_up("new", "10050", 70)
+    decision = await BuiltinPolicy(untrained()).act(at(new, 0), new.steps[0].observation)
+    assert decision.source == "policy"
+
+
+async def test_what_is_remembered_is_proposed_first() -> None:
+    new = look_up("new", "10050", 70)
+    policy = BuiltinPolicy(untrained(), memory=taught())
+    found = await policy.propose(at(new, 0), new.steps[0].observation, 3)
+    assert found[0].action == Click(70)
+    assert len({each.action for each in found}) == len(found) > 1
+
+
+async def test_exploring_from_memory_is_repeatable() -> None:
+    new = look_up("new", "10050", 70)
+    explore = Exploration(temperature=5.0, random_share=0.0)
+    policies = [BuiltinPolicy(untrained(), exploration=explore, memory=taught()) for _ in "ab"]
+    first, second = [await p.act(at(new, 1), new.steps[1].observation) for p in policies]
+    assert first.action == second.action
+
+
+def test_nothing_is_done_twice_at_once_on_a_page_that_looks_the_same() -> None:
+    page = (link(1, "Next"), link(2, "Back"))
+    memory = Memory()
+    memory.remember(episode("a", "Go on.", (page, Click(1))))
+    again = episode("new", "Go on.", (page, Click(1)), (page, Click(1)))
+    found = recollect(memory, at(again, 1), again.steps[1].observation, 1)
+    assert all(each.action != Click(1) for each in found)
+
+
+def test_a_draw_prefers_what_memory_is_sure_of() -> None:
+    new = look_up("new", "10050", 70)
+    found = recollect(taught(), at(new, 1), new.steps[1].observation, 4)
+    rng = np.random.default_rng(0)
+    drawn = [sampled(found, rng, 1.0).action for _ in range(40)]
+    assert drawn.count(found[0].action) > 20
+
+
+def test_successes_and_failures_that_a_page_ended_are_remembered() -> None:
+    memory = Memory()
+    good, bad, unknown = (replace(look_up(n, "10056", 1), id=n) for n in ("g", "b", "u"))
+    over = replace(bad, ending=Ending.TASK_OVER)
+    assert remember_judged(memory, [(good, 1.0), (over, 0.0), (unknown, None)]) == 3
+    assert [case.source for case in memory.index.cases] == ["success", "success", "failure"]
+    assert memory.episodes == {"g": 1.0, "b": -0.5}
+
+
+def test_detours_of_a_success_are_not_remembered() -> None:
+    page, other = (link(1, "There"), link(2, "Done")), (link(3, "Back"),)
+    lost = episode("s", "Finish.", (page, Click(1)), (other, Click(3)), (page, Click(2)))
+    memory = Memory()
+    assert remember_judged(memory, [(lost, 1.0)]) == 1
