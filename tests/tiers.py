@@ -19,7 +19,10 @@ SECONDS = {"fast": 1.0, "default": 5.0}
 MARGIN = 3
 """How many times slower than a quiet machine one may be before its tests are listed as too slow."""
 NOT_FAST = ("browser", "site", "slow", "very_slow")
-KEPT_VARIABLES = ("WEBAGENT_CHROMIUM", "WEBAGENT_BENCHMARKS", "WEBAGENT_RECORDED")
+KEPT_VARIABLES = (
+    *("WEBAGENT_CHROMIUM", "WEBAGENT_BENCHMARKS", "WEBAGENT_RECORDED"),
+    "WEBAGENT_VERIFIED_PYTHON",
+)
 """What a tester may say about the machine; other settings of the user do not reach the tests."""
 
 

@@ -53,6 +53,7 @@ def test_the_tables_hold_no_command_that_no_page_has() -> None:
     assert sorted(SCENES.keys() - {name_of(page) for page in LIVING}) == []
 
 
+@pytest.mark.slow
 def test_every_command_of_a_page_can_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = {}
     for command in (each for page in LIVING for each in (*commands(page), *spoken(page))):
