@@ -18,12 +18,12 @@ from webagent.browser.page.captcha import Handover
 from webagent.browser.page.clock import clock_named
 from webagent.browser.page.connection import world_failures
 from webagent.browser.pool import BrowserLimits, BrowserPool
+from webagent.browser.preloading import PreloadSlots
 from webagent.browser.sessions.files import Downloads, SessionRecording, check_video_encoder
 from webagent.browser.sessions.login import LoginsOf
 from webagent.browser.sessions.profile import Profile
 from webagent.browser.sessions.traffic import FrozenSite, read_traffic
 from webagent.browser.tabs import Tabs
-from webagent.browser.upcoming import PreloadSlots
 from webagent.browser.world import BrowserWorld, KeepImage
 from webagent.errors import SetupError
 from webagent.guard import Guard
@@ -104,8 +104,8 @@ class Browser:
         """What every episode is held to; None for no limits."""
         self._chromium = chromium
         self._limits = limits or BrowserLimits()
-        self._supply = BrowserPool(self._start, self._limits)
-        self._places = PreloadSlots(None if headless and not connect else 0)
+        self._pool = BrowserPool(self._start, self._limits)
+        self._preload_slots = PreloadSlots(None if headless and not connect else 0)
         """No room where somebody watches: a page kept ready would be a window before the others."""
         self._worlds: set[BrowserWorld] = set()
 
@@ -113,17 +113,17 @@ class Browser:
     def launches(self) -> int:
         """Return how often a browser was started; more than one means that some were lost or
         replaced, or that one was not enough."""
-        return self._supply.launches
+        return self._pool.launches
 
     @property
     def engines(self) -> list[BrowserProcess]:
         """Return the browser processes that run now."""
-        return self._supply.engines
+        return self._pool.engines
 
     async def __aenter__(self) -> Self:
         async with AsyncExitStack() as undo:
             undo.push_async_callback(self.close)
-            await self._supply.open()
+            await self._pool.open()
             undo.pop_all()
         return self
 
@@ -151,7 +151,7 @@ class Browser:
         knows at the start of a task that has a `login`, on top of the profile."""
         if profile is not None:
             self._check(profile)
-        await self._supply.open()
+        await self._pool.open()
         world = BrowserWorld(
             self,
             keep_image,
@@ -159,7 +159,7 @@ class Browser:
             profile,
             variant,
             handover,
-            self._places,
+            self._preload_slots,
             logins,
             on_close=self._worlds.discard,
         )
@@ -168,22 +168,20 @@ class Browser:
 
     async def open_tabs(self, task: Task, profile: Profile) -> Tabs:
         """Return a fresh context for the task, with one empty tab. Raises `WorldError`."""
-        return await self._supply.lend(
-            lambda chrome: open_context(chrome, task, profile, self.guard)
-        )
+        return await self._pool.lend(lambda chrome: open_context(chrome, task, profile, self.guard))
 
     def renew(self, tabs: Tabs) -> None:
         """Say that pages are in use. Raises `WorldError` when they were taken back."""
-        self._supply.renew(tabs)
+        self._pool.renew(tabs)
 
     async def close_tabs(self, tabs: Tabs) -> None:
         """Close a context and all its pages."""
-        await self._supply.give_back(tabs)
+        await self._pool.give_back(tabs)
 
     async def close(self) -> None:
         """Close the worlds and end the browser. Safe to call twice."""
         await asyncio.gather(*(world.close() for world in set(self._worlds)))
-        await self._supply.close()
+        await self._pool.close()
 
     def _check(self, profile: Profile) -> None:
         if profile.headed and self.headless:

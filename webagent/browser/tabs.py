@@ -229,7 +229,7 @@ class Tabs:
             [
                 front
                 if tab is self.active
-                else (tab.dialogs.said() or await tab.ask("titleOf") or tab.page.url)
+                else (tab.dialogs.describe() or await tab.ask("titleOf") or tab.page.url)
                 for tab in self._tabs
             ]
         )

@@ -10,13 +10,13 @@ from tasks.task import Json, Task
 from webagent.action import Action
 from webagent.browser.evidence.capture import ActedElements, capture_evidence
 from webagent.browser.page.captcha import Captcha, Handover
-from webagent.browser.page.capture import PageElements, PageSource
 from webagent.browser.page.connection import DialogOpen
+from webagent.browser.page.source import PageElements, PageSource
 from webagent.browser.perform import perform
+from webagent.browser.preloading import PagePreloader, PreloadSlots, TabSource
 from webagent.browser.sessions.login import LoginsOf
 from webagent.browser.sessions.profile import Profile
 from webagent.browser.tabs import Tabs
-from webagent.browser.upcoming import PagePreloader, PreloadSlots, TabSource
 from webagent.errors import WorldError
 from webagent.observation import PageView
 from webagent.observation.variants import ObservationVariant
@@ -38,21 +38,24 @@ class BrowserWorld:
         profile: Profile | None = None,
         variant: ObservationVariant | None = None,
         handover: Handover | None = None,
-        places: PreloadSlots | None = None,
+        preload_slots: PreloadSlots | None = None,
         logins: LoginsOf | None = None,
         on_close: Callable[["BrowserWorld"], object] | None = None,
     ) -> None:
         """Screenshots are taken where they can be kept, and pictures that probes take go to
         `keep_picture`; `variant` says what else is captured; `handover` is asked for help with
-        captchas; `places` are what the worlds of a browser share for pages that are kept ready;
-        `logins` has those that tasks begin with; `on_close` is called at the end of `close`."""
+        captchas; `preload_slots` are what the worlds of a browser share for pages that are kept
+        ready; `logins` has those that tasks begin with; `on_close` is called at the end of `close`.
+        """
         self.refusal = ""
         """Why the last action could not be done; empty when it was done, whatever came of it."""
         self._source = source
         self._keep_image = keep_image
         self._keep_picture = keep_picture
         self._profile = profile or Profile()
-        self._upcoming = PagePreloader(source, self._profile, places or PreloadSlots(), logins)
+        self._preloader = PagePreloader(
+            source, self._profile, preload_slots or PreloadSlots(), logins
+        )
         self._variant = variant
         self._handover = handover
         self._on_close = on_close
@@ -69,7 +72,7 @@ class BrowserWorld:
         """Start the task in a fresh context. Raises `WorldError`."""
         self._leave()
         with self._at_work():
-            tabs = self._tabs = await self._upcoming.take(task)
+            tabs = self._tabs = await self._preloader.take(task)
             self._task, self._next_mark, self._seen = task, 1, None
             self._acted = ActedElements() if "elements" in task.records else None
             if tabs.guard:
@@ -87,7 +90,7 @@ class BrowserWorld:
                 self._goal = str(await tabs.first.evaluate(task.hooks.goal))
             self._seen = await self._observe(task, tabs, notes)
             self._seen = await self._past_captcha(task, tabs, self._seen)
-        self._upcoming.begin(task, "")
+        self._preloader.begin(task, "")
         return self._seen
 
     async def step(self, action: Action) -> Observation:
@@ -161,12 +164,12 @@ class BrowserWorld:
 
     async def prepare(self, task: Task) -> None:
         """Begin to load the next episode's page now, so that its `reset` need not wait."""
-        self._upcoming.begin(task, task.start_url)
+        self._preloader.begin(task, task.start_url)
 
     async def close(self) -> None:
         """Close all pages of this world; the browser stays."""
         self._leave()
-        await self._upcoming.close()
+        await self._preloader.close()
         await self._background.finish()
         if self._on_close:
             self._on_close(self)
@@ -174,7 +177,7 @@ class BrowserWorld:
     @contextmanager
     def _at_work(self) -> Iterator[None]:
         """Keep the processor for the episode being played, and secrets out of its failures."""
-        with self._upcoming.wait():
+        with self._preloader.wait():
             try:
                 yield
             except WorldError as error:
@@ -266,7 +269,7 @@ class BrowserWorld:
             return _with_note(seen, captcha)
         if self._handover is not None:
             self._asked_about.add(seen.url)
-            await tabs.lend_to_person(self._handover.hand_over(captcha.said()))
+            await tabs.lend_to_person(self._handover.hand_over(captcha.describe()))
             seen = await self._observe(task, tabs, await tabs.settle(task.settle_ms))
             captcha = await tabs.captcha()
         if captcha is not None and captcha.blocks:
@@ -287,11 +290,11 @@ class _Look:
 
 def _with_note(seen: Observation, captcha: Captcha | None) -> Observation:
     notes = [seen.outcome] if seen.outcome else []
-    return replace(seen, outcome="; ".join([*notes, captcha.said()])) if captcha else seen
+    return replace(seen, outcome="; ".join([*notes, captcha.describe()])) if captcha else seen
 
 
 def _facing_dialog(tabs: Tabs, before: Observation) -> Observation:
-    page = observe_dialog(before, tabs.active.dialogs.said())
+    page = observe_dialog(before, tabs.active.dialogs.describe())
     return tabs.guard.secrets.masked_page(page) if tabs.guard else page
 
 

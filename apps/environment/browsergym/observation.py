@@ -8,7 +8,7 @@ from gymnasium.spaces import Box, Dict, Space
 from gymnasium.spaces import Sequence as SequenceSpace
 
 from apps.environment.env import AnyText
-from webagent.browser.page.capture import PageElements
+from webagent.browser.page.source import PageElements
 
 COSTLY = ("screenshot", "dom_object", "axtree_object", "extra_element_properties")
 """The fields that cost a question to the browser; the others are known already."""

@@ -72,7 +72,7 @@ class Enforcer:
         self._granted: dict[PreflightRequest, bool] = {}
         self._start = ALLOWED
         self._typed: set[str] = set()
-        self._hands = TransferTracker()
+        self._transfers = TransferTracker()
         self._probe: Page | None = None
         self.context_options: dict[str, Any] = {}
         """For `new_context`: every request of the context goes through our proxy."""
@@ -162,7 +162,7 @@ class Enforcer:
             verdict = await self._ask(action, seen, verdict)
         if verdict.is_allowed:
             action, verdict = self._decide_files(action)
-        may_carry = self._hands.may_carry(action) and bool(self._typed)
+        may_carry = self._transfers.may_carry(action) and bool(self._typed)
         if verdict.is_allowed and may_carry:
             verdict = self._decide_carrying(tabs)
         if verdict.is_allowed and not isinstance(action, act.Fill):

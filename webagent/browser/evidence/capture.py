@@ -8,7 +8,7 @@ from typing import Any
 from tasks.task import Json, Task
 from webagent.action import Action, format_action
 from webagent.action import actions as act
-from webagent.browser.evidence.page import Uncaptured
+from webagent.browser.evidence.probe_page import Uncaptured
 from webagent.browser.evidence.probes import ProbeRun
 from webagent.browser.page.tab import Tab
 from webagent.browser.tabs import Tabs

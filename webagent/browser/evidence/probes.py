@@ -18,7 +18,7 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page
 
 from tasks.task import Json, Probe, Task
-from webagent.browser.evidence.page import ProbePage, Uncaptured, collect_pictures
+from webagent.browser.evidence.probe_page import ProbePage, Uncaptured, collect_pictures
 from webagent.browser.page.clock import RealClock, VirtualClock
 from webagent.browser.page.tab import Tab
 from webagent.browser.tabs import Tabs

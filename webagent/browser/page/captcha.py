@@ -27,7 +27,7 @@ class Captcha:
         """Read from the page's side."""
         return cls(answer["kind"], answer["blocks"]) if answer else None
 
-    def said(self) -> str:
+    def describe(self) -> str:
         """Return how the agent is told."""
         where = "instead of its content" if self.blocks else "on it"
         return f"the page shows a captcha ({self.kind}) {where}; only a person may pass it"

@@ -50,7 +50,7 @@ class Dialogs:
             if was_held:
                 self.hold()
 
-    def said(self) -> str:
+    def describe(self) -> str:
         """Return what the open dialog says, and how it is answered; nothing when none is open."""
         if self.open is None:
             return ""
@@ -139,7 +139,7 @@ class PageConnection:
             if self._dead.done():
                 raise WorldError(self._dead.result())
             if self._dialogs.open is not None:
-                raise DialogOpen(self._dialogs.said())
+                raise DialogOpen(self._dialogs.describe())
             raise WorldError(f"the page at {self._page.url} gave no answer in {ANSWER_SECONDS:g} s")
         finally:
             task.cancel()
@@ -179,11 +179,11 @@ _REPLACED_SECONDS = 2.0
 class TopDocument:
     """Asks the top document of a page, whichever document that is by then."""
 
-    def __init__(self, page: Page, line: PageConnection) -> None:
+    def __init__(self, page: Page, connection: PageConnection) -> None:
         self.context: int | None = None
         """Our isolated world in the document, by the browser's number; None before the first."""
         self._page = page
-        self._line = line
+        self._connection = connection
         self._is_ready = asyncio.Event()
 
     def created(self, context: Mapping[str, Any]) -> None:
@@ -204,7 +204,7 @@ class TopDocument:
         if answer is None:
             with suppress(TimeoutError):
                 async with asyncio.timeout(_REPLACED_SECONDS):
-                    await self._line.alive(self._is_ready.wait())
+                    await self._connection.alive(self._is_ready.wait())
             answer = await self._evaluate(expression)
         if answer is None:
             raise WorldError(f"the page was replaced time and again on {expression[:80]!r}")
@@ -233,7 +233,7 @@ class TopDocument:
     async def _evaluate(self, expression: str) -> dict[str, Any] | None:
         """Return the browser's answer; None where the page was replaced meanwhile."""
         try:
-            return await self._line.send(
+            return await self._connection.send(
                 "Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True
             )
         except WorldError as error:
@@ -245,7 +245,7 @@ class TopDocument:
         try:
             async with asyncio.timeout(ANSWER_SECONDS):
                 while True:
-                    await self._line.alive(self._is_ready.wait())
+                    await self._connection.alive(self._is_ready.wait())
                     answer = await self._try(call, **how)
                     if answer is not None:
                         return answer
@@ -256,7 +256,9 @@ class TopDocument:
         context = self.context
         where = {"expression": call, "contextId": context, "awaitPromise": True, **how}
         try:
-            answer = await self._line.alive(self._line.cdp.send("Runtime.evaluate", where))
+            answer = await self._connection.alive(
+                self._connection.cdp.send("Runtime.evaluate", where)
+            )
         except PlaywrightError as error:
             if not _has_lost_context(error.message):
                 raise WorldError(f"the browser failed: {error.message.splitlines()[0]}") from error

@@ -40,7 +40,7 @@ class FileChooser:
         takes = "several" if event["mode"] == "selectMultiple" else "one"
         return cls(field, takes) if field else None
 
-    def said(self) -> str:
+    def describe(self) -> str:
         """Return how the agent is told."""
         several = "files" if self.takes == "several" else "a file"
         return f"the page asks for {several}; give {several} with upload_file(0, path)"
@@ -53,14 +53,16 @@ DRAG_SECONDS = 2.0
 class NativeDrags:
     """What is being dragged on one page, once the page has let a native drag begin."""
 
-    def __init__(self, line: PageConnection) -> None:
-        self._line = line
+    def __init__(self, connection: PageConnection) -> None:
+        self._connection = connection
         self._taken: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
 
     async def intercept(self) -> None:
         """Have the browser hand native drags over from here on."""
-        self._line.on("Input.dragIntercepted", lambda event: self._taken.put_nowait(event["data"]))
-        await self._line.send("Input.setInterceptDrags", enabled=True)
+        self._connection.on(
+            "Input.dragIntercepted", lambda event: self._taken.put_nowait(event["data"])
+        )
+        await self._connection.send("Input.setInterceptDrags", enabled=True)
 
     @property
     def has_begun(self) -> bool:
@@ -71,7 +73,7 @@ class NativeDrags:
         """Return what the drag that has just begun carries; None when the browser says nothing."""
         try:
             async with asyncio.timeout(DRAG_SECONDS):
-                return await self._line.alive(self._taken.get())
+                return await self._connection.alive(self._taken.get())
         except TimeoutError:
             return None
 
@@ -114,9 +116,9 @@ class Tab:
         """The mouse button that is held."""
         self.mouse: tuple[float, float] | None = None
         """Where the mouse was last put, in CSS pixels of the viewport."""
-        self._line = PageConnection(page, cdp, self.dialogs)
-        self._questions = TopDocument(page, self._line)
-        self.drags = NativeDrags(self._line)
+        self._connection = PageConnection(page, cdp, self.dialogs)
+        self._document = TopDocument(page, self._connection)
+        self.drags = NativeDrags(self._connection)
         self._expired = asyncio.Event()
         self._held_since: float | None = None
         self._let_pass = 0.0
@@ -136,31 +138,31 @@ class Tab:
 
     async def send(self, method: str, **params: Any) -> dict[str, Any]:
         """Send one command of the DevTools protocol and return its answer."""
-        return await self._line.send(method, **params)
+        return await self._connection.send(method, **params)
 
     def on(self, event: str, handler: Callable[[dict[str, Any]], None]) -> None:
         """Listen to an event of the DevTools protocol."""
-        self._line.on(event, handler)
+        self._connection.on(event, handler)
 
     async def alive(self, work: Awaitable[Result]) -> Result:
         """Return the result of the work, unless the page dies or hangs first."""
-        return await self._line.alive(work)
+        return await self._connection.alive(work)
 
     async def evaluate(self, expression: str) -> Any:
         """Return the JSON value of an expression in the page's own world."""
-        return await self._questions.evaluate(expression)
+        return await self._document.evaluate(expression)
 
     async def ask(self, function: str, *arguments: Any) -> Any:
         """Call one of our functions in the top document; waits out navigations."""
-        return await self._questions.ask(function, *arguments)
+        return await self._document.ask(function, *arguments)
 
     async def ask_now(self, function: str, *arguments: Any) -> Any:
         """As `ask`, but None where the page is just being replaced."""
-        return await self._questions.ask_now(function, *arguments)
+        return await self._document.ask_now(function, *arguments)
 
     async def ask_for_elements(self, function: str, *arguments: Any) -> tuple[str, list[int]]:
         """As `ask`; return the text and the backend node ids of the elements that follow it."""
-        return await self._questions.ask_for_elements(function, *arguments)
+        return await self._document.ask_for_elements(function, *arguments)
 
     async def ask_about(self, mark: int, function: str, *arguments: Any) -> Any:
         """As `ask`, of the element with this mark, in whatever frame it is."""
@@ -168,7 +170,7 @@ class Tab:
 
     async def follow_sessions(self, follow: Callable[[CDPSession], Awaitable[None]]) -> None:
         """Do this with every session that documents of the page are reached by, now and later."""
-        await follow(self._line.cdp)
+        await follow(self._connection.cdp)
         await self._frames.follow_sessions(follow)
 
     def mark_in(self, session: CDPSession, context: int, mark: int) -> int:
@@ -192,9 +194,9 @@ class Tab:
             "mouse": self.mouse,
         }
         view = read_view(await self.ask("observe", options))
-        if view.hollow and self._questions.context is not None:
+        if view.hollow and self._document.context is not None:
             async with world_failures():
-                opened = await self.alive(open_closed(self._line.cdp, self._questions.context))
+                opened = await self.alive(open_closed(self._connection.cdp, self._document.context))
             view = read_view(await self.ask("observe", options)) if opened else view
         return await self._frames.fill(view, options) if view.holes else view
 
@@ -232,7 +234,10 @@ class Tab:
 
     async def upload(self, mark: int, paths: Sequence[str]) -> str:
         """Put files into a file field; return the reason when it is not one."""
-        session, context = self._frames.place_of(mark) or (self._line.cdp, self._questions.context)
+        session, context = self._frames.place_of(mark) or (
+            self._connection.cdp,
+            self._document.context,
+        )
         field = {"expression": f"webagent.fileField({mark})", "contextId": context}
         async with world_failures():
             answer = await self.alive(session.send("Runtime.evaluate", field))
@@ -249,7 +254,7 @@ class Tab:
         chooser, self.chooser = self.chooser, None
         if chooser is None:
             return "nothing on the page asks for a file"
-        self.notes = [note for note in self.notes if note != chooser.said()]
+        self.notes = [note for note in self.notes if note != chooser.describe()]
         try:
             await self.send("DOM.setFileInputFiles", files=list(paths), backendNodeId=chooser.field)
         except WorldError:
@@ -383,16 +388,16 @@ class Tab:
     def _context_created(self, event: dict[str, Any]) -> None:
         context = event["context"]
         if context["auxData"]["frameId"] != self._frame:
-            self._frames.created(self._line.cdp, context)
+            self._frames.created(self._connection.cdp, context)
         else:
-            self._questions.created(context)
+            self._document.created(context)
 
     def _context_destroyed(self, event: dict[str, Any]) -> None:
-        self._frames.destroyed(self._line.cdp, event["executionContextId"])
+        self._frames.destroyed(self._connection.cdp, event["executionContextId"])
 
     def _contexts_cleared(self, _event: dict[str, Any]) -> None:
-        self._questions.cleared()
-        self._frames.cleared(self._line.cdp)
+        self._document.cleared()
+        self._frames.cleared(self._connection.cdp)
 
     def _dialog_opened(self, event: dict[str, Any]) -> None:
         if event["type"] != "beforeunload" and not self.dialogs.are_held:
@@ -403,7 +408,7 @@ class Tab:
     def _chooser_opened(self, event: dict[str, Any]) -> None:
         self.chooser = FileChooser.of(event)
         if self.chooser:
-            self.notes.append(self.chooser.said())
+            self.notes.append(self.chooser.describe())
         else:
             self.notes.append("the page asks for a file in a way that cannot be answered")
 

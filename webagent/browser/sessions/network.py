@@ -84,9 +84,8 @@ class NetworkLog:
             return
         now = time.monotonic()
         self._began = self._began or now
-        seconds = now - self._began
         before, body = request.redirected_from, text_of(request.post_data_buffer)
-        event = {
+        event: dict[str, Json] = {
             "method": request.method,
             "url": request.url,
             "status": None,
@@ -98,7 +97,7 @@ class NetworkLog:
             "mime": "",
             "content": None,
             "redirected_from": before.url if before else None,
-            "seconds": round(seconds, 3),
+            "seconds": round(now - self._began, 3),
             "failure": None,
         }
         self._characters += len(json.dumps(event))

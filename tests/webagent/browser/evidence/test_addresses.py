@@ -3,7 +3,7 @@
 import pytest
 
 from tasks.task import Probe
-from webagent.browser.evidence.page import Uncaptured
+from webagent.browser.evidence.probe_page import Uncaptured
 from webagent.browser.evidence.probes import fill_address, list_own_addresses
 
 FOUND = {"link": "http://shop/a b", "word": "a/b c", "count": 3, "yes": True, "empty": ""}

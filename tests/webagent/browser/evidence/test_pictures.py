@@ -11,7 +11,7 @@ from PIL import Image
 from perf.fakes.site import Site
 from tasks.task import Json, Probe, Task
 from webagent.browser import Browser
-from webagent.browser.evidence import page as pictures
+from webagent.browser.evidence import probe_page as pictures
 from webagent.store.images import ImageFolder
 
 pytestmark = pytest.mark.browser

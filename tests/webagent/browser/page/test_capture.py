@@ -8,7 +8,7 @@ import pytest
 from tasks.task import PageHooks, Task
 from webagent.action.actions import Click
 from webagent.browser import Browser, BrowserWorld
-from webagent.browser.page.capture import PageSource
+from webagent.browser.page.source import PageSource
 from webagent.observation.variants import VARIANTS
 
 pytestmark = pytest.mark.browser

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from tasks.task import PageHooks, Task
+from webagent.browser.preloading import PagePreloader, PreloadSlots
 from webagent.browser.sessions.profile import Profile
-from webagent.browser.upcoming import PagePreloader, PreloadSlots
 from webagent.errors import WorldError
 
 TASK = Task("test/page@1", "file:///page.html")
