@@ -45,18 +45,6 @@ Between: TypeAlias = "Callable[[Policy, BrowserWorld, Stop], tuple[Policy, World
 """Puts something between an agent and its pages, such as a person who may take over."""
 
 
-@dataclass(frozen=True, slots=True)
-class TaskTerms:
-    """What holds for every task of an agent."""
-
-    limits: SpendingLimits
-    prices: Prices
-    seconds: float | None
-    store: Store | None
-    is_pictured: bool
-    """Whether screenshots are taken."""
-
-
 @dataclass(slots=True)
 class AgentResources:
     """What an agent keeps between tasks."""
@@ -70,61 +58,6 @@ class AgentResources:
     """Places of its episodes, each once."""
     undo: AsyncExitStack = field(default_factory=AsyncExitStack)
 
-
-@dataclass(frozen=True, slots=True)
-class TaskRun:
-    """A task with whoever watches it."""
-
-    held: AgentResources
-    terms: TaskTerms
-    task: Task
-    schema: Schema | None = None
-    listen: Listen | None = None
-    stop: Stop | None = None
-    between: "Between | None" = None
-
-    async def play(self, provenance: Provenance) -> Result:
-        """Return what came of it. Raises `SetupError` and `StoreError`."""
-        terms, stop = self.terms, self.stop or Stop()
-        ledger = Ledger(terms.limits, terms.prices)
-        images: ImageStore = terms.store.images if terms.store else MemoryImages()
-        policy = self.held.actor.policy_of(ledger, images)
-        structured = StructuredPolicy(policy, self.schema) if self.schema is not None else None
-        acting, world = self._joined(structured or policy, await self._world(images), stop)
-        try:
-            async with stop.within(ledger, terms.seconds):
-                episode = await run_episode(
-                    self.task, acting, world, provenance=provenance, recorder=terms.store
-                )
-        finally:
-            await world.close()
-        cost = Cost.of(ledger) if self.held.actor.model else Cost.of_steps(episode)
-        if structured is None:
-            return Result(episode, cost)
-        return Result(episode, cost, structured.value, structured.misfit)
-
-    def _joined(self, policy: Policy, world: "BrowserWorld", stop: Stop) -> tuple[Policy, World]:
-        joined = self.between(policy, world, stop) if self.between else (policy, world)
-        listen = self.listen or (lambda event: None)
-        return ReportingPolicy(joined[0], stop, listen), ReportingWorld(joined[1], stop, listen)
-
-    async def _world(self, images: ImageStore) -> "BrowserWorld":
-        held, variant = self.held, default_asking(self.held.actor.manner).variant
-        return await held.browser.world(
-            images.add if self.terms.is_pictured or variant.image else None,
-            held.profile,
-            variant,
-            held.handover,
-            keep_picture=images.add,
-            logins=held.logins,
-        )
-
-
-if TYPE_CHECKING:
-    from webagent.browser import Browser
-    from webagent.browser.page.captcha import Handover
-    from webagent.browser.sessions.login import Logins
-    from webagent.browser.sessions.profile import Profile
 
 PHASE = "run"
 _DAY = 86_400.0
@@ -211,7 +144,12 @@ class Agent:
             if browser is None:
                 browser = await undo.enter_async_context(self._own_browser())
             self._held = AgentResources(
-                actor, browser, self._profile(), self._logins(), self.handover, self._numbers()
+                actor,
+                browser,
+                self._profile(),
+                self._logins(),
+                self.handover,
+                itertools.count(len(self.store.ids("any")) if self.store else 0),
             )
             self._held.undo = undo.pop_all()
         return self
@@ -272,11 +210,53 @@ class Agent:
                 )
         if schema is not None:
             check_schema(schema)
+        provenance = provenance or Provenance(phase=PHASE, index=next(self._held.numbers))
         asked = self._task(task, url, schema)
-        attempt = TaskRun(self._held, self._terms(), asked, schema, listen, stop, between)
-        return await attempt.play(
-            provenance or Provenance(phase=PHASE, index=next(self._held.numbers))
+        watch = listen or (lambda event: None)
+        return await self._play(
+            self._held, asked, schema, provenance, watch, stop or Stop(), between
         )
+
+    async def _play(  # noqa: PLR0913 - what `run` was given
+        self,
+        held: AgentResources,
+        task: Task,
+        schema: Schema | None,
+        provenance: Provenance,
+        listen: Listen,
+        stop: Stop,
+        between: "Between | None",
+    ) -> Result:
+        ledger = Ledger(SpendingLimits(self.max_cost, self.max_tokens_total), self._prices())
+        images: ImageStore = self.store.images if self.store else MemoryImages()
+        policy = held.actor.policy_of(ledger, images)
+        structured = StructuredPolicy(policy, schema) if schema is not None else None
+        variant = default_asking(held.actor.manner).variant
+        page_world = await held.browser.world(
+            images.add if self.vision or self.screenshots or variant.image else None,
+            held.profile,
+            variant,
+            held.handover,
+            keep_picture=images.add,
+            logins=held.logins,
+        )
+        joined: tuple[Policy, World] = (structured or policy, page_world)
+        if between:
+            joined = between(joined[0], page_world, stop)
+        acting = ReportingPolicy(joined[0], stop, listen)
+        world = ReportingWorld(joined[1], stop, listen)
+        seconds = None if self.max_minutes is None else 60 * self.max_minutes
+        try:
+            async with stop.within(ledger, seconds):
+                episode = await run_episode(
+                    task, acting, world, provenance=provenance, recorder=self.store
+                )
+        finally:
+            await world.close()
+        cost = Cost.of(ledger) if held.actor.model else Cost.of_steps(episode)
+        if structured is None:
+            return Result(episode, cost)
+        return Result(episode, cost, structured.value, structured.misfit)
 
     def _task(self, task: str | Task, url: str, schema: Schema | None) -> Task:
         if isinstance(task, Task):
@@ -292,15 +272,6 @@ class Agent:
             max_steps=self.max_steps,
             clock="real",
             login=self.login,
-        )
-
-    def _terms(self) -> TaskTerms:
-        return TaskTerms(
-            SpendingLimits(self.max_cost, self.max_tokens_total),
-            self._prices(),
-            None if self.max_minutes is None else 60 * self.max_minutes,
-            self.store,
-            self.vision or self.screenshots,
         )
 
     def _manner(self) -> ModelOptions:
@@ -323,11 +294,10 @@ class Agent:
         return self.guard
 
     def _own_browser(self) -> "Browser":
-        from webagent.browser import Browser
-        from webagent.browser import BrowserLimits as Supplied
+        from webagent.browser import Browser, BrowserLimits
 
-        patient = Supplied(lease_seconds=_DAY, browser_seconds=_DAY)
-        limits = patient if self.headed else None
+        # A person may take their time with a window; nothing is taken back from under them.
+        limits = BrowserLimits(lease_seconds=_DAY, browser_seconds=_DAY) if self.headed else None
         return Browser(headless=not self.headed, guard=self._guard(), limits=limits)
 
     def _profile(self) -> "Profile":
@@ -343,9 +313,6 @@ class Agent:
         if self.login:
             logins.named(self.login)
         return logins
-
-    def _numbers(self) -> Iterator[int]:
-        return itertools.count(len(self.store.ids("any")) if self.store else 0)
 
 
 def check_address(url: str) -> None:
