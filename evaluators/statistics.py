@@ -1,7 +1,7 @@
 """How sure a measured success rate is: intervals for one rate, for repeats, for a difference."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -16,13 +16,6 @@ Cells: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 _CHUNK = 2_000_000
 """Most episodes drawn at once, so that large comparisons stay within 100 MB."""
-
-_T_975 = (
-    *(12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228),
-    *(2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086),
-    *(2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042),
-)
-"""The .975 quantile of Student's t for 1, 2, 3, ... degrees of freedom."""
 
 
 class Interval(NamedTuple):
@@ -61,9 +54,15 @@ def mean_interval(values: Sequence[float]) -> Interval:
     mean, freedom = float(np.mean(values)), len(values) - 1
     if not freedom:
         return Interval(mean, -math.inf, math.inf)
-    quantile = _T_975[freedom - 1] if freedom <= len(_T_975) else 1.96
-    half = quantile * float(np.std(values, ddof=1)) / math.sqrt(len(values))
+    half = student_quantile(freedom) * float(np.std(values, ddof=1)) / math.sqrt(len(values))
     return Interval(mean, mean - half, mean + half)
+
+
+def student_quantile(freedom: int) -> float:
+    """Return the .975 quantile of Student's t for these degrees of freedom."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, 0.975))
 
 
 def cluster_interval(
@@ -83,10 +82,25 @@ def cluster_interval(
     value = float(means.mean())
     if np.ptp(means) == 0.0:
         return Interval(value, *wilson(value * len(means), len(means)))
-    rng = np.random.default_rng(seed)
-    drawn = means[rng.integers(len(means), size=(resamples, len(means)))].mean(axis=1)
+    drawn = draw_resamples(means[:, None], lambda sums: sums[..., 0] / len(means), resamples, seed)
     low, high = np.percentile(drawn, (2.5, 97.5))
     return Interval(value, float(low), float(high))
+
+
+def draw_resamples(
+    table: Array, statistic: Callable[[Array], Array], resamples: int = 2000, seed: int = 0
+) -> Array:
+    """Return the statistic of the summed rows of each resample, rows drawn with replacement.
+
+    `statistic` takes (..., columns) sums.
+    """
+    rng, rows = np.random.default_rng(seed), len(table)
+    found = []
+    for size in _chunks(resamples, rows):
+        chosen = rng.integers(rows, size=(size, rows)) + rows * np.arange(size)[:, None]
+        weights = np.bincount(chosen.ravel(), minlength=size * rows).reshape(size, rows)
+        found.append(statistic(weights @ table))
+    return np.concatenate(found)
 
 
 def difference(

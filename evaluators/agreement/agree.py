@@ -14,10 +14,10 @@ from evaluators.agreement.measures import (
     Array,
     Counts,
     LabelledScore,
+    cohen_kappa,
     count_outcomes,
     flip,
     rate_interval,
-    ratio,
     resampled,
 )
 from evaluators.labels import Label
@@ -224,7 +224,10 @@ def measure_ceiling(labels: Iterable[Label]) -> Ceiling:
         unsure=len(found) - len(pairs),
         agreement=rate_interval(same, table.sum(1)),
         kappa=resampled(
-            table, lambda sums: _kappa(sums, kinds), (-1.0, 1.0), [lambda row: _turned(row, kinds)]
+            table,
+            lambda sums: cohen_kappa(sums, kinds),
+            (-1.0, 1.0),
+            [lambda row: _turned(row, kinds)],
         ),
     )
 
@@ -240,14 +243,6 @@ def _table(pairs: Sequence[tuple[Label, Label]]) -> tuple[Array, int]:
         if one.value is not None and other.value is not None:
             table[rows[task], place[one.value] * len(kinds) + place[other.value]] += 1
     return table, len(kinds)
-
-
-def _kappa(sums: Array, kinds: int) -> Array:
-    square = sums.reshape(*sums.shape[:-1], kinds, kinds)
-    total = sums.sum(-1)
-    chance = ratio((square.sum(-1) * square.sum(-2)).sum(-1), total**2)
-    same = ratio(square.trace(axis1=-2, axis2=-1), total)
-    return ratio(same - chance, np.where(chance < 1 - 1e-12, 1 - chance, 0.0))
 
 
 def _turned(sums: Array, kinds: int) -> Array:

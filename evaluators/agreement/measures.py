@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluators.labels import Label
-from evaluators.statistics import Interval, wilson
+from evaluators.statistics import Interval, draw_resamples, student_quantile, wilson
 from webagent.errors import SetupError, unknown_name
 
 RULES = ("majority", "first", "unanimous")
@@ -170,15 +170,22 @@ def accuracy(table: Array) -> Array:
 
 
 def kappa(table: Array) -> Array:
+    """Cohen's kappa of the evaluator and the labels; see `cohen_kappa`."""
+    return cohen_kappa(table, 2)
+
+
+def cohen_kappa(table: Array, kinds: int) -> Array:
     """Agreement beyond what chance gives: Cohen (Educational and Psychological Measurement 1960).
 
-    nan where both always say the same one thing, so that chance alone would have them agree.
+    `table` holds (..., kinds * kinds) counts of what the first said by what the second said. nan
+    where both always say the same one thing, so that chance alone would have them agree. Written
+    for many tables at once, which a bootstrap needs; scikit-learn's takes one at a time.
     """
+    square = table.reshape(*table.shape[:-1], kinds, kinds)
     total = table.sum(-1)
-    passed, true = table[..., 0] + table[..., 1], table[..., 0] + table[..., 2]
-    chance = ratio(passed * true + (total - passed) * (total - true), total**2)
-    beyond = ratio(table[..., 0] + table[..., 3], total) - chance
-    return ratio(beyond, np.where(chance < 1 - 1e-12, 1 - chance, 0.0))
+    chance = ratio((square.sum(-1) * square.sum(-2)).sum(-1), total**2)
+    same = ratio(square.trace(axis1=-2, axis2=-1), total)
+    return ratio(same - chance, np.where(chance < 1 - 1e-12, 1 - chance, 0.0))
 
 
 MEASURES: Mapping[str, Callable[[Array], Array]] = MappingProxyType(
@@ -202,8 +209,6 @@ RATES: Mapping[str, tuple[tuple[int, ...], tuple[int, ...]]] = MappingProxyType(
 """Measures that are one count out of another: which columns make the part and the whole."""
 
 
-_CELLS = 4_000_000
-"""Most weights drawn at once: 32 MB."""
 _Z = 1.96
 
 
@@ -228,11 +233,7 @@ def rate_interval(parts: Array, wholes: Array) -> Interval | None:
     if 0 < rate < 1 and clusters > 1:
         spread = clusters / (clusters - 1) * float(((parts - rate * wholes) ** 2).sum()) / n**2
         effective = n / max(1.0, spread / (rate * (1 - rate) / n))
-        freedom = clusters - 1
-        first = (_Z**3 + _Z) / 4
-        second = (5 * _Z**5 + 16 * _Z**3 + 3 * _Z) / 96
-        third = (3 * _Z**7 + 19 * _Z**5 + 17 * _Z**3 - 15 * _Z) / 384
-        quantile = _Z + first / freedom + second / freedom**2 + third / freedom**3
+        quantile = student_quantile(clusters - 1)
     whole = max(1, int(effective))
     return Interval(rate, *wilson(rate * whole, whole, quantile))
 
@@ -275,18 +276,3 @@ def resampled(
     if is_biased:
         low, high = 2 * value - high, 2 * value - low
     return Interval(value, max(span[0], min(low, value)), min(span[1], max(high, value)))
-
-
-def draw_resamples(
-    table: Array, statistic: Callable[[Array], Array], resamples: int = 2000
-) -> Array:
-    """The statistic of each resample, in which rows are drawn with replacement."""
-    rng, rows = np.random.default_rng(0), len(table)
-    most = max(1, _CELLS // rows)
-    found = []
-    for start in range(0, resamples, most):
-        size = min(most, resamples - start)
-        chosen = rng.integers(rows, size=(size, rows)) + rows * np.arange(size)[:, None]
-        weights = np.bincount(chosen.ravel(), minlength=size * rows).reshape(size, rows)
-        found.append(statistic(weights @ table))
-    return np.concatenate(found)

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from functools import cached_property
 
 from evaluators.steps.rules import ActionHistory
 from webagent.records import Node, Observation, Trajectory
+from webagent.similarity import find_most_similar
 
 _QUOTED = re.compile(r"[\"“]([^\"”]+)[\"”]|(?<!\w)['‘]([^'’]+)['’](?!\w)")
 _HANDLE = re.compile(r"[@#][\w.-]+")
@@ -71,14 +71,10 @@ def find_similar(text: str, where: Iterable[str]) -> str:
     mine = _plain(text)
     if not _LEAST_NEAR <= len(mine) <= _MOST_NEAR:
         return ""
-    best, closeness = "", _NEAR
-    for other in sorted(where):
-        if abs(len(other) - len(mine)) > len(mine) // 3 or (theirs := _plain(other)) == mine:
-            continue
-        found = SequenceMatcher(None, mine, theirs, autojunk=False).ratio()
-        if found >= closeness:
-            best, closeness = other, found
-    return best
+    others = {plain: other for other in sorted(where) if (plain := _plain(other)) != mine}
+    fitting = [plain for plain in others if abs(len(plain) - len(mine)) <= len(mine) // 3]
+    found = find_most_similar(mine, fitting, _NEAR)
+    return others[found] if found else ""
 
 
 def collect_text(page: Observation) -> str:

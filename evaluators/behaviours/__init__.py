@@ -16,7 +16,7 @@ from evaluators.behaviours.induce import (
     induce_by_model,
     induce_by_words,
 )
-from evaluators.behaviours.metrics import Metric, adjusted_rand, group_texts
+from evaluators.behaviours.metrics import Metric, compare_groupings, group_texts
 
 __all__ = [
     "Aspect",
@@ -26,7 +26,7 @@ __all__ = [
     "Metric",
     "MetricQuality",
     "Trait",
-    "adjusted_rand",
+    "compare_groupings",
     "format_json",
     "format_markdown",
     "ground",

@@ -10,12 +10,13 @@ from pydantic import BaseModel, Field
 
 from evaluators.agreement.measures import rate_interval
 from evaluators.behaviours.feedback import Aspect, ask_for, fill_episode_slots, prompt
-from evaluators.behaviours.metrics import Metric, Vectors, format_remark, unit
+from evaluators.behaviours.metrics import Metric, format_remark, split_terms
 from evaluators.statistics import Interval
 from webagent.models.model import Model
 from webagent.models.prompt import fence
 from webagent.models.replies import UnusableError, read_form
 from webagent.records import Trajectory
+from webagent.similarity import TermVectors, normalize_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,13 +83,15 @@ def match_by_words(metrics: Sequence[Metric], held_out: Sequence[Aspect]) -> Mat
     """
     texts = [aspect.text for metric in metrics for aspect in metric.aspects]
     owners = np.array([n for n, metric in enumerate(metrics) for _ in metric.aspects])
-    vectors = Vectors.fitted(texts)
-    known = vectors.of(texts)
+    vectors = TermVectors(texts, split_terms)
+    known = vectors.transform(texts)
     among = known @ known.T
     np.fill_diagonal(among, -1.0)
     enough = max(float(np.median(among.max(axis=1))), 1e-9)
-    middles = unit(np.stack([known[owners == n].mean(axis=0) for n in range(len(metrics))]))
-    near = vectors.of([aspect.text for aspect in held_out]) @ middles.T >= enough
+    middles = normalize_rows(
+        np.stack([known[owners == n].mean(axis=0) for n in range(len(metrics))])
+    )
+    near = vectors.transform([aspect.text for aspect in held_out]) @ middles.T >= enough
     said = [
         (aspect.episode, place == 0)
         for aspect, row in zip(held_out, near, strict=True)

@@ -16,7 +16,7 @@ from evaluators.behaviours.coverage import (
 from evaluators.behaviours.feedback import Aspect
 from evaluators.behaviours.metrics import (
     Metric,
-    adjusted_rand,
+    compare_groupings,
     format_remark,
     make_by_model,
     make_by_words,
@@ -141,7 +141,7 @@ def _rand(metrics: Sequence[Metric]) -> float | None:
     grouped = [(n, a.group) for n, metric in enumerate(metrics) for a in metric.aspects if a.group]
     if not grouped:
         return None
-    return adjusted_rand([n for n, _ in grouped], [group for _, group in grouped])
+    return compare_groupings([n for n, _ in grouped], [group for _, group in grouped])
 
 
 def format_json(induced: InducedMetrics) -> dict[str, Any]:

@@ -1,22 +1,17 @@
 """Metrics made of remarks, grouped by their words or by a model."""
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import comb
-from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
 from evaluators.behaviours.feedback import Aspect, ask_for, prompt
 from webagent.models.model import Model
 from webagent.models.prompt import fence
 from webagent.models.replies import UnusableError, read_form
-
-Array: TypeAlias = NDArray[np.float64]
+from webagent.similarity import Array, TermVectors, normalize_rows
 
 _WORDS = """
 a about after again all also an and any are as at be been before but by can could did do does doing
@@ -30,7 +25,7 @@ _COMMON = frozenset(_WORDS.split())
 _ENDINGS = ("ingly", "edly", "ings", "ing", "ies", "ied", "ers", "er", "ed", "es", "ly", "s")
 
 
-def terms(text: str) -> list[str]:
+def split_terms(text: str) -> list[str]:
     """The words that say something, without their endings."""
     words = re.findall(r"[a-z0-9]+(?:'[a-z]+)?", text.casefold().replace("’", "'"))
     return [stem(word) for word in words if word not in _COMMON]
@@ -46,40 +41,6 @@ def stem(word: str) -> str:
     return word[:-1] if word.endswith("e") and len(word) > 3 else word
 
 
-@dataclass(frozen=True, slots=True)
-class Vectors:
-    """Texts as unit vectors over the terms of those that they were fitted to."""
-
-    vocabulary: dict[str, int]
-    weights: Array
-    """Inverse document frequency of each term."""
-
-    @classmethod
-    def fitted(cls, texts: Sequence[str]) -> "Vectors":
-        """With the terms of these texts and how rare they are (Spärck Jones, 1972, smoothed)."""
-        held = [set(terms(text)) for text in texts]
-        counts = Counter(term for theirs in held for term in theirs)
-        vocabulary = {term: i for i, term in enumerate(sorted(counts))}
-        rare = [np.log((1 + len(texts)) / (1 + counts[term])) + 1 for term in vocabulary]
-        return cls(vocabulary, np.array(rare, dtype=np.float64))
-
-    def of(self, texts: Sequence[str]) -> Array:
-        """(texts, terms), each of length one; zeros for a text without a known term."""
-        found = np.zeros((len(texts), len(self.vocabulary)))
-        for row, text in enumerate(texts):
-            for term, count in Counter(terms(text)).items():
-                if term in self.vocabulary:
-                    column = self.vocabulary[term]
-                    found[row, column] = (1 + np.log(count)) * self.weights[column]
-        return unit(found)
-
-
-def unit(rows: Array) -> Array:
-    """Each row at length one; zeros stay zeros."""
-    lengths = np.linalg.norm(rows, axis=-1, keepdims=True)
-    return np.asarray(rows / np.where(lengths > 0, lengths, 1.0))
-
-
 def group_texts(texts: Sequence[str], sizes: Sequence[int]) -> dict[int, list[int]]:
     """For each number of groups the group of each text, numbered from 0 in the order of the texts.
 
@@ -88,61 +49,39 @@ def group_texts(texts: Sequence[str], sizes: Sequence[int]) -> dict[int, list[in
     semantic analysis", JASIS 1990). Sizes above the number of texts give as many groups as there
     are texts.
     """
-    if not texts:
-        return {size: [] for size in sizes}
-    vectors = Vectors.fitted(texts).of(texts)
+    if len(texts) < 2:
+        return {size: [0] * len(texts) for size in sizes}
+    from scipy.cluster.hierarchy import cut_tree, linkage
+    from scipy.spatial.distance import squareform
+
+    vectors = TermVectors(texts, split_terms).transform(texts)
     near = vectors @ vectors.T
-    company = unit(near)
-    alike = np.asarray((near + company @ company.T) / 2)
-    wanted = {max(1, min(size, len(texts))) for size in sizes}
-    cuts = _merged(alike, wanted)
-    return {size: cuts[max(1, min(size, len(texts)))] for size in sizes}
+    context = normalize_rows(near)
+    distance = 1 - (near + context @ context.T) / 2
+    np.fill_diagonal(distance, 0.0)
+    tree = linkage(squareform(distance, checks=False), "average")
+    # From many groups to few: `cut_tree` returns zeros for as many groups as texts elsewhere.
+    counts = sorted({max(1, min(size, len(texts))) for size in sizes}, reverse=True)
+    cuts = dict(zip(counts, cut_tree(tree, counts).T.tolist(), strict=True))
+    return {size: _renumber(cuts[max(1, min(size, len(texts)))]) for size in sizes}
 
 
-def adjusted_rand(one: Sequence[object], other: Sequence[object]) -> float:
-    """Agreement of two groupings beyond chance: Hubert and Arabie (Journal of Classification 1985).
+def compare_groupings(one: Sequence[object], other: Sequence[object]) -> float:
+    """Return the adjusted Rand index (Hubert and Arabie 1985): 1 for the same groups, 0 for chance.
 
-    1 for the same groups, about 0 for chance.
+    Raises `ValueError` for groupings of different lengths.
     """
     if len(one) != len(other):
         raise ValueError(f"groupings of {len(one)} and of {len(other)} cannot be compared")
-    both = _pairs(Counter(zip(one, other, strict=True)))
-    first, second, total = _pairs(Counter(one)), _pairs(Counter(other)), comb(len(one), 2)
-    chance = first * second / total if total else 0.0
-    most = (first + second) / 2
-    return 1.0 if most == chance else (both - chance) / (most - chance)
+    from sklearn.metrics import adjusted_rand_score
+
+    return float(adjusted_rand_score(list(one), list(other)))
 
 
-def _pairs(counts: "Counter[object] | Counter[tuple[object, object]]") -> int:
-    return sum(comb(count, 2) for count in counts.values())
-
-
-def _merged(alike: Array, wanted: set[int]) -> dict[int, list[int]]:
-    """The groups at each wanted number, joining the two most alike until one is left."""
-    count = len(alike)
-    similarity = alike.copy()
-    np.fill_diagonal(similarity, -np.inf)
-    members = {place: [place] for place in range(count)}
-    cuts = {count: _numbered(members, count)} if count in wanted else {}
-    while len(members) > 1:
-        a, b = sorted(divmod(int(np.argmax(similarity)), count))
-        size, other = len(members[a]), len(members[b])
-        joined = (size * similarity[a] + other * similarity[b]) / (size + other)
-        similarity[a], similarity[:, a] = joined, joined
-        similarity[a, a] = -np.inf
-        similarity[b], similarity[:, b] = -np.inf, -np.inf
-        members[a] += members.pop(b)
-        if len(members) in wanted:
-            cuts[len(members)] = _numbered(members, count)
-    return cuts
-
-
-def _numbered(members: dict[int, list[int]], count: int) -> list[int]:
-    groups = [0] * count
-    for number, theirs in enumerate(sorted(members.values(), key=min)):
-        for place in theirs:
-            groups[place] = number
-    return groups
+def _renumber(groups: Sequence[int]) -> list[int]:
+    """Return the groups numbered from 0 in the order of their first members."""
+    numbers = {group: number for number, group in enumerate(dict.fromkeys(groups))}
+    return [numbers[group] for group in groups]
 
 
 _EXAMPLES = 3
@@ -191,7 +130,7 @@ def make_by_words(aspects: Sequence[Aspect], sizes: Sequence[int]) -> dict[int, 
     middle: a person or a model has to put it better.
     """
     texts = [aspect.text for aspect in aspects]
-    vectors = Vectors.fitted(texts).of(texts) if texts else np.zeros((0, 0))
+    vectors = TermVectors(texts, split_terms).transform(texts)
     made = {}
     for size, groups in group_texts(texts, sizes).items():
         places = [[i for i, group in enumerate(groups) if group == n] for n in sorted({*groups})]
@@ -242,7 +181,7 @@ def format_remark(aspect: Aspect) -> str:
 
 def _by_words(aspects: Sequence[Aspect], vectors: Array, places: Sequence[int]) -> Metric:
     theirs = [aspects[place] for place in places]
-    middle = unit(vectors[places].mean(axis=0))
+    middle = normalize_rows(vectors[places].mean(axis=0))
     central = theirs[int(np.argmax(vectors[places] @ middle))]
     return Metric(_words(aspects, theirs), central.behaviour, tuple(theirs))
 
@@ -255,13 +194,13 @@ def _words(aspects: Sequence[Aspect], theirs: Sequence[Aspect]) -> str:
     for aspect in theirs:
         for word in aspect.text.casefold().replace("’", "'").split():
             plain = word.strip(".,;:!?()“”\"'")
-            for term in terms(plain):
+            for term in split_terms(plain):
                 written.setdefault(term, plain)
     return ", ".join(written[term] for term in best[:_NAMING] if term in written) or "unnamed"
 
 
 def _shares(aspects: Sequence[Aspect]) -> dict[str, float]:
-    held = [set(terms(aspect.text)) for aspect in aspects]
+    held = [set(split_terms(aspect.text)) for aspect in aspects]
     return {
         term: sum(term in theirs for theirs in held) / len(held)
         for theirs in held

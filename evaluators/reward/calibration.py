@@ -15,6 +15,8 @@ from webagent.errors import ModelError
 
 FILE = "calibration.json"
 _LIMIT = 1e-6
+_RIDGE = 1e-3
+"""Pull towards an unchanged scale, so that a weight that nothing speaks for stays finite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,7 @@ def calibrate(
 ) -> Calibration:
     """Fit scaling and threshold on episodes that no weight was fitted on.
 
-    Scaling by Newton's method on Platt's softened targets, which keep it finite where all is told
+    Scaling by BFGS on Platt's softened targets, which keep it finite where all is told
     apart; `surprise` (N, S) adds log-probabilities of what was done. The threshold is the lowest
     one whose false-positive rate on these episodes, one more false positive counted in, is at most
     `target`. Raises `ValueError` without both outcomes.
@@ -110,21 +112,22 @@ def _log_odds(chances: Sequence[float]) -> NDArray[np.float64]:
 def _platt(
     odds: NDArray[np.float64], more: NDArray[np.float64], truth: NDArray[np.bool_]
 ) -> list[float]:
-    """Slope, offset and the weights of `more`."""
+    """Return slope, offset and the weights of `more`."""
+    from scipy.optimize import minimize
+    from scipy.special import expit
+
     good, bad = int(truth.sum()), int((~truth).sum())
     targets = np.where(truth, (good + 1) / (good + 2), 1 / (bad + 2))
     features = np.column_stack([odds, np.ones_like(odds), more])
     prior = np.array([1.0, *[0.0] * (features.shape[1] - 1)])
-    weights = prior.copy()
-    for _ in range(100):
-        p = 1 / (1 + np.exp(-np.clip(features @ weights, -60, 60)))
-        gradient = features.T @ (p - targets) + 1e-3 * (weights - prior)
-        ridge = 1e-3 * np.eye(len(weights))
-        curvature = (features * (p * (1 - p))[:, None]).T @ features + ridge
-        step = np.linalg.solve(curvature, gradient)
-        weights = weights - step * min(1.0, 2.0 / max(1e-9, float(np.abs(step).max())))
-        if float(np.abs(step).max()) < 1e-9:
-            break
+
+    def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        scores, change = features @ weights, weights - prior
+        entropy = float((np.logaddexp(0, scores) - targets * scores).sum())
+        gradient = features.T @ (expit(scores) - targets) + _RIDGE * change
+        return entropy + 0.5 * _RIDGE * float(change @ change), gradient
+
+    weights = minimize(loss, prior, jac=True, method="BFGS", options={"gtol": 1e-7}).x
     return [max(1e-3, float(weights[0])), *map(float, weights[1:])]
 
 

@@ -20,7 +20,7 @@ from evaluators.agreement import (
     measure_ceiling,
     pair_scores,
 )
-from evaluators.agreement.measures import rate_interval
+from evaluators.agreement.measures import cohen_kappa, rate_interval
 from evaluators.labels import Label, read_labels, select_score
 from evaluators.statistics import wilson
 from webagent.errors import SetupError
@@ -340,3 +340,15 @@ def test_published_figures_follow_from_counts_over_the_published_labels(
     for name, value in (("precision", precision), ("recall", recall), ("f1", f1)):
         assert 100 * found[name].value == pytest.approx(value, abs=0.1)
         assert 100 * (found[name].high - found[name].low) > 6
+
+
+def test_kappa_of_many_tables_is_scikit_learns_of_each():
+    from sklearn.metrics import cohen_kappa_score
+
+    rng = np.random.default_rng(5)
+    said = rng.integers(3, size=(20, 2, 60))
+    tables = np.zeros((20, 9))
+    for table, (first, second) in zip(tables, said, strict=True):
+        np.add.at(table, first * 3 + second, 1)
+    expected = [cohen_kappa_score(first, second) for first, second in said]
+    assert cohen_kappa(tables, 3) == pytest.approx(expected)

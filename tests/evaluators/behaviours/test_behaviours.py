@@ -13,7 +13,7 @@ from evaluators.behaviours import (
     Feedback,
     Metric,
     Trait,
-    adjusted_rand,
+    compare_groupings,
     format_json,
     format_markdown,
     ground,
@@ -25,7 +25,7 @@ from evaluators.behaviours import (
     split_remarks,
 )
 from evaluators.behaviours.coverage import Matched, match_by_model, match_by_words, measure_quality
-from evaluators.behaviours.metrics import make_by_model, stem, terms
+from evaluators.behaviours.metrics import make_by_model, split_terms, stem
 from perf.fakes.run import episode
 from webagent.errors import ModelError, SetupError
 from webagent.models import CannedModel, Completion, Message, Reply
@@ -333,18 +333,18 @@ def test_groups_are_those_of_the_words_for_any_number_of_them() -> None:
     assert len(set(group_texts(["?", "!", "…"], (2,))[2])) == 2
 
 
-def test_the_adjusted_rand_index_is_that_of_the_literature() -> None:
+def test_the_compare_groupings_index_is_that_of_the_literature() -> None:
     """Values that other implementations give for these groupings."""
-    assert adjusted_rand([0, 0, 1, 1], [1, 1, 0, 0]) == 1.0
-    assert adjusted_rand([0, 0, 1, 1], [0, 0, 1, 2]) == pytest.approx(0.5714285714)
-    assert adjusted_rand([0, 0, 0, 0], [0, 1, 2, 3]) == 0.0
-    assert adjusted_rand([0, 0, 1, 1], [0, 1, 0, 1]) == pytest.approx(-0.5)
+    assert compare_groupings([0, 0, 1, 1], [1, 1, 0, 0]) == 1.0
+    assert compare_groupings([0, 0, 1, 1], [0, 0, 1, 2]) == pytest.approx(0.5714285714)
+    assert compare_groupings([0, 0, 0, 0], [0, 1, 2, 3]) == 0.0
+    assert compare_groupings([0, 0, 1, 1], [0, 1, 0, 1]) == pytest.approx(-0.5)
     with pytest.raises(ValueError, match="cannot be compared"):
-        adjusted_rand([1], [1, 2])
+        compare_groupings([1], [1, 2])
 
 
 def test_words_are_compared_without_their_endings() -> None:
-    assert terms("It was Clicking the disabled buttons, repeatedly!") == [
+    assert split_terms("It was Clicking the disabled buttons, repeatedly!") == [
         "click", "disabl", "button", "repeat",
     ]  # fmt: skip
     assert {stem(word) for word in ("stopped", "stops", "stopping", "stop")} == {"stop"}
