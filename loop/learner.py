@@ -1,5 +1,6 @@
 """The learner: what one arm knows, and how each of its three models is trained on it."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -32,6 +33,9 @@ class Learner:
     policy: BuiltinModel
     memory: Memory | None = None
     """What it remembers of demonstrations and judged successes; None where memory is off."""
+    unsaid: Counter[str] = field(default_factory=Counter)
+    """Steps that the network's latest training left out, having no way to say them, by
+    operation."""
     world: WorldModel | None = None
     reward: RewardModel | None = None
     judge: RewardModel | None = None
@@ -76,10 +80,13 @@ def train_policy(
     successes = [t for t in learner.experience if learner.succeeded(t)]
     grow_vocabulary(learner.policy.vocabulary, [*learner.demonstrations, *successes])
     grammar = ActionGrammar(Codec(learner.policy.vocabulary))
-    rows = [row for t in learner.demonstrations for row in make_policy_rows(grammar, t)]
+    unsaid = learner.unsaid = Counter()
+    rows = [
+        row for t in learner.demonstrations for row in make_policy_rows(grammar, t, unsaid=unsaid)
+    ]
     for trajectory in successes:
         is_uncertain = learner.rate(trajectory.task.name) < UNCERTAIN
-        rows.extend(make_policy_rows(grammar, trajectory, imitate_random=is_uncertain))
+        rows += make_policy_rows(grammar, trajectory, imitate_random=is_uncertain, unsaid=unsaid)
     for trajectory in learner.experience:
         if not learner.succeeded(trajectory) and trajectory.id in learner.success:
             rows.extend(make_avoided_rows(grammar, trajectory, AVOIDANCE))

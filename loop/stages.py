@@ -43,7 +43,7 @@ async def begin(session: Session) -> Learner:
         config = session.fit_config(session.config.base_tokens, 0)
         report = train_policy(learner, config, 0.0, session.progress("first training"))
         session.charge(0, report)
-        tell_of_few_passes(session, report)
+        report_first_training(session, learner, report)
         session.folder.save(learner.policy, SHARED, session.repeat, 0, "policy")
     learner.policy = session.folder.load(SHARED, session.repeat, 0, "policy")
     learn_memory(session, learner, SHARED, 0)
@@ -73,17 +73,26 @@ def learn_memory(session: Session, learner: Learner, arm: str, round: int) -> No
     session.say("memory", 1.0, f"{len(learner.memory)} steps remembered")
 
 
-def tell_of_few_passes(session: Session, report: FitReport) -> None:
-    """Say so where the demonstrations were gone over too seldom to learn from them."""
-    if not report.tokens or report.passes >= FEW_PASSES:
-        return
-    enough = math.ceil(ENOUGH_PASSES * report.tokens / report.passes / 100_000) * 100_000
-    told = (
-        f"the first training went over the demonstrations {report.passes:.1f} times, too seldom to"
-        f" learn much from them; {ENOUGH_PASSES} times are --base-tokens {enough}"
-    )
-    session.store.put_state(f"{TRAINING}:{SHARED}:{session.repeat}", told)
-    session.say("first training", 1.0, told)
+def report_first_training(session: Session, learner: Learner, report: FitReport) -> None:
+    """Say where the demonstrations were gone over too seldom to learn from them, and what of them
+    the network has no way to say."""
+    told = []
+    if report.tokens and report.passes < FEW_PASSES:
+        enough = math.ceil(ENOUGH_PASSES * report.tokens / report.passes / 100_000) * 100_000
+        told.append(
+            f"the first training went over the demonstrations {report.passes:.1f} times, too seldom"
+            f" to learn much from them; {ENOUGH_PASSES} times are --base-tokens {enough}"
+        )
+    if learner.unsaid:
+        ops = ", ".join(f"{op} {count}" for op, count in learner.unsaid.most_common())
+        told.append(
+            f"the network has no way to say {learner.unsaid.total()} demonstrated steps and was not"
+            f" trained on them ({ops})"
+            + ("; memory has them" if session.config.memory == "on" else "")
+        )
+    if told:
+        session.store.put_state(f"{TRAINING}:{SHARED}:{session.repeat}", "; ".join(told))
+        session.say("first training", 1.0, "; ".join(told))
 
 
 async def demonstrate(session: Session, learner: Learner) -> None:

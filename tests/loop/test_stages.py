@@ -1,5 +1,6 @@
 """What the loop says of its own stages."""
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -12,7 +13,7 @@ from loop.folder import RunFolder, read_warnings
 from loop.learner import Learner
 from loop.session import SHARED, Session
 from loop.settings import ImproveConfig
-from loop.stages import demonstrate, tell_of_few_passes
+from loop.stages import demonstrate, report_first_training
 from tests.fakes.lessons import untrained
 from webagent.records import Ending, Trajectory
 from webagent.rollout import PlannedEpisode
@@ -20,15 +21,16 @@ from webagent.training.fit import FitReport
 
 
 @pytest.mark.parametrize(
-    ("tokens", "passes", "told"),
+    ("tokens", "passes", "unsaid", "told"),
     [
-        (500_000, 1.7, ["1.7 times, too seldom", "15 times are --base-tokens 4500000"]),
-        (500_000, 16.0, []),
-        (0, 0.0, []),
+        (500_000, 1.7, {}, ["1.7 times, too seldom", "15 times are --base-tokens 4500000"]),
+        (500_000, 16.0, {}, []),
+        (0, 0.0, {}, []),
+        (500_000, 16.0, {"check": 2, "goto": 1}, ["3 demonstrated steps", "(check 2, goto 1)"]),
     ],
 )
-def test_a_first_training_too_short_for_its_demonstrations_is_told_and_kept(
-    tmp_path: Path, tokens: int, passes: float, told: list[str]
+def test_what_a_first_training_lacks_is_told_and_kept(
+    tmp_path: Path, tokens: int, passes: float, unsaid: dict[str, int], told: list[str]
 ) -> None:
     config = ImproveConfig(tasks=("click-test-2",))
     folder = RunFolder.create(tmp_path / "run", config, ["webagent", "improve"])
@@ -38,7 +40,8 @@ def test_a_first_training_too_short_for_its_demonstrations_is_told_and_kept(
             *(config, folder, store, nothing, nothing, ARMS[SHARED], 1),
             lambda stage, done, text: said.append(text),
         )
-        tell_of_few_passes(session, FitReport(tokens, 10, 1.0, 1.0, passes, 1.0))
+        learner = Learner(untrained(), unsaid=Counter(unsaid))
+        report_first_training(session, learner, FitReport(tokens, 10, 1.0, 1.0, passes, 1.0))
         kept = read_warnings(store)
     assert len(said) == len(kept) == bool(told)
     assert all(words in line for words in told for line in (*said, *kept))

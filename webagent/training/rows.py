@@ -1,5 +1,6 @@
 """Training rows: what a stored step teaches, as a prompt and the target to write after it."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -7,7 +8,7 @@ from webagent.models.builtin.generate import TargetGrammar
 from webagent.models.builtin.network import SLOT_INDEX
 from webagent.models.builtin.prefix import Prefix, encode
 from webagent.models.builtin.targets import ACTIONS_ALLOWED, ActionGrammar
-from webagent.models.builtin.vocabulary import Vocabulary, split
+from webagent.models.builtin.vocabulary import Vocabulary, op_of, split
 from webagent.policy.past_actions import find_detours
 from webagent.records import Decision, Ending, Observation, Trajectory
 
@@ -55,12 +56,14 @@ def make_policy_rows(
     trajectory: Trajectory,
     weight: float = 1.0,
     imitate_random: bool = True,
+    unsaid: Counter[str] | None = None,
 ) -> list[TrainingRow]:
     """Return a row for each step whose action the model can say.
 
     A step that the built-in policy sampled keeps its sampled ids; others (demonstrations, random
     actions) are encoded. Steps that had no effect and detours are left out, so that a success is
-    imitated for what led to it. `imitate_random` says whether random actions are kept.
+    imitated for what led to it. `imitate_random` says whether random actions are kept. What the
+    model has no way to say is counted in `unsaid`, by operation.
     """
     rows = []
     nowhere = find_detours(trajectory.steps)
@@ -78,6 +81,8 @@ def make_policy_rows(
             rows.append(
                 make_row(grammar, prefix, targets, weight=weight, imagined=imagined, group=group)
             )
+        elif unsaid is not None:
+            unsaid[op_of(step.decision.action)] += 1
     return rows
 
 
