@@ -56,7 +56,7 @@ class CollectConfig:
     """Whose verdicts are kept beside the episodes: `rules`, or any evaluator that asks no model;
     others score afterwards, with webagent judge."""
     addresses: Path | None = None
-    """TOML file that says where the benchmark's sites are (docs/benchmarking.md)."""
+    """TOML file that says where the benchmark's sites are (docs/benchmarks.md)."""
     sites: tuple[Path, ...] = ()
     """TOML files that describe more sites than come with this program (docs/sites.md)."""
     logins: Path | None = None

@@ -40,7 +40,7 @@ class BenchmarkConfig:
     themselves."""
     addresses: Path | None = None
     """TOML file that says where the benchmark's sites are, as `shopping = "http://localhost:7770"`
-    (docs/benchmarking.md)."""
+    (docs/benchmarks.md)."""
     sites: tuple[Path, ...] = ()
     """TOML files that describe more sites than come with this program (docs/sites.md)."""
     corrected: bool = False

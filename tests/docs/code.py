@@ -159,10 +159,10 @@ PLAIN_SITE = scenes.written("sites.toml", "[sites.shop]\nlocale = 'de-DE'\n")
 LOCAL_PAGE = (ROOT / "tests/pages/form.html").as_uri()
 
 RUNNING: dict[tuple[str, str], Snippet] = {
-    ("README.md", "gymnasium.register_envs"): Snippet(),
     ("docs/curriculum.md", "curriculum.sample_tasks("): Snippet(curriculum),
     ("docs/fossil.md", "running.reset()"): Snippet(says="http://127.0.0.1:", needs=("fossil",)),
     ("docs/fossil.md", "ticket-close"): Snippet(says="ticket"),
+    ("docs/gymnasium.md", "gymnasium.register_envs"): Snippet(),
     ("docs/guard.md", "Guard.read("): Snippet(
         lay=(scenes.page_block("toml", "guard.toml", "docs/guard.md"),)
     ),
@@ -188,12 +188,13 @@ RUNNING: dict[tuple[str, str], Snippet] = {
     ("docs/judging/judge.md", "judge.examine("): Snippet(stored, RUN),
     ("docs/judging/verified.md", '"number_is"'): Snippet(words),
     ("docs/judging/votes.md", "CountedModel("): Snippet(judges, RUN),
-    ("docs/local-sites.md", "changes_are"): Snippet(words),
-    ("docs/local-sites.md", "Hosting(concurrency=8)"): Snippet(hosted, needs=("fossil",)),
-    ("docs/local-sites.md", "running.snapshot("): Snippet(words, needs=("fossil",)),
+    ("docs/sites.md", "changes_are"): Snippet(words),
+    ("docs/sites.md", "Hosting(concurrency=8)"): Snippet(hosted, needs=("fossil",)),
+    ("docs/sites.md", "running.snapshot("): Snippet(words, needs=("fossil",)),
     ("docs/models.md", "EndpointModel("): Snippet(
         lay=(scenes.page_block("toml", "webagent.toml", "docs/models.md"),)
     ),
+    ("docs/worldmodel.md", "CopyPage"): Snippet(stored, RUN, says="\n"),
     ("docs/proposing.md", "suite(Options("): Snippet(
         words,
         (scenes.task_lines("runs/p/proposals.jsonl", {"id": "a/b@1", "start_url": "about:blank"}),),
@@ -207,10 +208,11 @@ RUNNING: dict[tuple[str, str], Snippet] = {
 }
 
 LOOKED_AT: dict[tuple[str, str], str] = {
+    ("README.md", "agent.run_sync"): "a live site; tests/webagent/agent runs it",
     ("docs/running.md", "print(result.answer"): "a live site; tests/webagent/agent runs it",
     ("docs/running.md", "asyncio.gather"): "a live site; tests/webagent/agent runs it",
     ("docs/benchmarks.md", 'benchmark_named("webarena")'): "published task files",
-    ("docs/exploration.md", "Exploring(steps=400)"): "minutes of exploring",
+    ("docs/proposing.md", "Exploring(steps=400)"): "minutes of exploring",
     ("docs/judging/reward.md", "RewardModel.load("): "weights of a training",
     ("docs/judging/reward.md", "LanguageReward("): "weights of a training",
     ("docs/judging/steps.md", "judge_by_value("): "weights of a training",

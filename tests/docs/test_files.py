@@ -23,9 +23,9 @@ READERS: dict[tuple[str, str], Callable[[Path], object]] = {
     ("docs/guard.md", "on_refusal"): Guard.read,
     ("docs/guard.md", "fossil@1/setup"): Guard.read,
     ("docs/howto/own-model.md", "[endpoint]"): load_endpoint,
-    ("docs/howto/own-site.md", "[sites."): read_sites,
-    ("docs/local-sites.md", "kanboard"): read_sites,
-    ("docs/local-sites.md", "hosted ="): read_sites,
+    ("docs/sites.md", "notes@1"): read_sites,
+    ("docs/sites.md", "kanboard"): read_sites,
+    ("docs/sites.md", "hosted ="): read_sites,
     ("docs/models.md", "[endpoint]"): load_endpoint,
     ("docs/sites.md", "[sites.shop]"): lambda file: read_profile(file, "shop"),
 }

@@ -42,8 +42,7 @@ ONE = "webagent benchmark --tasks click-test --seeds 1"
 SERVED = "--policy endpoint --model NAME"
 
 SCENES: dict[str, Scene] = {
-    "README.md": Scene((scenes.weights("FOLDER"), scenes.run("RUN"))),
-    "docs/benchmarking.md": Scene((scenes.prices, scenes.run("runs/FOLDER"))),
+    "docs/benchmarks.md": Scene((scenes.prices, scenes.run("runs/FOLDER"))),
     "docs/cost.md": Scene(
         (scenes.page_block("toml", "prices.toml", "docs/cost.md"),), SMALL | {"NAME": "NAME"}
     ),
@@ -54,13 +53,12 @@ SCENES: dict[str, Scene] = {
     "docs/judging/attribution.md": Scene((scenes.run("runs/NAME"), scenes.endpoint_file)),
     "docs/oscar.md": Scene(benchmark={}),
     "docs/tutorial.md": Scene((scenes.example("mysite"),), benchmark={}),
-    "docs/howto/own-site.md": Scene((scenes.example("mysite"),)),
     "docs/howto/own-benchmark.md": Scene((scenes.example("mysite"),), benchmark={}),
     "docs/howto/own-model.md": Scene(
         (scenes.weights("FOLDER"), scenes.endpoint_file), {"BASELINES": "false"}
     ),
     "docs/howto/own-judge.md": Scene((scenes.run("runs/NAME"), scenes.labels)),
-    "docs/local-sites.md": Scene(needs=("fossil",)),
+    "docs/sites.md": Scene((scenes.example("mysite"),), needs=("fossil",)),
 }
 
 PLAYED: dict[str, Play] = {
@@ -69,8 +67,6 @@ PLAYED: dict[str, Play] = {
     ),
     "webagent --help": Play(says=("usage: webagent",)),
     "webagent improve --help": Play(says=("--rounds",)),
-    "webagent benchmark --policy endpoint --model NAME": Play(says=("100.0",)),
-    "webagent benchmark --policy local:FOLDER": Play(says=("click-test",)),
     "webagent benchmark": Play(says=("oracle succeeds in 100.0 % of 1",)),
     "webagent benchmark NAME --preview": Play(says=("episodes",), swap={"NAME": "miniwob"}),
     "webagent benchmark NAME --policy endpoint --model big-1 --max-cost 5": Play(
