@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 __all__ = [
     "Accuracy",
     "CopyPage",
-    "ImaginedWorld",
     "Imagination",
+    "ImaginedWorld",
     "Outcome",
     "Reranked",
     "Situation",
