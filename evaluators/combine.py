@@ -53,7 +53,8 @@ async def ask(
     seconds: float | None = None,
     score: str = "success",
 ) -> TimedScore:
-    """The evaluator's score of that name; a failed model or `seconds` gone by make it abstain.
+    """Return the evaluator's score of that name; a failed model or `seconds` gone by make it
+    abstain.
 
     What was asked of models until then is counted. Raises what the evaluator raises otherwise.
     """
@@ -85,12 +86,12 @@ class CountedModel:
 
     @property
     def name(self) -> str:
-        """As the model's."""
+        """Pass it to the model."""
         return self._model.name
 
     @property
     def capabilities(self) -> Capabilities:
-        """As the model's."""
+        """Pass it to the model."""
         return self._model.capabilities
 
     async def complete(
@@ -103,7 +104,7 @@ class CountedModel:
         max_tokens: int = 1024,
         constraint: Constraint | None = None,
     ) -> Completion:
-        """As the model's."""
+        """Pass it to the model."""
         completion = None
         try:
             completion = await self._model.complete(
@@ -121,7 +122,7 @@ class CountedModel:
         return completion
 
     async def close(self) -> None:
-        """As the model's."""
+        """Pass it to the model."""
         await self._model.close()
 
 
@@ -133,7 +134,7 @@ class _Account:
         self._around = around
 
     def book(self, model: str, completion: Completion | None) -> None:
-        """One more request; without a completion it failed."""
+        """Count one more request; without a completion it failed."""
         before = self.spent.get(model, Spent("judge", model))
         self.spent[model] = (
             replace(before, failed=before.failed + 1)
@@ -154,7 +155,7 @@ _COUNTS = (
 
 
 def side(value: float) -> int:
-    """1 for success, -1 for failure, 0 for exactly one half."""
+    """Return 1 for success, -1 for failure, 0 for exactly one half."""
     return (value > 0.5) - (value < 0.5)
 
 
@@ -186,13 +187,13 @@ class MemberTally:
         return sum(spent.tokens for spent in self.spent.values())
 
     def money(self, prices: Prices) -> float | None:
-        """What its requests cost; None where that is not known, 0 where none was made."""
+        """Return what its requests cost; None where that is not known, 0 where none was made."""
         costs = [spent.money(prices) for spent in self.spent.values()]
         known = [cost for cost in costs if cost is not None]
         return sum(known) if len(known) == len(costs) else None
 
     def note(self, asked: TimedScore, outcome: float | None) -> None:
-        """One more episode on which it was asked, with what came of the whole."""
+        """Count one more episode on which it was asked, with the outcome of the whole."""
         value = asked.score.value
         self.asked += 1
         self.decided += value is not None
@@ -221,7 +222,7 @@ class EvaluatorTally:
     def note(
         self, names: Sequence[str], asked: Sequence[TimedScore], outcome: float | None
     ) -> None:
-        """One more episode: the members, those of them that were asked, and what came of it."""
+        """Count one more episode: all members, the replies of those asked, and the outcome."""
         if not self.stages:
             self.stages = [MemberTally(name) for name in names]
         if [stage.name for stage in self.stages] != list(names):
@@ -244,18 +245,19 @@ class EvaluatorTally:
         return self.stages[-1].asked / self.episodes if self.episodes else None
 
     def agreement(self, one: int, other: int) -> float | None:
-        """How often two members said the same where both decided; None where they never did."""
+        """Return how often two members said the same where both decided; None where they never
+        did."""
         both, same = self.together.get((min(one, other), max(one, other)), (0, 0))
         return same / both if both else None
 
     def money(self, prices: Prices) -> float | None:
-        """Of all members; None where that of one is not known."""
+        """Return the cost of all members; None where that of one is not known."""
         costs = [stage.money(prices) for stage in self.stages]
         known = [cost for cost in costs if cost is not None]
         return sum(known) if len(known) == len(costs) else None
 
     def state(self) -> dict[str, Any]:
-        """Plain data that `restored` reads."""
+        """Return plain data that `restored` reads."""
         pairs = [[*places, *counts] for places, counts in self.together.items()]
         return {
             "episodes": self.episodes,
@@ -266,7 +268,7 @@ class EvaluatorTally:
 
     @classmethod
     def restored(cls, state: Mapping[str, Any]) -> "EvaluatorTally":
-        """What `state` gave, so that a tally goes on over several sessions."""
+        """Return the tally of a `state`, so that it goes on over several sessions."""
         stages = []
         for row in state["stages"]:
             spent = {model: Spent(**each) for model, each in row["spent"].items()}
@@ -278,7 +280,7 @@ class EvaluatorTally:
 def format_name(
     kind: str, evaluators: Iterable[Evaluator], weights: Sequence[float] | None = None
 ) -> str:
-    """The name of what is made of them, with the weight of each where weights are given."""
+    """Return the name of what is made of them, with the weight of each where weights are given."""
     parts = [evaluate.id for evaluate in evaluators]
     if weights is not None:
         parts = [f"{weight:g}*{part}" for weight, part in zip(weights, parts, strict=True)]
@@ -286,7 +288,7 @@ def format_name(
 
 
 def format_score(score: Score) -> str:
-    """Who said what, and why."""
+    """Return who said what, and why."""
     value = "abstains" if score.value is None else f"{score.value:g}"
     return f"{score.evaluator} {value} ({score.reason})"
 
@@ -298,7 +300,7 @@ def vote(
     tally: EvaluatorTally | None = None,
     seconds: float | None = None,
 ) -> FunctionEvaluator:
-    """The majority: 1 or 0 by the weight of values above and below one half.
+    """Return the majority: 1 or 0 by the weight of values above and below one half.
 
     Abstentions and values of exactly one half carry no weight; a tie abstains. A voter whose model
     fails or who takes longer than `seconds` abstains. `tally` adds up what each voter says and
@@ -321,7 +323,7 @@ def vote(
 
 
 def decide_majority(scores: Sequence[Score], weights: Sequence[float]) -> Verdict:
-    """What the scores come to, each counted with its weight."""
+    """Return what the scores come to, each counted with its weight."""
     pairs = [(s.value, w) for s, w in zip(scores, weights, strict=True) if s.value is not None]
     balance = sum(weight * ((value > 0.5) - (value < 0.5)) for value, weight in pairs)
     reason = "; ".join(map(format_score, scores))
@@ -337,7 +339,7 @@ def cascade(
     tally: EvaluatorTally | None = None,
     seconds: float | None = None,
 ) -> FunctionEvaluator:
-    """Asked in order, cheap ones first, until `agree` of them say the same.
+    """Return an evaluator that asks in order, cheap ones first, until `agree` of them say the same.
 
     With 1 the first that does not abstain has the last word. With more, the first `agree` are asked
     at once and every further one only where those before disagree or abstain; when the list is at
@@ -373,7 +375,8 @@ def cascade(
 def unsure_abstains(
     inner: Evaluator, low: float, high: float, *, score: str = "success"
 ) -> FunctionEvaluator:
-    """The evaluator with its values between low and high made abstentions, for use in a cascade.
+    """Return the evaluator with its values between low and high made abstentions, for use in a
+    cascade.
 
     A `high` above 1 leaves only its failures, a `low` below 0 only its successes.
     """
@@ -399,7 +402,7 @@ def _verdict(asked: Sequence[TimedScore], agree: int, *, is_end: bool) -> Verdic
 
 
 def _agreed(asked: Sequence[TimedScore], agree: int) -> float | None:
-    """The mean of the values of those that say the same, where they are enough."""
+    """Return the mean of the values of those that say the same, where they are enough."""
     sides: defaultdict[int, list[float]] = defaultdict(list)
     for one in asked:
         if one.score.value is not None:

@@ -25,7 +25,7 @@ class Evaluator(Protocol):
         ...
 
     async def __call__(self, trajectory: Trajectory) -> Score:
-        """The score, None-valued after an infrastructure failure.
+        """Return the score, None-valued after an infrastructure failure.
 
         Raises `ValueError` when the trajectory is not finished.
         """
@@ -45,7 +45,7 @@ class FunctionEvaluator:
     judgement: Judgement
 
     async def __call__(self, trajectory: Trajectory) -> Score:
-        """The judgement, where there is anything to judge."""
+        """Return the judgement, where there is anything to judge."""
         if trajectory.ending is None:
             raise ValueError(f"episode {trajectory.id} is under way; only a finished one is scored")
         if trajectory.ending.is_infrastructure:

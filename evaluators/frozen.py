@@ -28,7 +28,7 @@ class FrozenJudge:
 
 
 def freeze(evaluator: Evaluator, folder: Path | None = None) -> FrozenJudge:
-    """The record that fixes a judge. `folder` holds its weights, where it has any."""
+    """Return the record that fixes a judge. `folder` holds its weights, where it has any."""
     return FrozenJudge(evaluator.id, hash_folder(folder) if folder else "")
 
 
@@ -52,7 +52,7 @@ def verify(frozen: FrozenJudge, evaluator: Evaluator, folder: Path | None = None
 
 
 def refuse_frozen(folder: Path, frozen: Iterable[FrozenJudge]) -> None:
-    """Called with the weights that training is about to change, before it does.
+    """Check the weights that training is about to change, before it does.
 
     Raises `SetupError` when they are those of a frozen judge, wherever they lie.
     """
@@ -68,7 +68,7 @@ def refuse_frozen(folder: Path, frozen: Iterable[FrozenJudge]) -> None:
 
 
 def hash_folder(folder: Path) -> str:
-    """SHA-256 over relative names and bytes of all files. Raises `SetupError` when there are none.
+    """Return the SHA-256 of relative names and bytes. Raises `SetupError` for no files.
 
     Hidden files are left out: they are the file system's, not the judge's.
     """
@@ -88,7 +88,7 @@ def hash_folder(folder: Path) -> str:
 
 
 def write_frozen(path: Path, judges: Iterable[FrozenJudge]) -> None:
-    """Keep the records in a run folder. Raises `SetupError` rather than change what is there."""
+    """Write the records to a run folder. Raises `SetupError` rather than change what is there."""
     text = json.dumps([asdict(judge) for judge in judges], indent=2) + "\n"
     if path.exists() and path.read_text(encoding="utf-8") != text:
         raise SetupError(f"{path} names other frozen judges; a run keeps the ones it began with")
@@ -96,7 +96,7 @@ def write_frozen(path: Path, judges: Iterable[FrozenJudge]) -> None:
 
 
 def add_frozen(path: Path, judges: Iterable[FrozenJudge]) -> tuple[FrozenJudge, ...]:
-    """Keep the records beside those that a run folder has already; all of them.
+    """Add the records to those that a run folder has already, and return all of them.
 
     What is there stays as it is: an evaluator that was frozen with other weights is refused.
     Raises `SetupError`.
@@ -119,7 +119,8 @@ def add_frozen(path: Path, judges: Iterable[FrozenJudge]) -> tuple[FrozenJudge, 
 
 
 def read_frozen(path: Path) -> tuple[FrozenJudge, ...]:
-    """The records of a run folder. Raises `SetupError` when the file is not readable as such."""
+    """Return the records of a run folder. Raises `SetupError` when the file is not readable as
+    such."""
     try:
         return tuple(FrozenJudge(**judge) for judge in json.loads(path.read_text("utf-8")))
     except (OSError, ValueError, TypeError) as error:

@@ -51,7 +51,7 @@ class Label:
 
 
 def read_labels(path: Path) -> tuple[Label, ...]:
-    """The labels in a file, or those that were given in a run folder.
+    """Return the labels in a file, or those that were given in a run folder.
 
     A CSV with the columns `episode` and `success` (and, where wanted, `annotator`, `note`, `time`,
     `benchmark`, `agent`, `task`, `first_error`), AgentRewardBench's CSV or a JSON array of such
@@ -88,7 +88,7 @@ def read_labels(path: Path) -> tuple[Label, ...]:
 
 
 def add_label(run_folder: Path, label: Label) -> Label:
-    """Append a label to those of a run, with the time where it has none; what was kept.
+    """Append a label to those of a run, with the time where it has none, and return it.
 
     An earlier label of the same annotator stays in the file and no longer counts. Raises
     `SetupError` for a value outside [0, 1], `StoreError` when the folder cannot be written.
@@ -111,7 +111,8 @@ def add_label(run_folder: Path, label: Label) -> Label:
 
 
 def format_csv(labels: Iterable[Label]) -> str:
-    """The labels as the CSV that `read_labels` takes; one that was not sure says `unsure`."""
+    """Return the labels as the CSV that `read_labels` takes; one that was not sure says
+    `unsure`."""
     text = io.StringIO(newline="")
     writer = csv.writer(text)
     writer.writerow(_COLUMNS)
@@ -124,7 +125,7 @@ def format_csv(labels: Iterable[Label]) -> str:
 
 
 def select_score(labels: Iterable[Label], score: str = "success") -> tuple[Label, ...]:
-    """The labels of one score."""
+    """Return the labels of one score."""
     return tuple(label for label in labels if label.score == score)
 
 
@@ -139,7 +140,7 @@ def _drop_torn(file: Any) -> None:
 
 
 def read_text(path: Path) -> str:
-    """What a file written by people holds, in UTF-8 or UTF-16. Raises `SetupError`."""
+    """Return what a file written by people holds, in UTF-8 or UTF-16. Raises `SetupError`."""
     try:
         raw = path.read_bytes()
     except OSError as error:
@@ -155,7 +156,7 @@ def read_text(path: Path) -> str:
 
 
 def read_csv(path: Path, text: str) -> list[tuple[int, Mapping[str, str]]]:
-    """Rows with the numbers of their lines; parted by commas, semicolons or tabs.
+    """Return rows with the numbers of their lines; parted by commas, semicolons or tabs.
 
     Names of columns are in small letters. Raises `SetupError` for a row of another width.
     """
@@ -218,7 +219,7 @@ def _plain_labels(place: str, row: Mapping[str, str]) -> list[Label]:
 
 
 def _index(place: str, text: str) -> int | None:
-    """The step that a cell names."""
+    """Return the step that a cell names."""
     if not text:
         return None
     if not text.isdecimal():
@@ -229,7 +230,7 @@ def _index(place: str, text: str) -> int | None:
 
 
 def _arb_labels(place: str, row: Mapping[str, str]) -> list[Label]:
-    """A row is a person's labels of one episode in all scores."""
+    """Return a person's labels of one episode in all scores, from one row."""
     benchmark, agent, task = row["benchmark"], row["model_name"], row["task_id"]
     return [
         Label(
@@ -247,7 +248,8 @@ def _arb_labels(place: str, row: Mapping[str, str]) -> list[Label]:
 
 
 def _value(place: str, score: str, text: str) -> float | None:
-    """The value that a cell says; of a scale such as `3. Somewhat Optimal` its place on it."""
+    """Return the value that a cell says; of a scale such as `3. Somewhat Optimal` its place on
+    it."""
     said = text.strip().lower()
     if said in _UNSURE:
         return None

@@ -27,7 +27,8 @@ class Interval(NamedTuple):
 
 
 def wilson(successes: float, n: int, z: float = 1.96) -> tuple[float, float]:
-    """The score interval for a rate, which stays inside [0, 1] and holds at 0 and n successes.
+    """Return the score interval for a rate, which stays inside [0, 1] and holds at 0 and n
+    successes.
 
     Wilson, "Probable inference, the law of succession, and statistical inference" (JASA 1927).
     It treats the n episodes as independent, so it speaks of the agents that were measured and not
@@ -45,7 +46,7 @@ def wilson(successes: float, n: int, z: float = 1.96) -> tuple[float, float]:
 
 
 def mean_interval(values: Sequence[float]) -> Interval:
-    """The mean over repeats with Student's t interval (Student, Biometrika 1908).
+    """Return the mean over repeats with Student's t interval (Student, Biometrika 1908).
 
     One repeat says nothing about the next: its interval is unbounded. Raises `ValueError` for none.
     """
@@ -68,7 +69,8 @@ def student_quantile(freedom: int) -> float:
 def cluster_interval(
     groups: Sequence[Sequence[float]], *, resamples: int = 2000, seed: int = 0
 ) -> Interval:
-    """The mean over groups of their means, with a 95 % interval that speaks of other such groups.
+    """Return the mean over groups of their means, with a 95 % interval that speaks of other such
+    groups.
 
     Tasks of one template stand or fall together, so whole groups are drawn, as many as there are;
     what lies within one is part of the spread between them (Davison and Hinkley, "Bootstrap
@@ -106,7 +108,7 @@ def draw_resamples(
 def difference(
     a: Outcomes, b: Outcomes, *, fixed_tasks: bool = False, resamples: int = 2000, seed: int = 0
 ) -> Interval | None:
-    """How much higher a's rate is than b's, with a 95 % percentile bootstrap interval.
+    """Return how much higher a's rate is than b's, with a 95 % percentile bootstrap interval.
 
     As it is, the interval speaks of tasks like these: repeats and tasks are crossed, so each is
     resampled on its own (Owen, "The pigeonhole bootstrap", Annals of Applied Statistics 2007).
@@ -177,7 +179,8 @@ def _table(outcomes: Outcomes, repeats: Sequence[int], tasks: Sequence[str]) -> 
 def _tasks_drawn(
     one: _Table, other: _Table, count: int, rng: np.random.Generator, paired: bool
 ) -> Array:
-    """Differences over drawn repeats and drawn tasks; arms that share no episodes meet anew."""
+    """Return differences over drawn repeats and drawn tasks; arms that share no episodes meet
+    anew."""
     repeats, tasks = _drawn_repeats(one, count, rng), one.counts.shape[1]
     columns = rng.integers(tasks, size=(count, tasks))
     cells = repeats[:, :, None], columns[:, None, :]
@@ -188,7 +191,7 @@ def _tasks_drawn(
 def _episodes_drawn(
     one: _Table, other: _Table, count: int, rng: np.random.Generator, paired: bool
 ) -> Array:
-    """Differences over drawn repeats, all tasks, and drawn episodes of each."""
+    """Return differences over drawn repeats, all tasks, and drawn episodes of each."""
     every = np.arange(one.counts.shape[1])[None, None, :]
     cells = _drawn_repeats(one, count, rng)[:, :, None], every
     again = cells if paired else (_drawn_repeats(one, count, rng)[:, :, None], every)
@@ -203,7 +206,7 @@ def _drawn_repeats(table: _Table, count: int, rng: np.random.Generator) -> NDArr
 
 
 def _drawn(table: _Table, cells: Cells, luck: Array) -> tuple[Array, NDArray[np.int64]]:
-    """Sums and counts of the cells, with as many episodes drawn from each as it has."""
+    """Return sums and counts of the cells, with as many episodes drawn from each as it has."""
     counts = table.counts[cells]
     places = (luck * counts[..., None]).astype(np.int64)
     values = table.values[cells[0][..., None], cells[1][..., None], places]
@@ -212,7 +215,7 @@ def _drawn(table: _Table, cells: Cells, luck: Array) -> tuple[Array, NDArray[np.
 
 
 def _rate(sums: Array, counts: NDArray[np.int64]) -> Array:
-    """The rate of each resample; nan where it holds no episode."""
+    """Return the rate of each resample; nan where it holds no episode."""
     totals = counts.sum(axis=(1, 2))
     rates = np.full(len(totals), np.nan)
     np.divide(sums.sum(axis=(1, 2)), totals, out=rates, where=totals > 0)
@@ -220,6 +223,6 @@ def _rate(sums: Array, counts: NDArray[np.int64]) -> Array:
 
 
 def _chunks(resamples: int, size: int) -> Iterable[int]:
-    """Numbers of resamples that add up, each small enough for the memory."""
+    """Return numbers of resamples that add up, each small enough for the memory."""
     most = max(1, _CHUNK // max(1, size))
     return [min(most, resamples - start) for start in range(0, resamples, most)]

@@ -22,13 +22,13 @@ class Predictor(Protocol):
     """What can be measured: the world model, or a baseline."""
 
     def outcomes(self, situations: Sequence[Situation]) -> list[Outcome]:
-        """How each action would turn out."""
+        """Return how each action would turn out."""
         ...
 
     def imagine(
         self, situations: Sequence[Situation], rngs: Sequence[np.random.Generator | None]
     ) -> list[tuple[Observation, bool]]:
-        """The next page of each situation."""
+        """Return the next page of each situation."""
         ...
 
 
@@ -71,20 +71,20 @@ class CopyPage:
 
     @classmethod
     def most_frequent(cls, transitions: Sequence[Transition]) -> "CopyPage":
-        """The one whose outcome has the frequencies of these (training) transitions."""
+        """Return the one whose outcome has the frequencies of these (training) transitions."""
         ends = [float(t.after.over) for t in transitions]
         same = [float(not t.after.over and not changes(t.before, t.after)) for t in transitions]
         succeeds = [float(t.succeeded) for t in transitions]
         return cls(Outcome(*(_mean(values) or 0.0 for values in (ends, same, succeeds))))
 
     def outcomes(self, situations: Sequence[Situation]) -> list[Outcome]:
-        """The same for all."""
+        """Return the same for all."""
         return [self.outcome] * len(situations)
 
     def imagine(
         self, situations: Sequence[Situation], rngs: Sequence[np.random.Generator | None]
     ) -> list[tuple[Observation, bool]]:
-        """The pages there are."""
+        """Return the pages there are."""
         over, succeeds = self.outcome.ends >= 0.5, self.outcome.succeeds >= 0.5
         return [(replace(s.observation, over=over), succeeds) for s in situations]
 
@@ -115,7 +115,8 @@ class _Told:
 
 
 def measure(world: Predictor, transitions: Iterable[Transition]) -> Accuracy:
-    """How right `world` is, most probable predictions taken, on transitions it has not seen."""
+    """Return how right `world` is, most probable predictions taken, on transitions it has not
+    seen."""
     told = list(_tell(world, list(transitions)))
     going = [one for one in told if one.goes_on]
     unchanged = [one for one in going if not one.happened]
@@ -151,7 +152,7 @@ def _tell(world: Predictor, transitions: Sequence[Transition]) -> Iterator[_Told
 
 
 def changes(before: Observation, after: Observation) -> Changes:
-    """The lines that went and the lines that came, however often each."""
+    """Return the lines that went and the lines that came, however often each."""
     old, new = Counter(_lines(before)), Counter(_lines(after))
     gone = Counter({("gone", line): count for line, count in (old - new).items()})
     come = Counter({("come", line): count for line, count in (new - old).items()})

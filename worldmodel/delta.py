@@ -20,7 +20,7 @@ class Edit:
 
 
 def difference(before: Observation, after: Observation) -> tuple[Edit, ...]:
-    """The edits that turn the lines of one page into those of the next, in page order.
+    """Return the edits that turn the lines of one page into those of the next, in page order.
 
     Elements are the same when their mark is; static text is matched by its words. An element
     that moved among the others counts as removed and added. Boxes and focus are not compared.
@@ -39,7 +39,8 @@ def difference(before: Observation, after: Observation) -> tuple[Edit, ...]:
 
 
 def apply(edits: Sequence[Edit], before: Observation) -> tuple[Node, ...]:
-    """The lines of the page after the edits; added elements get marks that were not used yet."""
+    """Return the lines of the page after the edits; added elements get marks that were not used
+    yet."""
     lines: list[Node | None] = list(before.nodes)
     added: dict[int, list[Node]] = {}
     next_mark = max((node.mark for node in before.nodes), default=0) + 1

@@ -54,7 +54,7 @@ class WorldGrammar:
     # -- writing -------------------------------------------------------------------------
 
     def encode(self, transition: Transition, prefix: Prefix) -> list[int]:
-        """The ids that tell what came of a transition."""
+        """Return the ids that tell what came of a transition."""
         edits = difference(transition.before, transition.after)
         how = "goes-on" if edits else "nothing-changes"
         ids = [self._id("is:ends" if transition.after.over else f"is:{how}")]
@@ -98,7 +98,7 @@ class WorldGrammar:
     # -- reading -------------------------------------------------------------------------
 
     def decode(self, ids: Sequence[int], prefix: Prefix, before: Observation) -> Told:
-        """What a complete target says."""
+        """Return what a complete target says."""
         ends = ids[0] == self._id("is:ends")
         succeeds = ids[1] == self._id("is:succeeds")
         edits = []
@@ -109,7 +109,7 @@ class WorldGrammar:
         return Told(ends, succeeds, tuple(edits))
 
     def _parts(self, ids: Sequence[int]) -> list[list[int]]:
-        """The ids cut before each edit token."""
+        """Return the ids cut before each edit token."""
         starts = {self._id(edit) for edit in EDITS}
         parts: list[list[int]] = []
         for token in ids:
@@ -164,7 +164,7 @@ class WorldGrammar:
     # -- the grammar ---------------------------------------------------------------------
 
     def slot(self, ids: Sequence[int]) -> str:
-        """The kind of the next token, or `done`."""
+        """Return the kind of the next token, or `done`."""
         if len(ids) < 2:
             return "outcome"
         if ids[0] != self._id("is:goes-on"):
@@ -188,7 +188,7 @@ class WorldGrammar:
         return left
 
     def allowed(self, ids: Sequence[int], prefix: Prefix) -> NDArray[np.bool_]:
-        """(capacity + T,) which ids may come next."""
+        """Return (capacity + T,) which ids may come next."""
         capacity = self.vocabulary.capacity
         mask = np.zeros(capacity + len(prefix), np.bool_)
         match self.slot(ids):
@@ -211,6 +211,6 @@ class WorldGrammar:
         return mask
 
     def _grown(self, states: bool) -> list[int]:
-        """The states that the vocabulary has learnt, or the kinds of lines."""
+        """Return the states that the vocabulary has learnt, or the kinds of lines."""
         unspoken, word = self.vocabulary.unspoken, self.vocabulary.word
         return [i for i in unspoken if word(i).startswith("state:") == states]

@@ -42,7 +42,7 @@ class Value(Protocol):
     async def __call__(
         self, trajectory: Trajectory, observation: Observation, decisions: Sequence[Decision]
     ) -> list[Valued]:
-        """One answer for each decision."""
+        """Return one answer for each decision."""
         ...
 
 
@@ -56,13 +56,14 @@ class Reranked:
         self.gate = gate or Gate()
 
     async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
-        """The best of the candidates by policy and value together."""
+        """Return the best of the candidates by policy and value together."""
         return (await self.propose(trajectory, observation, 1))[0]
 
     async def propose(
         self, trajectory: Trajectory, observation: Observation, n: int
     ) -> Sequence[Decision]:
-        """The candidates, best first. A clear favourite is taken without asking the value."""
+        """Return the candidates, best first. A clear favourite is taken without asking the
+        value."""
         width = max(n, self.gate.candidates)
         decisions = await self.policy.propose(trajectory, observation, width)
         scores = [
@@ -108,7 +109,7 @@ class Imagination:
     async def __call__(
         self, trajectory: Trajectory, observation: Observation, decisions: Sequence[Decision]
     ) -> list[Valued]:
-        """P(success) of each candidate, with the change the model expects."""
+        """Return P(success) of each candidate, with the change the model expects."""
         situations = [Situation(observation, trajectory.steps, d.action) for d in decisions]
         values = []
         for situation, outcome in zip(situations, self.world.outcomes(situations), strict=True):
@@ -122,8 +123,8 @@ class Imagination:
     async def _continued(
         self, trajectory: Trajectory, situation: Situation, depth: int, value: float
     ) -> tuple[float, int]:
-        """P(success) and how many steps further it was looked, at most `depth`; `value` where the
-        imagined page has ended."""
+        """Return P(success) and how many steps further it was looked, at most `depth`; `value`
+        where the imagined page has ended."""
         [(page, _)] = self.world.imagine([situation], [None])
         if page.over:
             return value, 0
@@ -146,7 +147,7 @@ class Direct:
     async def __call__(
         self, trajectory: Trajectory, observation: Observation, decisions: Sequence[Decision]
     ) -> list[Valued]:
-        """P(success) of each candidate if it were the last action."""
+        """Return P(success) of each candidate if it were the last action."""
         ends = [
             replace(trajectory, steps=(*trajectory.steps, Step(observation, decision)))
             for decision in decisions
@@ -165,7 +166,7 @@ class Vote:
     async def __call__(
         self, trajectory: Trajectory, observation: Observation, decisions: Sequence[Decision]
     ) -> list[Valued]:
-        """The share of votes of each candidate."""
+        """Return the share of votes of each candidate."""
         votes = []
         for draw in range(self.draws):
             place = replace(trajectory.provenance, phase=f"{trajectory.provenance.phase}/{draw}")

@@ -50,11 +50,11 @@ class WorldModel:
 
     @classmethod
     def load(cls, folder: Path) -> "WorldModel":
-        """A saved one. Raises `ModelError`."""
+        """Return a saved one. Raises `ModelError`."""
         return cls(BuiltinModel.load(folder))
 
     def prompt(self, situation: Situation) -> Prefix:
-        """What the network reads before it predicts."""
+        """Return what the network reads before it predicts."""
         return encode(
             self.model.vocabulary,
             "world",
@@ -66,7 +66,8 @@ class WorldModel:
     def rows(
         self, transitions: Iterable[Transition], failure_weight: float = 1.0
     ) -> list[TrainingRow]:
-        """Training rows; failures may weigh more, since mistaking them is the dearest error."""
+        """Return training rows; failures may weigh more, since mistaking them is the dearest
+        error."""
         rows = []
         for t in transitions:
             prefix = self.prompt(Situation(t.before, t.steps, t.action))
@@ -77,7 +78,7 @@ class WorldModel:
 
     @torch.inference_mode()
     def outcomes(self, situations: Sequence[Situation]) -> list[Outcome]:
-        """How each action would turn out, in one pass without predicting the page.
+        """Return how each action would turn out, in one pass without predicting the page.
 
         P(succeeds) sums over whether the episode ends at once.
         """
@@ -106,7 +107,7 @@ class WorldModel:
     def imagine(
         self, situations: Sequence[Situation], rngs: Sequence[np.random.Generator | None]
     ) -> list[tuple[Observation, bool]]:
-        """The next page of each situation, with whether a page that ended did so in success.
+        """Return the next page of each situation, with whether a page that ended did so in success.
 
         A generator samples from the model, None takes its most probable prediction.
         """

@@ -26,7 +26,8 @@ PredictAll = Callable[[Sequence[Situation]], list[Prediction]]
 
 
 def predict_all(model: WorldModel) -> PredictAll:
-    """The model's most probable next page and its P(success), for many situations in one pass."""
+    """Return the model's most probable next page and its P(success), for many situations in one
+    pass."""
 
     def predict(situations: Sequence[Situation]) -> list[Prediction]:
         outcomes = model.outcomes(situations)
@@ -56,7 +57,8 @@ class ImaginedWorld:
         self._last: Prediction | None = None
 
     async def reset(self, task: Task) -> Observation:
-        """The real page the dream starts from. Raises `WorldError` when none was ever seen."""
+        """Return the real page the dream starts from. Raises `WorldError` when none was ever
+        seen."""
         start = self._starts.get(start_key(task))
         if start is None or not start.steps:
             raise WorldError(f"no real page of task {task.id}, seed {task.seed} to dream from")
@@ -65,7 +67,7 @@ class ImaginedWorld:
         return self._now
 
     async def step(self, action: Action) -> Observation:
-        """The page the model expects. Raises `WorldError` past the horizon."""
+        """Return the page the model expects. Raises `WorldError` past the horizon."""
         if self._now is None:
             raise WorldError("the dream was not started; call reset first")
         if len(self._steps) >= self._horizon:
@@ -76,7 +78,7 @@ class ImaginedWorld:
         return self._now
 
     async def evidence(self, task: Task) -> Mapping[str, Json]:
-        """What the model believes; nothing here was seen on a real page."""
+        """Return what the model believes; nothing here was seen on a real page."""
         last = self._last
         ended = last is not None and last.page.over
         return {
@@ -86,9 +88,9 @@ class ImaginedWorld:
         }
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: nothing is held."""
 
 
 def start_key(task: Task) -> str:
-    """What a real page and a dream must share: the task and its seed."""
+    """Return what a real page and a dream must share: the task and its seed."""
     return f"{task.id}:{task.seed}"

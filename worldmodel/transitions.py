@@ -27,7 +27,7 @@ class Transition:
 def transitions(
     trajectories: Iterable[Trajectory], success: dict[str, float | None]
 ) -> Iterator[Transition]:
-    """Every transition of finished real episodes whose success is known, failures included.
+    """Yield every transition of finished real episodes whose success is known, failures included.
 
     `success` maps episode ids to their score; episodes without one and imagined ones are left out.
     """

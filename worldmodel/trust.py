@@ -15,19 +15,19 @@ class Foresees(Protocol):
     """What says how actions will turn out; the world model does."""
 
     def outcomes(self, situations: Sequence[Situation]) -> list[Outcome]:
-        """One outcome for each situation."""
+        """Return one outcome for each situation."""
         ...
 
 
 def is_held_back(trajectory: Trajectory) -> bool:
-    """Whether the episode is kept for checking; fixed by its id."""
+    """Return whether the episode is kept for checking; fixed by its id."""
     return int(trajectory.id[:8], 16) % HELD_BACK == 0
 
 
 def precision_of_belief(
     world: Foresees, transitions: Sequence[Transition], belief: float
 ) -> tuple[float, int]:
-    """How often real last steps that the model gave P(success) >= `belief` did succeed.
+    """Return how often real last steps that the model gave P(success) >= `belief` did succeed.
 
     Returns that share and how many there were; 0 when it believed in none.
     """

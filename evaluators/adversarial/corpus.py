@@ -45,12 +45,12 @@ class AdversarialCase:
 
 @cache
 def load_corpus() -> tuple[AdversarialCase, ...]:
-    """Every case of the corpus that comes with this package."""
+    """Return every case of the corpus that comes with this package."""
     return read_cases(CORPUS)
 
 
 def read_cases(path: Path) -> tuple[AdversarialCase, ...]:
-    """The cases of a file in the corpus's form: gzipped lines of JSON.
+    """Return the cases of a file in the corpus's form: gzipped lines of JSON.
 
     Raises `SetupError` where there is no such file, `StoreError` where a line is not a case.
     """
@@ -140,7 +140,7 @@ class AdversarialResult:
 async def measure_pass_rates(
     evaluate: Evaluator, corpus: Iterable[AdversarialCase] | None = None
 ) -> AdversarialResult:
-    """Try a judge on the corpus, or on cases of one's own; one episode after the other."""
+    """Run a judge on the corpus, or on other cases, one episode after the other."""
     kinds: dict[str, CaseTally] = {}
     for case in load_corpus() if corpus is None else corpus:
         value = (await evaluate(case.trajectory)).value

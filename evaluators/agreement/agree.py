@@ -52,7 +52,8 @@ class CalibrationReport:
 
 
 def measure_calibration(pairs: Sequence[LabelledScore], bins: int = 10) -> CalibrationReport | None:
-    """Brier score, calibration error and reliability table; None where the evaluator never spoke.
+    """Return Brier score, calibration error and reliability table; None where the evaluator never
+    spoke.
 
     Bins are of equal width. Intervals resample tasks.
     """
@@ -81,7 +82,8 @@ def measure_calibration(pairs: Sequence[LabelledScore], bins: int = 10) -> Calib
 
 
 def _sums(pairs: Sequence[LabelledScore], bins: int) -> Array:
-    """(clusters, 3 * bins + 1): counts, values and successes of each bin, then squared errors."""
+    """Return (clusters, 3 * bins + 1): counts, values and successes of each bin, then squared
+    errors."""
     places = {cluster: i for i, cluster in enumerate(dict.fromkeys(p.cluster for p in pairs))}
     table = np.zeros((len(places), 3 * bins + 1))
     for pair in pairs:
@@ -132,7 +134,8 @@ class Agreement:
 
 
 def compute_agreement(pairs: Sequence[LabelledScore], threshold: float = PASSES) -> Agreement:
-    """The figures over these episodes. Rates have Wilson's interval, the others a bootstrap's."""
+    """Return the figures over these episodes. Rates have Wilson's interval, the others a
+    bootstrap's."""
     table = count_outcomes(pairs, threshold)
     silent = [pair for pair in pairs if pair.value is None]
     true = sum(pair.truth for pair in silent)
@@ -152,8 +155,8 @@ def compute_agreement(pairs: Sequence[LabelledScore], threshold: float = PASSES)
 
 
 def measure_by_group(pairs: Sequence[LabelledScore], name: str) -> dict[str, Agreement]:
-    """The figures of each group, as `benchmark`, `agent` or `task`; episodes without it are left
-    out."""
+    """Return the figures of each group, as `benchmark`, `agent` or `task`; episodes without it are
+    left out."""
     grouped: defaultdict[str, list[LabelledScore]] = defaultdict(list)
     for pair in pairs:
         if name in pair.groups:
@@ -162,7 +165,7 @@ def measure_by_group(pairs: Sequence[LabelledScore], name: str) -> dict[str, Agr
 
 
 def measure_all(table: Array) -> dict[str, Interval | None]:
-    """Every measure of (clusters, 4) counts with its interval."""
+    """Return every measure of (clusters, 4) counts with its interval."""
     found: dict[str, Interval | None] = {}
     for name, measure in MEASURES.items():
         if name in RATES:
@@ -207,7 +210,7 @@ class Ceiling:
 
 
 def measure_ceiling(labels: Iterable[Label]) -> Ceiling:
-    """Agreement over all pairs of labels that two people gave of one episode, for one score.
+    """Return agreement over all pairs of labels that two people gave of one episode, for one score.
 
     Intervals resample tasks where they are named.
     """
@@ -233,7 +236,8 @@ def measure_ceiling(labels: Iterable[Label]) -> Ceiling:
 
 
 def _table(pairs: Sequence[tuple[Label, Label]]) -> tuple[Array, int]:
-    """(tasks, kinds * kinds) counts of what the first and the second said, and how many kinds."""
+    """Return (tasks, kinds * kinds) counts of what the first and the second said, and how many
+    kinds."""
     kinds = sorted({label.value for pair in pairs for label in pair if label.value is not None})
     place = {value: i for i, value in enumerate(kinds)}
     tasks = [f"{one.benchmark}/{one.task}" if one.task else one.episode for one, _ in pairs]
@@ -246,7 +250,7 @@ def _table(pairs: Sequence[tuple[Label, Label]]) -> tuple[Array, int]:
 
 
 def _turned(sums: Array, kinds: int) -> Array:
-    """The counts had the second always said something else than it did."""
+    """Return the counts had the second always said something else than it did."""
     return np.roll(sums.reshape(*sums.shape[:-1], kinds, kinds), 1, axis=-1).reshape(sums.shape)
 
 
@@ -266,7 +270,8 @@ class EvaluatorComparison:
 def compare(
     first: Sequence[LabelledScore], second: Sequence[LabelledScore], threshold: float = PASSES
 ) -> EvaluatorComparison:
-    """The differences over the episodes on which both spoke; the rest says nothing of who is right.
+    """Return the differences over the episodes on which both spoke; the rest says nothing of who is
+    right.
 
     What is left out is in the coverage of each. Intervals resample tasks, both evaluators' values
     of a task together.

@@ -51,7 +51,7 @@ class Truths:
 
 
 def decide_truths(labels: Iterable[Label], rule: str = "majority") -> Truths:
-    """One truth for each episode from the labels of one score.
+    """Return one truth for each episode from the labels of one score.
 
     `majority`: of those that were sure, with a tie left out as disputed; `first`: of the annotator
     that comes first, as AgentRewardBench takes it; `unanimous`: disputed unless all say the same. A
@@ -83,7 +83,7 @@ def decide_truths(labels: Iterable[Label], rule: str = "majority") -> Truths:
 
 
 def pair_scores(values: Mapping[str, float | None], truth: Truths) -> list[LabelledScore]:
-    """The episodes that are both labelled and judged, in the order of the labels."""
+    """Return the episodes that are both labelled and judged, in the order of the labels."""
     pairs = []
     for episode, is_success in truth.values.items():
         if episode not in values:
@@ -114,7 +114,7 @@ class Counts:
 
 
 def outcome(pair: LabelledScore, threshold: float = PASSES) -> int | None:
-    """The place of an episode in `Counts`; None where the evaluator abstained."""
+    """Return the place of an episode in `Counts`; None where the evaluator abstained."""
     if pair.value is None:
         return None
     passes = pair.value >= threshold
@@ -122,7 +122,7 @@ def outcome(pair: LabelledScore, threshold: float = PASSES) -> int | None:
 
 
 def count_outcomes(pairs: Sequence[LabelledScore], threshold: float = PASSES) -> Array:
-    """(clusters, 4) counts of each task, or of each episode where tasks are not named."""
+    """Return (clusters, 4) counts of each task, or of each episode where tasks are not named."""
     places = {cluster: i for i, cluster in enumerate(dict.fromkeys(p.cluster for p in pairs))}
     table = np.zeros((len(places), 4))
     for pair in pairs:
@@ -133,49 +133,50 @@ def count_outcomes(pairs: Sequence[LabelledScore], threshold: float = PASSES) ->
 
 
 def flip(table: Array) -> Array:
-    """The counts had the evaluator always said the opposite."""
+    """Return the counts had the evaluator always said the opposite."""
     return table[..., [2, 3, 0, 1]]
 
 
 def ratio(part: Array, whole: Array) -> Array:
-    """Part by part; nan where the whole is nothing."""
+    """Return the quotients; nan where the whole is 0."""
     found = np.full(np.shape(whole), np.nan)
     np.divide(part, whole, out=found, where=whole > 0)
     return found
 
 
 def precision(table: Array) -> Array:
-    """Of what passed, how much was a success."""
+    """Return the share of successes in what passed."""
     return ratio(table[..., 0], table[..., 0] + table[..., 1])
 
 
 def recall(table: Array) -> Array:
-    """Of the successes, how many passed."""
+    """Return the share of the successes that passed."""
     return ratio(table[..., 0], table[..., 0] + table[..., 2])
 
 
 def f1(table: Array) -> Array:
-    """The harmonic mean of precision and recall."""
+    """Return the harmonic mean of precision and recall."""
     return ratio(2 * table[..., 0], 2 * table[..., 0] + table[..., 1] + table[..., 2])
 
 
 def false_positive_rate(table: Array) -> Array:
-    """Of the failures, how many passed."""
+    """Return the share of the failures that passed."""
     return ratio(table[..., 1], table[..., 1] + table[..., 3])
 
 
 def accuracy(table: Array) -> Array:
-    """How many were told rightly."""
+    """Return the share of right verdicts."""
     return ratio(table[..., 0] + table[..., 3], table.sum(-1))
 
 
 def kappa(table: Array) -> Array:
-    """Cohen's kappa of the evaluator and the labels; see `cohen_kappa`."""
+    """Return Cohen's kappa of the evaluator and the labels; see `cohen_kappa`."""
     return cohen_kappa(table, 2)
 
 
 def cohen_kappa(table: Array, kinds: int) -> Array:
-    """Agreement beyond what chance gives: Cohen (Educational and Psychological Measurement 1960).
+    """Return agreement beyond what chance gives: Cohen (Educational and Psychological Measurement
+    1960).
 
     `table` holds (..., kinds * kinds) counts of what the first said by what the second said. nan
     where both always say the same one thing, so that chance alone would have them agree. Written
@@ -213,7 +214,7 @@ _Z = 1.96
 
 
 def rate_interval(parts: Array, wholes: Array) -> Interval | None:
-    """The share of the whole with Wilson's interval; None where there is nothing to share.
+    """Return the share of the whole with Wilson's interval; None where there is nothing to share.
 
     `parts` and `wholes` are (clusters,) counts. Where a task has several episodes these tell less
     than as many of different tasks: the number of episodes is divided by the design effect, the
@@ -246,7 +247,7 @@ def resampled(
     *,
     is_biased: bool = False,
 ) -> Interval | None:
-    """A statistic of the summed rows with a bootstrap interval over rows, one for each task.
+    """Return a statistic of the summed rows with a bootstrap interval over rows, one for each task.
 
     `statistic` takes (..., columns) sums and gives nan where it is not defined. The interval is the
     percentile one; for a statistic that resampling pushes up, such as a sum of absolute values, the

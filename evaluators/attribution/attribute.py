@@ -37,7 +37,7 @@ _MISSING = re.compile(r"\b404\b|page (was |could )?not (be )?found|no such page"
 
 
 def find_failed_ending(trajectory: Trajectory) -> CauseFinding | None:
-    """An ending that is no fault of the agent, or for which there is but one cause."""
+    """Find an ending that is no fault of the agent, or for which there is but one cause."""
     said = (trajectory.error,) if trajectory.error else ()
     last = len(trajectory.steps) - 1 if trajectory.steps else None
     match trajectory.ending:
@@ -59,7 +59,7 @@ def find_failed_ending(trajectory: Trajectory) -> CauseFinding | None:
 
 
 def find_access_wall(trajectory: Trajectory) -> CauseFinding | None:
-    """A captcha, login, paywall or block on the page where the episode came to its end."""
+    """Find a captcha, login, paywall or block on the page where the episode came to its end."""
     found = _where_it_stopped(trajectory)
     if found is None:
         return None
@@ -90,7 +90,7 @@ def find_access_wall(trajectory: Trajectory) -> CauseFinding | None:
 
 
 def find_guard_refusal(trajectory: Trajectory) -> CauseFinding | None:
-    """Actions that the guard refused and past which the agent did not come."""
+    """Find actions that the guard refused and past which the agent did not come."""
     steps = trajectory.steps
     pages = [*(step.observation for step in steps[1:]), trajectory.last]
     hit = [i for i, page in enumerate(pages) if page and "refused" in page.outcome]
@@ -106,7 +106,7 @@ def find_guard_refusal(trajectory: Trajectory) -> CauseFinding | None:
 
 
 def find_site_error(trajectory: Trajectory) -> CauseFinding | None:
-    """An error page where the episode came to its end."""
+    """Find an error page where the episode came to its end."""
     found = _where_it_stopped(trajectory)
     if found is None:
         return None
@@ -133,7 +133,7 @@ def find_site_error(trajectory: Trajectory) -> CauseFinding | None:
 def find_doubtful_verdict(
     trajectory: Trajectory, scores: Sequence[Score], trusted: str
 ) -> CauseFinding | None:
-    """No verdict where one was to be made, or evaluators that contradict each other."""
+    """Find a verdict that could not be made, or evaluators that contradict each other."""
     if not scores:
         return None
     known = [score for score in scores if score.value is not None]
@@ -160,7 +160,7 @@ def find_doubtful_verdict(
 
 
 def _refusals(trajectory: Trajectory) -> tuple[str, ...]:
-    """What the guard's evidence says it refused."""
+    """Return what the guard's evidence says it refused."""
     noted = trajectory.evidence.get("guard")
     kept = noted.get("refusals") if isinstance(noted, dict) else None
     if not isinstance(kept, list):
@@ -169,7 +169,8 @@ def _refusals(trajectory: Trajectory) -> tuple[str, ...]:
 
 
 def _where_it_stopped(trajectory: Trajectory) -> tuple[int | None, Observation] | None:
-    """The last page, with the step that led to it from a page at another address or title."""
+    """Return the last page, with the step that led to it from a page at another address or
+    title."""
     pages = [step.observation for step in trajectory.steps]
     if trajectory.last is not None:
         pages.append(trajectory.last)
@@ -183,7 +184,7 @@ def _where_it_stopped(trajectory: Trajectory) -> tuple[int | None, Observation] 
 
 
 def _short_text(page: Observation) -> str:
-    """What a short page says; of a long one its title alone."""
+    """Return what a short page says; of a long one its title alone."""
     lines = [node.name for node in page.nodes if node.name] if len(page.nodes) <= _FEW_LINES else []
     return "\n".join((page.title, *lines))
 
@@ -199,8 +200,8 @@ _HALF = 0.5
 
 
 def has_failed(trajectory: Trajectory, scores: Sequence[Score], trusted: str = "") -> bool:
-    """Whether there is a failure to explain: the world's or the model's, or a headline score that
-    says so, contradicts another, or could not be made. Not so where nothing was scored.
+    """Return whether there is a failure to explain: the world's or the model's, or a headline score
+    that says so, contradicts another, or could not be made. Not so where nothing was scored.
 
     Where evaluators whose ids begin with `trusted` have spoken, nobody else is heard.
     """
@@ -215,7 +216,7 @@ def has_failed(trajectory: Trajectory, scores: Sequence[Score], trusted: str = "
 
 
 def select_headlines(scores: Sequence[Score]) -> list[Score]:
-    """The scores named `success`."""
+    """Return the scores named `success`."""
     return [score for score in scores if score.name == "success"]
 
 
@@ -227,7 +228,7 @@ def attribute(
     trusted: str = "",
     shown: Callable[[Observation], str] = render,
 ) -> Attribution:
-    """What the failure is put down to, by rules that quote what they go by.
+    """Return what the failure is put down to, by rules that quote what they go by.
 
     Faults that are not the agent's come first: the world, the site, the verdict, the guard. Then
     what ended the episode decides: where it was ended, the earliest mistake that was not put right;
@@ -257,7 +258,7 @@ def attribute(
 
 
 def _agents(case: FailedEpisode) -> CauseFinding | None:
-    """The agent's own fault, by how the episode ended."""
+    """Return the agent's own fault, by how the episode ended."""
     if not case.trajectory.steps:
         return None
     if unseen := signs.find_unseen(case):

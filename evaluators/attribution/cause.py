@@ -11,7 +11,7 @@ from webagent.records import Trajectory
 
 
 class Cause(StrEnum):
-    """Where the fault lay. Exactly one a failure; what cannot be told is `UNKNOWN`, not guessed."""
+    """Where the fault lay. Exactly one a failure; what is not clear is `UNKNOWN`, not guessed."""
 
     ENVIRONMENT = "environment"
     """Browser, network, model server or the site itself broke."""
@@ -67,7 +67,7 @@ class Attribution:
 
 
 def build_attribution(trajectory: Trajectory, finding: CauseFinding, source: str) -> Attribution:
-    """The finding as what the episode's failure is put down to."""
+    """Return the finding as what the episode's failure is put down to."""
     return Attribution(
         episode=trajectory.id,
         task=trajectory.task.id,
@@ -82,7 +82,7 @@ def build_attribution(trajectory: Trajectory, finding: CauseFinding, source: str
 
 
 def name_site(trajectory: Trajectory) -> str:
-    """The host the task starts on; for a page without one, the benchmark's name."""
+    """Return the host the task starts on; for a page without one, the benchmark's name."""
     try:
         host = urlsplit(trajectory.task.start_url).hostname
     except ValueError:
@@ -151,7 +151,7 @@ class FailureSummary:
 
 
 def summarize(attributions: Iterable[Attribution]) -> FailureSummary:
-    """Counts for each cause with intervals, by task and by site, and what to fix first."""
+    """Return counts for each cause with intervals, by task and by site, and what to fix first."""
     found = list(attributions)
     counts = Counter(one.cause for one in found)
     rows = tuple(
@@ -162,7 +162,7 @@ def summarize(attributions: Iterable[Attribution]) -> FailureSummary:
 
 
 def find_remedy(cause: Cause, kind: str) -> str:
-    """What can be done about it; empty where nothing can be done from here."""
+    """Return what can be done about it; empty where nothing can be done from here."""
     return REMEDIES.get((cause, kind), REMEDIES.get((cause, ""), ""))
 
 
@@ -179,7 +179,7 @@ def _row(cause: Cause, found: Sequence[Attribution], total: int) -> CauseCount:
 
 
 def _first(found: Sequence[Attribution]) -> str:
-    """The cause with most failures that something can be done about, in one sentence."""
+    """Return the cause with most failures that something can be done about, in one sentence."""
     if not found:
         return ""
     mendable = [one for one in found if find_remedy(one.cause, one.kind)]

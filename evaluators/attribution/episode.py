@@ -23,13 +23,13 @@ _LEAST_NEAR, _MOST_NEAR = 4, 80
 
 
 def find_quoted(goal: str) -> tuple[str, ...]:
-    """What the goal puts in quotation marks, or marks as a name with @ or #."""
+    """Find what the goal puts in quotation marks, or marks as a name with @ or #."""
     found = [a or b for a, b in _QUOTED.findall(goal)]
     return tuple(term.strip() for term in (*found, *_HANDLE.findall(goal)) if term.strip())
 
 
 def find_names(goal: str) -> tuple[str, ...]:
-    """What tells one thing from another like it: quoted terms, capitalised words, numbers."""
+    """Find what tells one thing from another like it: quoted terms, capitalised words, numbers."""
     rest = _QUOTED.sub(" ", goal)
     words = _WORD.findall(rest)[1:]
     marked = [word for word in words if word[:1].isupper() or word[:1].isdigit()]
@@ -37,13 +37,13 @@ def find_names(goal: str) -> tuple[str, ...]:
 
 
 def find_ordinal(goal: str) -> int | None:
-    """Which one the goal asks for, counted from 1, where it asks for exactly one such."""
+    """Find which one the goal asks for, counted from 1, where it asks for exactly one such."""
     found = {int(number) for number in _ORDINAL.findall(goal)}
     return found.pop() if len(found) == 1 else None
 
 
 def find_named_elements(page: Observation, goal: str) -> tuple[Node, ...]:
-    """The elements whose names the goal has: quoted, or as words of its own.
+    """Find the elements whose names the goal has: quoted, or as words of its own.
 
     Beside quoted terms other words count only when they are capitalised. Where no element has the
     name that is quoted, elements of that kind are meant, as in `a "textarea" widget`.
@@ -56,18 +56,19 @@ def find_named_elements(page: Observation, goal: str) -> tuple[Node, ...]:
 
 
 def is_line_naming(node: Node, names: Iterable[str]) -> bool:
-    """Whether the element's name is a line of several words with one of these names in it."""
+    """Return whether the element's name is a line of several words with one of these names in
+    it."""
     return len(node.name.split()) >= _SEVERAL and any(appears_in(name, node.name) for name in names)
 
 
 def appears_in(text: str, where: str) -> bool:
-    """Whether the text stands there as words of their own, whatever their case."""
+    """Return whether the text stands there as words of their own, whatever their case."""
     plain = re.escape(_plain(text))
     return bool(plain) and re.search(rf"(?<!\w){plain}(?!\w)", _plain(where)) is not None
 
 
 def find_similar(text: str, where: Iterable[str]) -> str:
-    """The text among these that resembles it most without being equal; empty for none."""
+    """Find the text among these that resembles it most without being equal; empty for none."""
     mine = _plain(text)
     if not _LEAST_NEAR <= len(mine) <= _MOST_NEAR:
         return ""
@@ -78,19 +79,19 @@ def find_similar(text: str, where: Iterable[str]) -> str:
 
 
 def collect_text(page: Observation) -> str:
-    """Everything the observation has of the page, a line for each node."""
+    """Return everything the observation has of the page, a line for each node."""
     lines = (" ".join((node.name, node.value, node.description)) for node in page.nodes)
     return "\n".join((page.title, *lines))
 
 
 def list_copyable(page: Observation) -> list[str]:
-    """Texts of the page that could be copied: names, values, and their single words."""
+    """Return texts of the page that could be copied: names, values, and their single words."""
     whole = [text for node in page.nodes for text in (node.name, node.value) if text]
     return [*whole, *(word for text in whole for word in _WORD.findall(text))]
 
 
 def find_labelled(page: Observation) -> list[tuple[str, str]]:
-    """Capitalised labels with the values that stand beside them on the same line."""
+    """Find capitalised labels with the values that stand beside them on the same line."""
     found = []
     for node in page.nodes:
         label, _, value = (part.strip() for part in _BESIDE.sub("\n", node.name, 1).partition("\n"))
@@ -100,17 +101,18 @@ def find_labelled(page: Observation) -> list[tuple[str, str]]:
 
 
 def split_words(text: str) -> frozenset[str]:
-    """The words of a text, without signs between them."""
+    """Return the words of a text, without signs between them."""
     return frozenset(_WORD.findall(text.casefold()))
 
 
 def is_same_text(one: str, other: str) -> bool:
-    """Whether two texts are the same words, whatever their case and the space around them."""
+    """Return whether two texts are the same words, whatever their case and the space around
+    them."""
     return _plain(one) == _plain(other)
 
 
 def format_element(node: Node) -> str:
-    """An element as it is quoted in evidence."""
+    """Return an element as it is quoted in evidence."""
     return f'[{node.mark}] {node.role} "{node.name}"' if node.mark else f'"{node.name}"'
 
 
@@ -194,12 +196,12 @@ class FailedEpisode:
 
 
 def page_address(page: Observation) -> str:
-    """What tells a page's fields from another page's of the same marks."""
+    """Return what tells a page's fields from another page's of the same marks."""
     return page.url.split("#", 1)[0]
 
 
 def is_clicked_later(case: FailedEpisode, index: int, node: Node) -> bool:
-    """Whether the element was acted on after this step, on the same page."""
+    """Return whether the element was acted on after this step, on the same page."""
     here = page_address(case.seen[index])
     return any(
         getattr(step.decision.action, "mark", 0) == node.mark
@@ -209,7 +211,7 @@ def is_clicked_later(case: FailedEpisode, index: int, node: Node) -> bool:
 
 
 def was_clicked(case: FailedEpisode, node: Node) -> bool:
-    """Whether an element of this role and name was acted on."""
+    """Return whether an element of this role and name was acted on."""
     for step in case.trajectory.steps:
         target = step.observation.node(getattr(step.decision.action, "mark", 0))
         if target is not None and (target.role, target.name) == (node.role, node.name):
@@ -218,7 +220,7 @@ def was_clicked(case: FailedEpisode, node: Node) -> bool:
 
 
 def was_used(case: FailedEpisode, term: str) -> bool:
-    """Whether the term was typed, chosen, answered, or acted on by its name."""
+    """Return whether the term was typed, chosen, answered, or acted on by its name."""
     for step in case.trajectory.steps:
         action = step.decision.action
         target = step.observation.node(getattr(action, "mark", 0))
@@ -229,14 +231,14 @@ def was_used(case: FailedEpisode, term: str) -> bool:
 
 
 def was_given(case: FailedEpisode, value: str) -> bool:
-    """Whether the value was typed, chosen or answered."""
+    """Return whether the value was typed, chosen or answered."""
     actions = [step.decision.action for step in case.trajectory.steps]
     given = [getattr(action, "text", "") or getattr(action, "option", "") for action in actions]
     return any(appears_in(value, text) for text in given)
 
 
 def find_choosing_step(case: FailedEpisode, node: Node) -> int:
-    """The step that chose it; the last one where none did."""
+    """Find the step that chose it; the last one where none did."""
     hits = [
         index
         for index, step in enumerate(case.trajectory.steps)
@@ -247,7 +249,8 @@ def find_choosing_step(case: FailedEpisode, node: Node) -> int:
 
 
 def _texts(expected: object, numbers: bool) -> list[str]:
-    """The texts in a check's expectation of 2 to 80 characters, and where so asked its numbers."""
+    """Return the texts in a check's expectation of 2 to 80 characters, and where so asked its
+    numbers."""
     if isinstance(expected, str):
         return [expected] if 1 < len(expected.strip()) <= _LONGEST else []
     if isinstance(expected, bool | None):
@@ -265,8 +268,8 @@ TICKABLE = frozenset(("checkbox", "radio", "option", "switch"))
 
 
 def find_better_twin(page: Observation, node: Node, goal: str) -> Node | None:
-    """Another element of the same role and name beside which the goal's names stand, while none
-    stands beside this one."""
+    """Find another element of the same role and name beside which the goal's names stand, while
+    none stands beside this one."""
     twins = [n for n in page.nodes if n.mark and (n.role, n.name) == (node.role, node.name)]
     called = {one.name.casefold() for one in page.nodes if one.mark}
     names = [name for name in find_names(goal) if name.casefold() not in called]
@@ -282,7 +285,8 @@ def find_better_twin(page: Observation, node: Node, goal: str) -> Node | None:
 
 
 def find_better_line(page: Observation, node: Node, goal: str) -> Node | None:
-    """The one line of the same role that has a name of the goal in it, while this line has none."""
+    """Find the one line of the same role that has a name of the goal in it, while this line has
+    none."""
     names = find_names(goal)
     if len(node.name.split()) < 2 or is_line_naming(node, names):
         return None
@@ -294,8 +298,8 @@ def find_better_line(page: Observation, node: Node, goal: str) -> Node | None:
 
 
 def find_wrong_choice(page: Observation, named: Iterable[Node]) -> Node | None:
-    """Something ticked or chosen that the goal does not name, where it names others of its role
-    that are not."""
+    """Find something ticked or chosen that the goal does not name, where it names others of its
+    role that are not."""
     missing = {n.role for n in named if n.role in TICKABLE and not TICKED & set(n.states)}
     marks = {node.mark for node in named}
     chosen = (n for n in page.nodes if n.role in missing and TICKED & set(n.states))
@@ -303,7 +307,7 @@ def find_wrong_choice(page: Observation, named: Iterable[Node]) -> Node | None:
 
 
 def _beside(page: Observation, twin: Node, twins: Sequence[Node]) -> str:
-    """What stands between the twin before this one and this one: its row, its heading."""
+    """Return what stands between the twin before this one and this one: its row, its heading."""
     marks = {one.mark for one in twins}
     lines: list[str] = []
     for node in page.nodes:

@@ -74,7 +74,7 @@ async def ask_cause(
     *,
     render: Callable[[Observation, int], str] = render_page,
 ) -> Attribution:
-    """What a model puts the failure down to.
+    """Return what a model puts the failure down to.
 
     A reply that cannot be read, names a step that is not there, or quotes what does not stand where
     it says is asked for once more. Then, and when the model fails or does not reply in time, the
@@ -131,7 +131,7 @@ def _untold(reason: str) -> CauseFinding:
 
 
 def _read(text: str, parts: dict[str, str], count: int) -> CauseFinding:
-    """The finding of a reply. Raises `UnusableError`."""
+    """Return the finding of a reply. Raises `UnusableError`."""
     said = read_form(text, _Said, strict=True)
     if said.step is not None and not 1 <= said.step <= count:
         raise UnusableError(f"there are steps 1 to {count}, and the reply names step {said.step}")

@@ -50,7 +50,7 @@ _FAILING = 0.5
 
 
 def find_unseen(case: FailedEpisode) -> CauseFinding | None:
-    """What the goal or the check names was on a page, and the agent was never shown it."""
+    """Find that a page had what the goal or the check names, and the agent was never shown it."""
     if case.seen and not any(page.nodes for page in case.seen):
         reason = "the agent was shown nothing of the page"
         return CauseFinding(Cause.OBSERVATION, "nothing observed", 0, reason, (case.seen[0].url,))
@@ -78,7 +78,7 @@ def _line_with(page: Observation, term: str) -> Node | None:
 
 
 def find_wrong_element(case: FailedEpisode) -> CauseFinding | None:
-    """A click on the twin of what was meant, or at the end on something the goal does not name
+    """Find a click on the twin of what was meant, or at the end on something the goal does not name
     while what it names was there."""
     steps = case.trajectory.steps
     for index, step in enumerate(steps):
@@ -135,7 +135,8 @@ def _wrong_at_the_end(case: FailedEpisode) -> CauseFinding | None:
 
 
 def find_omission(case: FailedEpisode) -> CauseFinding | None:
-    """The episode was ended, with things undone that the goal names and that were there."""
+    """Find that the episode was ended with things undone that the goal names and that were
+    there."""
     if case.trajectory.ending not in (Ending.TASK_OVER, Ending.ANSWERED) or not case.seen:
         return None
     page = case.seen[-1]
@@ -154,7 +155,7 @@ def find_omission(case: FailedEpisode) -> CauseFinding | None:
 
 
 def _not_reached(case: FailedEpisode, acted: Node | None) -> CauseFinding | None:
-    """What the goal quotes was on no page as an element, or on one that the agent left."""
+    """Find that no page had the goal's quoted element, or one that the agent left."""
     open_terms = [term for term in find_quoted(case.goal) if not was_used(case, term)]
     is_begun = len(open_terms) < len(find_quoted(case.goal))
     terms = [term for term in open_terms if not is_begun or len(term) > _AFFIX]
@@ -181,7 +182,7 @@ def _not_reached(case: FailedEpisode, acted: Node | None) -> CauseFinding | None
 
 
 def find_failed_actions(case: FailedEpisode) -> CauseFinding | None:
-    """Actions on elements that are not there or do not take them, for most of the episode."""
+    """Find that most actions met no element that is there and takes them."""
     said = [case.course.said(index) for index in range(len(case.trajectory.steps))]
     failing = [i for i, words in enumerate(said) if words and not words.startswith("refused")]
     refused = [i for i in failing if said[i] != "no effect" and not is_pages_fault(said[i])]
@@ -196,7 +197,7 @@ def find_failed_actions(case: FailedEpisode) -> CauseFinding | None:
 
 
 def find_loop(case: FailedEpisode) -> CauseFinding | None:
-    """The same deed on the same page again and again, or pages gone round in a circle."""
+    """Find the same deed on the same page again and again, or pages gone round in a circle."""
     times = case.course.times
     if not times or max(times) < _LOOP:
         return None
@@ -210,7 +211,7 @@ def find_loop(case: FailedEpisode) -> CauseFinding | None:
 
 
 def find_early_stop(case: FailedEpisode) -> CauseFinding | None:
-    """Given up, or out of steps, with nothing else to blame."""
+    """Find that the agent gave up or ran out of steps, with nothing else to blame."""
     if not case.trajectory.steps:
         return None
     final = case.trajectory.steps[-1].decision.action
@@ -227,7 +228,7 @@ def find_early_stop(case: FailedEpisode) -> CauseFinding | None:
 
 
 def find_wrong_value(case: FailedEpisode) -> CauseFinding | None:
-    """What was typed or answered last in a place, and stands nowhere or was to be another."""
+    """Find a last typed or answered value that stands nowhere or was to be another."""
     places: defaultdict[object, list[tuple[int, str]]] = defaultdict(list)
     for index, step in enumerate(case.trajectory.steps):
         here = page_address(step.observation)
@@ -243,7 +244,7 @@ def find_wrong_value(case: FailedEpisode) -> CauseFinding | None:
 
 
 def _uncorrected(case: FailedEpisode, given: Sequence[tuple[int, str]]) -> CauseFinding | None:
-    """The first of the wrong values in one place after which no right one followed there."""
+    """Return the first of the wrong values in one place after which no right one followed there."""
     found = None
     for index, text in reversed(given):
         finding = _value(case, index, text)
@@ -266,7 +267,7 @@ def _value(case: FailedEpisode, index: int, text: str) -> CauseFinding | None:
 
 
 def _resembling(case: FailedEpisode, index: int, text: str) -> CauseFinding | None:
-    """What was given resembles something that could have been copied."""
+    """Find that the value resembles something that could have been copied."""
     here, said = case.seen[index], (f'given: "{text}"',)
     for number, page in enumerate(case.seen[:index], start=1):
         close = (
@@ -286,7 +287,7 @@ def _resembling(case: FailedEpisode, index: int, text: str) -> CauseFinding | No
 
 
 def _from_nowhere(case: FailedEpisode, index: int, text: str) -> CauseFinding | None:
-    """What was given stands neither in the goal nor on a page."""
+    """Find that the value stands neither in the goal nor on a page."""
     said = (f'given: "{text}"',)
     if isinstance(case.trajectory.steps[index].decision.action, Answer):
         if not case.expected and not any(character.isdigit() for character in text):
@@ -302,7 +303,7 @@ def _from_nowhere(case: FailedEpisode, index: int, text: str) -> CauseFinding | 
 
 
 def _lost(case: FailedEpisode, index: int, text: str) -> CauseFinding | None:
-    """The value that the check expects had been seen and was not what was given."""
+    """Find that the value the check expects had been seen and was not given."""
     action = case.trajectory.steps[index].decision.action
     is_last_word = isinstance(action, Answer) or index >= case.last_step - 1
     missing = [value for value in case.expected if not was_given(case, value)]
@@ -322,7 +323,7 @@ def _lost(case: FailedEpisode, index: int, text: str) -> CauseFinding | None:
 
 
 def _beside_its_label(case: FailedEpisode, index: int, text: str) -> CauseFinding | None:
-    """A line of a page had what the goal asks for by its label, and something else was given."""
+    """Find that a page had the goal's value beside its label, and another was given."""
     if not text or appears_in(text, case.goal):
         return None
     for number in range(index, -1, -1):
@@ -339,7 +340,7 @@ def _beside_its_label(case: FailedEpisode, index: int, text: str) -> CauseFindin
 
 
 def _whole_of(case: FailedEpisode, text: str) -> str:
-    """The quoted term of which the text is but some words; empty where it was given in full."""
+    """Return the quoted term of which the text is a part; empty where it was given in full."""
     for term in find_quoted(case.goal):
         is_part = split_words(text) and split_words(text) < split_words(term)
         if is_part and not is_same_text(text, term) and not was_given(case, term):

@@ -75,7 +75,7 @@ class _Matches(BaseModel):
 
 
 def match_by_words(metrics: Sequence[Metric], held_out: Sequence[Aspect]) -> Matched:
-    """Each remark with the metrics that its words are near to, without a model.
+    """Return each remark with the metrics that its words are near to, without a model.
 
     Near is as near to the metric's middle as every second remark is to the one most like it. What
     two metrics say of one remark, one of them says in vain: there is no model that would see a
@@ -104,7 +104,7 @@ def match_by_words(metrics: Sequence[Metric], held_out: Sequence[Aspect]) -> Mat
 async def rate_episode(
     model: Model, trajectory: Trajectory, metrics: Sequence[Metric]
 ) -> tuple[Trait, ...]:
-    """The metrics that a model sees in an episode, good or bad.
+    """Return the metrics that a model sees in an episode, good or bad.
 
     Raises `UnusableError` or `ModelError`.
     """
@@ -127,7 +127,7 @@ async def rate_episode(
 async def match_by_model(
     model: Model, metrics: Sequence[Metric], traits: Sequence[Trait], aspects: Sequence[Aspect]
 ) -> Matched:
-    """The remarks on one episode and the traits in it, matched by a model.
+    """Return the remarks on one episode and the traits in it, matched by a model.
 
     A remark goes only with a trait of its own sign, as the paper has it; one without a sign goes
     with either. Raises `UnusableError` or `ModelError`.
@@ -150,7 +150,7 @@ async def match_by_model(
 
 
 def measure_quality(turns: Sequence[Matched]) -> MetricQuality:
-    """Coverage and redundancy over all that was held out; intervals resample episodes."""
+    """Return coverage and redundancy over all that was held out; intervals resample episodes."""
     aspects = [pair for turn in turns for pair in turn.aspects]
     traits = [pair for turn in turns for pair in turn.traits]
     return MetricQuality(
@@ -163,7 +163,8 @@ def measure_quality(turns: Sequence[Matched]) -> MetricQuality:
 async def _matches(
     model: Model, metrics: Sequence[Metric], traits: Sequence[Trait], aspects: Sequence[Aspect]
 ) -> list[int | None]:
-    """For each remark the place of its trait; nobody is asked where there is nothing to match."""
+    """Return for each remark the place of its trait; nobody is asked where there is nothing to
+    match."""
     if not aspects or not traits:
         return [None] * len(aspects)
     remarks = "\n".join(

@@ -61,7 +61,7 @@ class Aspect:
 
 
 def read_feedback(path: Path) -> tuple[Feedback, ...]:
-    """The rows of a CSV with the columns `episode` and `feedback`.
+    """Return the rows of a CSV with the columns `episode` and `feedback`.
 
     Where wanted also `annotator`, `behaviour`, `sign` (good or bad) and `group`. Raises
     `SetupError` naming what is missing or cannot be read.
@@ -79,8 +79,8 @@ def read_feedback(path: Path) -> tuple[Feedback, ...]:
 
 
 def split_remarks(feedback: Feedback) -> tuple[Aspect, ...]:
-    """The remarks as people wrote them, without a model: one for each sentence, or the row where
-    behaviour or sign is said apart."""
+    """Return the remarks as people wrote them, without a model: one for each sentence, or the row
+    where behaviour or sign is said apart."""
     sentences = [part.strip() for part in re.split(r"(?<=[.!?;])\s+|\n+", feedback.text)]
     if feedback.behaviour or feedback.is_positive is not None:
         sentences = [feedback.text]
@@ -118,7 +118,7 @@ Read = TypeVar("Read")
 
 
 def prompt(name: str) -> Prompt:
-    """The prompt of this name."""
+    """Return the prompt of this name."""
     return load_prompt(PROMPTS / f"{name}.md")
 
 
@@ -129,7 +129,7 @@ async def ask_for(
     read: Callable[[str], Read],
     max_tokens: int = 4096,
 ) -> Read:
-    """What `read` makes of the reply, or of the second one.
+    """Return what `read` makes of the reply, or of the second one.
 
     `slots` fill the sections `system` and `user`. Raises `UnusableError` when neither reply can be
     used, `ModelError` when the model failed.
@@ -168,7 +168,8 @@ class _Remarks(BaseModel):
 
 
 async def ground(model: Model, trajectory: Trajectory, feedback: Feedback) -> Grounded:
-    """The aspects that a model finds; none, with the problem, where it cannot be used or failed.
+    """Return the aspects that a model finds; none, with the problem, where it cannot be used or
+    failed.
 
     Each has to quote the feedback and to name a step that there is.
     """
@@ -190,7 +191,7 @@ async def ground(model: Model, trajectory: Trajectory, feedback: Feedback) -> Gr
 
 
 def fill_episode_slots(trajectory: Trajectory) -> dict[str, str]:
-    """Goal, steps and ending of an episode, for a prompt."""
+    """Return goal, steps and ending of an episode as slots of a prompt."""
     return {
         "goal": trajectory.goal or trajectory.task.goal,
         "steps": fence("steps", _steps(trajectory.steps)),

@@ -52,14 +52,14 @@ class InducedMetrics:
 
 
 def choose_size(tried: Mapping[int, MetricQuality]) -> int:
-    """The number with the greatest coverage less redundancy; the fewest of those that do as well
-    within two points."""
+    """Return the number with the greatest coverage less redundancy; the fewest of those that do as
+    well within two points."""
     most = max(found.worth for found in tried.values())
     return min(size for size, found in tried.items() if found.worth >= most - 0.02)
 
 
 def induce_by_words(aspects: Sequence[Aspect], sizes: Sequence[int] = SIZES) -> InducedMetrics:
-    """Without a model: by words, each fifth of the episodes held out in turn.
+    """Induce metrics by words, without a model, each fifth of the episodes held out in turn.
 
     Raises `SetupError` where there is too little feedback to hold any out.
     """
@@ -82,7 +82,7 @@ async def induce_by_model(
     episodes: Mapping[str, Trajectory],
     sizes: Sequence[int] = SIZES,
 ) -> InducedMetrics:
-    """With a model that sorts, names, rates and matches; a fifth of the episodes is held out once.
+    """Have a model sort, name, rate and match; a fifth of the episodes is held out once.
 
     A size for which the model gives nothing usable is left out and named. Raises `ModelError` when
     none is left, `SetupError` where there is too little feedback.
@@ -125,7 +125,7 @@ async def _matched(
 
 
 def _parts(aspects: Sequence[Aspect]) -> list[list[Aspect]]:
-    """The remarks in fifths of their episodes, so that no episode is on both sides."""
+    """Return the remarks in fifths of their episodes, so that no episode is on both sides."""
     episodes = list(dict.fromkeys(aspect.episode for aspect in aspects))
     if len(episodes) < 2 or len(aspects) < 4:
         raise SetupError(
@@ -145,7 +145,7 @@ def _rand(metrics: Sequence[Metric]) -> float | None:
 
 
 def format_json(induced: InducedMetrics) -> dict[str, Any]:
-    """Everything, for a file."""
+    """Return everything as plain data for a file."""
     return {
         "size": induced.size,
         "adjusted_rand": induced.rand,
@@ -156,7 +156,8 @@ def format_json(induced: InducedMetrics) -> dict[str, Any]:
 
 
 def format_markdown(induced: InducedMetrics) -> str:
-    """The metrics with their examples, then how many were tried and how good each number was."""
+    """Return the metrics with their examples, then how many were tried and how good each number
+    was."""
     lines = ["# Metrics from people's feedback", ""]
     for metric in induced.metrics:
         lines += [f"## {metric.name}", "", metric.definition, ""]

@@ -26,13 +26,13 @@ _ENDINGS = ("ingly", "edly", "ings", "ing", "ies", "ied", "ers", "er", "ed", "es
 
 
 def split_terms(text: str) -> list[str]:
-    """The words that say something, without their endings."""
+    """Return the words that say something, without their endings."""
     words = re.findall(r"[a-z0-9]+(?:'[a-z]+)?", text.casefold().replace("’", "'"))
     return [stem(word) for word in words if word not in _COMMON]
 
 
 def stem(word: str) -> str:
-    """The word without an English ending, where enough of it is left."""
+    """Return the word without an English ending, where enough of it is left."""
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= 3:
             rest = word[: -len(ending)]
@@ -42,7 +42,8 @@ def stem(word: str) -> str:
 
 
 def group_texts(texts: Sequence[str], sizes: Sequence[int]) -> dict[int, list[int]]:
-    """For each number of groups the group of each text, numbered from 0 in the order of the texts.
+    """Return for each number of groups the group of each text, numbered from 0 in the order of the
+    texts.
 
     Average linkage (Sokal and Michener, 1958) over the cosine of term vectors, in which terms that
     keep company with the same others stand for each other (Deerwester et al., "Indexing by latent
@@ -124,7 +125,7 @@ class _Measures(BaseModel):
 
 
 def make_by_words(aspects: Sequence[Aspect], sizes: Sequence[int]) -> dict[int, tuple[Metric, ...]]:
-    """For each number of metrics those that the words of the remarks make, without a model.
+    """Return for each number of metrics those that the words of the remarks make, without a model.
 
     A metric is named by the words that set it apart, and its definition is the remark in its
     middle: a person or a model has to put it better.
@@ -139,7 +140,7 @@ def make_by_words(aspects: Sequence[Aspect], sizes: Sequence[int]) -> dict[int, 
 
 
 async def make_by_model(model: Model, aspects: Sequence[Aspect], size: int) -> tuple[Metric, ...]:
-    """So many metrics, sorted, named and defined by a model.
+    """Return so many metrics, sorted, named and defined by a model.
 
     Every remark has to be in exactly one. Raises `UnusableError` when no reply can be used,
     `ModelError` when the model failed.
@@ -173,7 +174,7 @@ async def make_by_model(model: Model, aspects: Sequence[Aspect], size: int) -> t
 
 
 def format_remark(aspect: Aspect) -> str:
-    """An aspect in one line: its sign, the behaviour, the person's words."""
+    """Return an aspect in one line: its sign, the behaviour, the person's words."""
     sign = {True: "good", False: "bad", None: "unsaid"}[aspect.is_positive]
     words = "" if aspect.behaviour == aspect.feedback else f" (“{aspect.feedback}”)"
     return f"{sign}: {' '.join((aspect.behaviour + words).split())}"
@@ -187,7 +188,7 @@ def _by_words(aspects: Sequence[Aspect], vectors: Array, places: Sequence[int]) 
 
 
 def _words(aspects: Sequence[Aspect], theirs: Sequence[Aspect]) -> str:
-    """The words that are frequent in these remarks and rare in all, as people wrote them."""
+    """Return the words that are frequent in these remarks and rare in all, as people wrote them."""
     own, every = _shares(theirs), _shares(aspects)
     best = sorted(own, key=lambda term: (-own[term] * np.log(1 + own[term] / every[term]), term))
     written: dict[str, str] = {}

@@ -58,7 +58,7 @@ class _Matter:
 async def judge_by_evidence(
     session: JudgeSession, trajectory: Trajectory, key_points: KeyPointFinder
 ) -> JudgeOutcome:
-    """Key points, the pages that bear on them, a verdict on each, then the answer beside them.
+    """Judge each key point by the pages that bear on it, then compare the answer with them.
 
     The agent's thoughts and answer are in none of the questions up to the verdicts; the answer is
     compared with the quoted evidence afterwards, in a question of its own.
@@ -81,7 +81,7 @@ async def judge_by_evidence(
     )
     chosen = await _chosen(matter, views)
     votes = session.context.settings.votes
-    case, replies = await session.ask_what_fits(
+    case, replies = await session.ask_first_fitting(
         _cases(matter, chosen),
         n=votes,
         temperature=session.context.settings.temperature if votes > 1 else 0.0,
@@ -94,7 +94,7 @@ async def judge_by_evidence(
 
 
 async def _chosen(matter: _Matter, views: Sequence[PageView]) -> tuple[PageView, ...]:
-    """The pages that bear on the points, within the limit; the last one always."""
+    """Return the pages that bear on the points, within the limit; the last one always."""
     settings = matter.session.context.settings
     if settings.relevance == "words":
         return select_relevant(rank_by_words(views, matter.points, matter.goal), settings.pages)
@@ -133,7 +133,7 @@ def _messages(matter: _Matter, views: Sequence[PageView]) -> tuple[Message, ...]
 
 
 async def _vote(matter: _Matter, case: JudgePrompt, reply: Reply) -> JudgeVote:
-    """What one reply comes to; unusable where it, or what it leads to, cannot be used."""
+    """Return what one reply comes to; unusable where it, or what it leads to, cannot be used."""
     evidence = Evidence(
         {each.number: each.text for each in case.views if each.text},
         frozenset(each.number for each in case.views if each.image is not None),
@@ -156,7 +156,7 @@ async def _settled(
     reply: Reply,
     read: Callable[[str], tuple[PointFinding, ...]],
 ) -> tuple[PointFinding, ...]:
-    """The findings; a point whose quote is refused the second time, too, cannot be told."""
+    """Return the findings; a point whose quote is refused the second time, too, cannot be told."""
     try:
         return await matter.session.settle(case.messages, reply, read, load_prompt(PROMPT))
     except RefusedError as refused:
@@ -164,7 +164,7 @@ async def _settled(
 
 
 async def _compared(matter: _Matter, found: tuple[PointFinding, ...], claim: Claim) -> JudgeVote:
-    """The vote once the agent's answer has been put beside the evidence."""
+    """Return the vote once the agent's answer has been put beside the evidence."""
     answer = claim.answer.strip() if claim.stance == "done" else ""
     if any(point.verdict == "not met" for point in found):
         return _counted(found)

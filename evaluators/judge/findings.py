@@ -27,7 +27,7 @@ class Evidence:
     """Numbers of the pages whose screenshots were attached."""
     actions: str
     page_claims: PageClaims = field(default_factory=partial(PageClaims.of, ""))
-    """Tells lines that speak of the task."""
+    """Finds lines that talk about the task."""
     before: str = ""
     """What stood on the first page, where anything was done afterwards."""
     unchanged: int = 0
@@ -75,7 +75,7 @@ class _Comparisons(BaseModel):
 def read_findings(
     text: str, points: Sequence[KeyPoint], evidence: Evidence
 ) -> tuple[PointFinding, ...]:
-    """One verdict for each point, whose evidence is there.
+    """Return one verdict for each point, whose evidence is there.
 
     Quotes from pages and actions are looked up, whatever their case, spacing and quotation marks;
     `…` stands for words left out. Quotes from screenshots are taken on trust unless the page's
@@ -101,7 +101,7 @@ def read_findings(
 def read_comparisons(
     text: str, found: Sequence[PointFinding], asked: Sequence[int], answer: str
 ) -> tuple[PointFinding, ...]:
-    """The points with how the agent's answer stands to those asked about, counted from 1.
+    """Return the points with how the agent's answer stands to those asked about, counted from 1.
 
     Agreement needs words that stand in the answer. Raises `UnusableError` with what is wrong.
     """
@@ -120,7 +120,7 @@ def read_comparisons(
 
 
 def appears_in(quote: str, shown: str) -> bool:
-    """Whether the parts of the quote follow each other in what was shown."""
+    """Return whether the parts of the quote follow each other in what was shown."""
     parts = [part for part in map(_plain, re.split(r"…|\.\.\.", quote)) if part]
     text, position = _plain(shown), 0
     for part in parts:
@@ -141,7 +141,8 @@ def _one_for_each(said: Sequence[_Finding], points: Sequence[KeyPoint]) -> Seque
 
 
 def _looked_up(found: PointFinding, number: int, evidence: Evidence) -> PointFinding:
-    """The finding with its quote looked up; without a quote only what is not met can be said."""
+    """Return the finding with its quote looked up; without a quote only what is not met can be
+    said."""
     if found.verdict != "met" and not found.quote:
         return found
     where = _WHERE.fullmatch(found.where.strip().lower())
@@ -162,33 +163,34 @@ def _looked_up(found: PointFinding, number: int, evidence: Evidence) -> PointFin
 
 
 def _worth_nothing(found: PointFinding, kind: str, text: str, page_claims: PageClaims) -> str:
-    """Why the quote carries no verdict wherever it stands; empty where it may."""
+    """Return why the quote carries no verdict wherever it stands; empty where it may."""
     if found.verdict == "cannot tell":
         return ""
     if kind == "actions":
         return "is what was tried, not what came of it" if found.verdict == "met" else ""
     if kind == "screenshot" and not found.is_looked_up:
-        return page_claims.why(found.quote) or _misses(found, [found.quote], page_claims)
-    spoken = page_claims.spoken(found.quote)
+        return page_claims.explain(found.quote) or _misses(found, [found.quote], page_claims)
+    spoken = page_claims.find_claim(found.quote)
     if spoken or not found.quote:
         return spoken
     lines = [line for line in text.splitlines() if _shares(found.quote, line)] or [found.quote]
-    if not appears_in(found.quote, page_claims.left_out(text)):
-        why = next(filter(None, map(page_claims.why, lines)), "speaks of the task")
+    if not appears_in(found.quote, page_claims.remove_claims(text)):
+        why = next(filter(None, map(page_claims.explain, lines)), "speaks of the task")
         return f"belongs to a line that {why}"
     return _misses(found, lines, page_claims)
 
 
 def _misses(found: PointFinding, lines: Sequence[str], page_claims: PageClaims) -> str:
-    """Why a quote that makes a state hold does not; empty where it names what the task does."""
+    """Return why a quote that makes a state hold does not; empty where it names what the task
+    does."""
     shows_state = found.point.asks == "state" and found.verdict == "met"
-    if shows_state and page_claims.speaks_past(lines, found.point.text):
+    if shows_state and page_claims.is_off_topic(lines, found.point.text):
         return "names nothing of what the task asks for"
     return ""
 
 
 def _shares(quote: str, line: str) -> bool:
-    """Whether the line has a part of the quote, or the other way round."""
+    """Return whether the line has a part of the quote, or the other way round."""
     return any(
         _plain(part) in _plain(line) or _plain(line) in _plain(part)
         for part in re.split(r"…|\.\.\.", quote)
@@ -199,7 +201,8 @@ def _shares(quote: str, line: str) -> bool:
 def _without_standstill(
     found: tuple[PointFinding, ...], evidence: Evidence
 ) -> tuple[PointFinding, ...]:
-    """The findings, refused where all that is met on the site was so before anything was done."""
+    """Return the findings, refused where all that is met on the site was so before anything was
+    done."""
     met = [each for each in found if each.point.asks == "state" and each.verdict == "met"]
     stood = [each for each in met if _stood_before(each, evidence)]
     if len(stood) < len(met) or any(each.verdict == "not met" for each in found):
@@ -219,7 +222,7 @@ def _refused(found: PointFinding, why: str) -> PointFinding:
 
 
 def _shown(kind: str, page: int, where: str, evidence: Evidence) -> str:
-    """The text that belongs to the place, empty for a screenshot alone."""
+    """Return the text that belongs to the place, empty for a screenshot alone."""
     if kind == "actions":
         return evidence.actions
     available = evidence.screenshots if kind == "screenshot" else evidence.pages.keys()
@@ -230,6 +233,7 @@ def _shown(kind: str, page: int, where: str, evidence: Evidence) -> str:
 
 
 def _plain(text: str) -> str:
-    """The words alone: line ends as pages show them, quotation and direction marks left out."""
+    """Return the words alone: line ends as pages show them, quotation and direction marks left
+    out."""
     text = unicodedata.normalize("NFKC", text.replace("\\n", " ")).casefold()
     return " ".join(_UNSEEN.sub("", text).split())

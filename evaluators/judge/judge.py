@@ -91,7 +91,7 @@ VARIANTS = {
 
 
 def format_settings(variant: JudgeVariant, settings: JudgeSettings) -> str:
-    """The settings that decide a verdict, as they stand in the judge's id."""
+    """Return the settings that decide a verdict, as they stand in the judge's id."""
     names = [each.name for each in fields(settings) if each.name in variant.takes]
     return " ".join(
         f"{name}={getattr(settings, name)}" for name in names if name not in ("timeout", "score")
@@ -112,7 +112,7 @@ class ModelJudge:
     prompt_hash: str
 
     async def examine(self, trajectory: Trajectory) -> JudgeReport:
-        """The judgement with its grounds and its cost.
+        """Return the verdict with its evidence and its cost.
 
         Abstains, with the reason, when there is nothing to see, when a reply cannot be used twice,
         when the votes do not agree, and when the model fails or is late: an outage is never a
@@ -125,38 +125,38 @@ class ModelJudge:
             nothing = JudgeOutcome(abstains=f"nothing to judge: {trajectory.ending}")
             return self._recorded(trajectory, nothing, session)
         try:
-            ruling = await self.variant.judge(session, trajectory, self.key_points)
+            outcome = await self.variant.judge(session, trajectory, self.key_points)
         except ModelError as error:
-            ruling = JudgeOutcome(abstains=f"the judge's model failed: {error}")
+            outcome = JudgeOutcome(abstains=f"the judge's model failed: {error}")
         except UnusableError as error:
-            ruling = JudgeOutcome(abstains=f"the judge's reply could not be used: {error}")
-        return self._recorded(trajectory, ruling, session)
+            outcome = JudgeOutcome(abstains=f"the judge's reply could not be used: {error}")
+        return self._recorded(trajectory, outcome, session)
 
     def evaluator(self, keep: Callable[[JudgeReport], None] | None = None) -> FunctionEvaluator:
-        """The evaluator; `keep` is given each examination as it is made."""
+        """Return the evaluator; `keep` is given each report as it is made."""
 
         async def judgement(trajectory: Trajectory) -> Verdict:
-            examination = await self.examine(trajectory)
+            report = await self.examine(trajectory)
             if keep is not None:
-                keep(examination)
-            return examination.verdict
+                keep(report)
+            return report.verdict
 
         return FunctionEvaluator(self.id, self.context.settings.score, judgement)
 
     def _recorded(
-        self, trajectory: Trajectory, ruling: JudgeOutcome, session: JudgeSession
+        self, trajectory: Trajectory, outcome: JudgeOutcome, session: JudgeSession
     ) -> JudgeReport:
-        value, reason = ruling.verdict()
+        value, reason = outcome.verdict()
         claim = find_claim(trajectory)
-        against = explain_contradiction(claim, value, ruling.votes)
+        against = explain_contradiction(claim, value, outcome.votes)
         return JudgeReport(
             judge=self.id,
             episode=trajectory.id,
             value=value,
             reason="; ".join(filter(None, [against, reason, *session.notes])),
-            key_points=ruling.key_points,
-            shown=ruling.shown,
-            votes=ruling.votes,
+            key_points=outcome.key_points,
+            shown=outcome.shown,
+            votes=outcome.votes,
             claim=claim.stance,
             claim_check=check_claim(claim, value),
             notes=tuple(session.notes),
@@ -173,7 +173,8 @@ def judge_variant(
     keep: Callable[[JudgeReport], None] | None = None,
     **settings: Any,
 ) -> FunctionEvaluator:
-    """The evaluator of that name in `VARIANTS`; settings are those of `JudgeSettings` it takes.
+    """Return the evaluator of that name in `VARIANTS`; settings are those of `JudgeSettings` it
+    takes.
 
     `images` looks a screenshot up by its reference, as a store's `images.get`. Raises `SetupError`
     for a name or a setting that the variant does not know.
@@ -191,7 +192,7 @@ def build_judge(
     render: Callable[[Observation], str] | None = None,
     **settings: Any,
 ) -> ModelJudge:
-    """The variant with its grounds, as `judge_variant`.
+    """Return the variant as a judge that reports what it found; settings as for `judge_variant`.
 
     `key_points` gives points by the task's text, `kept` is where found ones are kept for other
     judges or another time; `render` writes a page in another form.
@@ -225,7 +226,7 @@ def looking_judge(
     render: Callable[[Observation], str] | None = None,
     keep: Callable[[JudgeReport], None] | None = None,
 ) -> FunctionEvaluator:
-    """The variant `evidence` with its settings in one record."""
+    """Return the variant `evidence` with its settings in one record."""
     takes = VARIANTS["evidence"].takes
     chosen = settings or JudgeSettings()
     named = {each.name: getattr(chosen, each.name) for each in fields(chosen) if each.name in takes}

@@ -38,7 +38,7 @@ class KeyPointFinder:
     _asking: dict[Key, asyncio.Lock] = field(default_factory=dict)
 
     async def of(self, goal: str, session: JudgeSession) -> tuple[KeyPoint, ...]:
-        """The points of the task.
+        """Return the points of the task.
 
         Raises `UnusableError` when two replies could not be read, `ModelError` when there is none.
         """
@@ -61,7 +61,8 @@ class KeyPointFinder:
 
 
 def read_points(text: str) -> tuple[KeyPoint, ...]:
-    """The points of a numbered list, one a line. Raises `UnusableError` where there is none."""
+    """Return the points of a numbered list, one a line. Raises `UnusableError` where there is
+    none."""
     points = tuple(parse_point(match[1].strip("* ")) for match in _LINE.finditer(text))
     if not 1 <= len(points) <= _MOST:
         raise UnusableError(
@@ -72,7 +73,7 @@ def read_points(text: str) -> tuple[KeyPoint, ...]:
 
 
 def parse_point(point: str | KeyPoint) -> KeyPoint:
-    """A point from its line, `[answer] …` for what the agent has to say."""
+    """Return a point from its line, `[answer] …` for what the agent has to say."""
     if isinstance(point, KeyPoint):
         return point
     found = _KIND.match(point)
@@ -82,7 +83,7 @@ def parse_point(point: str | KeyPoint) -> KeyPoint:
 
 
 def format_points(points: Sequence[KeyPoint], *, with_kind: bool) -> str:
-    """The points as the model is shown them."""
+    """Return the points as the model is shown them."""
     return "\n".join(
         f"{number}. {f'[{point.asks}] ' if with_kind else ''}{point.text}"
         for number, point in enumerate(points, start=1)
@@ -107,7 +108,8 @@ class Rating:
 def rank_by_words(
     views: Sequence[PageView], points: Sequence[KeyPoint], goal: str
 ) -> tuple[PageView, ...]:
-    """The pages with the most of a point, or of the task, that they hold: 0 to 1, and 1 more.
+    """Return the pages with the most of a point, or of the task, that they hold: 0 to 1, and 1
+    more.
 
     The 1 more is for the page that holds most of some point, the latest among equals, so that each
     point has its page. Words count by inverse document frequency over the pages of the episode. A
@@ -134,7 +136,7 @@ def rank_by_words(
 async def rate_by_model(
     views: Sequence[PageView], points: Sequence[KeyPoint], goal: str, session: JudgeSession
 ) -> tuple[tuple[PageView, Rating], ...]:
-    """Each page with the model's score from 1 to 5; 0, and a note, where it cannot be read.
+    """Return each page with the model's score from 1 to 5; 0, and a note, where it cannot be read.
 
     Several pages are asked about at once. Raises `ModelError` when the model fails, and asks about
     no further page then.
@@ -163,7 +165,7 @@ async def rate_by_model(
 
 
 def read_rating(text: str) -> Rating:
-    """Score and reason: the digit from 1 to 5 behind the last `Score`.
+    """Return score and reason: the digit from 1 to 5 behind the last `Score`.
 
     WebJudge reads the first, which a reply that tells of a score on the page gets wrong. Raises
     `UnusableError` where there is none.

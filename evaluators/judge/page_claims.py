@@ -31,7 +31,8 @@ _STEM = 4
 
 @dataclass(frozen=True, slots=True)
 class PageClaims:
-    """Tells, for one task, which lines are page_claims; what the task itself speaks of is none."""
+    """Finds, for one task, lines that claim something about the task; its own subject is no
+    claim."""
 
     goal: str
     addressees: re.Pattern[str]
@@ -43,7 +44,7 @@ class PageClaims:
 
     @classmethod
     def of(cls, goal: str) -> "PageClaims":
-        """What is page_claims where this is the task."""
+        """Return the claims that count as such where this is the task."""
         folded = _folded(goal)
         words = _WORD.findall(folded)
         opening = tuple(words[:_RUN]) if len(words) >= _SHORTEST_RUN else ()
@@ -55,9 +56,9 @@ class PageClaims:
         )
         return cls(goal, addressees, matters, opening, frozenset(words))
 
-    def why(self, line: str) -> str:
-        """What is wrong with a line as evidence; empty where nothing is."""
-        spoken = self.spoken(line)
+    def explain(self, line: str) -> str:
+        """Return what is wrong with a line as evidence; empty where nothing is."""
+        spoken = self.find_claim(line)
         if spoken or _ELEMENT.match(line):
             return spoken
         words = _WORD.findall(_folded(_ADDRESS.sub(" ", line)))
@@ -65,8 +66,9 @@ class PageClaims:
             return "says only that something is over"
         return "repeats the words of the task" if self._repeats(words) else ""
 
-    def spoken(self, text: str) -> str:
-        """What is wrong with any text, be it a name or a part of a line; empty where nothing is."""
+    def find_claim(self, text: str) -> str:
+        """Return what is wrong with any text, be it a name or a part of a line; empty where nothing
+        is."""
         folded = _folded(_ADDRESS.sub(" ", text))
         if self.addressees.search(folded):
             return "speaks to or of whoever judges"
@@ -74,12 +76,12 @@ class PageClaims:
             return "says how the task went"
         return ""
 
-    def left_out(self, page: str) -> str:
-        """The page without such lines."""
-        return "\n".join(line for line in page.splitlines() if not self.why(line))
+    def remove_claims(self, page: str) -> str:
+        """Return the page without such lines."""
+        return "\n".join(line for line in page.splitlines() if not self.explain(line))
 
-    def speaks_past(self, lines: Sequence[str], point: str) -> bool:
-        """Whether all lines are sentences that name nothing of the task and of the point.
+    def is_off_topic(self, lines: Sequence[str], point: str) -> bool:
+        """Return whether all lines are sentences that name nothing of the task and of the point.
 
         Names, numbers and elements are none: they may be what the task looks for.
         """
@@ -93,7 +95,7 @@ class PageClaims:
         return all(_is_sentence(line) and not _overlap(_named(line), named) for line in lines)
 
     def _is_over(self, sentence: str) -> bool:
-        """Whether a word for the task and one for an ending stand close to each other."""
+        """Return whether a word for the task and one for an ending stand close to each other."""
         ends = [match.span() for match in _ends().finditer(sentence)]
         if not ends:
             return False
@@ -111,13 +113,14 @@ class PageClaims:
 
 
 def _near(first: tuple[int, int], second: tuple[int, int]) -> bool:
-    """Whether two stretches lie apart, and not far."""
+    """Return whether two stretches lie apart, and not far."""
     early, late = sorted((first, second))
     return 0 <= late[0] - early[1] <= _REACH
 
 
 def _is_sentence(line: str) -> bool:
-    """Whether a line of text says something: mostly small letters, or a word for an ending."""
+    """Return whether a line of text says something: mostly small letters, or a word for an
+    ending."""
     if _ELEMENT.match(line):
         return False
     words = _LETTERS.findall(_ADDRESS.sub(" ", line))
@@ -131,7 +134,7 @@ def _is_sentence(line: str) -> bool:
 
 
 def _named(text: str) -> frozenset[str]:
-    """The words of a text but for those that any text about pages has."""
+    """Return the words of a text but for those that any text about pages has."""
     words = [
         part
         for word in _WORD.findall(_folded(text))
@@ -145,7 +148,8 @@ def _overlap(first: Iterable[str], second: Collection[str]) -> bool:
 
 
 def _alike(first: str, second: str) -> bool:
-    """Whether two words are the same but for an ending of the longer one's or two letters."""
+    """Return whether two words are the same but for an ending of the longer one's or two
+    letters."""
     shorter = min(len(first), len(second))
     pairs = zip(first, second, strict=False)
     shared = len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
@@ -154,7 +158,7 @@ def _alike(first: str, second: str) -> bool:
 
 @cache
 def _lexicon() -> dict[str, list[str]]:
-    """Words by kind; `*` stands for any ending. Accents are left out."""
+    """Return words by kind; `*` stands for any ending. Accents are left out."""
     words: dict[str, list[str]] = json.loads(LEXICON.read_text(encoding="utf-8"))
     return words
 
@@ -176,7 +180,7 @@ def _fillers() -> frozenset[str]:
 
 @lru_cache(maxsize=2048)
 def _pattern(entries: tuple[str, ...]) -> re.Pattern[str]:
-    """Any of the entries; in scripts that set no spaces, wherever they stand."""
+    """Return a pattern of any entry; in scripts without spaces it matches inside words."""
     parts = []
     for entry in sorted(set(entries), key=len, reverse=True):
         folded = _folded(entry)
@@ -186,6 +190,6 @@ def _pattern(entries: tuple[str, ...]) -> re.Pattern[str]:
 
 
 def _folded(text: str) -> str:
-    """Small letters without accents and signs that are not seen."""
+    """Return small letters without accents and invisible characters."""
     parts = unicodedata.normalize("NFKD", text.replace("\\n", "\n")).casefold()
     return "".join(each for each in parts if unicodedata.category(each) not in ("Mn", "Cf"))

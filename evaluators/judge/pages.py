@@ -38,7 +38,7 @@ def view_pages(
     render: Callable[[Observation], str],
     screenshot: Callable[[Observation], bytes | None],
 ) -> tuple[PageView, ...]:
-    """All pages in order, the one the agent left last.
+    """Return all pages in order, the one the agent left last.
 
     The page after an answer is left out where it looks as the one that was answered on.
     """
@@ -57,7 +57,7 @@ def view_pages(
 
 
 def drop_repeats(views: Sequence[PageView]) -> tuple[PageView, ...]:
-    """Of consecutive pages that show the same, the last one; pages with nothing to see left out.
+    """Return the last of consecutive pages that show the same; pages without content are left out.
 
     The same: equal words in equal order, whatever their marks, focus and spacing, and screenshots
     that are equal but for a caret. A page that differs by a single word or tick is kept.
@@ -73,39 +73,39 @@ def drop_repeats(views: Sequence[PageView]) -> tuple[PageView, ...]:
 
 
 def select_relevant(views: Sequence[PageView], count: int) -> tuple[PageView, ...]:
-    """The most relevant ones in their own order, the last one always among them."""
+    """Return the most relevant ones in their own order, the last one always among them."""
     ranked = sorted(views[:-1], key=lambda each: (-each.relevance, -each.number))
     kept = [*ranked[: max(count - 1, 0)], *views[-1:]]
     return tuple(sorted(kept, key=lambda each: each.number))
 
 
 def limit_images(views: Sequence[PageView], count: int) -> tuple[PageView, ...]:
-    """The same with screenshots on the most relevant ones only."""
+    """Return the same with screenshots on the most relevant ones only."""
     seen = [each for each in views if each.image is not None]
     kept = {each.number for each in select_relevant(seen, count)} if count else set()
     return tuple(each if each.number in kept else replace(each, image=None) for each in views)
 
 
 def format_pages(views: Sequence[PageView]) -> str:
-    """The texts, each in a fence of its own."""
+    """Return the texts, each in a fence of its own."""
     texts = [fence(f"page {each.number}", each.text) for each in views if each.text]
     return "\n\n".join(texts) or "No text of a page was recorded."
 
 
 def format_captions(views: Sequence[PageView]) -> str:
-    """Which page each attached screenshot shows, in their order."""
+    """Return which page each attached screenshot shows, in their order."""
     numbers = [each.number for each in views if each.image is not None]
     said = [f"screenshot {number} shows page {number}" for number in numbers]
     return "; ".join(said) or "none"
 
 
 def collect_images(views: Sequence[PageView]) -> tuple[bytes, ...]:
-    """The screenshots in order."""
+    """Return the screenshots in order."""
     return tuple(each.image for each in views if each.image is not None)
 
 
 def format_page(page: Observation, render: Callable[[Observation], str]) -> str:
-    """Title, address and lines; empty where no line was recorded."""
+    """Return title, address and lines; empty where no line was recorded."""
     if not page.nodes:
         return ""
     heading = [line for line in (page.title, page.url) if line]
@@ -135,7 +135,8 @@ def _words(page: Observation) -> tuple[tuple[object, ...], ...]:
 
 
 def _differ_by_a_caret(first: bytes, second: bytes) -> bool:
-    """Whether no cell of the two pictures differs by more than a caret; not where one is unread."""
+    """Return whether no cell of the two pictures differs by more than a caret; not where one is
+    unread."""
     try:
         from PIL import Image, ImageChops
 
@@ -158,7 +159,7 @@ class Claim:
 
 
 def find_claim(trajectory: Trajectory) -> Claim:
-    """The claim that the last action makes."""
+    """Find the claim that the last action makes."""
     action = trajectory.steps[-1].decision.action if trajectory.steps else None
     if isinstance(action, Answer):
         return Claim("done", action.text)
@@ -166,7 +167,7 @@ def find_claim(trajectory: Trajectory) -> Claim:
 
 
 def format_actions(trajectory: Trajectory) -> str:
-    """What was done, a numbered line each, without the agent's words about it."""
+    """Return what was done, a numbered line each, without the agent's words about it."""
     lines = [
         f"{number}. {_done(step)}{_consequence(after)}"
         for number, (step, after) in enumerate(_with_next(trajectory), start=1)
@@ -175,12 +176,13 @@ def format_actions(trajectory: Trajectory) -> str:
 
 
 def has_acted(trajectory: Trajectory) -> bool:
-    """Whether anything was done but to end the episode."""
+    """Return whether anything was done but to end the episode."""
     return any(not is_final(step.decision.action) for step in trajectory.steps)
 
 
 def format_reasoned_actions(trajectory: Trajectory) -> str:
-    """Each step with its address, its action and the agent's reasoning; the last page at the end.
+    """Return each step with its address, its action and the agent's reasoning; the last page at the
+    end.
 
     The answer stands in the last action: this is for judges that were published with it.
     """

@@ -42,7 +42,7 @@ _CHOICES = {
 
 
 def read_verdict(text: str) -> JudgeVote:
-    """SUCCESS or NOT SUCCESS, in capitals and anywhere, as WebVoyager and PAE read it.
+    """Read SUCCESS or NOT SUCCESS, in capitals and anywhere, as WebVoyager and PAE read it.
 
     `**NOT** SUCCESS` and `NOT A SUCCESS`, which they take for a success, are failures here, and
     `UNSUCCESSFUL` is nothing. Raises `UnusableError` where neither is said; WebVoyager leaves such
@@ -54,7 +54,7 @@ def read_verdict(text: str) -> JudgeVote:
 
 
 def read_status(text: str) -> JudgeVote:
-    """The word behind the last `Status:`, WebJudge's form.
+    """Return the word behind the last `Status:`, WebJudge's form.
 
     Raises `UnusableError` where it is neither success nor failure. WebJudge looks for the letters
     `success` behind the first `Status:`, which `unsuccessful` has, too, and counts all else as
@@ -69,7 +69,7 @@ def read_status(text: str) -> JudgeVote:
 
 
 def read_questions(text: str) -> JudgeVote:
-    """AgentRewardBench's four answers, each in its tag; those beside success may be missing.
+    """Read AgentRewardBench's four answers, each in its tag; only success has to be there.
 
     Raises `UnusableError` where success is not said.
     """
@@ -91,7 +91,7 @@ def _tagged(text: str, tag: str) -> str | None:
 
 
 def _choice(tag: str, said: str) -> str:
-    """The choice that was meant: by its words or, for optimality, by its number."""
+    """Return the choice that was meant: by its words or, for optimality, by its number."""
     return next(
         (
             choice
@@ -136,7 +136,7 @@ async def judge_as_webvoyager(
     key_points: KeyPointFinder,
     style: Style = WEBVOYAGER,
 ) -> JudgeOutcome:
-    """Task, final answer and the last screenshots; one verdict.
+    """Show task, final answer and the last screenshots; read one verdict.
 
     He et al., WebVoyager, arXiv 2401.13919; evaluation/auto_eval.py of MinorJerry/WebVoyager. An
     episode without an answer has failed, without a question, as there. Deviations: the closing line
@@ -162,7 +162,7 @@ async def judge_as_webvoyager(
 async def judge_as_pae(
     session: JudgeSession, trajectory: Trajectory, key_points: KeyPointFinder
 ) -> JudgeOutcome:
-    """Task, final answer and the last three screenshots; 0 or 1 at temperature 0.
+    """Show task, final answer and the last three screenshots; read 0 or 1 at temperature 0.
 
     Zhou et al., Proposer-Agent-Evaluator, arXiv 2412.13194; pae/environment/webgym/utils_eval.py of
     amazon-science/PAE: WebVoyager's inputs with stricter criteria, by which nothing of the answer
@@ -174,7 +174,7 @@ async def judge_as_pae(
 async def judge_as_webjudge(
     session: JudgeSession, trajectory: Trajectory, key_points: KeyPointFinder
 ) -> JudgeOutcome:
-    """Key points, each screenshot scored 1 to 5, then key points, actions and what scored enough.
+    """Have each screenshot scored 1 to 5, then show key points, actions and the best of them.
 
     Xue et al., An Illusion of Progress?, arXiv 2504.01382; src/methods of
     OSU-NLP-Group/Online-Mind2Web. The first 50 screenshots at or above the threshold (3) are kept
@@ -209,7 +209,7 @@ async def judge_as_webjudge(
 async def judge_as_agentrewardbench(
     session: JudgeSession, trajectory: Trajectory, key_points: KeyPointFinder
 ) -> JudgeOutcome:
-    """Goal, actions with reasoning, and the final screenshot or accessibility tree; four answers.
+    """Show goal, actions with reasoning, the final screenshot or tree; read four answers.
 
     Lù et al., AgentRewardBench, arXiv 2504.08942; agent_reward_bench/judge of
     McGill-NLP/agent-reward-bench. The forms are those of `show`: screenshots, texts (the tree, the
@@ -237,7 +237,7 @@ async def _ruled(
     session: JudgeSession, style: Style, prompts: Iterator[JudgePrompt]
 ) -> JudgeOutcome:
     settings = session.context.settings
-    case, replies = await session.ask_what_fits(
+    case, replies = await session.ask_first_fitting(
         prompts,
         n=settings.votes,
         temperature=settings.temperature if settings.votes > 1 else 0.0,
@@ -260,7 +260,7 @@ def _case(
     pages: Sequence[PageView],
     note: str,
 ) -> JudgePrompt:
-    """The question: the blocks in their order, then the texts, then the screenshots."""
+    """Return the question: the blocks in their order, then the texts, then the screenshots."""
     prompt = load_prompt(PROMPT)
     parts = [prompt.fill(name, **{name: text}) for name, text in blocks.items()]
     if any(page.text for page in pages):
@@ -280,7 +280,7 @@ def _case(
 
 
 def _seen(session: JudgeSession, trajectory: Trajectory) -> list[PageView]:
-    """The pages that have something in the form they are shown in."""
+    """Return the pages that have something in the form they are shown in."""
     views = session.context.views(trajectory)
     return [each for each in apply_form(session.context, views, "screenshots") if each.has_content]
 
@@ -296,7 +296,7 @@ def _unseen(session: JudgeSession, trajectory: Trajectory) -> JudgeOutcome:
 
 
 def _halved(pages: Sequence[Page]) -> list[Sequence[Page]]:
-    """All, then the last half, and so on down to the last one."""
+    """Return all pages, then the last half, and so on down to the last one."""
     counts = [len(pages)]
     while counts[-1] > 1:
         counts.append(counts[-1] // 2)

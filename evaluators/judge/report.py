@@ -98,7 +98,7 @@ class Spending:
     """Waited for replies; of calls at the same time each counts."""
 
     def after(self, completion: Completion | None, seconds: float) -> "Spending":
-        """With one more call; without a completion it failed."""
+        """Return the spending with one more call; without a completion it failed."""
         usage = completion.usage if completion is not None else {}
         return replace(
             self,
@@ -138,7 +138,7 @@ class JudgeReport:
 
 
 def decide_outcome(points: Sequence[PointFinding]) -> VoteOutcome:
-    """What follows from the points: all met, one not met, or neither."""
+    """Return what follows from the points: all met, one not met, or neither."""
     found = {point.settled for point in points}
     if "not met" in found:
         return "failure"
@@ -146,7 +146,7 @@ def decide_outcome(points: Sequence[PointFinding]) -> VoteOutcome:
 
 
 def read_report(stored: Json) -> JudgeReport:
-    """The examination that `webagent.serialize.to_json` made this of.
+    """Return the report that `webagent.serialize.to_json` wrote.
 
     Raises `StoreError` naming the field where it is of another form.
     """
@@ -157,7 +157,7 @@ def read_report(stored: Json) -> JudgeReport:
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "it"
-        raise StoreError(f"this is no examination: {place}: {first['msg']}") from error
+        raise StoreError(f"this is not a judge's report: {place}: {first['msg']}") from error
 
 
 _VALUES = {"success": 1.0, "failure": 0.0}
@@ -174,7 +174,7 @@ class JudgeOutcome:
     """Why nothing was voted on; empty where something was."""
 
     def verdict(self) -> Verdict:
-        """More than half of all votes, abstentions counted among them."""
+        """Return more than half of all votes, abstentions counted among them."""
         if not self.votes:
             return Verdict(None, self.abstains)
         outcomes = [vote.outcome for vote in self.votes]
@@ -187,7 +187,7 @@ class JudgeOutcome:
 
 
 def record_shown(views: Sequence[PageView]) -> tuple[ShownPage, ...]:
-    """The pages of a case as they are recorded."""
+    """Return the pages of a prompt as they are recorded."""
     return tuple(
         ShownPage(
             each.number,
@@ -200,7 +200,7 @@ def record_shown(views: Sequence[PageView]) -> tuple[ShownPage, ...]:
 
 
 def check_claim(claim: Claim, value: float | None) -> ClaimCheck:
-    """How the claim stands to the verdict."""
+    """Return how the claim stands to the verdict."""
     if claim.stance == "none":
         return "none"
     if value is None:
@@ -209,7 +209,7 @@ def check_claim(claim: Claim, value: float | None) -> ClaimCheck:
 
 
 def explain_contradiction(claim: Claim, value: float | None, votes: Sequence[JudgeVote]) -> str:
-    """The sentence that says what speaks against the claim; empty where nothing does."""
+    """Return the sentence that says what speaks against the claim; empty where nothing does."""
     if check_claim(claim, value) != "contradicts":
         return ""
     if claim.stance == "gave up":

@@ -74,12 +74,12 @@ class JudgeContext:
         return self.images is not None and self.model.capabilities.images
 
     def views(self, trajectory: Trajectory) -> tuple[PageView, ...]:
-        """All pages of the episode with text and screenshot, where there are any."""
+        """Return all pages of the episode with text and screenshot, where there are any."""
         render = self.render or partial(render_page, max_tokens=self.settings.page_tokens)
         return view_pages(trajectory, render, self._screenshot)
 
     def whole(self, page: Observation) -> str:
-        """All the text of a page, however long."""
+        """Return all the text of a page, however long."""
         return format_page(page, self.render or partial(render_page, max_tokens=_NO_LIMIT))
 
     def _screenshot(self, page: Observation) -> bytes | None:
@@ -113,7 +113,8 @@ class JudgeSession:
     async def ask(
         self, messages: Sequence[Message], *, n: int = 1, temperature: float = 0.0
     ) -> tuple[Reply, ...]:
-        """The replies. Raises `ModelError`, also when the reply takes longer than `timeout`."""
+        """Return the replies. Raises `ModelError`, also when the reply takes longer than
+        `timeout`."""
         settings, start = self.context.settings, time.monotonic()
         completion = None
         try:
@@ -133,10 +134,10 @@ class JudgeSession:
             raise ModelError(self._late())
         return completion.replies
 
-    async def ask_what_fits(
+    async def ask_first_fitting(
         self, prompts: Iterable[JudgePrompt], *, n: int = 1, temperature: float = 0.0
     ) -> tuple[JudgePrompt, tuple[Reply, ...]]:
-        """The replies to the first case that the model has room for; fuller ones come first.
+        """Return the replies to the first prompt that the model has room for, fuller ones first.
 
         Raises `ModelError` when none fits or the model fails for another reason.
         """
@@ -161,7 +162,7 @@ class JudgeSession:
         read: Callable[[str], Found],
         prompt: Prompt,
     ) -> Found:
-        """What a reply says, asked for once more where it cannot be used.
+        """Return what a reply says, asked for once more where it cannot be used.
 
         Raises `UnusableError` when the second reply cannot be used either, `ModelError` when there
         is none.
@@ -180,12 +181,13 @@ class JudgeSession:
 
 
 def seed_of(text: str) -> int:
-    """A seed for whatever the text names, the same each time."""
+    """Return a seed for whatever the text names, the same each time."""
     return zlib.crc32(text.encode("utf-8", "surrogatepass")) & 0x7FFFFFFF
 
 
 def choose_form(context: JudgeContext, published: Show) -> Show:
-    """The form that is shown: the one set, else the published one where the model can look."""
+    """Return the form that is shown: the one set, else the published one where the model can
+    look."""
     asked = context.settings.show
     if asked != "auto":
         return asked
@@ -195,7 +197,7 @@ def choose_form(context: JudgeContext, published: Show) -> Show:
 def apply_form(
     context: JudgeContext, views: Sequence[PageView], published: Show
 ) -> tuple[PageView, ...]:
-    """The pages with only that of them that is shown."""
+    """Return the pages with only that of them that is shown."""
     form = choose_form(context, published)
     if form == "texts":
         return tuple(replace(each, image=None) for each in views)

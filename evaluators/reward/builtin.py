@@ -42,7 +42,7 @@ class EnsembleMember:
 
     @classmethod
     def load(cls, folder: Path) -> "EnsembleMember":
-        """A saved one. Raises `ModelError`."""
+        """Return a saved one. Raises `ModelError`."""
         actor = folder / _ACTOR
         return cls(BuiltinModel.load(folder), BuiltinModel.load(actor) if actor.is_dir() else None)
 
@@ -61,8 +61,8 @@ class EnsembleMember:
 def measure_surprise(
     actor: BuiltinModel, trajectories: Sequence[Trajectory]
 ) -> NDArray[np.float64]:
-    """(N, 2) log-probabilities that the actor would have done what was done: of the last action,
-    and of the least likely one among the last ten."""
+    """Return (N, 2) log-probabilities that the actor would have done what was done: of the last
+    action, and of the least likely one among the last ten."""
     grammar = ActionGrammar(Codec(actor.vocabulary))
     told: list[tuple[int, int, TrainingRow | None]] = []
     for number, trajectory in enumerate(trajectories):
@@ -89,7 +89,7 @@ def _row(grammar: ActionGrammar, trajectory: Trajectory, index: int) -> Training
 
 @torch.inference_mode()
 def _log_probs(actor: BuiltinModel, rows: Sequence[TrainingRow]) -> list[float]:
-    """Of each row's whole target, natural logarithm."""
+    """Return the natural log-probability of each row's whole target."""
     network = actor.network
     network.train(False)
     found = [0.0] * len(rows)
@@ -120,7 +120,7 @@ KINDS = (*ENDINGS, *DEEDS, "answer/text", "answer/none", "page/last", "page/acte
 
 @dataclass(frozen=True, slots=True)
 class EpisodePage:
-    """The prompt of a judge: a page with what came before written on top of it."""
+    """What a judge reads of an episode: a page with what came before written on top of it."""
 
     page: Observation
     before: tuple[Step, ...]
@@ -129,9 +129,9 @@ class EpisodePage:
 
 
 def build_page(trajectory: Trajectory) -> EpisodePage:
-    """What decides: the page after the last action where there is one, else the page it was done
-    on; above it how the episode ended, what was answered, and every earlier action with the line
-    it was done to as it looked afterwards. The trajectory has at least one step.
+    """Return what decides: the page after the last action where there is one, else the page it was
+    done on; above it how the episode ended, what was answered, and every earlier action with the
+    line it was done to as it looked afterwards. The trajectory has at least one step.
 
     An episode under way is read as one that the page ended here. What the agent thought is not
     told: a judge believes it too easily.
@@ -154,7 +154,7 @@ def build_page(trajectory: Trajectory) -> EpisodePage:
 
 
 def _line(role: str, kind: str, number: int, name: str = "", value: str = "") -> Node:
-    """A line of the account. Its mark is negative, so that no element is taken for it."""
+    """Return a line of the summary. Its mark is negative, so that no element is taken for it."""
     return Node(-number, role, name, value, kind=kind)
 
 
@@ -169,7 +169,8 @@ def _answer(final: Step) -> Iterator[Node]:
 
 
 def _deeds(steps: Sequence[Step], page: Observation) -> Iterator[Node]:
-    """A line for each of the latest steps: what was acted on, what was typed, how it then was."""
+    """Yield a line for each of the latest steps: what was acted on, what was typed, how it then
+    was."""
     if not steps:
         return
     pages = [*(step.observation for step in steps[1:]), page]
@@ -185,7 +186,7 @@ def _deeds(steps: Sequence[Step], page: Observation) -> Iterator[Node]:
 
 
 def _above(mark: int, page: Observation) -> str:
-    """The nearest named line above an element without a name."""
+    """Return the nearest named line above an element without a name."""
     name = ""
     for node in page.nodes:
         if mark and node.mark == mark:
@@ -215,15 +216,15 @@ class VerdictGrammar:
         return self.vocabulary.id(START)
 
     def verdict(self, success: bool) -> int:
-        """The id that says it."""
+        """Return the id that says it."""
         return self.vocabulary.id("is:succeeds" if success else "is:fails")
 
     def slot(self, ids: Sequence[int]) -> str:
-        """`outcome` once, then `done`."""
+        """Return `outcome` for the first token, then `done`."""
         return "done" if ids else "outcome"
 
     def allowed(self, ids: Sequence[int], prefix: Prefix) -> NDArray[np.bool_]:
-        """(capacity + T,) the two verdicts."""
+        """Return (capacity + T,) the two verdicts."""
         mask = np.zeros(self.vocabulary.capacity + len(prefix), np.bool_)
         mask[[self.verdict(True), self.verdict(False)]] = True
         return mask
@@ -257,13 +258,13 @@ class RewardModel:
         members: Sequence[EnsembleMember],
         calibration: Calibration = UNCALIBRATED,
     ) -> "RewardModel":
-        """The mean of these members, of which there is at least one."""
+        """Return the mean of these members, of which there is at least one."""
         first, *others = members
         return cls(first.judge, calibration, actor=first.actor, others=others)
 
     @classmethod
     def load(cls, folder: Path) -> "RewardModel":
-        """A saved one with its calibration. Raises `ModelError`."""
+        """Return a saved one with its calibration. Raises `ModelError`."""
         folders = [folder, *sorted(folder.glob("member-*"))]
         return cls.of([EnsembleMember.load(each) for each in folders], Calibration.load(folder))
 
@@ -282,7 +283,7 @@ class RewardModel:
         return hashlib.blake2b(" ".join(parts).encode(), digest_size=6).hexdigest()
 
     def prompt(self, trajectory: Trajectory) -> Prefix:
-        """What the network reads. The trajectory has at least one step."""
+        """Return what the network reads. The trajectory has at least one step."""
         return _prompt(self.model, trajectory)
 
     def rows(
@@ -292,14 +293,15 @@ class RewardModel:
         negatives: int = 2,
         seed: int = 0,
     ) -> list[TrainingRow]:
-        """Training rows: labelled real episodes, and for each success as many failures made of it.
+        """Return training rows: labelled real episodes, and for each success as many failures made
+        of it.
 
         Words for what accounts say of episodes are added to the vocabulary.
         """
         return self.taught(build_examples(trajectories, success, negatives, seed))
 
     def taught(self, chosen: Iterable[TrainingExample]) -> list[TrainingRow]:
-        """The rows of lessons, every task its own group."""
+        """Return the rows of training examples, every task its own group."""
         self.model.vocabulary.grow([KINDS], at_least=1)
         return [self._row(lesson.trajectory, lesson.success) for lesson in chosen]
 
@@ -308,7 +310,7 @@ class RewardModel:
         return make_row(self.grammar, self.prompt(trajectory), targets, group=trajectory.task.name)
 
     def probabilities(self, trajectories: Sequence[Trajectory]) -> list[float]:
-        """P(success) of each trajectory; 0 for one without steps."""
+        """Return P(success) of each trajectory; 0 for one without steps."""
         acted = [t for t in trajectories if t.steps]
         said, surprise = self.evidence(acted)
         if self.calibration != UNCALIBRATED:
@@ -319,8 +321,8 @@ class RewardModel:
     def evidence(
         self, trajectories: Sequence[Trajectory]
     ) -> tuple[list[float], NDArray[np.float64]]:
-        """What calibration is fitted on: the members' mean P(success) of trajectories with steps,
-        and how surprised the actors would be, (N, 2), zeros without actors."""
+        """Return what calibration is fitted on: the members' mean P(success) of trajectories with
+        steps, and how surprised the actors would be, (N, 2), zeros without actors."""
         order = sorted(range(len(trajectories)), key=lambda i: _size(trajectories[i]))
         said = np.zeros(len(trajectories))
         for start in range(0, len(order), _AT_ONCE):
@@ -333,7 +335,7 @@ class RewardModel:
         return said.tolist(), np.mean([measure_surprise(a, trajectories) for a in actors], axis=0)
 
     def evaluator(self, threshold: float | None = None) -> FunctionEvaluator:
-        """It as an evaluator whose id names its weights; passes at `threshold` and above.
+        """Return an evaluator whose id names the weights; it passes at `threshold` and above.
 
         Without a threshold it is the calibration's, whose band of abstention then holds, too.
         """
@@ -351,7 +353,7 @@ class RewardModel:
 
 
 def _size(trajectory: Trajectory) -> int:
-    """About how long the prompt is, so that like comes with like."""
+    """Return about how long the prompt is, so that like comes with like."""
     return len(trajectory.steps[-1].observation.nodes)
 
 
@@ -362,7 +364,7 @@ def _prompt(model: BuiltinModel, trajectory: Trajectory) -> Prefix:
 
 @torch.inference_mode()
 def _chances(model: BuiltinModel, trajectories: Sequence[Trajectory]) -> list[float]:
-    """One network's P(success), in one pass."""
+    """Return one network's P(success), in one pass."""
     network = model.network
     grammar = VerdictGrammar(Codec(model.vocabulary))
     network.train(False)
@@ -386,7 +388,7 @@ def calibrate_judge(
     labels: Sequence[bool],
     target: float = 0.05,
 ) -> RewardModel:
-    """The judge with a calibration fitted on these labelled episodes.
+    """Return the judge with a calibration fitted on these labelled episodes.
 
     At most `target` of the real failures among them pass its threshold, and at most as many of the
     failures that are made of the successes in each of the hardest ways. Raises `ValueError` without

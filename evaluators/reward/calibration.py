@@ -39,7 +39,7 @@ class Calibration:
     def __call__(
         self, chances: Sequence[float], surprise: NDArray[np.float64] | None = None
     ) -> list[float]:
-        """The calibrated probabilities."""
+        """Return the calibrated probabilities."""
         odds = self.slope * _log_odds(chances) + self.offset
         if self.surprise and surprise is not None:
             odds = odds + surprise @ np.asarray(self.surprise)
@@ -48,7 +48,8 @@ class Calibration:
     def raised(
         self, chances: Sequence[float], surprise: NDArray[np.float64] | None = None
     ) -> "Calibration":
-        """With a threshold that at most `target` of these failures pass, if that is higher."""
+        """Return it with a threshold that at most `target` of these failures pass, if that is
+        higher."""
         said = np.asarray(self(chances, surprise))
         above = float(np.nextafter(_highest_refused(said, self.target), 1.0))
         return replace(self, threshold=max(self.threshold, above))
@@ -60,7 +61,7 @@ class Calibration:
 
     @classmethod
     def load(cls, folder: Path) -> "Calibration":
-        """The one beside the weights, or none at all where nothing was fitted.
+        """Return the one beside the weights, or none at all where nothing was fitted.
 
         Raises `ModelError` when the file cannot be read as one.
         """
@@ -138,7 +139,8 @@ def _threshold(said: NDArray[np.float64], truth: NDArray[np.bool_], target: floa
 
 
 def _highest_refused(wrong: NDArray[np.float64], target: float) -> float:
-    """The probability above which at most `target` of the failures lie, one more counted in."""
+    """Return the probability above which at most `target` of the failures lie, one more counted
+    in."""
     allowed = max(0, math.floor(target * (len(wrong) + 1)) - 1)
     return float(np.sort(wrong)[::-1][allowed]) if allowed < len(wrong) else 0.0
 
@@ -157,7 +159,7 @@ class JudgeRate(NamedTuple):
 
 
 def measure_rate(count: int, of: int) -> JudgeRate:
-    """The share `count` of `of`."""
+    """Return the share `count` of `of`."""
     low, high = wilson(count, of)
     return JudgeRate(count / of if of else None, of, low, high)
 
@@ -186,7 +188,7 @@ class Quality:
 
 
 def measure_quality(chances: Sequence[float], labels: Sequence[bool], threshold: float) -> Quality:
-    """Precision, recall and false-positive rate at the threshold, and how calibrated it is."""
+    """Return precision, recall and false-positive rate at the threshold, and calibration."""
     said, truth = np.asarray(chances, np.float64), np.asarray(labels, np.bool_)
     passed = said >= threshold
     hits, good = int((passed & truth).sum()), int(truth.sum())

@@ -33,7 +33,7 @@ def build_examples(
     seed: int = 0,
     kinds: Sequence[str] = tuple(KINDS),
 ) -> list[TrainingExample]:
-    """Labelled real episodes, and for each success up to `negatives` failures made of it.
+    """Return labelled real episodes, and up to `negatives` failures made of each success.
 
     Episodes without a label, without steps or imagined ones teach nothing. Some are shown once
     more on a boasting page, successes too, so that the boast itself says nothing.
@@ -66,7 +66,7 @@ def _corrupted(
     rng: np.random.Generator,
     kinds: Sequence[str],
 ) -> Iterator[TrainingExample]:
-    """At most `count` of the kinds that this success has, in random order."""
+    """Yield at most `count` of the kinds that this success has, in random order."""
     weights = np.array([_NEAR if kind in NEAR_MISSES else 1.0 for kind in kinds])
     for kind in rng.choice(list(kinds), len(kinds), replace=False, p=weights / weights.sum()):
         if not count:

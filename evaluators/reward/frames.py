@@ -55,7 +55,8 @@ class KeyFrame:
 def select_key_frames(
     screenshots: Sequence[bytes], settings: FrameSettings = FrameSettings()
 ) -> list[KeyFrame]:
-    """The frames worth looking at, in order: the first whole, the others as what changed in them.
+    """Return the frames worth looking at, in order: the first whole, the others as what changed in
+    them.
 
     A screenshot that shows no change is dropped, and of the others all but the smallest rectangle
     of patches around the change (after ExeVRM's pruning of regions that stay the same, on pictures
@@ -85,7 +86,7 @@ def select_key_frames(
 
 
 def find_changed_patches(before: Pixels, now: Pixels, settings: FrameSettings) -> NDArray[np.bool_]:
-    """(rows, columns) which patches differ; all of them between pictures of two sizes."""
+    """Return (rows, columns) which patches differ; all of them between pictures of two sizes."""
     side = settings.patch
     rows, columns = -(-now.shape[0] // side), -(-now.shape[1] // side)
     if before.shape != now.shape:
@@ -97,14 +98,14 @@ def find_changed_patches(before: Pixels, now: Pixels, settings: FrameSettings) -
 
 
 def count_patches(frames: Sequence[KeyFrame], settings: FrameSettings = FrameSettings()) -> int:
-    """How many tokens a model that gives each patch one would spend on them."""
+    """Return how many tokens a model that gives each patch one would spend on them."""
     side = settings.patch
     boxes = [frame.box for frame in frames]
     return sum(-(-(r - le) // side) * -(-(b - t) // side) for le, t, r, b in boxes)
 
 
 def _chosen(found: Sequence[tuple[int, Box, float]], most: int) -> list[tuple[int, Box, float]]:
-    """The first and the last, and those in between with the largest change."""
+    """Return the first and the last, and those in between with the largest change."""
     if len(found) <= most:
         return list(found)
     between = sorted(found[1:-1], key=lambda each: -each[2])[: max(0, most - 2)]

@@ -46,11 +46,11 @@ class RewardQuestions:
     def load(
         cls, look: Look | None = None, frames: FrameSettings | None = None
     ) -> "RewardQuestions":
-        """With the prompt that comes with the package."""
+        """Return the questions with the prompt that comes with the package."""
         return cls(load_prompt(PROMPT), look, frames or FrameSettings())
 
     def outcome(self, trajectory: Trajectory) -> tuple[Message, Message]:
-        """Whether a finished episode succeeded."""
+        """Return the request that asks whether a finished episode succeeded."""
         pages = [step.observation for step in trajectory.steps]
         last = trajectory.last
         shown = self._pictures([*pages, *([last] if last else [])])
@@ -66,7 +66,7 @@ class RewardQuestions:
         return self._messages(user, shown)
 
     def step(self, trajectory: Trajectory, index: int) -> tuple[Message, Message]:
-        """Whether a step brought the task nearer to its end."""
+        """Return the request that asks whether a step brought the task nearer to its end."""
         step, after = trajectory.steps[index], observation_after(trajectory, index)
         before = replace(trajectory, steps=trajectory.steps[:index], last=step.observation)
         shown = self._pictures([step.observation, *([after] if after else [])])
@@ -117,14 +117,15 @@ class LanguageReward:
             raise SetupError(f"{model.name} does not look at images; leave out `look`")
 
     async def probability(self, trajectory: Trajectory) -> float:
-        """P(success) of a finished episode. Raises `ModelError`."""
+        """Return P(success) of a finished episode. Raises `ModelError`."""
         chance = await self._yes(self.questions.outcome(trajectory))
         if self.calibration == UNCALIBRATED:
             return chance
         return self.calibration([chance])[0]
 
     async def step_probabilities(self, trajectory: Trajectory) -> list[float]:
-        """For each step how likely it brought the task nearer to its end. Raises `ModelError`.
+        """Return for each step how likely it brought the task nearer to its end. Raises
+        `ModelError`.
 
         Not calibrated: that was fitted on outcomes.
         """
@@ -132,7 +133,7 @@ class LanguageReward:
         return [await self._yes(self.questions.step(trajectory, index)) for index in steps]
 
     def evaluator(self, threshold: float | None = None) -> FunctionEvaluator:
-        """It as an evaluator; abstains when the model fails or nothing was done."""
+        """Return an evaluator; it abstains when the model fails or nothing was done."""
         line = self.calibration.threshold if threshold is None else threshold
 
         async def judge(trajectory: Trajectory) -> Verdict:
@@ -165,7 +166,7 @@ def outcome_row(
     write: WriteShown,
     keep: Keep | None = None,
 ) -> TokenRow:
-    """The row that teaches whether an episode succeeded.
+    """Return the row that teaches whether an episode succeeded.
 
     `keep` stores the pictures that the model is to be shown; without it there are none. Raises
     `SetupError` when the episode is not finished or infrastructure ended it.
@@ -184,7 +185,7 @@ def step_row(
     write: WriteShown,
     keep: Keep | None = None,
 ) -> TokenRow:
-    """The row that teaches whether a step helped."""
+    """Return the row that teaches whether a step helped."""
     return _row(questions.step(trajectory, index), helped, trajectory, index, write, keep)
 
 
@@ -212,7 +213,8 @@ def _goal(trajectory: Trajectory) -> str:
 
 
 def _telling(trajectory: Trajectory) -> Observation | None:
-    """The page that shows the end: the last one, or that before it where it shows nothing."""
+    """Return the page that shows the end: the last one, or that before it where it shows
+    nothing."""
     last = trajectory.last
     if last is not None and last.nodes:
         return last
@@ -220,7 +222,7 @@ def _telling(trajectory: Trajectory) -> Observation | None:
 
 
 def _answer(trajectory: Trajectory) -> str:
-    """What was handed in, fenced: it may hold whatever a page said."""
+    """Return what was handed in, fenced: it may hold whatever a page said."""
     action = trajectory.steps[-1].decision.action if trajectory.steps else None
     match action:
         case Answer(text) if text:
@@ -236,7 +238,7 @@ def _page(page: Observation | None) -> str:
 
 
 def _caption(frames: Sequence[KeyFrame], pages: int) -> str:
-    """Which pages the pictures are of, and which parts of them."""
+    """Return which pages the pictures are of, and which parts of them."""
     if not frames:
         return "There are no pictures."
     lines = [

@@ -28,7 +28,7 @@ _REACH = 60
 
 
 def perturb_action(action: Action, page: Observation, rng: np.random.Generator) -> Action | None:
-    """Another action of the same kind: elsewhere, or with another value.
+    """Return another action of the same kind: elsewhere, or with another value.
 
     None where the page offers no other, or the kind of action has nothing to get wrong.
     """
@@ -68,7 +68,8 @@ def perturb_action(action: Action, page: Observation, rng: np.random.Generator) 
 
 
 def perturb_text(text: str, goal: str, rng: np.random.Generator) -> str:
-    """Another text: a part of the right one, another piece of the goal, or a digit or letter off.
+    """Return another text: a part of the right one, another piece of the goal, or a digit or letter
+    off.
 
     Never the same, nor the same but for capitals and white space.
     """
@@ -98,7 +99,7 @@ def _misspelt(text: str, rng: np.random.Generator) -> str:
 
 
 def _other_element(mark: int, page: Observation, rng: np.random.Generator, but: int = 0) -> int:
-    """An element to act on instead, mostly one of the same role; 0 where there is none."""
+    """Return an element to act on instead, mostly one of the same role; 0 where there is none."""
     here = page.node(mark)
     others = [
         node
@@ -114,7 +115,7 @@ def _other_element(mark: int, page: Observation, rng: np.random.Generator, but: 
 
 
 def _options(mark: int, page: Observation) -> list[str]:
-    """Names of the options that stand under a list."""
+    """Return names of the options that stand under a list."""
     places = [i for i, node in enumerate(page.nodes) if node.mark == mark]
     names: list[str] = []
     for node in page.nodes[places[0] + 1 :] if places else ():
@@ -129,7 +130,7 @@ def _inside(place: int, side: int) -> int:
 
 
 def find_submit_buttons(page: Observation) -> list[Node]:
-    """The elements that may close a form: its buttons."""
+    """Find the elements that may close a form: its buttons."""
     return [n for n in page.nodes if n.mark and n.role == "button" and "disabled" not in n.states]
 
 
@@ -139,7 +140,7 @@ def replace_action(
     action: Action,
     seen: Callable[[Observation], Observation],
 ) -> Trajectory:
-    """Another action at a step, and the pages after it as they would be seen."""
+    """Return another action at a step, and the pages after it as they would be seen."""
     steps = list(trajectory.steps)
     decision = replace(steps[place].decision, action=action)
     steps[place] = replace(steps[place], decision=decision)
@@ -150,13 +151,13 @@ def replace_action(
 
 
 def replace_node(page: Observation, node: Node) -> Observation:
-    """The page with this in place of the node of the same mark."""
+    """Return the page with this in place of the node of the same mark."""
     nodes: Iterable[Node] = (node if n.mark == node.mark else n for n in page.nodes)
     return replace(page, nodes=tuple(nodes))
 
 
 def swap_states(page: Observation, one: int, other: int) -> Observation:
-    """The page with the states of two elements exchanged."""
+    """Return the page with the states of two elements exchanged."""
     first, second = page.node(one), page.node(other)
     if first is None or second is None:
         return page
@@ -165,17 +166,17 @@ def swap_states(page: Observation, one: int, other: int) -> Observation:
 
 
 def mark_of(step: Step) -> int:
-    """What a step acted on; 0 for nothing."""
+    """Return what a step acted on; 0 for nothing."""
     return int(getattr(step.decision.action, "mark", 0))
 
 
 def appearance(node: Node) -> tuple[str, frozenset[str]]:
-    """Value and states, but for the focus, which moves by itself."""
+    """Return value and states, except the focus, which moves by itself."""
     return node.value, frozenset(node.states) - {"focused"}
 
 
 def has_changed(trajectory: Trajectory, place: int) -> bool:
-    """Whether the step changed how its element looks."""
+    """Return whether the step changed how its element looks."""
     mark, steps = mark_of(trajectory.steps[place]), trajectory.steps
     before = steps[place].observation.node(mark)
     after = steps[place + 1].observation.node(mark)
@@ -183,7 +184,7 @@ def has_changed(trajectory: Trajectory, place: int) -> bool:
 
 
 def is_ticked(trajectory: Trajectory, place: int) -> bool:
-    """Whether the step was a click that changed its element and nothing else on the page."""
+    """Return whether the step was a click that changed its element and nothing else on the page."""
     steps = trajectory.steps
     if not isinstance(steps[place].decision.action, Click):
         return False
@@ -214,7 +215,8 @@ def corrupt(
     others: Sequence[Trajectory],
     rng: np.random.Generator,
 ) -> Trajectory | None:
-    """A failure made of a success in the way `kind` names; None where this one has no such way.
+    """Return a failure made of a success in the way `kind` names; None where this one has no such
+    way.
 
     `others` are episodes to take goals and pages from. The id names the kind; what was captured of
     the page is dropped, since it would be the success's. Raises `KeyError` for a kind not in
@@ -227,7 +229,7 @@ def corrupt(
 
 
 def add_success_claim(trajectory: Trajectory, rng: np.random.Generator) -> Trajectory:
-    """The same episode, right or wrong, with its last pages saying that all went well."""
+    """Return the same episode, right or wrong, with its last pages saying that all went well."""
     line = Node(0, "text", str(rng.choice(CLAIMS)))
     steps = trajectory.steps
     if steps:
@@ -248,7 +250,8 @@ def _saying(page: Observation, line: Node) -> Observation:
 def _truncated(
     trajectory: Trajectory, others: Sequence[Trajectory], rng: np.random.Generator
 ) -> Trajectory | None:
-    """Cut off somewhere before the end; the page that would have come next is the last."""
+    """Return it cut off somewhere before the end; the page that would have come next is the
+    last."""
     if len(trajectory.steps) < 2:
         return None
     return _cut(trajectory, int(rng.integers(1, len(trajectory.steps))), _stopped(rng))
@@ -257,7 +260,7 @@ def _truncated(
 def _without_last(
     trajectory: Trajectory, others: Sequence[Trajectory], rng: np.random.Generator
 ) -> Trajectory | None:
-    """All but the last step, which decides."""
+    """Return all but the last step, which decides."""
     if len(trajectory.steps) < 2:
         return None
     return _cut(trajectory, len(trajectory.steps) - 1, _stopped(rng))
@@ -266,7 +269,7 @@ def _without_last(
 def _claimed(
     trajectory: Trajectory, others: Sequence[Trajectory], rng: np.random.Generator
 ) -> Trajectory | None:
-    """Nothing was done but to say so."""
+    """Return an episode in which nothing was done but to claim success."""
     if not trajectory.steps:
         return None
     first = trajectory.steps[0]
@@ -278,7 +281,7 @@ def _claimed(
 def _hurried(
     trajectory: Trajectory, others: Sequence[Trajectory], rng: np.random.Generator
 ) -> Trajectory | None:
-    """The last action at once, on the page as it was at first."""
+    """Return the last action at once, on the page as it was at first."""
     if len(trajectory.steps) < 2:
         return None
     first, last = trajectory.steps[0], trajectory.steps[-1]
@@ -306,7 +309,7 @@ def _stopped(rng: np.random.Generator) -> Ending:
 def _wrong_value(
     trajectory: Trajectory, others: Sequence[Trajectory], rng: np.random.Generator
 ) -> Trajectory | None:
-    """Something else typed or selected, and so it stands on the pages that follow."""
+    """Return something else typed or selected, and so it stands on the pages that follow."""
     places = [
         i
         for i, step in enumerate(trajectory.steps)
@@ -327,7 +330,8 @@ def _wrong_value(
 def _with_value(
     trajectory: Trajectory, place: int, action: Fill | SelectOption, right: str, wrong: str
 ) -> Trajectory | None:
-    """The other action, and its value in place of the right one; None where no page shows it."""
+    """Return the other action, and its value in place of the right one; None where no page shows
+    it."""
     shown = [s.observation.node(action.mark) for s in trajectory.steps[place + 1 :]]
     if any(node is not None and node.value != right for node in shown):
         return None
@@ -342,7 +346,7 @@ def _with_value(
 def _wrong_element(
     trajectory: Trajectory, others: Sequence[Trajectory], rng: np.random.Generator
 ) -> Trajectory | None:
-    """Another element ticked in place of a right one, or another one clicked at the end."""
+    """Return another element ticked in place of a right one, or another one clicked at the end."""
     ticks = [i for i in range(len(trajectory.steps) - 1) if is_ticked(trajectory, i)]
     final = len(trajectory.steps) - 1
     place = int(rng.choice([*ticks, final])) if final >= 0 else -1
@@ -362,7 +366,7 @@ def _wrong_element(
 def _other_ticked(
     trajectory: Trajectory, place: int, rng: np.random.Generator
 ) -> Trajectory | None:
-    """Another box ticked, which until then looked the same."""
+    """Return another box ticked, which until then looked the same."""
     step = trajectory.steps[place]
     right = step.observation.node(mark_of(step))
     other = perturb_action(step.decision.action, step.observation, rng)
@@ -378,7 +382,7 @@ def _other_ticked(
 def _undone(
     trajectory: Trajectory, others: Sequence[Trajectory], rng: np.random.Generator
 ) -> Trajectory | None:
-    """A right change taken back before the last step."""
+    """Return a right change taken back before the last step."""
     steps = trajectory.steps
     places = [i for i in range(len(steps) - 1) if has_changed(trajectory, i)]
     if not places:
@@ -407,14 +411,14 @@ def _undone(
 def _other_goal(
     trajectory: Trajectory, others: Sequence[Trajectory], rng: np.random.Generator
 ) -> Trajectory | None:
-    """What was done for one goal, held against another of the same task."""
+    """Return what was done for one goal, held against another of the same task."""
     return _with_goal(trajectory, _alike(trajectory, others, same=True), rng)
 
 
 def _other_task(
     trajectory: Trajectory, others: Sequence[Trajectory], rng: np.random.Generator
 ) -> Trajectory | None:
-    """What was done for one task, held against the goal of another."""
+    """Return what was done for one task, held against the goal of another."""
     return _with_goal(trajectory, _alike(trajectory, others, same=False), rng)
 
 
@@ -440,14 +444,14 @@ def _with_goal(
 
 
 def goal_of(trajectory: Trajectory) -> str:
-    """What the episode was for, as its pages said or as the episode does."""
+    """Return what the episode was for, as its pages said or as the episode does."""
     return trajectory.steps[0].observation.goal if trajectory.steps else trajectory.goal
 
 
 def _boasting(
     trajectory: Trajectory, others: Sequence[Trajectory], rng: np.random.Generator
 ) -> Trajectory | None:
-    """One of the other corruptions, on a page that says all went well."""
+    """Return one of the other corruptions, on a page that says all went well."""
     kinds = [kind for kind in KINDS if kind != "boasting"]
     made = KINDS[str(rng.choice(kinds))](trajectory, others, rng)
     return add_success_claim(made, rng) if made else None

@@ -12,7 +12,7 @@ from webagent.records import Trajectory
 
 
 def checks_hold(score: str = "success", means: Means | None = None) -> FunctionEvaluator:
-    """The evaluator that is 1 when every check of that score holds and 0 when one fails.
+    """Return the evaluator that is 1 when every check of that score holds and 0 when one fails.
 
     Checks that give a share are multiplied. It abstains when no check fails but one could not be
     made: evidence missing, not comparable, or no means to look. Besides `Task.evidence`,
@@ -44,7 +44,7 @@ def checks_hold(score: str = "success", means: Means | None = None) -> FunctionE
 
 
 def run_each_check(trajectory: Trajectory) -> tuple[tuple[Check, Verdict], ...]:
-    """What each check of the task, of whatever score, says of the episode, one by one.
+    """Return what each check of the task, of whatever score, says of the episode, one by one.
 
     A rule that has to ask a model abstains here. Raises `SetupError` for an unknown rule.
     """
@@ -80,7 +80,7 @@ async def _check(check: Check, evidence: Mapping[str, Json], goal: str, means: M
 
 
 def _told(check: Check, found: Json, compare: Callable[[], bool | Verdict]) -> Verdict:
-    """What comparing comes to, with what was compared."""
+    """Return what comparing comes to, with what was compared."""
     what = _compared(check, found)
     try:
         holds = compare()
@@ -100,14 +100,14 @@ def _compared(check: Check, found: Json) -> str:
 
 
 def _not_captured(name: str, evidence: Mapping[str, Json]) -> str:
-    """What is missing, with the reason where one was noted at the capture."""
+    """Return what is missing, with the reason where one was noted at the capture."""
     notes = evidence.get("uncaptured")
     reason = notes.get(name) if isinstance(notes, dict) else None
     return f"evidence {name} was not captured" + (f": {reason}" if reason else "")
 
 
 def _of_episode(trajectory: Trajectory) -> dict[str, Json]:
-    """What the record itself is evidence of."""
+    """Return what the record itself is evidence of."""
     final = trajectory.steps[-1].decision.action if trajectory.steps else None
     answer = final.text if isinstance(final, Answer) else ""
     known: dict[str, Json] = {

@@ -103,7 +103,7 @@ def _address(value: Json) -> SplitResult:
 
 
 def _text(value: Json) -> str:
-    """For comparing words: lower case, runs of space as one."""
+    """Return the text for comparing words: lower case, runs of space as one."""
     return " ".join(_string(value).casefold().split())
 
 
@@ -125,7 +125,7 @@ class Quantity(NamedTuple):
 
 
 def _units(measure: str, sizes: Mapping[str, float]) -> dict[str, MeasureUnit]:
-    """Spellings to units: `{"km kilometer": 1000}` has two spellings of one."""
+    """Return units by their spellings: `{"km kilometer": 1000}` has two spellings of one."""
     return {
         spelling: MeasureUnit(measure, size)
         for names, size in sizes.items()
@@ -217,7 +217,7 @@ def number_between(found: Json, expected: Json) -> Verdict:
 
 
 def quantities(text: str) -> Iterator[Quantity]:
-    """The numbers of a text with their units, in order; points are decimal, commas group."""
+    """Yield the numbers of a text with their units, in order; points are decimal, commas group."""
     for found in _QUANTITY.finditer(text):
         number = float(found["number"].replace(",", "").replace("−", "-"))
         number *= _SCALES.get((found["scale"] or "").lower(), 1)
@@ -253,7 +253,7 @@ def _judged(found: Json, expected: Json, holds: Callable[[float], bool]) -> Verd
 
 
 def _unit(spelling: str | None) -> MeasureUnit | None:
-    """The unit, from its singular or plural."""
+    """Return the unit, from its singular or plural."""
     name = (spelling or "").strip().lower()
     return UNITS.get(name) or UNITS.get(name.removesuffix("s")) if name else None
 
@@ -266,7 +266,7 @@ def _named(name: Json) -> MeasureUnit:
 
 
 def _object(expected: Json, needed: set[str], known: set[str]) -> dict[str, float]:
-    """The numbers of what is expected. Raises `TypeError`."""
+    """Return the numbers of what is expected. Raises `TypeError`."""
     if not isinstance(expected, dict):
         raise TypeError(f"expected an object, found {expected!r}")
     unknown = expected.keys() - needed - known

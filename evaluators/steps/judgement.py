@@ -73,7 +73,7 @@ class StepJudgement:
 
 
 def abstain(trajectory: Trajectory, source: str, reason: str) -> StepJudgement:
-    """Nothing said of any step, and why."""
+    """Return a judgement that abstains from every step, with the reason."""
     return StepJudgement(trajectory.id, source, (JudgedStep(),) * len(trajectory.steps), reason)
 
 
@@ -82,7 +82,7 @@ _FORM = TypeAdapter(StepJudgement)
 
 
 def store_judgements(store: Store, judgements: Iterable[StepJudgement]) -> int:
-    """Put judgements into the run; one of the same episode and source is replaced. How many.
+    """Store judgements, replacing those of the same episode and source; return how many.
 
     Raises `StoreError` when the run cannot be written.
     """
@@ -94,7 +94,8 @@ def store_judgements(store: Store, judgements: Iterable[StepJudgement]) -> int:
 
 
 def load_judgements(store: Store, source: str = "") -> dict[str, StepJudgement]:
-    """What the run holds, by episode id; of several sources whose names begin so, the last by name.
+    """Return what the run holds, by episode id; of several sources whose names begin so, the last
+    by name.
 
     Raises `StoreError` when the run cannot be read.
     """
@@ -103,13 +104,14 @@ def load_judgements(store: Store, source: str = "") -> dict[str, StepJudgement]:
 
 
 def load_episode_judgements(store: Store, episode: str) -> tuple[StepJudgement, ...]:
-    """What the run holds of one episode, by the names of the sources. Raises `StoreError`."""
+    """Return what the run holds of one episode, by the names of the sources. Raises
+    `StoreError`."""
     found = store.states(f"{_PREFIX}{episode}:")
     return tuple(_read(store, key, value) for key, value in found.items())
 
 
 def _written(judgement: StepJudgement) -> Json:
-    """The judgement as plain data, the fields of a step that say nothing left out."""
+    """Return the judgement as plain data, the fields of a step that say nothing left out."""
     steps: list[Json] = [
         {name: value for name, value in asdict(step).items() if value not in ("", None, False)}
         | ({} if step.progress is None else {"progress": step.progress})
@@ -129,7 +131,7 @@ def _read(store: Store, key: str, value: Json) -> StepJudgement:
 
 
 def label_steps(judgement: StepJudgement) -> dict[int, bool]:
-    """Whether a step is to be imitated, by index; what is open is left out.
+    """Return whether a step is to be imitated, by index; what is open is left out.
 
     For `labels` of `webagent.training.language.selection.step_weights`, which judges by its own
     rules where nothing is said.
@@ -142,7 +144,8 @@ def label_steps(judgement: StepJudgement) -> dict[int, bool]:
 
 
 def weigh_steps(judgement: StepJudgement) -> tuple[float, ...]:
-    """How much imitation counts each step: 0 for mistakes and for what could be left out, else 1.
+    """Return how much imitation counts each step: 0 for mistakes and for what could be left out,
+    else 1.
 
     For `weights` of `webagent.training.language.rows.step_rows`.
     """
@@ -151,7 +154,7 @@ def weigh_steps(judgement: StepJudgement) -> tuple[float, ...]:
 
 
 def reward_steps(judgement: StepJudgement, outcome: float) -> tuple[float, ...]:
-    """A reward for each step, all of them adding up to the episode's outcome.
+    """Return a reward for each step, all of them adding up to the episode's outcome.
 
     Each step has its progress, an open one nothing, and what is then missing from the outcome is
     spread over all steps alike (as RUDDER does, arXiv 1806.07857). So a judgement that abstains

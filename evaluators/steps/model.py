@@ -43,7 +43,7 @@ class EpisodeFinding(BaseModel):
 
 
 def read_step_findings(text: str, count: int) -> tuple[JudgedStep, ...]:
-    """The judged steps of a reply on an episode of so many steps.
+    """Return the judged steps of a reply on an episode of so many steps.
 
     Raises `UnusableError` with what is wrong.
     """
@@ -100,7 +100,7 @@ _LEAST_TOKENS = 120
 def format_trajectory(
     trajectory: Trajectory, render: Callable[[Observation, int], str], page_tokens: int
 ) -> str:
-    """Every page with what was done on it, fenced, within about so many tokens together."""
+    """Return every page with what was done on it, fenced, within about so many tokens together."""
     parts = format_parts(trajectory, render, page_tokens)
     texts = [fence(name, text) for name, text in parts.items()]
     if trajectory.last is None:
@@ -111,7 +111,7 @@ def format_trajectory(
 def format_parts(
     trajectory: Trajectory, render: Callable[[Observation, int], str], page_tokens: int
 ) -> dict[str, str]:
-    """`page 1`, `step 1`, `page 2` and so on, with what each was."""
+    """Return the texts of `page 1`, `step 1`, `page 2` and so on."""
     pages = [step.observation for step in trajectory.steps]
     if trajectory.last is not None:
         pages.append(trajectory.last)
@@ -128,7 +128,8 @@ def format_parts(
 def attach_screenshots(
     trajectory: Trajectory, images: Callable[[str], bytes] | None, most: int
 ) -> list[tuple[int, bytes]]:
-    """Page numbers, counted from 1, with their screenshots, the last so many that can be found."""
+    """Return page numbers, counted from 1, with their screenshots, the last so many that can be
+    found."""
     if images is None or most <= 0:
         return []
     pages = [step.observation for step in trajectory.steps]
@@ -144,7 +145,7 @@ def attach_screenshots(
 
 
 def _done(step: Step, after: Observation | None) -> str:
-    """What was done and what the browser said to it, without the agent's thoughts."""
+    """Return what was done and what the browser said to it, without the agent's thoughts."""
     action = step.decision.action
     if isinstance(action, GiveUp):
         return "gave up"
@@ -195,7 +196,7 @@ def judge_by_model(
     render: Callable[[Observation, int], str] = render_page,
     prompt: Prompt | None = None,
 ) -> StepJudge:
-    """The judge that shows a model all pages in order (SEAgent's world state model, arXiv
+    """Return the judge that shows a model all pages in order (SEAgent's world state model, arXiv
     2508.04700): of each step what it changed, whether it was redundant, and of the first error what
     should have been done.
 
@@ -230,7 +231,7 @@ def judge_by_model(
 
 
 def _unjudgeable(trajectory: Trajectory, settings: StepJudgeSettings) -> str:
-    """Why there is nothing to ask of this episode."""
+    """Return why there is nothing to ask of this episode."""
     if trajectory.ending is None:
         raise ValueError(f"episode {trajectory.id} is under way; only a finished one is judged")
     if trajectory.ending.is_infrastructure:

@@ -18,7 +18,7 @@ _PAGES_FAULT = ("gone", "disabled", "hidden", "covered", "read-only", "outside t
 def judge_by_rules(
     trajectory: Trajectory, *, succeeded: bool | None = None, reached: int | None = None
 ) -> StepJudgement:
-    """What can be told of the steps without a model.
+    """Return what can be told of the steps without a model.
 
     Rules see what went wrong, not what went right: a step that changed the page is left open,
     unless the episode is known to have succeeded; then steps without fault are `correct` and share
@@ -39,7 +39,7 @@ def judge_by_rules(
 
 
 def page_state(page: Observation) -> Hashable:
-    """The same for pages on which everything is as it was, scrolling and focus included."""
+    """Return the same for pages on which everything is as it was, scrolling and focus included."""
     focus = next((index for index, node in enumerate(page.nodes) if node.mark == page.focus), -1)
     seen = tuple(page_appearance(page))
     return page.url, page.active_tab, len(page.tabs), page.scroll, focus if page.focus else -1, seen
@@ -99,14 +99,15 @@ class ActionHistory:
         }
 
     def said(self, index: int) -> str:
-        """What the world said against the step; empty where it changed the page or ended it."""
+        """Return what the world said against the step; empty where it changed the page or ended
+        it."""
         after = self.pages[index + 1]
         if after is None or after.over or not after.outcome:
             return ""
         return after.outcome if self.places[index + 1] == self.places[index] else ""
 
     def told(self, index: int) -> str:
-        """The step in words."""
+        """Return the step in words."""
         step = self.trajectory.steps[index]
         target = step.observation.node(getattr(step.decision.action, "mark", 0))
         named = f' on {target.role} "{target.name}"' if target else ""
@@ -114,8 +115,8 @@ class ActionHistory:
 
 
 def is_pages_fault(said: str) -> bool:
-    """Whether an element was there but could not be reached, which the choice of action did not
-    have to foresee."""
+    """Return whether an element was there but could not be reached, which the choice of action did
+    not have to foresee."""
     return any(word in said for word in _PAGES_FAULT)
 
 
@@ -147,7 +148,7 @@ def _step(
 
 
 def _idle(course: ActionHistory, index: int) -> str:
-    """Why the step led nowhere; empty where it did not."""
+    """Return why the step led nowhere; empty where it did not."""
     if index in course.returns:
         return f"the page was the same again before step {course.returns[index] + 1}"
     if index in course.overwritten:

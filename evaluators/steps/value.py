@@ -48,7 +48,7 @@ async def judge_by_value(
 
 
 def cut_prefix(trajectory: Trajectory, length: int) -> Trajectory:
-    """The episode as it was after so many steps, under way and without evidence."""
+    """Return the episode as it was after so many steps, under way and without evidence."""
     if length == len(trajectory.steps):
         return replace(trajectory, ending=None, evidence={})
     here = trajectory.steps[length].observation
@@ -57,7 +57,7 @@ def cut_prefix(trajectory: Trajectory, length: int) -> Trajectory:
 
 
 def build_value(evaluator: Evaluator) -> Value:
-    """An evaluator of finished episodes, such as the reward model, as a value function.
+    """Return an evaluator of finished episodes, such as the reward model, as a value function.
 
     A prefix is given to it as an episode that reached its step limit. An outcome model has seen
     few such in its training unless truncated successes were among its negatives, so that its

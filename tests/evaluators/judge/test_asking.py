@@ -53,13 +53,13 @@ async def test_a_late_reply_is_not_waited_for_and_never_becomes_a_verdict(
     model = LateModel(30, is_stubborn=is_stubborn)
     asked = build_judge("evidence", model, key_points=KNOWN, timeout=0.05)
 
-    examination = await asyncio.wait_for(asked.examine(SILENT), 5)
+    report = await asyncio.wait_for(asked.examine(SILENT), 5)
 
-    assert examination.value is None
-    assert "no reply of late within 0.05 s" in examination.reason
+    assert report.value is None
+    assert "no reply of late within 0.05 s" in report.reason
     assert model.stopped == 1
-    assert (examination.spent.calls, examination.votes) == (1, ())
-    assert 0.04 < examination.spent.seconds < 5
+    assert (report.spent.calls, report.votes) == (1, ())
+    assert 0.04 < report.spent.seconds < 5
 
 
 async def test_a_reply_in_time_counts() -> None:
@@ -112,8 +112,8 @@ async def test_key_points_outlive_a_judge_by_what_they_depend_on() -> None:
     same, other = CannedModel([ONE_MET]), CannedModel([STATE_ONLY, ONE_MET], name="other")
 
     for model in (same, other):
-        examination = await build_judge("evidence", model, kept=kept).examine(SILENT)
-        assert examination.value == 1.0
+        report = await build_judge("evidence", model, kept=kept).examine(SILENT)
+        assert report.value == 1.0
 
     assert [key[:2] for key in kept] == [(TASK.goal, "canned"), (TASK.goal, "other")]
     assert (len(same.requests), len(other.requests)) == (1, 2)
@@ -122,10 +122,10 @@ async def test_key_points_outlive_a_judge_by_what_they_depend_on() -> None:
 async def test_key_points_that_cannot_be_read_twice_make_the_judge_abstain() -> None:
     model = CannedModel(["I would look at it.", "No list."])
 
-    examination = await build_judge("evidence", model).examine(SILENT)
+    report = await build_judge("evidence", model).examine(SILENT)
 
-    assert examination.value is None
-    assert "0 numbered points were found" in examination.reason
+    assert report.value is None
+    assert "0 numbered points were found" in report.reason
     assert "0 numbered points were found" in model.requests[1].messages[-1].text
 
 

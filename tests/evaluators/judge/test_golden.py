@@ -135,9 +135,9 @@ def compare(name: str, text: str) -> None:
 async def test_a_judge_is_shown_what_its_golden_file_holds(
     variant: str, episode: str, recorded_episodes: Path
 ) -> None:
-    examination, requests = await examined(variant, recorded_episodes / "webvoyager" / episode)
+    report, requests = await examined(variant, recorded_episodes / "webvoyager" / episode)
 
-    assert len(requests) == len(replies(variant, episode)), examination.reason
+    assert len(requests) == len(replies(variant, episode)), report.reason
     compare(f"{variant}-{episode}", written(requests))
 
 
@@ -146,9 +146,9 @@ async def test_a_model_of_text_is_shown_the_texts_instead(
     variant: str, recorded_episodes: Path
 ) -> None:
     folder = recorded_episodes / "webvoyager" / "taskGitHub--0"
-    examination, requests = await examined(variant, folder, can_look=False)
+    report, requests = await examined(variant, folder, can_look=False)
 
-    assert examination.value == 1.0, examination.reason
+    assert report.value == 1.0, report.reason
     assert not any(message.images for request in requests for message in request.messages)
     compare(f"{variant}-texts-taskGitHub--0", written(requests))
 

@@ -8,7 +8,7 @@ import pytest
 from evaluators.judge import VARIANTS, build_judge
 from perf.fakes.tiny_models import llava
 from tests.evaluators.judge.episodes import TASK, answered
-from tests.evaluators.judge.test_exhibits import picture
+from tests.evaluators.judge.test_pages import picture
 from webagent.models.local import LocalModel
 
 
@@ -39,10 +39,10 @@ async def test_an_untrained_model_looks_at_the_screenshots_and_never_gives_a_ver
         timeout=120.0,
     )
 
-    examination = await asked.examine(replace(episode, steps=steps, last=steps[-1].observation))
+    report = await asked.examine(replace(episode, steps=steps, last=steps[-1].observation))
 
-    assert examination.value is None
-    assert "cut off before its end" in examination.reason, examination.reason
-    assert examination.spent.calls >= 2
-    assert examination.spent.input_tokens > 0
-    assert "without screenshots" not in examination.judge
+    assert report.value is None
+    assert "cut off before its end" in report.reason, report.reason
+    assert report.spent.calls >= 2
+    assert report.spent.input_tokens > 0
+    assert "without screenshots" not in report.judge

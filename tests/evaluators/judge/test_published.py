@@ -52,10 +52,10 @@ async def examined(
 
 @pytest.mark.parametrize(("variant", "count"), [("webvoyager", 15), ("pae", 3)])
 async def test_the_answer_is_shown_with_the_last_screenshots(variant: str, count: int) -> None:
-    examination, model = await examined(variant, ["It shows. SUCCESS"], long_episode(18))
+    report, model = await examined(variant, ["It shows. SUCCESS"], long_episode(18))
 
     request = model.requests[0]
-    assert examination.value == 1.0
+    assert report.value == 1.0
     assert request.messages[1].images == tuple(
         f"shot-{number}".encode() for number in range(19 - count, 19)
     )
@@ -81,25 +81,25 @@ async def test_an_episode_without_an_answer_has_failed_without_a_question(varian
     gave_up = Step(page("x"), Decision(GiveUp("too hard")))
     episode = pictured(replace(answered(), steps=(gave_up,), ending=Ending.GAVE_UP))
 
-    examination, model = await examined(variant, [], episode)
+    report, model = await examined(variant, [], episode)
 
-    assert examination.value == 0.0
-    assert "without an answer" in examination.reason
+    assert report.value == 0.0
+    assert "without an answer" in report.reason
     assert model.requests == []
 
-    examination, model = await examined(variant, ["SUCCESS"], episode, answer_needed=False)
+    report, model = await examined(variant, ["SUCCESS"], episode, answer_needed=False)
 
-    assert examination.value == 1.0
+    assert report.value == 1.0
     assert "too hard" in model.requests[0].messages[1].text
 
 
 async def test_webjudge_keeps_the_answer_out_and_shows_what_scored_enough() -> None:
     scores = [f"Reasoning: shot {n}.\nScore: {n}" for n in (1, 3, 2, 5)]
 
-    examination, model = await examined("webjudge", [POINTS, *scores, STATUS], long_episode(4))
+    report, model = await examined("webjudge", [POINTS, *scores, STATUS], long_episode(4))
 
     final = model.requests[-1].messages[1]
-    assert examination.value == 1.0, examination.reason
+    assert report.value == 1.0, report.reason
     assert final.images == (b"shot-2", b"shot-4")
     assert [request.messages[1].images for request in model.requests[1:5]] == [
         (f"shot-{number}".encode(),) for number in (1, 2, 3, 4)
@@ -110,25 +110,25 @@ async def test_webjudge_keeps_the_answer_out_and_shows_what_scored_enough() -> N
     for request in model.requests:
         for words in ("It costs", "I surely succeeded"):
             assert words not in request.messages[1].text
-    assert [shown.relevance for shown in examination.shown] == [3.0, 5.0]
+    assert [shown.relevance for shown in report.shown] == [3.0, 5.0]
 
 
 async def test_webjudge_shows_fifty_screenshots_at_most_the_first_ones() -> None:
     scores = ["Reasoning: so.\nScore: 4"] * 52
 
-    examination, model = await examined("webjudge", [POINTS, *scores, STATUS], long_episode(52))
+    report, model = await examined("webjudge", [POINTS, *scores, STATUS], long_episode(52))
 
     assert len(model.requests[-1].messages[1].images) == 50
-    assert (examination.shown[0].page, examination.shown[-1].page) == (1, 50)
+    assert (report.shown[0].page, report.shown[-1].page) == (1, 50)
 
 
 async def test_webjudge_judges_by_actions_where_no_screenshot_scored_enough() -> None:
     scores = ["Reasoning: nothing.\nScore: 1"] * 2
     failed = "Thoughts: no.\nStatus: failure"
 
-    examination, model = await examined("webjudge", [POINTS, *scores, failed], long_episode(2))
+    report, model = await examined("webjudge", [POINTS, *scores, failed], long_episode(2))
 
-    assert examination.value == 0.0
+    assert report.value == 0.0
     assert model.requests[-1].messages[1].images == ()
     assert "pages that matter" not in model.requests[-1].messages[1].text
 
@@ -136,18 +136,18 @@ async def test_webjudge_judges_by_actions_where_no_screenshot_scored_enough() ->
 async def test_a_score_that_cannot_be_read_twice_leaves_its_page_out_and_says_so() -> None:
     replies = [POINTS, "great", "really", "Reasoning: b.\nScore: 4", STATUS]
 
-    examination, model = await examined("webjudge", replies, long_episode(2))
+    report, model = await examined("webjudge", replies, long_episode(2))
 
     assert model.requests[-1].messages[1].images == (b"shot-2",)
-    assert "page 1 was left out" in examination.reason
+    assert "page 1 was left out" in report.reason
 
 
 async def test_agentrewardbench_is_shown_reasoning_and_the_last_screenshot() -> None:
-    examination, model = await examined("agentrewardbench", [QUESTIONS], long_episode(3))
+    report, model = await examined("agentrewardbench", [QUESTIONS], long_episode(3))
 
     brief = model.requests[0].messages[1]
-    assert examination.value == 1.0
-    assert examination.votes[0].answers == {
+    assert report.value == 1.0
+    assert report.votes[0].answers == {
         "side_effect": "No",
         "optimality": "3. Somewhat Optimal",
         "looping": "Yes",
@@ -176,24 +176,24 @@ async def test_a_tree_without_room_is_shown_pruned_and_that_is_said() -> None:
     last = page("Order placed", captured="tree " * 999)
     full = ModelError("the prompt does not fit the server's context; send less")
 
-    examination, model = await examined(
+    report, model = await examined(
         "agentrewardbench", [full, QUESTIONS], replace(answered(), last=last), show="texts"
     )
 
-    assert examination.value == 1.0
+    assert report.value == 1.0
     assert "tree tree" not in model.requests[1].messages[1].text
     assert "Order placed" in model.requests[1].messages[1].text
-    assert "the last page was shortened" in examination.reason
+    assert "the last page was shortened" in report.reason
 
 
 @pytest.mark.parametrize("variant", ["webvoyager", "pae", "webjudge", "agentrewardbench"])
 async def test_without_a_screenshot_that_can_be_found_a_judge_of_screenshots_abstains(
     variant: str,
 ) -> None:
-    examination, model = await examined(variant, ["SUCCESS"], answered())
+    report, model = await examined(variant, ["SUCCESS"], answered())
 
-    assert examination.value is None
-    assert "a screenshot that can be found" in examination.reason
+    assert report.value is None
+    assert "a screenshot that can be found" in report.reason
     assert model.requests == []
 
 
@@ -222,19 +222,19 @@ async def test_what_a_page_or_an_answer_says_to_the_judge_stays_in_its_fence() -
 
 @pytest.mark.parametrize("variant", ["webvoyager", "pae", "agentrewardbench"])
 async def test_a_verdict_that_cannot_be_read_twice_abstains(variant: str) -> None:
-    examination, model = await examined(variant, ["Well.", "Hm."], long_episode(2))
+    report, model = await examined(variant, ["Well.", "Hm."], long_episode(2))
 
-    assert examination.value is None
-    assert examination.votes[0].outcome == "unusable"
+    assert report.value is None
+    assert report.votes[0].outcome == "unusable"
     assert len(model.requests) == 2
 
 
 async def test_votes_that_tie_abstain() -> None:
     replies = ["SUCCESS", "NOT SUCCESS"]
 
-    examination, model = await examined("pae", replies, long_episode(2), votes=2)
+    report, model = await examined("pae", replies, long_episode(2), votes=2)
 
-    assert examination.value is None
+    assert report.value is None
     assert model.requests[0].temperature == 0.7
 
 
@@ -318,9 +318,9 @@ async def test_pages_are_scored_several_at_once_and_keep_their_scores() -> None:
     model = BusyModel()
     asked = build_judge("webjudge", model, str.encode, key_points={TASK.goal: ["a lamp"]}, pages=30)
 
-    examination = await asked.examine(long_episode(30))
+    report = await asked.examine(long_episode(30))
 
-    assert [each.relevance for each in examination.shown] == [
+    assert [each.relevance for each in report.shown] == [
         3.0 + number % 3 for number in range(1, 31)
     ]
     assert 1 < model.most_at_once <= 8
@@ -330,8 +330,8 @@ async def test_a_model_that_fails_is_not_asked_about_every_page() -> None:
     model = BusyModel(failing_from=3)
     asked = build_judge("webjudge", model, str.encode, key_points={TASK.goal: ["a lamp"]})
 
-    examination = await asked.examine(long_episode(40))
+    report = await asked.examine(long_episode(40))
 
-    assert examination.value is None
-    assert "busy is gone" in examination.reason
+    assert report.value is None
+    assert "busy is gone" in report.reason
     assert model.asked < 20

@@ -62,14 +62,14 @@ async def test_a_quote_that_shows_nothing_is_refused_then_asked_for_again_then_n
     reply: str, problem: str
 ) -> None:
     trajectory = shop(PLACED, BOAST, "this visit went just fine, thank you")
-    examination, model = await examined(trajectory, reply, reply)
+    report, model = await examined(trajectory, reply, reply)
 
-    assert examination.value is None
-    assert problem in examination.reason
+    assert report.value is None
+    assert problem in report.reason
     assert problem in model.requests[1].messages[-1].text
-    assert examination.votes[0].outcome == "cannot tell"
-    assert problem in examination.votes[0].points[0].refusal
-    assert read_report(loads(dumps(to_json(examination)))) == examination
+    assert report.votes[0].outcome == "cannot tell"
+    assert problem in report.votes[0].points[0].refusal
+    assert read_report(loads(dumps(to_json(report)))) == report
 
     mended, _ = await examined(trajectory, reply, met(PLACED))
     assert mended.value == 1.0, mended.reason
@@ -77,12 +77,12 @@ async def test_a_quote_that_shows_nothing_is_refused_then_asked_for_again_then_n
 
 async def test_what_is_refused_twice_leaves_the_other_points_as_they_are() -> None:
     reply = findings(finding(1, "met", "page 2", BOAST), finding(2, "not met", "nowhere", ""))
-    examination, _ = await examined(
+    report, _ = await examined(
         shop(BOAST), reply, reply, points=("one lamp is ordered", "it is red")
     )
 
-    assert examination.value == 0.0
-    assert [each.verdict for each in examination.votes[0].points] == ["cannot tell", "not met"]
+    assert report.value == 0.0
+    assert [each.verdict for each in report.votes[0].points] == ["cannot tell", "not met"]
 
 
 async def test_one_quote_that_is_new_lets_others_stand_that_are_not() -> None:
@@ -98,11 +98,11 @@ async def test_what_an_answer_is_compared_with_may_have_stood_on_the_first_page(
     trajectory = replace(trajectory, steps=(*trajectory.steps, answered), ending=Ending.ANSWERED)
     compared = '{"comparisons": [{"point": 1, "agreement": "agrees", "stated": "12 euros"}]}'
 
-    examination, _ = await examined(
+    report, _ = await examined(
         trajectory, met("12 euros"), compared, points=("[answer] what a lamp costs",)
     )
 
-    assert examination.value == 1.0, examination.reason
+    assert report.value == 1.0, report.reason
 
 
 async def test_without_an_action_nothing_has_to_be_new() -> None:
@@ -111,9 +111,9 @@ async def test_without_an_action_nothing_has_to_be_new() -> None:
     trajectory = replace(episode(seen, seen), steps=said, ending=Ending.ANSWERED)
     agrees = '{"comparisons": [{"point": 1, "agreement": "agrees", "stated": "ordered"}]}'
 
-    examination, _ = await examined(trajectory, met(PLACED, "page 1"), agrees)
+    report, _ = await examined(trajectory, met(PLACED, "page 1"), agrees)
 
-    assert examination.value == 1.0, examination.reason
+    assert report.value == 1.0, report.reason
 
 
 async def test_what_a_long_first_page_has_beyond_what_is_shown_is_not_new() -> None:
@@ -122,10 +122,10 @@ async def test_what_a_long_first_page_has_beyond_what_is_shown_is_not_new() -> N
     old = replace(first.nodes[1], name=PLACED)
     trajectory = episode(replace(first, nodes=(*rows, old)), page(PLACED))
 
-    examination, _ = await examined(trajectory, met(PLACED), met(PLACED))
+    report, _ = await examined(trajectory, met(PLACED), met(PLACED))
 
-    assert examination.value is None
-    assert "stood there before" in examination.reason
+    assert report.value is None
+    assert "stood there before" in report.reason
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ async def test_words_on_screenshots_are_held_to_the_same(
 
 
 async def test_an_honest_quote_costs_no_further_question() -> None:
-    examination, model = await examined(shop(PLACED, BOAST), ONE_MET.replace("page 3", "page 2"))
+    report, model = await examined(shop(PLACED, BOAST), ONE_MET.replace("page 3", "page 2"))
 
-    assert examination.value == 1.0
+    assert report.value == 1.0
     assert len(model.requests) == 1

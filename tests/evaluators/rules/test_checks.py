@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from evaluators.rules import RULES, checks_hold, run_each_check
-from evaluators.rules.rule import CONSULTING_RULES
+from benchmarks.rules import CONSULTING_RULES, RULES, checks_hold, run_each_check
 from tasks.task import Check, Json, Task
 from webagent.action.actions import Action, Answer, Click
 from webagent.errors import SetupError

@@ -146,10 +146,10 @@ async def test_a_page_far_from_the_end_is_shown_when_it_bears_on_a_point() -> No
         "evidence", model, key_points={TASK.goal: ["order placed, a lamp"]}, pages=3
     )
 
-    examination = await asked.examine(episode(*pages))
+    report = await asked.examine(episode(*pages))
 
-    assert examination.value == 1.0, examination.reason
-    assert [shown.page for shown in examination.shown] == [2, 10, 11]
+    assert report.value == 1.0, report.reason
+    assert [shown.page for shown in report.shown] == [2, 10, 11]
 
 
 async def test_the_model_may_choose_the_pages_by_its_scores() -> None:
@@ -160,7 +160,7 @@ async def test_the_model_may_choose_the_pages_by_its_scores() -> None:
         "evidence", model, key_points={TASK.goal: ["order placed"]}, relevance="model"
     )
 
-    examination = await asked.examine(episode(*pages))
+    report = await asked.examine(episode(*pages))
 
-    assert [(shown.page, shown.relevance) for shown in examination.shown] == [(2, 5.0), (4, 1.0)]
+    assert [(shown.page, shown.relevance) for shown in report.shown] == [(2, 5.0), (4, 1.0)]
     assert "Page 2" in model.requests[2].messages[1].text
