@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from webagent.models.builtin.network import SLOT_INDEX, Memory, PrefixLM, collate
+from webagent.models.builtin.network import SLOT_INDEX, PrefixLM, PrefixState, collate
 from webagent.models.builtin.prefix import Prefix
 
 
@@ -115,7 +115,7 @@ def _grow(
     return sorted(options, key=lambda option: -option[1].log_prob)[:width]
 
 
-def _select(memory: Memory, rows: Tensor) -> Memory:
+def _select(memory: PrefixState, rows: Tensor) -> PrefixState:
     return replace(
         memory,
         layers=tuple((key[rows], value[rows]) for key, value in memory.layers),

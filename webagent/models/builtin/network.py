@@ -64,7 +64,7 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class PrefixState:
     """What a prefix leaves behind for decoding: per layer keys and values, and copy keys."""
 
     layers: tuple[tuple[Tensor, Tensor], ...]
@@ -173,7 +173,7 @@ class PrefixLM(PreTrainedModel):
             x[:, size:], self.copy_key(x[:, :size]), prefix_padding, self._copied(batch)
         )
 
-    def prefill(self, batch: Batch) -> Memory:
+    def prefill(self, batch: Batch) -> PrefixState:
         """Reads the prefixes once; `batch.inputs` is not looked at."""
         padding = batch.fields < 0
         x = self._embed_prefix(batch)
@@ -183,11 +183,11 @@ class PrefixLM(PreTrainedModel):
             x, memory = block(x, layer_bias)
             layers.append(memory)
         keys = self.copy_key(self.norm(x))
-        return Memory(tuple(layers), keys, batch.ids, batch.features, padding)
+        return PrefixState(tuple(layers), keys, batch.ids, batch.features, padding)
 
     def decode(
-        self, memory: Memory, token: Tensor, slot: Tensor, place: int
-    ) -> tuple[Tensor, Memory]:
+        self, memory: PrefixState, token: Tensor, slot: Tensor, place: int
+    ) -> tuple[Tensor, PrefixState]:
         """Return one more target token (B,) after `place` others: logits (B, capacity + T), new
         memory."""
         size = memory.ids.shape[1]
