@@ -20,6 +20,12 @@ from webarena_verified.types.eval import TaskEvalContext
 from webarena_verified.types.task import WebArenaSite, WebArenaVerifiedTask
 from webarena_verified.types.tracing import NetworkTrace
 
+UNREADABLE = (
+    *(ArithmeticError, AssertionError, AttributeError, LookupError, OSError),
+    *(RuntimeError, TypeError, ValueError, re.error),
+)
+"""What reading a check or an answer may end in: the package has no error class of its own."""
+
 ENDLESS = re.compile(r"\d[eE]\+?\d{3}")
 """A distance too large for any: the package's tolerance, a share of it, takes it for any other."""
 
@@ -160,7 +166,7 @@ def _evaluated(job: Any, check: Any) -> dict[str, Any]:
             config=config_of(json.dumps(job["sites"])),
         )
         evaluator._normalized_expected_value(task.eval[-1].expected, task.eval[-1], context)
-    except Exception as error:  # noqa: BLE001 - the package raises whatever it meets
+    except UNREADABLE as error:
         return {"unreadable": f"{type(error).__name__}: {error}"}
     result = evaluator.evaluate(context=context, config=task.eval[-1])
     told = [message for each in result.assertions or () for message in each.assertion_msgs or ()]

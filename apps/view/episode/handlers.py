@@ -1,5 +1,6 @@
 """Requests for an episode, two episodes side by side, and the labels people give."""
 
+from functools import partial
 from typing import Any
 from urllib.parse import quote, unquote, urlencode
 
@@ -120,75 +121,6 @@ def _kept(run: Run, episode: str, said: dict[str, str]) -> Response:
 def routes(pages: Pages) -> list[BaseRoute]:
     """`/run/NAME/episode/ID` and what belongs to it; see `apps/view/server.py`."""
 
-    def episode(request: Request) -> Response:
-        run = pages.run(request)
-        with run.store() as store:
-            exhibit = open_episode(run, store, request.path_params["episode"])
-            labels = labels_of(exhibit)
-            found = findings_of(exhibit, store, labels)
-            near = neighbours(exhibit, store)
-        number = exhibit.number(request.query_params.get("step"))
-        name = f"{exhibit.trajectory.task.name}, seed {exhibit.trajectory.task.seed}"
-        crumbs = crumbs_of(run, ("Episodes", f"{run.address}/episodes"), (name, ""))
-        annotator = unquote(request.cookies.get("annotator", ""))
-        return pages.show(
-            request,
-            "episode.html",
-            crumbs,
-            **_content(exhibit, request, number),
-            found=found,
-            given=labels,
-            near=near,
-            name=name,
-            judged=found.judged(number - 1),
-            annotator=annotator,
-            mine=labels.by(annotator),
-            values=VALUES,
-            token=TOKEN,
-            kept=request.query_params.get("kept", ""),
-        )
-
-    def step(request: Request) -> Response:
-        run = pages.run(request)
-        with run.store() as store:
-            exhibit = open_episode(run, store, request.path_params["episode"])
-            found = findings_of(exhibit, store, labels_of(exhibit))
-        number = exhibit.number(str(request.path_params["number"]))
-        return pages.show(
-            request,
-            "step.html",
-            **_content(exhibit, request, number),
-            found=found,
-            judged=found.judged(number - 1),
-        )
-
-    def foresight(request: Request) -> Response:
-        run = pages.run(request)
-        with run.store() as store:
-            exhibit = open_episode(run, store, request.path_params["episode"])
-            truth = findings_of(exhibit, store, labels_of(exhibit)).truth
-        number = exhibit.number(str(request.path_params["number"]))
-        trouble, prediction, seer = "", None, world_model_of(exhibit)
-        if seer is not None:
-            # Loads torch, which a viewer of runs without a world model never needs.
-            from apps.view.episode.foresight import predict
-
-            try:
-                prediction = predict(exhibit.trajectory, seer)
-            except ModelError as error:
-                trouble = str(error)
-        return pages.show(
-            request,
-            "foresight.html",
-            crumbs_of(
-                exhibit.run, ("Episode", f"{exhibit.address}?step={number}"), ("Expected", "")
-            ),
-            **_content(exhibit, request, number),
-            prediction=prediction,
-            trouble=trouble,
-            truth=truth,
-        )
-
     def picture(request: Request) -> Response:
         frame = _frame(_opened(pages, request), request)
         return Response(draw_page(frame.picture).encode("utf-8"), media_type="image/svg+xml")
@@ -200,14 +132,87 @@ def routes(pages: Pages) -> list[BaseRoute]:
 
     base = "/run/{run}/episode/{episode}"
     return [
-        Route(base, episode),
-        Route(f"{base}/step/{{number:int}}", step),
-        Route(f"{base}/step/{{number:int}}/expected", foresight),
+        Route(base, partial(_show_episode, pages)),
+        Route(f"{base}/step/{{number:int}}", partial(_show_step, pages)),
+        Route(f"{base}/step/{{number:int}}/expected", partial(_show_foresight, pages)),
         Route(f"{base}/step/{{number:int}}/picture.svg", picture),
         Route(f"{base}/step/{{number:int}}/text", text),
         *label_routes(pages),
         *compare_routes(pages),
     ]
+
+
+def _show_episode(pages: Pages, request: Request) -> Response:
+    """Show an episode with its labels, findings and neighbours."""
+    run = pages.run(request)
+    with run.store() as store:
+        exhibit = open_episode(run, store, request.path_params["episode"])
+        labels = labels_of(exhibit)
+        found = findings_of(exhibit, store, labels)
+        near = neighbours(exhibit, store)
+    number = exhibit.number(request.query_params.get("step"))
+    name = f"{exhibit.trajectory.task.name}, seed {exhibit.trajectory.task.seed}"
+    crumbs = crumbs_of(run, ("Episodes", f"{run.address}/episodes"), (name, ""))
+    annotator = unquote(request.cookies.get("annotator", ""))
+    return pages.show(
+        request,
+        "episode.html",
+        crumbs,
+        **_content(exhibit, request, number),
+        found=found,
+        given=labels,
+        near=near,
+        name=name,
+        judged=found.judged(number - 1),
+        annotator=annotator,
+        mine=labels.by(annotator),
+        values=VALUES,
+        token=TOKEN,
+        kept=request.query_params.get("kept", ""),
+    )
+
+
+def _show_step(pages: Pages, request: Request) -> Response:
+    """Show one step, for the script that changes it in place."""
+    run = pages.run(request)
+    with run.store() as store:
+        exhibit = open_episode(run, store, request.path_params["episode"])
+        found = findings_of(exhibit, store, labels_of(exhibit))
+    number = exhibit.number(str(request.path_params["number"]))
+    return pages.show(
+        request,
+        "step.html",
+        **_content(exhibit, request, number),
+        found=found,
+        judged=found.judged(number - 1),
+    )
+
+
+def _show_foresight(pages: Pages, request: Request) -> Response:
+    """Show what the world model expected of a step."""
+    run = pages.run(request)
+    with run.store() as store:
+        exhibit = open_episode(run, store, request.path_params["episode"])
+        truth = findings_of(exhibit, store, labels_of(exhibit)).truth
+    number = exhibit.number(str(request.path_params["number"]))
+    trouble, prediction, seer = "", None, world_model_of(exhibit)
+    if seer is not None:
+        # Loads torch, which a viewer of runs without a world model never needs.
+        from apps.view.episode.foresight import predict
+
+        try:
+            prediction = predict(exhibit.trajectory, seer)
+        except ModelError as error:
+            trouble = str(error)
+    return pages.show(
+        request,
+        "foresight.html",
+        crumbs_of(exhibit.run, ("Episode", f"{exhibit.address}?step={number}"), ("Expected", "")),
+        **_content(exhibit, request, number),
+        prediction=prediction,
+        trouble=trouble,
+        truth=truth,
+    )
 
 
 def _content(exhibit: OpenedEpisode, request: Request, number: int) -> dict[str, Any]:
