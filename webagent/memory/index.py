@@ -1,7 +1,7 @@
 """The index of a memory: the cases that are most like a scene, found fast among many."""
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -169,8 +169,3 @@ def _overlap(a: frozenset[Any], b: frozenset[Any]) -> float:
 
 def _suffix(past: Sequence[int]) -> list[int]:
     return [*past[:_SUFFIX], *[0] * (_SUFFIX - len(past))]
-
-
-def counted(cases: Sequence[Case]) -> Counter[str]:
-    """Return how many cases there are of each source."""
-    return Counter(case.source for case in cases)

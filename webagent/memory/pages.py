@@ -1,6 +1,7 @@
 """Pages as memory reads them: units of text that can be found, beside, above and below others."""
 
 import re
+import zlib
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -213,6 +214,4 @@ def skeleton(page: Page) -> frozenset[int]:
 @lru_cache(65536)
 def stable_hash(text: str) -> int:
     """Return 32 bits of a text's hash, the same in every process."""
-    import zlib
-
     return zlib.crc32(text.encode("utf-8", "replace"))
