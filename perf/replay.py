@@ -27,7 +27,7 @@ from benchmarks.oracles import ORACLES
 from benchmarks.rules import checks_hold
 from benchmarks.sites.hosting import Hosting
 from loop.policies import ScriptedSolutions
-from loop.proposers.prove_stage import Playing, Stage
+from loop.proposers.verification import EpisodePlayer, PlannedPlay
 from tasks.task import Task
 from webagent.browser import Browser
 from webagent.policy.replay import ReplayPolicy
@@ -166,16 +166,16 @@ async def measure(tasks: Sequence[Task], each: int, concurrency: int) -> tuple[i
     async with Hosting(concurrency) as hosting, Browser() as browser:
         await hosting.prepare(PLAIN)
         open_world = hosting.worlds(partial(browser.world, logins=hosting.logins))
-        stage = Stage(open_world, concurrency=concurrency)
+        stage = EpisodePlayer(open_world, concurrency=concurrency)
         shown = await stage.play(
-            [Playing(tracked(t), ScriptedSolutions()) for t in PLAIN], "record"
+            [PlannedPlay(tracked(t), ScriptedSolutions()) for t in PLAIN], "record"
         )
         good = [e for e in shown if e and (await JUDGE(e)).value == 1.0 and acted_in(e)]
         print(f"recorded {len(good)} of {len(PLAIN)}", flush=True)
         todo = plans(good, each)
         policies = [ReplayPolicy(recording) for recording, _, _ in todo]
         playing = [
-            Playing(replace(task, max_steps=max(task.max_steps, len(p.recording.steps) + 1)), p)
+            PlannedPlay(replace(task, max_steps=max(task.max_steps, len(p.recording.steps) + 1)), p)
             for (_, task, _), p in zip(todo, policies, strict=True)
         ]
         played = await stage.play(playing, "replay")

@@ -196,7 +196,7 @@ _TABLE = (
         "find new tasks for a site, filter them and have them proven",
         "tasks",
         settings="loop.proposers.settings:ProposeConfig",
-        facts="loop.proposers.report:Proposed",
+        facts="loop.proposers.records:ProposeSummary",
         examples=(
             "webagent propose --site fossil --policy endpoint --model NAME",
             "webagent propose --site fossil --model NAME --preview",

@@ -9,54 +9,54 @@ from pathlib import Path
 from loop.console.outcome import CommandResult, Status, run_until_stopped
 from loop.costs import format_spending, read_stop_reason
 from loop.folder import RunFolder
-from loop.proposers.report import (
-    Proposed,
-    Share,
-    as_json,
-    errors_by_solving,
-    reasons_of,
-    rows_of,
-    table_of,
+from loop.proposers.records import (
+    PassRate,
+    ProposeSummary,
+    compare_with_solving,
+    count_by_source,
+    count_reasons,
+    format_table,
+    rows_as_json,
 )
-from loop.proposers.session import Session
-from loop.proposers.settings import ProposeConfig, resumed
+from loop.proposers.session import ProposalRun
+from loop.proposers.settings import ProposeConfig, resume_config
 from recipes.settings import resolve
 
 
 def main(argv: Sequence[str]) -> CommandResult:
     """Failed where nothing was made; stopped where a cap came before the end, which is said."""
-    config = resumed(resolve(ProposeConfig, "propose", argv))
+    config = resume_config(resolve(ProposeConfig, "propose", argv))
     config.check()
     if config.preview:
         print(_listed(config.plan()))
         return CommandResult({"preview": config.plan()})
     folder = config.folder(["webagent", "propose", *argv])
     with folder.store() as store:
-        session = Session(config, folder, store)
+        session = ProposalRun(config, folder, store)
         run_until_stopped(session.propose(), "what was made is kept", _resume(folder))
         reason = read_stop_reason(store)
     made = Status.DONE if session.lines else Status.FAILED
     return CommandResult(_told(session, folder, reason), Status.STOPPED if reason else made)
 
 
-def _told(session: Session, folder: RunFolder, reason: str) -> Proposed:
+def _told(session: ProposalRun, folder: RunFolder, reason: str) -> ProposeSummary:
     """The summary, written into the run's folder and shown."""
-    rows = rows_of(session.lines, session.requests, session.unreadable)
+    rows = count_by_source(session.lines, session.requests, session.unreadable)
     problems = [f"{source}: {why}" for source, why in session.problems]
-    solving = errors_by_solving(session.lines)
-    summary: Proposed = {
+    solving = compare_with_solving(session.lines)
+    summary: ProposeSummary = {
         "run": str(folder.path),
         "site": session.config.site,
-        "sources": as_json(rows),
-        "refused_for": dict(reasons_of(session.lines)),
+        "sources": rows_as_json(rows),
+        "refused_for": dict(count_reasons(session.lines)),
         "by_solving": {name: asdict(share) for name, share in solving.items()},
         "unreadable": problems,
         "spent": format_spending(session.ledger),
         "stopped": reason,
     }
     folder.write_json("summary.json", summary)
-    print(table_of(rows))
-    for said, count in reasons_of(session.lines):
+    print(format_table(rows))
+    for said, count in count_reasons(session.lines):
         print(f"  {count} x {said}")
     if solving["passed"].of:
         print(_by_solving(solving))
@@ -71,7 +71,7 @@ def _told(session: Session, folder: RunFolder, reason: str) -> Proposed:
     return summary
 
 
-def _by_solving(solving: dict[str, Share]) -> str:
+def _by_solving(solving: dict[str, PassRate]) -> str:
     refused = ", ".join(f"{name} {solving[name].count}" for name in solving if name != "passed")
     passed = solving["passed"]
     return (

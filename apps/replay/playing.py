@@ -12,7 +12,7 @@ from apps.replay.settings import ReplayConfig, values_of
 from benchmarks.sites.hosting import Hosting
 from loop.measurement.scoring import HEADLINE, has_checks
 from loop.measurement.selection import list_page_folders
-from loop.proposers.prove_stage import Playing, Stage
+from loop.proposers.verification import EpisodePlayer, PlannedPlay
 from tasks.task import Task
 from webagent.action.actions import AnswerDialog
 from webagent.browser import Browser
@@ -43,14 +43,14 @@ async def replay_all(
     ]
     last: dict[int, Trajectory] = {}
     async with worlds(config, chosen, guard) as open_world:
-        stage = Stage(
+        stage = EpisodePlayer(
             open_world,
             store,
             Provenance(run=store.folder.name, arm=ARM),
             config.concurrency,
             on_episode=partial(_keep, last, len(chosen)),
         )
-        playing = [Playing(e.task, p) for e, p in zip(chosen, policies, strict=True)]
+        playing = [PlannedPlay(e.task, p) for e, p in zip(chosen, policies, strict=True)]
         await stage.play(playing, PHASE)
     found = []
     for index, (each, policy) in enumerate(zip(chosen, policies, strict=True)):

@@ -1,30 +1,32 @@
-"""The structured explorer: a policy that needs no model and tries what a page offers."""
+"""The explorer that needs no model: it tries what a page offers, and measures its surprise."""
 
 import zlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import sqrt
+from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import urlsplit
 
 import numpy as np
 
-from loop.proposers.exploration import (
-    is_avoided,
-    is_preview,
-    plausible_value,
-    promises_a_form,
-    words_of,
-)
-from loop.proposers.explore_pages import (
+from loop.proposers.frontier import mask_address, weigh_form
+from loop.proposers.page_forms import (
     ENTER,
-    Field,
-    Form,
-    field_of,
-    forms_on,
+    FormField,
+    PageForm,
+    find_field,
+    find_forms,
+    find_links,
     is_typed,
-    links_on,
 )
-from loop.proposers.frontier import form_weight
+from loop.proposers.territory import (
+    find_words,
+    is_avoided,
+    is_form_promised,
+    is_preview,
+    make_plausible_value,
+)
 from webagent.action import Action, format_action
 from webagent.action.actions import (
     Answer,
@@ -37,13 +39,13 @@ from webagent.action.actions import (
     Press,
     SelectOption,
 )
-from webagent.records import Candidate, Decision, Node, Observation, Trajectory
+from webagent.records import Candidate, Decision, Node, Observation, Step, Trajectory
 
 _FILLED = (Fill, SelectOption, Check)
 
 
 @dataclass(frozen=True, slots=True)
-class Aim:
+class ExplorationAim:
     """Where an episode is sent, and what was tried before it."""
 
     way: tuple[str, ...] = ()
@@ -64,7 +66,7 @@ class Explorer:
     """
 
     seed: int
-    aims: Mapping[int, Aim]
+    aims: Mapping[int, ExplorationAim]
     """By the seed of the episode's task."""
     may_destroy: bool = False
     form_weight: float = 2.0
@@ -82,7 +84,7 @@ class Explorer:
         return [replace(decision, candidates=(candidate,))][:n]
 
     def _choose(self, trajectory: Trajectory, page: Observation) -> Action:
-        aim = self.aims.get(trajectory.task.seed, Aim())
+        aim = self.aims.get(trajectory.task.seed, ExplorationAim())
         if "dialog is open" in page.outcome:
             return AnswerDialog("accept" if self.may_destroy else "dismiss")
         if _host(page.url) != _host(trajectory.task.start_url):
@@ -94,7 +96,9 @@ class Explorer:
             or Answer()
         )
 
-    def _on_the_way(self, trajectory: Trajectory, page: Observation, aim: Aim) -> Action | None:
+    def _on_the_way(
+        self, trajectory: Trajectory, page: Observation, aim: ExplorationAim
+    ) -> Action | None:
         done = len(trajectory.steps)
         clicked = [
             _name_of_target(step.observation, step.decision.action) for step in trajectory.steps
@@ -115,36 +119,40 @@ class Explorer:
         mark = getattr(action, "mark", 0)
         if isinstance(action, _FILLED):
             touched = page.node(mark)
-            form = next((f for f in forms_on(page) if touched in [x.node for x in f.fields]), None)
+            form = next(
+                (f for f in find_forms(page) if touched in [x.node for x in f.fields]), None
+            )
             return self._next_in(form, trajectory, page) if form else None
         pressed = step.observation.node(mark)
         if isinstance(action, Click) and pressed is not None and is_preview(pressed.name):
-            old = {button.name for form in forms_on(step.observation) for button in form.buttons}
-            fresh = [b for form in forms_on(page) for b in form.buttons if b.name not in old]
+            old = {button.name for form in find_forms(step.observation) for button in form.buttons}
+            fresh = [b for form in find_forms(page) for b in form.buttons if b.name not in old]
             wanted = [b for b in fresh if not is_preview(b.name) and not self._is_avoided(b.name)]
             return Click(wanted[0].mark) if wanted else None
         return None
 
-    def _freely(self, trajectory: Trajectory, page: Observation, aim: Aim) -> Action | None:
+    def _freely(
+        self, trajectory: Trajectory, page: Observation, aim: ExplorationAim
+    ) -> Action | None:
         tried = Counter(aim.tried)
         for step in trajectory.steps:
-            if offer := offer_of(step.observation, step.decision.action):
+            if offer := find_offer(step.observation, step.decision.action):
                 tried[offer] += 1
         rng = np.random.default_rng([self.seed, trajectory.task.seed, len(trajectory.steps)])
         choices: list[tuple[float, Action]] = []
-        forms = forms_on(page)
+        forms = find_forms(page)
         alone = sum(not form.fields for form in forms)
         for form in forms:
             for name in (
                 [button.name for button in self._buttons(form)] if form.buttons else [ENTER]
             )[:1]:
-                weight = self.form_weight * (form_weight(form.offer(name)) if form.fields else 1.0)
+                weight = self.form_weight * (weigh_form(form.offer(name)) if form.fields else 1.0)
                 weight /= 1.0 if form.fields else max(1, alone)
                 if action := self._next_in(form, trajectory, page):
                     choices.append((weight / (1 + tried[form.offer(name)]) ** 2, action))
-        links = links_on(page, self.may_destroy)
+        links = find_links(page, self.may_destroy)
         fresh = [link for link in links if not tried[f"link:{link.name}"]]
-        promise = [6.0 if promises_a_form(link.name) else 1.0 for link in fresh]
+        promise = [6.0 if is_form_promised(link.name) else 1.0 for link in fresh]
         share = 2.0 * aim.link_yield / max(1.0, sum(promise))
         choices += [
             (share * each, Click(link.mark)) for each, link in zip(promise, fresh, strict=True)
@@ -155,10 +163,10 @@ class Explorer:
         weights = np.asarray([weight for weight, _ in choices])
         return choices[int(rng.choice(len(choices), p=weights / weights.sum()))][1]
 
-    def _next_in(self, form: Form, trajectory: Trajectory, page: Observation) -> Action | None:
+    def _next_in(self, form: PageForm, trajectory: Trajectory, page: Observation) -> Action | None:
         """What is next in filling in a form: a field not touched on this visit, or the button."""
         plan = self._plan(form, trajectory, page)
-        touched = _touched(trajectory, page)
+        touched = _find_touched(trajectory, page)
         for entry, action in plan:
             if entry.label not in touched:
                 return action
@@ -169,23 +177,23 @@ class Explorer:
         return Press(typed[-1].node.mark, "Enter") if typed else None
 
     def _plan(
-        self, form: Form, trajectory: Trajectory, page: Observation
-    ) -> list[tuple[Field, Action]]:
+        self, form: PageForm, trajectory: Trajectory, page: Observation
+    ) -> list[tuple[FormField, Action]]:
         """Which fields are filled in and how: the same at every step of one visit."""
         visit = sum(isinstance(step.decision.action, Click | Press) for step in trajectory.steps)
         name = zlib.crc32("/".join(sorted(form.labels)).encode())
-        words = words_of([n.name for n in page.nodes if n.role in ("text", "link")])
+        words = find_words([n.name for n in page.nodes if n.role in ("text", "link")])
         plan = []
         for entry in form.fields:
             place = zlib.crc32(
                 ("password" if "password" in entry.node.kind else entry.label).encode()
             )
             rng = np.random.default_rng([self.seed, trajectory.task.seed, visit, name, place])
-            if entry.label and (action := _entered(entry, words, rng, len(form.fields))):
+            if entry.label and (action := _choose_entry(entry, words, rng, len(form.fields))):
                 plan.append((entry, action))
         return plan
 
-    def _buttons(self, form: Form) -> list[Node]:
+    def _buttons(self, form: PageForm) -> list[Node]:
         """Those that may be pressed, the ones that store before the ones that only show."""
         fine = [button for button in form.buttons if not self._is_avoided(button.name)]
         return sorted(fine, key=lambda button: is_preview(button.name))
@@ -194,14 +202,14 @@ class Explorer:
         return is_avoided(name, self.may_destroy)
 
 
-def offer_of(page: Observation, action: Action) -> str:
+def find_offer(page: Observation, action: Action) -> str:
     """What an action takes of a page's offers; empty where it only prepares one."""
     node = page.node(getattr(action, "mark", 0))
     if node is None or not isinstance(action, Click | Press):
         return ""
     if node.role == "link":
         return f"link:{node.name}"
-    for form in forms_on(page):
+    for form in find_forms(page):
         if node in form.buttons or (
             isinstance(action, Press) and node.mark in {field.node.mark for field in form.fields}
         ):
@@ -209,8 +217,8 @@ def offer_of(page: Observation, action: Action) -> str:
     return ""
 
 
-def _entered(
-    entry: Field, words: Sequence[str], rng: np.random.Generator, fields: int
+def _choose_entry(
+    entry: FormField, words: Sequence[str], rng: np.random.Generator, fields: int
 ) -> Action | None:
     node = entry.node
     if is_typed(node):
@@ -218,7 +226,7 @@ def _entered(
             return None
         wanted = fields <= 3 or rng.random() < 0.7
         kind = node.kind or node.role
-        value = plausible_value(entry.label, kind, words, rng) if wanted else ""
+        value = make_plausible_value(entry.label, kind, words, rng) if wanted else ""
         return Fill(node.mark, value) if value else None
     if node.role in ("checkbox", "switch"):
         return Check(node.mark) if "checked" not in node.states and rng.random() < 0.2 else None
@@ -230,13 +238,13 @@ def _entered(
     return SelectOption(node.mark, options[int(rng.integers(len(options)))])
 
 
-def _touched(trajectory: Trajectory, page: Observation) -> set[str]:
+def _find_touched(trajectory: Trajectory, page: Observation) -> set[str]:
     """Labels of the fields that were filled in since the page was come to."""
     touched = set()
     for step in reversed(trajectory.steps):
         if not isinstance(step.decision.action, _FILLED) or step.observation.url != page.url:
             break
-        entry = field_of(step.observation, step.decision.action.mark)
+        entry = find_field(step.observation, step.decision.action.mark)
         touched |= {entry.label} if entry else set()
     return touched
 
@@ -248,3 +256,53 @@ def _name_of_target(page: Observation, action: Action) -> str:
 
 def _host(url: str) -> str:
     return urlsplit(url).netloc
+
+
+if TYPE_CHECKING:
+    from worldmodel.accuracy import Predictor
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedTransition:
+    """A transition of an exploration: what was seen, done, and seen then. What a world model trains
+    on says besides how the episode ended, which exploring does not."""
+
+    steps: tuple[Step, ...]
+    before: Observation
+    action: Action
+    after: Observation
+    episode: str = ""
+
+
+Surprise: TypeAlias = Callable[[ObservedTransition], float]
+"""From 0, foreseen, to 1."""
+
+
+def by_novelty() -> Surprise:
+    """Where there is no world model: one over the root of how often the same was tried on the same
+    kind of page with the same outcome. Counts as it is asked."""
+    counts: Counter[tuple[str, ...]] = Counter()
+
+    def surprise(moved: ObservedTransition) -> float:
+        page_action = find_offer(moved.before, moved.action)
+        key = (mask_address(moved.before.url), page_action, mask_address(moved.after.url))
+        counts[key] += 1
+        return 1.0 / sqrt(counts[key])
+
+    return surprise
+
+
+def by_prediction(world: "Predictor") -> Surprise:
+    """What the world model got wrong: one less the F1 of the changes it predicted, and where
+    nothing changed or was predicted to, whether the page is as predicted."""
+    from worldmodel.accuracy import measure
+    from worldmodel.transitions import Transition
+
+    def surprise(moved: ObservedTransition) -> float:
+        m = moved
+        named = Transition(m.steps, m.before, m.action, m.after, False, "explore", m.episode)
+        told = measure(world, [named])
+        right = told.changed_f1 if told.changed_f1 is not None else told.exact
+        return 1.0 - (right if right is not None else 0.0)
+
+    return surprise

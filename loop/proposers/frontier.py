@@ -17,11 +17,11 @@ _SEARCHES = re.compile(r"search|filter|/(find|go)$", re.IGNORECASE)
 _ALIKE = 3
 """From so many pages on, differing in one part of the path only, that part is a variable."""
 
-NOWHERE = tuple("?" * 12)
+UNKNOWN_PATH = tuple("?" * 12)
 """The way to a page that only its address leads to: longer than any other."""
 
 
-def pattern_of(url: str) -> str:
+def mask_address(url: str) -> str:
     """The address with what differs from thing to thing as `*`: `/catalogue/*?page=*`."""
     parts = urlsplit(url)
     segments = ["*" if _VARIABLE.search(part) else part for part in parts.path.split("/")]
@@ -64,7 +64,7 @@ class PageNode:
 
 
 @dataclass(frozen=True, slots=True)
-class Sighting:
+class PageDescription:
     """A page as it was met."""
 
     url: str
@@ -86,10 +86,10 @@ class Frontier:
         self._curiosity = curiosity
         self._patterns: dict[tuple[str, ...], set[str]] = {}
 
-    def key(self, sighting: Sighting) -> str:
+    def key(self, sighting: PageDescription) -> str:
         """The name of the page's kind: pattern of the path, and what fields and buttons there are;
         for a page that has none, what its address asks."""
-        path, _, query = pattern_of(sighting.url).partition("?")
+        path, _, query = mask_address(sighting.url).partition("?")
         shape = "|".join(sorted(sighting.structure))
         segments = path.split("/")
         for place in range(2, len(segments)):
@@ -97,9 +97,9 @@ class Frontier:
                 segments[place] = "*"
         return f"{'/'.join(segments)} {shape or query}"
 
-    def see(self, sighting: Sighting) -> tuple[PageNode, bool]:
+    def see(self, sighting: PageDescription) -> tuple[PageNode, bool]:
         """The node of a page, and whether it is a new one."""
-        path, _, _ = pattern_of(sighting.url).partition("?")
+        path, _, _ = mask_address(sighting.url).partition("?")
         shape = "|".join(sorted(sighting.structure))
         segments = path.split("/")
         for place in range(2, len(segments)):
@@ -116,12 +116,12 @@ class Frontier:
         node.offers |= sighting.offers
         return node, is_new
 
-    def note(self, node: PageNode, deed: str, surprise: float, found_new: bool) -> None:
+    def note(self, node: PageNode, page_action: str, surprise: float, found_new: bool) -> None:
         """Something was tried on a page."""
-        node.tried[deed] += 1
+        node.tried[page_action] += 1
         node.surprise += surprise
-        if deed.startswith("link:"):
-            self.links_tried[deed] += 1
+        if page_action.startswith("link:"):
+            self.links_tried[page_action] += 1
             node.followed += 1
             node.found += found_new
 
@@ -134,7 +134,7 @@ class Frontier:
     def priority(self, node: PageNode) -> float:
         """How much is to be expected of going there: forms count whole, links by their yield."""
         left = self.untried(node)
-        forms = sum(form_weight(offer) for offer in left if offer.startswith("form:"))
+        forms = sum(weigh_form(offer) for offer in left if offer.startswith("form:"))
         links = sum(offer.startswith("link:") for offer in left)
         buttons = any(offer.startswith("button:") for offer in left)
         promise = 0.1 + forms + buttons + node.link_yield * min(links, 10) / 2
@@ -157,7 +157,7 @@ class Frontier:
         return chosen
 
     def counts(self) -> Mapping[str, Mapping[str, int]]:
-        """By page and deed, how often it was tried."""
+        """By page and action, how often it was tried."""
         return {key: dict(node.tried) for key, node in self.nodes.items()}
 
 
@@ -169,7 +169,7 @@ def explored(nodes: Iterable[PageNode]) -> str:
     return f"{len(listed)} kinds of pages, {tried} of {offers} things on offer tried"
 
 
-def form_weight(offer: str) -> float:
+def weigh_form(offer: str) -> float:
     """How much is to be expected of a form: the more fields it has the more; little of one that
     searches, and less of one without a button, which is a filter more often than not."""
     _, _, rest = offer.partition("/")

@@ -10,16 +10,15 @@ from evaluators.evaluator import FunctionEvaluator
 from loop.costs import load_prices, open_ledger, run_within_caps
 from loop.folder import RunFolder
 from loop.judging.specification import EvaluatorBuilder, parse_evaluator
-from loop.proposers.ask import Asker, Kept, Sampling
-from loop.proposers.exploring import EXPLORING, propose_by_exploring
-from loop.proposers.filter import Prove, Sieve, limits_of
-from loop.proposers.filters import Alike, Solving
-from loop.proposers.line import FILE, Line, read_lines, write_lines
-from loop.proposers.place import Place, guard_of, open_place
-from loop.proposers.prove_stage import Stage
+from loop.proposers.asking import ExchangeLog, ProposerModel, Sampling
+from loop.proposers.exploration import EXPLORING, explore_for_proposals
+from loop.proposers.filters import ProposalFilter, Prove, read_guard_limits
+from loop.proposers.novelty import SimilarityLimits
+from loop.proposers.records import FILE, ProposalRecord, SolveResult, read_records, write_records
 from loop.proposers.settings import NOBODY, ProposeConfig
-from loop.proposers.solve import ParentOracles, Solver
-from loop.proposers.sources import ASKING, Material, Proposed
+from loop.proposers.site import ProposalSite, open_site, read_guard
+from loop.proposers.sources import ASKING, Material, SourceResult
+from loop.proposers.verification import EpisodePlayer, ParentSolutions, ProposalSolver
 from tasks.proposal import Proposal
 from tasks.task import Task
 from webagent.errors import UsageError
@@ -29,13 +28,13 @@ from webagent.store import Store
 
 
 @dataclass(slots=True)
-class Session:
+class ProposalRun:
     """What has been proposed so far, with where it is kept."""
 
     config: ProposeConfig
     folder: RunFolder
     store: Store
-    lines: list[Line] = field(default_factory=list)
+    lines: list[ProposalRecord] = field(default_factory=list)
     requests: Counter[str] = field(default_factory=Counter)
     problems: list[tuple[str, str]] = field(default_factory=list)
     """Source, and what could not be read of its replies."""
@@ -44,7 +43,7 @@ class Session:
     def __post_init__(self) -> None:
         config = self.config
         self.ledger = open_ledger(self.store, config.caps, load_prices(config.caps.prices))
-        self.lines = read_lines(self.path)
+        self.lines = read_records(self.path)
 
     @property
     def path(self) -> Path:
@@ -65,53 +64,53 @@ class Session:
     async def _work(self) -> None:
         images = self.store.images.add if self.config.images else None
         async with AsyncExitStack() as ends:
-            place = await ends.enter_async_context(open_place(self.config, images))
-            stage = Stage(place.open_world, self.store, concurrency=self.config.concurrency)
+            place = await ends.enter_async_context(open_site(self.config, images))
+            stage = EpisodePlayer(place.open_world, self.store, concurrency=self.config.concurrency)
             asker = self._asker(ends)
-            known = _known(self.config)
-            made: list[Line] = []
+            known = _read_known(self.config)
+            made: list[ProposalRecord] = []
             for source in self.config.source:
-                at = _At(place, stage, asker, [*known, *_tasks(made)])
+                at = _SourceInputs(place, stage, asker, [*known, *_list_tasks(made)])
                 made += await self._made(source, at)
             prove = await self._solver(ends, stage)
             earlier = {line.proposal.task.id: line for line in self.lines}
             self.lines = []
 
-            def keep(line: Line) -> None:
+            def keep(line: ProposalRecord) -> None:
                 self.lines.append(line)
-                write_lines(self.path, [*self.lines, *_later(earlier, self.lines)])
+                write_records(self.path, [*self.lines, *_list_unsettled(earlier, self.lines)])
 
-            sieve = Sieve(
+            sieve = ProposalFilter(
                 place.scope,
                 known,
-                limits_of(guard_of(self.config)),
-                Alike(self.config.alike),
+                read_guard_limits(read_guard(self.config)),
+                SimilarityLimits(self.config.alike),
                 asker=asker if self.config.second_look else None,
-                prove=remembering(earlier, prove),
+                prove=reuse_proofs(earlier, prove),
                 on_line=keep,
             )
             await sieve.sift(made)
 
-    async def _made(self, source: str, at: "_At") -> list[Line]:
+    async def _made(self, source: str, at: "_SourceInputs") -> list[ProposalRecord]:
         """What a source gives; what it gave in an earlier session where there was one."""
         path = self.folder.path / f"made-{source}.jsonl"
         noted = self.store.get_state(f"made:{source}")
         if not isinstance(noted, dict):
             found = await self._of_source(source, at)
-            write_lines(path, found.lines)
+            write_records(path, found.lines)
             noted = {"requests": found.requests, "unreadable": list(found.unreadable)}
             self.store.put_state(f"made:{source}", noted)
         count, problems = noted["requests"], noted["unreadable"]
         self.requests[source] = count if isinstance(count, int) else 0
         if isinstance(problems, list):
             self.problems += [(source, str(problem)) for problem in problems]
-        return read_lines(path)
+        return read_records(path)
 
-    async def _of_source(self, source: str, at: "_At") -> Proposed:
+    async def _of_source(self, source: str, at: "_SourceInputs") -> SourceResult:
         config = self.config
         if source in EXPLORING:
             model = at.asker.model if at.asker and config.writer == "model" else None
-            return await propose_by_exploring(source, at.place, at.stage, config, model)
+            return await explore_for_proposals(source, at.place, at.stage, config, model)
         if at.asker is None:
             raise UsageError(f"--source {source} asks a model; name it with --model")
         material = Material(
@@ -127,7 +126,7 @@ class Session:
         )
         return await ASKING[source](material, at.asker, config.count)
 
-    def _asker(self, ends: AsyncExitStack) -> Asker | None:
+    def _asker(self, ends: AsyncExitStack) -> ProposerModel | None:
         """Whoever invents tasks; nobody where no source needs it."""
         config = self.config
         if not config.asks:
@@ -135,11 +134,11 @@ class Session:
         model = MeteredModel(config.contestant.language_model(), self.ledger, "proposer")
         ends.push_async_callback(model.close)
         sampling = Sampling(config.temperature, config.max_tokens, config.seed)
-        kept = Kept.open(self.folder.path / "requests.jsonl")
+        kept = ExchangeLog.open(self.folder.path / "requests.jsonl")
         images = self.store.images.get if config.images else None
-        return Asker(model, kept, images, sampling)
+        return ProposerModel(model, kept, images, sampling)
 
-    async def _solver(self, ends: AsyncExitStack, stage: Stage) -> Prove | None:
+    async def _solver(self, ends: AsyncExitStack, stage: EpisodePlayer) -> Prove | None:
         """Whoever tries to solve what has passed; None for nobody."""
         config = self.config
         if config.solver == NOBODY:
@@ -147,9 +146,11 @@ class Session:
         metered = partial(MeteredModel, ledger=self.ledger, role="solver")
         policy = await ends.enter_async_context(config.solving.ready(None, metered))
         if config.solver == "oracle":
-            policy = ParentOracles()
+            policy = ParentSolutions()
         stage = replace(stage, provenance=Provenance(arm="solver"))
-        return Solver(policy, config.solving.label(), stage, config.tries, self._judge(ends))
+        return ProposalSolver(
+            policy, config.solving.label(), stage, config.tries, self._judge(ends)
+        )
 
     def _judge(self, ends: AsyncExitStack) -> FunctionEvaluator | None:
         """Whoever says of a task without checks whether it was solved."""
@@ -166,21 +167,21 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True)
-class _At:
+class _SourceInputs:
     """Where and by whom a source's tasks are made."""
 
-    place: Place
-    stage: Stage
-    asker: Asker | None
+    place: ProposalSite
+    stage: EpisodePlayer
+    asker: ProposerModel | None
     known: list[Task]
 
 
-def remembering(earlier: dict[str, Line], prove: Prove | None) -> Prove | None:
+def reuse_proofs(earlier: dict[str, ProposalRecord], prove: Prove | None) -> Prove | None:
     """Has proven only what was not proven in an earlier session."""
     if prove is None and not any(line.proof for line in earlier.values()):
         return None
 
-    async def proven(proposal: Proposal) -> Solving | None:
+    async def proven(proposal: Proposal) -> SolveResult | None:
         line = earlier.get(proposal.task.id)
         if line is not None and line.proof is not None:
             return line.proof
@@ -189,17 +190,19 @@ def remembering(earlier: dict[str, Line], prove: Prove | None) -> Prove | None:
     return proven
 
 
-def _later(earlier: dict[str, Line], settled: list[Line]) -> list[Line]:
+def _list_unsettled(
+    earlier: dict[str, ProposalRecord], settled: list[ProposalRecord]
+) -> list[ProposalRecord]:
     """What an earlier session had settled and this one has not come to yet."""
     done = {line.proposal.task.id for line in settled}
     return [line for name, line in earlier.items() if name not in done]
 
 
-def _known(config: ProposeConfig) -> list[Task]:
+def _read_known(config: ProposeConfig) -> list[Task]:
     """Tasks that proposals are not to repeat. Raises `StoreError`."""
-    lines = [line for path in config.known for line in read_lines(path)]
-    return _tasks([line for line in lines if line.is_taken])
+    lines = [line for path in config.known for line in read_records(path)]
+    return _list_tasks([line for line in lines if line.is_taken])
 
 
-def _tasks(lines: list[Line]) -> list[Task]:
+def _list_tasks(lines: list[ProposalRecord]) -> list[Task]:
     return [line.proposal.task for line in lines]

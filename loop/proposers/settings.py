@@ -161,7 +161,7 @@ class ProposeConfig:
         return RunFolder.create(self.runs / name, self, command)
 
 
-def resumed(asked: ProposeConfig) -> ProposeConfig:
+def resume_config(asked: ProposeConfig) -> ProposeConfig:
     """What was asked for; a run that is resumed keeps the settings it was begun with, but for caps
     and prices that are given anew. Raises `StoreError`."""
     if asked.resume is None:

@@ -8,8 +8,8 @@ import pytest
 from benchmarks.catalogue import Options, TasksMissing
 from benchmarks.proposed import suite
 from benchmarks.task_files import UnreadableTasks
-from loop.proposers.filters import feasibility
-from loop.proposers.line import Line, write_lines
+from loop.proposers.filters import check_feasibility
+from loop.proposers.records import ProposalRecord, write_records
 from tasks.proposal import Proposal, Refusal
 from tasks.suite import UnknownTask
 from tasks.task import Check, Task
@@ -19,7 +19,7 @@ CHECKS = (Check("q", "equals", [["Closed", None, 1.5, True]]),)
 
 def written(folder: Path) -> Path:
     """Three proposals: one taken, one refused, one untried."""
-    untried = feasibility(None)
+    untried = check_feasibility(None)
     assert untried is not None
     lines = []
     for name, refusals in {
@@ -39,8 +39,10 @@ def written(folder: Path) -> Path:
             skills=("form",),
         )
         source = name.partition("-")[0]
-        lines.append(Line(Proposal(task, source, "why", "e-1", refusals), "m", "hash", "key", 4))
-    write_lines(folder / "proposals.jsonl", lines)
+        lines.append(
+            ProposalRecord(Proposal(task, source, "why", "e-1", refusals), "m", "hash", "key", 4)
+        )
+    write_records(folder / "proposals.jsonl", lines)
     return folder / "proposals.jsonl"
 
 

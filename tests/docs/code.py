@@ -212,7 +212,7 @@ LOOKED_AT: dict[tuple[str, str], str] = {
     ("docs/running.md", "print(result.answer"): "a live site; tests/webagent/agent runs it",
     ("docs/running.md", "asyncio.gather"): "a live site; tests/webagent/agent runs it",
     ("docs/benchmarks.md", 'benchmark_named("webarena")'): "published task files",
-    ("docs/proposing.md", "Exploring(steps=400)"): "minutes of exploring",
+    ("docs/proposing.md", "ExplorationSettings(steps=400)"): "minutes of exploring",
     ("docs/judging/reward.md", "RewardModel.load("): "weights of a training",
     ("docs/judging/reward.md", "LanguageReward("): "weights of a training",
     ("docs/judging/steps.md", "judge_by_value("): "weights of a training",

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from urllib.parse import parse_qs, quote_plus, urlsplit
 
-from loop.proposers.exploration import Territory
+from loop.proposers.territory import Territory
 from tasks.task import Json, Task
 from webagent.action import Action
 from webagent.action.actions import Check, Click, Fill, GoBack, Goto, Press, SelectOption

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks.rules import checks_hold
-from loop.proposers.line import read_lines
-from loop.proposers.scope import Scope
-from loop.proposers.visit import visit, visit_manual
+from loop.proposers.material import visit_manual, visit_pages
+from loop.proposers.records import read_records
+from loop.proposers.requests import SiteScope
 from perf.fakes import tiny_models
 from perf.fakes.site import Site
 from recipes import cli
@@ -73,7 +73,7 @@ def test_proposals_are_made_sifted_counted_and_kept(
     assert cli.main(asked(tmp_path)) == 0
     told = capsys.readouterr().out
     assert "2/4 50 % [15, 85]" in told and "1 x safety: a payment" in told and "tokens" in told
-    lines = read_lines(tmp_path / "p" / "proposals.jsonl")
+    lines = read_records(tmp_path / "p" / "proposals.jsonl")
     refused = [[each.filter for each in line.proposal.refusals] for line in lines]
     assert refused == [["feasibility"], ["safety"], ["validity"], ["validity"]]
     assert all(line.model and line.prompt and line.request for line in lines)
@@ -101,10 +101,10 @@ def test_it_stops_at_its_cap_and_goes_on_from_there(
     serves(reply("What is the price of Dune?"), verdict(True))
     assert cli.main(asked(tmp_path, "--max-tokens-total", "1")) == 4
     assert "stopped before its end" in capsys.readouterr().err
-    assert read_lines(tmp_path / "p" / "proposals.jsonl") == []
+    assert read_records(tmp_path / "p" / "proposals.jsonl") == []
     more = ["--resume", str(tmp_path / "p"), "--max-tokens-total", "100000"]
     assert cli.main(["propose", *more]) == 0
-    assert len(read_lines(tmp_path / "p" / "proposals.jsonl")) == 1
+    assert len(read_records(tmp_path / "p" / "proposals.jsonl")) == 1
 
 
 def test_replies_that_cannot_be_read_are_counted(
@@ -124,7 +124,7 @@ def test_a_manual_on_disk_is_a_source(tmp_path: Path, serves) -> None:
     serves(reply("What is found for Dune?", **{"from": 1}), verdict(True))
     more = ["--source", "manual", "--manual", str(tmp_path / "help.md")]
     assert cli.main(asked(tmp_path, *more)) == 0
-    [line] = read_lines(tmp_path / "p" / "proposals.jsonl")
+    [line] = read_records(tmp_path / "p" / "proposals.jsonl")
     assert line.proposal.source == "manual"
     assert line.proposal.reason.startswith("it teaches (from 'Searching' of ")
 
@@ -180,7 +180,7 @@ def test_what_was_solved_and_what_was_failed_are_sources(
     shown = [request["messages"][1]["content"] for request in map(_body, chat_server.requests)]
     assert 'click(3) on the link "Emma"' in str(shown[0])
     assert "solved 0 of" in str(shown[1]) and "direction: easier" in str(shown[1])
-    lines = read_lines(tmp_path / "p" / "proposals.jsonl")
+    lines = read_records(tmp_path / "p" / "proposals.jsonl")
     assert [line.proposal.source for line in lines].count("demonstrations") == 1
     assert all(line.proposal.task.parent.startswith("shop/") for line in lines)
 
@@ -253,14 +253,14 @@ async def pages() -> AsyncIterator[Site]:
 
 @pytest.mark.browser
 async def test_pages_are_visited_along_links_within_the_site(browser: Browser, pages: Site) -> None:
-    scope = Scope("Books", f"{pages.address}/")
+    scope = SiteScope("Books", f"{pages.address}/")
     start = Task("proposed/visit@1", scope.address, clock="real", settle_ms=300)
-    seen = await visit(browser.world, start, scope, 3)
+    seen = await visit_pages(browser.world, start, scope, 3)
     paths = [page.url.removeprefix(pages.address) for page in seen]
     assert paths[0] == "/" and "/help" in paths
     assert len({path for path in paths if path.startswith("/book/")}) == 1
     assert "Books" in seen[0].text
-    more = await visit(browser.world, start, scope, 20)
+    more = await visit_pages(browser.world, start, scope, 20)
     assert len(more) == 4
     assert not {"/logout", "/x.zip"} & {request.path for request in pages.requests}
 

@@ -3,16 +3,16 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from benchmarks.rules import RULES
-from loop.proposers.backward import Changes
-from loop.proposers.checks import Play, expected_changes, is_clock, is_volatile
+from loop.proposers.goals import DatabaseChanges, is_time_text
+from loop.proposers.labelled_tasks import SolutionRun, find_expected_changes, is_volatile
 from tasks.task import Json
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
 
 
-def play(*rows: Json, seconds: int = 0, **tables: Json) -> Play:
-    added: Changes = {"ticket": {"added": [*rows], "removed": [], "changed": []}, **tables}
-    return Play(added, NOW + timedelta(seconds=seconds))
+def play(*rows: Json, seconds: int = 0, **tables: Json) -> SolutionRun:
+    added: DatabaseChanges = {"ticket": {"added": [*rows], "removed": [], "changed": []}, **tables}
+    return SolutionRun(added, NOW + timedelta(seconds=seconds))
 
 
 def ticket(**columns: Json) -> dict[str, Json]:
@@ -21,7 +21,7 @@ def ticket(**columns: Json) -> dict[str, Json]:
 
 def test_columns_that_two_plays_disagree_in_are_left_out() -> None:
     one, two = play(ticket(noise=1)), play(ticket(noise=2))
-    assert expected_changes(one, two, ["Lantern"]) == {"ticket": {"added": [ticket()]}}
+    assert find_expected_changes(one, two, ["Lantern"]) == {"ticket": {"added": [ticket()]}}
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_keys_and_times_of_new_rows_are_left_out_though_two_plays_agree(
 ) -> None:
     assert is_volatile(column, value, NOW)
     same = play(ticket(**{column: value}))
-    assert expected_changes(same, same, ["Lantern"]) == {"ticket": {"added": [ticket()]}}
+    assert find_expected_changes(same, same, ["Lantern"]) == {"ticket": {"added": [ticket()]}}
 
 
 @pytest.mark.parametrize(("column", "value"), [("price", 12), ("due", "2024-03-14"), ("name", "x")])
@@ -54,8 +54,10 @@ def test_a_row_that_was_there_keeps_its_key() -> None:
         "before": {"id": 3, "title": "Lantern", "status": "Open", "seen": 1},
         "after": {"id": 3, "title": "Lantern", "status": "Closed", "seen": 1},
     }
-    changes: Changes = {"ticket": {"added": [], "removed": [], "changed": [change]}}
-    expected = expected_changes(Play(changes, NOW), Play(changes, NOW), ["Closed"])
+    changes: DatabaseChanges = {"ticket": {"added": [], "removed": [], "changed": [change]}}
+    expected = find_expected_changes(
+        SolutionRun(changes, NOW), SolutionRun(changes, NOW), ["Closed"]
+    )
     assert expected == {
         "ticket": {
             "changed": [
@@ -70,31 +72,31 @@ def test_a_row_that_was_there_keeps_its_key() -> None:
 
 def test_rows_are_paired_by_likeness_not_by_place() -> None:
     lamp, oar = ticket(key_hash="a1"), ticket(title="Oar", key_hash="b2")
-    expected = expected_changes(play(lamp, oar), play(oar, lamp), ["Lantern"])
+    expected = find_expected_changes(play(lamp, oar), play(oar, lamp), ["Lantern"])
     assert expected == {"ticket": {"added": [ticket(), ticket(title="Oar")]}}
 
 
 def test_tables_that_say_nothing_of_what_was_typed_may_change() -> None:
     log: Json = {"added": [{"what": "ticket"}], "removed": [], "changed": []}
     one = play(ticket(), log=log)
-    expected = expected_changes(one, one, ["Lantern"])
+    expected = find_expected_changes(one, one, ["Lantern"])
     assert expected == {"ticket": {"added": [ticket()]}, "may": ["log"]}
 
 
 def test_tables_in_which_plays_have_different_numbers_of_rows_may_change() -> None:
     one = play(ticket(), visits={"added": [{"page": "a"}], "removed": [], "changed": []})
     two = play(ticket(), visits={"added": [], "removed": [{"page": "a"}], "changed": []})
-    assert expected_changes(one, two, ["Lantern"])["may"] == ["visits"]
+    assert find_expected_changes(one, two, ["Lantern"])["may"] == ["visits"]
 
 
 def test_nothing_is_expected_where_nothing_lasts() -> None:
     one = play({"noise": 1})
-    assert expected_changes(one, play({"noise": 2}), []) == {}
+    assert find_expected_changes(one, play({"noise": 2}), []) == {}
 
 
 @pytest.mark.skipif("changes_are" not in RULES, reason="the rule changes_are is not here")
 def test_the_rule_finds_what_is_expected_of_a_third_play_and_refuses_another_value() -> None:
-    expected = expected_changes(play(ticket(uuid="a")), play(ticket(uuid="b")), ["Lantern"])
+    expected = find_expected_changes(play(ticket(uuid="a")), play(ticket(uuid="b")), ["Lantern"])
     judge = RULES["changes_are"]
 
     def value(*rows: Json) -> float:
@@ -109,6 +111,6 @@ def test_the_rule_finds_what_is_expected_of_a_third_play_and_refuses_another_val
 
 
 def test_an_answer_that_changes_by_the_minute_is_none() -> None:
-    assert is_clock("5 minutes ago")
-    assert is_clock("2026-11-22 03:41:00")
-    assert not is_clock("Code_Defect")
+    assert is_time_text("5 minutes ago")
+    assert is_time_text("2026-11-22 03:41:00")
+    assert not is_time_text("Code_Defect")

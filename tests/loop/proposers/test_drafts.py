@@ -3,19 +3,24 @@
 import numpy as np
 import pytest
 
-from loop.proposers.answer import proposals_of
-from loop.proposers.draft import read_drafts, task_of
-from loop.proposers.failures import Seed, from_seeds, seeds
-from loop.proposers.manual import chapters
-from loop.proposers.pages import PageSeen, from_name, from_pages
-from loop.proposers.request import PROPOSE, Request, system_slots
-from loop.proposers.scope import Scope
+from loop.proposers.manuals import chapters
+from loop.proposers.material import VisitedPage
+from loop.proposers.requests import (
+    PROPOSE,
+    Request,
+    SiteScope,
+    build_proposals,
+    build_task,
+    fill_system_slots,
+    parse_tasks,
+)
+from loop.proposers.sources import Seed, choose_seeds, from_name, from_pages, from_seeds
 from tasks.task import Check, Task
 from tasks.variants import Attempt
 from webagent.models.prompt import load_prompt
 from webagent.models.replies import UnusableError
 
-HERE = Scope(
+HERE = SiteScope(
     "Fossil", "http://fossil.test/", "fossil@1", tables={"ticket": ("title",)}, is_reset=True
 )
 DRAFT = {"goal": "Close the ticket about links.", "why": "it is a form", "steps": 4}
@@ -25,8 +30,8 @@ def test_a_task_is_read_with_all_it_says() -> None:
     checks = [{"evidence": "q", "rule": "equals", "expected": [["Closed"]]}]
     more = {"start": "/ticket", "login": "admin", "skills": ["form"], "from": 2}
     entry = {**DRAFT, **more, "queries": {"q": "SELECT 1"}, "checks": checks}
-    [draft] = read_drafts({"tasks": [entry]}).drafts
-    task = task_of(draft, HERE, "pages", "fossil/close@1")
+    [draft] = parse_tasks({"tasks": [entry]}).drafts
+    task = build_task(draft, HERE, "pages", "fossil/close@1")
     assert (task.start_url, task.login, task.site) == (
         "http://fossil.test/ticket",
         "admin",
@@ -53,7 +58,7 @@ def test_a_task_is_read_with_all_it_says() -> None:
 def test_a_task_of_another_schema_is_named_and_left_out(
     change: dict[str, object], problem: str
 ) -> None:
-    found = read_drafts({"tasks": [DRAFT, {**DRAFT, **change}]})
+    found = parse_tasks({"tasks": [DRAFT, {**DRAFT, **change}]})
     assert len(found.drafts) == 1
     assert found.problems[0].startswith("task 2: ") and problem in found.problems[0]
 
@@ -61,26 +66,26 @@ def test_a_task_of_another_schema_is_named_and_left_out(
 @pytest.mark.parametrize("reply", [{}, {"tasks": "none"}, {"tasks": [], "more": 1}, {"goals": []}])
 def test_a_reply_of_another_shape_is_unreadable(reply: dict[str, object]) -> None:
     with pytest.raises(UnusableError, match="expected one key"):
-        read_drafts(reply)
+        parse_tasks(reply)
 
 
 def test_the_same_draft_has_the_same_id_and_another_goal_another() -> None:
-    [one, same, other] = read_drafts({"tasks": [DRAFT, DRAFT, {**DRAFT, "goal": "Else."}]}).drafts
-    ids = [task_of(draft, HERE, "pages").id for draft in (one, same, other)]
+    [one, same, other] = parse_tasks({"tasks": [DRAFT, DRAFT, {**DRAFT, "goal": "Else."}]}).drafts
+    ids = [build_task(draft, HERE, "pages").id for draft in (one, same, other)]
     assert ids[0] == ids[1] != ids[2]
 
 
 def test_a_draft_of_something_that_was_not_shown_is_none() -> None:
-    [request] = from_pages(HERE, [PageSeen("http://fossil.test/a", "A", "text")], 3)
-    drafts = read_drafts({"tasks": [{**DRAFT, "from": 1}, {**DRAFT, "from": 2}]}).drafts
-    made, problems = proposals_of(drafts, request, HERE)
+    [request] = from_pages(HERE, [VisitedPage("http://fossil.test/a", "A", "text")], 3)
+    drafts = parse_tasks({"tasks": [{**DRAFT, "from": 1}, {**DRAFT, "from": 2}]}).drafts
+    made, problems = build_proposals(drafts, request, HERE)
     assert made[0].proposal.reason == "it is a form (from the page http://fossil.test/a)"
     assert problems == ["'Close the ticket about links.' is from number 2; 1 were shown"]
 
 
 def test_no_more_proposals_are_made_than_were_asked_for() -> None:
     [request] = from_name(HERE, 2)
-    made, _ = proposals_of(read_drafts({"tasks": [DRAFT] * 5}).drafts, request, HERE)
+    made, _ = build_proposals(parse_tasks({"tasks": [DRAFT] * 5}).drafts, request, HERE)
     assert len(made) == 2
 
 
@@ -91,7 +96,7 @@ def attempt(name: str, tries: int, successes: int) -> Attempt:
 
 def test_what_is_failed_becomes_easier_and_what_is_mastered_harder() -> None:
     tried = [attempt("failed", 8, 0), attempt("half", 8, 4), attempt("mastered", 8, 8)]
-    found = seeds(tried, 3, np.random.default_rng(0))
+    found = choose_seeds(tried, 3, np.random.default_rng(0))
     assert {seed.attempt.task.goal: seed.direction for seed in found} == {
         "failed": "easier",
         "half": "sideways",
@@ -101,7 +106,9 @@ def test_what_is_failed_becomes_easier_and_what_is_mastered_harder() -> None:
 
 def test_seeds_are_drawn_by_how_much_is_to_be_learnt_from_them() -> None:
     tried = [attempt("half", 40, 20), attempt("mastered", 40, 40), attempt("hopeless", 40, 0)]
-    drawn = [seeds(tried, 1, np.random.default_rng(n))[0].attempt.task.goal for n in range(200)]
+    drawn = [
+        choose_seeds(tried, 1, np.random.default_rng(n))[0].attempt.task.goal for n in range(200)
+    ]
     assert drawn.count("half") > 150 and len(set(drawn)) == 3
 
 
@@ -112,7 +119,7 @@ def test_a_task_that_goes_another_way_than_it_was_to_is_none() -> None:
         {**DRAFT, "from": 1, "direction": "harder"},
         DRAFT,
     ]
-    made, problems = proposals_of(read_drafts({"tasks": entries}).drafts, request, HERE)
+    made, problems = build_proposals(parse_tasks({"tasks": entries}).drafts, request, HERE)
     assert [each.proposal.task.parent for each in made] == ["fossil/failed@1"]
     assert len(problems) == 2 and "was to go easier" in problems[0]
 
@@ -148,9 +155,11 @@ def test_a_long_chapter_is_cut_between_paragraphs() -> None:
 
 def test_every_section_of_the_prompt_is_filled_by_its_source() -> None:
     prompt = load_prompt(PROPOSE)
-    system = prompt.fill("system", **system_slots(HERE, prompt.sections))
+    system = prompt.fill("system", **fill_system_slots(HERE, prompt.sections))
     assert "put back afterwards" in system and "- ticket: title" in system
-    live = prompt.fill("system", **system_slots(Scope("S", "https://s.test/"), prompt.sections))
+    live = prompt.fill(
+        "system", **fill_system_slots(SiteScope("S", "https://s.test/"), prompt.sections)
+    )
     assert "SELECT" not in live and "Nothing may be bought" in live
     shown = {"pages": "x", "demonstrations": "x", "chapters": "x", "attempts": "x"}
     slots = from_name(HERE, 1)[0].slots

@@ -4,12 +4,16 @@ from pathlib import Path
 import pytest
 
 from benchmarks.rules import checks_hold
-from loop.proposers.backward import Grammar
-from loop.proposers.explore import Exploring, Roles, explore, proposals
-from loop.proposers.explore_surprise import Moved, by_novelty, by_prediction
-from loop.proposers.label import Pruning
-from loop.proposers.label_model import ModelWriter
-from loop.proposers.prove_stage import Stage
+from loop.proposers.exploration import (
+    ExplorationRoles,
+    ExplorationSettings,
+    explore,
+    propose_by_exploration,
+)
+from loop.proposers.explorer import ObservedTransition, by_novelty, by_prediction
+from loop.proposers.goals import GrammarWriter, ModelWriter
+from loop.proposers.labelling import Pruning
+from loop.proposers.verification import EpisodePlayer
 from tasks.task import Task
 from tests.fakes.desk import TERRITORY, Desk
 from webagent.errors import SetupError, WorldError
@@ -19,14 +23,14 @@ from webagent.records import Observation, Trajectory
 from webagent.rollout import World
 from webagent.store import Store
 
-FEW = Exploring(steps=120)
+FEW = ExplorationSettings(steps=120)
 
 
-def stage(store: Store | None = None) -> Stage:
+def stage(store: Store | None = None) -> EpisodePlayer:
     async def world() -> World:
         return Desk()
 
-    return Stage(world, store)
+    return EpisodePlayer(world, store)
 
 
 async def test_an_exploration_finds_the_kinds_of_pages_and_keeps_to_its_budget() -> None:
@@ -44,11 +48,11 @@ async def test_the_session_is_never_ended_by_exploring() -> None:
 
 
 async def test_the_same_seed_explores_the_same_and_another_differs() -> None:
-    def deeds(episodes: list[Trajectory]) -> list[object]:
+    def page_actions(episodes: list[Trajectory]) -> list[object]:
         return [step.decision.action for episode in episodes for step in episode.steps]
 
     first, again, other = [
-        deeds((await explore(TERRITORY, stage(), seed, FEW)).episodes) for seed in (1, 1, 2)
+        page_actions((await explore(TERRITORY, stage(), seed, FEW)).episodes) for seed in (1, 1, 2)
     ]
     assert first == again
     assert first != other
@@ -57,7 +61,7 @@ async def test_the_same_seed_explores_the_same_and_another_differs() -> None:
 async def test_exploration_goes_on_where_it_stopped(tmp_path: Path) -> None:
     with Store.open(tmp_path / "run", create=True) as store:
         half = stage(store)
-        await explore(TERRITORY, half, 0, Exploring(steps=60))
+        await explore(TERRITORY, half, 0, ExplorationSettings(steps=60))
         played = half.episodes
         whole = stage(store)
         fresh: Counter[str] = Counter()
@@ -69,7 +73,7 @@ async def test_exploration_goes_on_where_it_stopped(tmp_path: Path) -> None:
 
 
 async def test_tasks_come_with_goals_checks_and_solutions_that_are_proven() -> None:
-    made = await proposals(TERRITORY, stage(), 0, FEW)
+    made = await propose_by_exploration(TERRITORY, stage(), 0, FEW)
     taken = [each for each in made if not each.refusals]
     goals = [each.task.goal for each in taken]
     assert len(taken) >= 8
@@ -85,7 +89,7 @@ async def test_tasks_come_with_goals_checks_and_solutions_that_are_proven() -> N
 
 
 async def test_no_check_holds_a_key_or_a_time_of_a_new_row() -> None:
-    made = await proposals(TERRITORY, stage(), 0, FEW)
+    made = await propose_by_exploration(TERRITORY, stage(), 0, FEW)
     for each in made:
         for check in each.task.checks:
             if check.rule == "changes_are":
@@ -96,7 +100,7 @@ async def test_no_check_holds_a_key_or_a_time_of_a_new_row() -> None:
 
 async def test_a_kept_solution_passes_its_own_checks(tmp_path: Path) -> None:
     with Store.open(tmp_path / "run", create=True) as store:
-        made = await proposals(TERRITORY, stage(store), 0, FEW)
+        made = await propose_by_exploration(TERRITORY, stage(store), 0, FEW)
         taken = [each for each in made if not each.refusals]
         assert taken
         for each in taken:
@@ -107,29 +111,31 @@ async def test_a_kept_solution_passes_its_own_checks(tmp_path: Path) -> None:
 
 
 async def test_what_describes_nothing_new_is_pruned() -> None:
-    settings = Exploring(steps=120, pruning=Pruning(most=1))
-    many = await proposals(TERRITORY, stage(), 0, FEW)
-    few = await proposals(TERRITORY, stage(), 0, settings)
+    settings = ExplorationSettings(steps=120, pruning=Pruning(most=1))
+    many = await propose_by_exploration(TERRITORY, stage(), 0, FEW)
+    few = await propose_by_exploration(TERRITORY, stage(), 0, settings)
     assert len(few) < len(many)
     assert settings.pruning.pruned > 0
 
 
 async def test_with_a_surprise_the_source_is_curiosity() -> None:
-    made = await proposals(TERRITORY, stage(), 0, FEW, Roles(surprise=by_novelty()))
+    made = await propose_by_exploration(
+        TERRITORY, stage(), 0, FEW, ExplorationRoles(surprise=by_novelty())
+    )
     assert {each.source for each in made} == {"curiosity"}
 
 
 async def test_pages_that_surprise_are_gone_to_more_often() -> None:
-    def strange(moved: Moved) -> float:
+    def strange(moved: ObservedTransition) -> float:
         return 1.0 if "/new" in moved.before.url else 0.0
 
-    def dull(moved: Moved) -> float:
+    def dull(moved: ObservedTransition) -> float:
         return 0.0 if "/new" in moved.before.url else 1.0
 
     visits = []
     for surprise in (strange, dull):
-        settings = Exploring(steps=300, curiosity=20.0)
-        found = await explore(TERRITORY, stage(), 0, settings, Roles(surprise=surprise))
+        settings = ExplorationSettings(steps=300, curiosity=20.0)
+        found = await explore(TERRITORY, stage(), 0, settings, ExplorationRoles(surprise=surprise))
         visits.append(
             sum(n.visits for k, n in found.frontier.nodes.items() if k.startswith("/new"))
         )
@@ -138,35 +144,43 @@ async def test_pages_that_surprise_are_gone_to_more_often() -> None:
 
 async def test_another_policy_may_explore_from_the_page_it_is_sent_to() -> None:
     explorer = ScriptedPolicy(play_actions([]), name="model")
-    found = await explore(TERRITORY, stage(), 0, Exploring(steps=25), Roles(explorer=explorer))
+    found = await explore(
+        TERRITORY, stage(), 0, ExplorationSettings(steps=25), ExplorationRoles(explorer=explorer)
+    )
     assert {step.decision.weights for e in found.episodes for step in e.steps} == {"model"}
 
 
 async def test_a_model_that_writes_no_usable_task_makes_none() -> None:
     model = CannedModel(["no JSON"] * 400)
-    made = await proposals(TERRITORY, stage(), 0, FEW, Roles(writer=ModelWriter(model)))
+    made = await propose_by_exploration(
+        TERRITORY, stage(), 0, FEW, ExplorationRoles(writer=ModelWriter(model))
+    )
     assert made
     assert all(each.refusals for each in made)
-    assert Grammar().name == "grammar"
+    assert GrammarWriter().name == "grammar"
 
 
 async def test_a_world_model_is_surprised_by_what_it_did_not_predict() -> None:
     from worldmodel.accuracy import CopyPage
     from worldmodel.model import Outcome
 
-    found = await explore(TERRITORY, stage(), 0, Exploring(steps=12))
+    found = await explore(TERRITORY, stage(), 0, ExplorationSettings(steps=12))
     steps = found.episodes[0].steps
-    moved = Moved((), steps[0].observation, steps[0].decision.action, steps[1].observation)
-    stayed = Moved((), steps[0].observation, steps[0].decision.action, steps[0].observation)
+    moved = ObservedTransition(
+        (), steps[0].observation, steps[0].decision.action, steps[1].observation
+    )
+    stayed = ObservedTransition(
+        (), steps[0].observation, steps[0].decision.action, steps[0].observation
+    )
     copying = by_prediction(CopyPage(Outcome(0.0, 1.0, 0.0)))
     assert copying(moved) == 1.0
     assert copying(stayed) == 0.0
 
 
 async def test_the_same_again_surprises_less() -> None:
-    found = await explore(TERRITORY, stage(), 0, Exploring(steps=12))
+    found = await explore(TERRITORY, stage(), 0, ExplorationSettings(steps=12))
     step = found.episodes[0].steps[0]
-    moved = Moved(
+    moved = ObservedTransition(
         (), step.observation, step.decision.action, found.episodes[0].steps[1].observation
     )
     novelty = by_novelty()
@@ -175,7 +189,7 @@ async def test_the_same_again_surprises_less() -> None:
 
 async def test_a_budget_too_small_for_an_episode_is_refused() -> None:
     with pytest.raises(SetupError, match="3 steps are too few"):
-        await explore(TERRITORY, stage(), 0, Exploring(steps=3))
+        await explore(TERRITORY, stage(), 0, ExplorationSettings(steps=3))
 
 
 async def test_worlds_that_fail_from_the_beginning_are_named() -> None:
@@ -187,4 +201,4 @@ async def test_worlds_that_fail_from_the_beginning_are_named() -> None:
         return Broken()
 
     with pytest.raises(WorldError, match="burnt down"):
-        await explore(TERRITORY, Stage(world), 0, FEW)
+        await explore(TERRITORY, EpisodePlayer(world), 0, FEW)

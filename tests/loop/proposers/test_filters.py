@@ -4,11 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from loop.proposers.filters import Limits, Solving, feasibility, novelty, safety, validity
-from loop.proposers.scope import Scope
+from loop.proposers.filters import check_feasibility
+from loop.proposers.novelty import check_novelty
+from loop.proposers.records import SolveResult
+from loop.proposers.requests import SiteScope
+from loop.proposers.safety import GuardLimits, check_safety
+from loop.proposers.validity import check_validity
 from tasks.task import Check, Task
 
-HERE = Scope(
+HERE = SiteScope(
     "Fossil",
     "http://fossil.test/",
     "fossil@1",
@@ -17,7 +21,7 @@ HERE = Scope(
     ("equals", "contains"),
     is_reset=True,
 )
-LIVE = Scope("Shop", "https://shop.example.com/")
+LIVE = SiteScope("Shop", "https://shop.example.com/")
 
 
 def here(goal: str, **fields: object) -> Task:
@@ -43,8 +47,8 @@ def live(goal: str) -> Task:
     ],
 )
 def test_a_proper_task_is_valid_and_safe_on_a_local_copy(goal: str) -> None:
-    assert validity(here(goal), HERE) is None
-    assert safety(here(goal), HERE) is None
+    assert check_validity(here(goal), HERE) is None
+    assert check_safety(here(goal), HERE) is None
 
 
 @pytest.mark.parametrize(
@@ -69,17 +73,17 @@ def test_a_proper_task_is_valid_and_safe_on_a_local_copy(goal: str) -> None:
     ],
 )
 def test_what_is_not_a_task_is_refused_with_the_reason(goal: str, reason: str) -> None:
-    refusal = validity(here(goal), HERE)
+    refusal = check_validity(here(goal), HERE)
     assert refusal is not None and refusal.filter == "validity" and reason in refusal.reason
 
 
 def test_a_task_stays_on_its_site_as_somebody_who_is_known_there() -> None:
     goal = "Close the ticket about links."
     outside = here(goal, start_url="http://elsewhere.test/")
-    assert "outside of http://fossil.test/" in str(validity(outside, HERE))
-    assert "nobody is called 'bob'" in str(validity(here(goal, login="bob"), HERE))
-    assert validity(here(goal, login="admin"), HERE) is None
-    assert "for the site 'oscar@1'" in str(validity(here(goal, site="oscar@1"), HERE))
+    assert "outside of http://fossil.test/" in str(check_validity(outside, HERE))
+    assert "nobody is called 'bob'" in str(check_validity(here(goal, login="bob"), HERE))
+    assert check_validity(here(goal, login="admin"), HERE) is None
+    assert "for the site 'oscar@1'" in str(check_validity(here(goal, site="oscar@1"), HERE))
 
 
 @pytest.mark.parametrize(
@@ -98,7 +102,7 @@ def test_an_address_that_only_looks_like_the_sites_is_outside(address: str) -> N
 
 
 def test_a_site_below_a_path_ends_where_the_path_does() -> None:
-    scope = Scope("Repository", "https://example.org/fossil/")
+    scope = SiteScope("Repository", "https://example.org/fossil/")
     assert scope.holds("https://example.org/fossil/wiki") and scope.holds(
         "https://example.org/fossil"
     )
@@ -106,7 +110,7 @@ def test_a_site_below_a_path_ends_where_the_path_does() -> None:
 
 
 def test_a_task_that_is_said_to_take_too_long_is_refused() -> None:
-    assert "20 steps; there are 15" in str(validity(here("Close every ticket."), HERE, 20))
+    assert "20 steps; there are 15" in str(check_validity(here("Close every ticket."), HERE, 20))
 
 
 @pytest.mark.parametrize(
@@ -126,18 +130,20 @@ def test_a_query_that_could_not_be_asked_is_refused_before_anyone_asks(
 ) -> None:
     checks = (Check("q", "equals", [["Fixed"]]),)
     task = here("Close ticket 5 as fixed.", queries={"q": query}, checks=checks)
-    assert reason in str(validity(task, HERE))
+    assert reason in str(check_validity(task, HERE))
     sound = replace(task, queries={"q": "SELECT status FROM ticket WHERE title = 'Links'"})
-    assert validity(sound, HERE) is None
+    assert check_validity(sound, HERE) is None
 
 
 def test_a_check_of_what_nothing_captures_is_refused() -> None:
     goal = "Close ticket 5 as fixed."
-    assert "nothing captures" in str(validity(here(goal, checks=(Check("x", "equals", 1),)), HERE))
+    assert "nothing captures" in str(
+        check_validity(here(goal, checks=(Check("x", "equals", 1),)), HERE)
+    )
     unknown = here(goal, checks=(Check("episode.answer", "is_nice", 1),))
-    assert "is_nice" in str(validity(unknown, HERE))
+    assert "is_nice" in str(check_validity(unknown, HERE))
     unused = here(goal, queries={"q": "SELECT 1"}, checks=(Check("episode.answer", "equals", "5"),))
-    assert "no check uses the query 'q'" in str(validity(unused, HERE))
+    assert "no check uses the query 'q'" in str(check_validity(unused, HERE))
 
 
 @pytest.mark.parametrize(
@@ -153,9 +159,9 @@ def test_a_check_of_what_nothing_captures_is_refused() -> None:
     ],
 )
 def test_what_is_allowed_on_a_copy_is_not_allowed_on_a_live_site(goal: str, kind: str) -> None:
-    refusal = safety(live(goal), LIVE)
+    refusal = check_safety(live(goal), LIVE)
     assert refusal is not None and refusal.reason.startswith(kind)
-    assert safety(here(goal), HERE) is None
+    assert check_safety(here(goal), HERE) is None
 
 
 @pytest.mark.parametrize(
@@ -169,7 +175,7 @@ def test_what_is_allowed_on_a_copy_is_not_allowed_on_a_live_site(goal: str, kind
     ],
 )
 def test_reading_on_a_live_site_is_safe(goal: str) -> None:
-    assert safety(live(goal), LIVE) is None
+    assert check_safety(live(goal), LIVE) is None
 
 
 @pytest.mark.parametrize(
@@ -182,28 +188,32 @@ def test_reading_on_a_live_site_is_safe(goal: str) -> None:
     ],
 )
 def test_some_things_are_asked_for_nowhere(goal: str, kind: str) -> None:
-    refusal = safety(here(goal), HERE)
+    refusal = check_safety(here(goal), HERE)
     assert refusal is not None and kind in refusal.reason
 
 
 def test_the_guards_limits_hold_for_tasks_as_well() -> None:
-    closed = Limits(closed=lambda url: "it is closed" if "wiki" in url else "")
-    assert "it is closed" in str(safety(here("Read the page about building."), HERE, closed))
-    reading = Limits(only_reads=True)
-    assert "nothing be changed" in str(safety(here('Rename the page "Home".'), HERE, reading))
-    assert safety(here("What is the title of the last page?"), HERE, reading) is None
+    closed = GuardLimits(closed=lambda url: "it is closed" if "wiki" in url else "")
+    assert "it is closed" in str(check_safety(here("Read the page about building."), HERE, closed))
+    reading = GuardLimits(only_reads=True)
+    assert "nothing be changed" in str(check_safety(here('Rename the page "Home".'), HERE, reading))
+    assert check_safety(here("What is the title of the last page?"), HERE, reading) is None
 
 
 def test_a_task_in_other_words_is_not_new() -> None:
     known = [here('Close the ticket titled "Crash on start" as fixed.', id="proposed/old@1")]
-    again = novelty(here('Please mark the "Crash on start" ticket as closed and fixed'), known)
+    again = check_novelty(
+        here('Please mark the "Crash on start" ticket as closed and fixed'), known
+    )
     assert again is not None and "proposed/old@1" in again.reason
 
 
 def test_other_values_make_another_task() -> None:
     known = [here('Close the ticket titled "Crash on start" as fixed.')]
-    assert novelty(here('Close the ticket titled "Broken link" as fixed.'), known) is None
-    assert novelty(here('Close the ticket titled "CRASH ON START" as fixed.'), known) is not None
+    assert check_novelty(here('Close the ticket titled "Broken link" as fixed.'), known) is None
+    assert (
+        check_novelty(here('Close the ticket titled "CRASH ON START" as fixed.'), known) is not None
+    )
 
 
 def test_the_same_end_state_is_not_new_whatever_the_words() -> None:
@@ -214,15 +224,15 @@ def test_the_same_end_state_is_not_new_whatever_the_words() -> None:
     same = here(
         "Nobody shall worry about it.", queries=other, checks=(replace(checks[0], evidence="r"),)
     )
-    assert "same end state" in str(novelty(same, known))
+    assert "same end state" in str(check_novelty(same, known))
     differs = replace(same, checks=(Check("r", "equals", [["Open"]]),))
-    assert novelty(differs, known) is None
+    assert check_novelty(differs, known) is None
 
 
 def test_the_same_words_elsewhere_or_as_somebody_else_are_new() -> None:
     known = [here("Close the ticket about broken links.")]
-    assert novelty(here("Close the ticket about broken links.", login="admin"), known) is None
-    assert novelty(replace(live("Close the ticket about broken links.")), known) is None
+    assert check_novelty(here("Close the ticket about broken links.", login="admin"), known) is None
+    assert check_novelty(replace(live("Close the ticket about broken links.")), known) is None
 
 
 def test_embeddings_see_what_words_do_not() -> None:
@@ -232,15 +242,15 @@ def test_embeddings_see_what_words_do_not() -> None:
     def embed(texts: list[str]) -> list[tuple[float, float]]:
         return [vectors[text] for text in texts]
 
-    assert novelty(here("Take that text away."), known) is None
-    found = novelty(here("Take that text away."), known, embed=embed)
+    assert check_novelty(here("Take that text away."), known) is None
+    found = check_novelty(here("Take that text away."), known, embed=embed)
     assert found is not None and "alike in meaning" in found.reason
 
 
 def test_only_what_was_solved_is_feasible() -> None:
-    assert feasibility(Solving(True, 2, "episode-1", "oracle", True)) is None
-    assert "nobody has tried" in str(feasibility(None))
-    failed = feasibility(Solving(False, 3, by="a policy", reason="no such ticket"))
+    assert check_feasibility(SolveResult(True, 2, "episode-1", "oracle", True)) is None
+    assert "nobody has tried" in str(check_feasibility(None))
+    failed = check_feasibility(SolveResult(False, 3, by="a policy", reason="no such ticket"))
     assert (
         failed is not None and failed.reason == "not solved in 3 tries by a policy: no such ticket"
     )

@@ -1,17 +1,15 @@
 import pytest
 
-from loop.proposers.explore import Exploring, explore, proposals
-from loop.proposers.prove import Draft, prove
-from loop.proposers.prove_follower import Follower
-from loop.proposers.prove_orders import Order, read_orders
-from loop.proposers.prove_stage import Stage
+from loop.proposers.exploration import ExplorationSettings, explore, propose_by_exploration
+from loop.proposers.verification import EpisodePlayer, ProofTask, prove_proposals
 from tests.fakes.desk import TERRITORY, Desk
+from tests.fakes.goal_solver import GoalPart, GoalSolver, parse_goal
 from webagent.action.actions import Click
 from webagent.policy.policy import ScriptedPolicy, play_actions
 from webagent.records import Ending, Node, Observation, Trajectory
 from webagent.rollout import World, run_episode
 
-FEW = Exploring(steps=120)
+FEW = ExplorationSettings(steps=120)
 
 
 async def world() -> World:
@@ -21,20 +19,20 @@ async def world() -> World:
 @pytest.mark.parametrize(
     ("goal", "orders"),
     [
-        ('Go to the page "Tickets".', [Order("go", page="Tickets")]),
+        ('Go to the page "Tickets".', [GoalPart("go", page="Tickets")]),
         (
             'What is the status of "Sail" on the page "Tickets"?',
-            [Order("ask", "status", "Tickets", "Sail")],
+            [GoalPart("ask", "status", "Tickets", "Sail")],
         ),
         (
             'How many versions does "Sail" have on the page "Wiki"?',
-            [Order("ask", "versions", "Wiki", "Sail")],
+            [GoalPart("ask", "versions", "Wiki", "Sail")],
         ),
-        ('Search Wiki for "sail".', [Order("search", "Search Wiki", "", "", "sail")]),
+        ('Search Wiki for "sail".', [GoalPart("search", "Search Wiki", "", "", "sail")]),
         (
             'Open a new ticket titled "Sail" with type Wish and details "It is torn".',
             [
-                Order(
+                GoalPart(
                     "send",
                     "Open a new ticket",
                     title="Sail",
@@ -45,27 +43,29 @@ async def world() -> World:
         (
             'Change the new status to Closed for "Sail", then go to the page "Home".',
             [
-                Order("send", subject="Sail", pairs=(("new status", "Closed"),)),
-                Order("go", page="Home"),
+                GoalPart("send", subject="Sail", pairs=(("new status", "Closed"),)),
+                GoalPart("go", page="Home"),
             ],
         ),
         (
             'Add to basket for "Pebble Lamp".',
-            [Order("send", "Add to basket", subject="Pebble Lamp")],
+            [GoalPart("send", "Add to basket", subject="Pebble Lamp")],
         ),
         ("Make me a sandwich.", []),
     ],
 )
-def test_the_built_in_writers_goals_can_be_read_back(goal: str, orders: list[Order]) -> None:
-    assert read_orders(goal) == orders
+def test_the_built_in_writers_goals_can_be_read_back(goal: str, orders: list[GoalPart]) -> None:
+    assert parse_goal(goal) == orders
 
 
 async def test_what_exploration_proposes_can_be_solved_from_the_goal_alone() -> None:
-    found = await explore(TERRITORY, Stage(world), 0, FEW)
+    found = await explore(TERRITORY, EpisodePlayer(world), 0, FEW)
     pages = [step.observation for episode in found.episodes for step in episode.steps]
-    made = await proposals(TERRITORY, Stage(world), 0, FEW)
-    drafts = [Draft(each, solver=Follower(pages), plays=1) for each in made if not each.refusals]
-    proofs = await prove(drafts, Stage(world))
+    made = await propose_by_exploration(TERRITORY, EpisodePlayer(world), 0, FEW)
+    drafts = [
+        ProofTask(each, solver=GoalSolver(pages), plays=1) for each in made if not each.refusals
+    ]
+    proofs = await prove_proposals(drafts, EpisodePlayer(world))
     assert len(proofs) >= 8
     assert all(proof.is_feasible for proof in proofs)
 
@@ -75,7 +75,7 @@ async def test_a_goal_that_no_page_leads_to_is_given_up() -> None:
         TERRITORY.task("x", "-", 0, 1), ScriptedPolicy(play_actions([])), Desk()
     )
     task = TERRITORY.task("x", 'Go to the page "Nowhere".', 0, 5)
-    episode = await run_episode(task, Follower([start.steps[0].observation]), Desk())
+    episode = await run_episode(task, GoalSolver([start.steps[0].observation]), Desk())
     assert episode.ending is Ending.GAVE_UP
 
 
@@ -88,5 +88,5 @@ async def test_a_button_of_a_list_is_pressed_beside_the_thing_that_is_named() ->
     )
     page = Observation("", "http://shop.test/", "Shop", nodes)
     task = TERRITORY.task("x", 'Add to basket for "Heron Pen".', 0, 5)
-    decision = await Follower([page]).act(Trajectory("a", task, task.goal), page)
+    decision = await GoalSolver([page]).act(Trajectory("a", task, task.goal), page)
     assert decision.action == Click(4)

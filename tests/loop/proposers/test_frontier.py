@@ -2,7 +2,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from loop.proposers.frontier import NOWHERE, Frontier, Sighting, pattern_of
+from loop.proposers.frontier import UNKNOWN_PATH, Frontier, PageDescription, mask_address
 
 SITE = "http://shop.test"
 
@@ -12,14 +12,14 @@ def page(
     offers: Sequence[str] = (),
     structure: Sequence[str] = (),
     way: Sequence[str] = (),
-) -> Sighting:
-    return Sighting(SITE + path, path, frozenset(structure), frozenset(offers), tuple(way))
+) -> PageDescription:
+    return PageDescription(SITE + path, path, frozenset(structure), frozenset(offers), tuple(way))
 
 
 def test_addresses_of_things_of_one_kind_have_one_pattern() -> None:
-    assert pattern_of(f"{SITE}/catalogue/the-book_209/") == "/catalogue/*"
-    assert pattern_of(f"{SITE}/catalogue/?page=2&sort=price") == "/catalogue?page=*&sort=*"
-    assert pattern_of(f"{SITE}/") == "/"
+    assert mask_address(f"{SITE}/catalogue/the-book_209/") == "/catalogue/*"
+    assert mask_address(f"{SITE}/catalogue/?page=2&sort=price") == "/catalogue?page=*&sort=*"
+    assert mask_address(f"{SITE}/") == "/"
 
 
 def test_five_hundred_products_without_a_number_in_their_address_are_few_nodes() -> None:
@@ -80,7 +80,7 @@ def test_links_that_led_nowhere_new_lower_a_page() -> None:
 
 def test_the_shortest_way_to_a_page_is_kept() -> None:
     frontier = Frontier()
-    for way in (NOWHERE, ("a", "b"), ("a", "b", "c")):
+    for way in (UNKNOWN_PATH, ("a", "b"), ("a", "b", "c")):
         node, _ = frontier.see(page("/x", way=way))
     assert node.way == ("a", "b")
 

@@ -3,13 +3,23 @@ import json
 import numpy as np
 import pytest
 
-from loop.proposers.backward import Filled, Opened, Read, Story, Submitted
-from loop.proposers.label import Candidate, Pruning, candidates, cut
-from loop.proposers.label_deeds import deeds_of
-from loop.proposers.label_model import ModelWriter
-from loop.proposers.label_tasks import rehearse
-from loop.proposers.label_variations import variations
-from loop.proposers.prove_stage import Stage
+from loop.proposers.goals import (
+    CompletedActions,
+    FilledField,
+    FormSubmission,
+    ModelWriter,
+    PageFact,
+    PageVisit,
+)
+from loop.proposers.labelled_tasks import rehearse
+from loop.proposers.labelling import (
+    Pruning,
+    TaskCandidate,
+    find_candidates,
+    find_page_actions,
+    remove_detours,
+)
+from loop.proposers.verification import EpisodePlayer
 from tests.fakes.desk import TERRITORY, Desk
 from webagent.action import Action
 from webagent.action.actions import Answer, Click, Fill, SelectOption
@@ -26,8 +36,8 @@ async def played(*actions: Action) -> Trajectory:
     return await run_episode(task, ScriptedPolicy(play_actions([*actions, Answer()])), Desk())
 
 
-def found_in(episode: Trajectory) -> list[Candidate]:
-    return candidates(episode, Pruning(), np.random.default_rng(0))
+def found_in(episode: Trajectory) -> list[TaskCandidate]:
+    return find_candidates(episode, Pruning(), np.random.default_rng(0))
 
 
 async def world() -> World:
@@ -36,47 +46,51 @@ async def world() -> World:
 
 async def test_an_episode_is_told_as_the_forms_that_were_sent_and_the_pages_gone_to() -> None:
     episode = await played(*OPEN)
-    deeds = [told.deed for told in deeds_of(episode.steps, episode.last)]
-    assert deeds == [
-        Opened("New ticket", "Desk: New ticket", "/new"),
-        Submitted("Submit", "Open a new ticket", (Filled("Title", "textbox", "Torn sail 8"),)),
+    page_actions = [told.page_action for told in find_page_actions(episode.steps, episode.last)]
+    assert page_actions == [
+        PageVisit("New ticket", "Desk: New ticket", "/new"),
+        FormSubmission(
+            "Submit", "Open a new ticket", (FilledField("Title", "textbox", "Torn sail 8"),)
+        ),
     ]
 
 
 async def test_a_change_is_told_with_the_thing_it_was_done_to() -> None:
     episode = await played(Click(2), Click(12), SelectOption(13, "Open"), Click(14))
-    last = deeds_of(episode.steps, episode.last)[-1].deed
-    assert isinstance(last, Submitted)
+    last = find_page_actions(episode.steps, episode.last)[-1].page_action
+    assert isinstance(last, FormSubmission)
     assert (last.subject, last.is_particular) == ("Copper harbour map", True)
 
 
 async def test_a_button_that_changed_nothing_is_no_deed() -> None:
     episode = await played(Click(3), Click(14))
-    assert [type(told.deed) for told in deeds_of(episode.steps, episode.last)] == [Opened]
+    assert [type(told.page_action) for told in find_page_actions(episode.steps, episode.last)] == [
+        PageVisit
+    ]
 
 
 async def test_detours_and_overwritten_values_are_cut_out() -> None:
     episode = await played(Click(2), Click(11), Click(1), *OPEN)
     assert episode.last is not None
-    kept = [step.decision.action for step in cut(episode.steps[:-1], episode.last)]
+    kept = [step.decision.action for step in remove_detours(episode.steps[:-1], episode.last)]
     assert kept == [Click(3), Fill(11, "Torn sail 8"), Click(14)]
 
 
 async def test_a_walk_to_a_link_of_the_menu_is_cut_to_that_link() -> None:
     episode = await played(Click(2), Click(11), Click(3), Fill(11, "Torn sail 8"), Click(14))
     assert episode.last is not None
-    kept = [step.decision.action for step in cut(episode.steps[:-1], episode.last)]
+    kept = [step.decision.action for step in remove_detours(episode.steps[:-1], episode.last)]
     assert kept == [Click(3), Fill(11, "Torn sail 8"), Click(14)]
 
 
 async def test_each_prefix_that_describes_something_new_is_a_candidate() -> None:
     found = found_in(await played(*OPEN, Click(1), Click(3)))
-    assert [type(candidate.deeds[-1]) for candidate in found] == [Opened, Submitted]
+    assert [type(candidate.page_actions[-1]) for candidate in found] == [PageVisit, FormSubmission]
 
 
 async def test_values_that_stand_on_pages_are_asked_for() -> None:
     found = found_in(await played(Click(2), Click(12)))
-    reads = [c.deeds[-1] for c in found if isinstance(c.deeds[-1], Read)]
+    reads = [c.page_actions[-1] for c in found if isinstance(c.page_actions[-1], PageFact)]
     assert [(read.subject, read.value) for read in reads] in (
         [("Copper harbour map", "Closed")],
         [("Copper harbour map", "Wish")],
@@ -85,27 +99,19 @@ async def test_values_that_stand_on_pages_are_asked_for() -> None:
 
 async def test_a_cut_solution_that_does_not_come_to_the_same_is_objected_to() -> None:
     episode = await played(*OPEN)
-    [candidate] = [c for c in found_in(episode) if isinstance(c.deeds[-1], Submitted)]
-    worse = Candidate(episode, candidate.steps[1:], candidate.last, candidate.deeds)
-    good, bad = await rehearse([candidate, worse], TERRITORY, Stage(world), "rehearse")
+    [candidate] = [c for c in found_in(episode) if isinstance(c.page_actions[-1], FormSubmission)]
+    worse = TaskCandidate(episode, candidate.steps[1:], candidate.last, candidate.page_actions)
+    good, bad = await rehearse([candidate, worse], TERRITORY, EpisodePlayer(world), "rehearse")
     assert good.objection == ""
     assert "does not come to the same" in bad.objection
 
 
-async def test_variations_of_a_demonstration_type_other_values_and_can_be_played() -> None:
-    demonstration = await played(
-        Click(3), Fill(11, "Torn sail 8"), SelectOption(12, "Wish"), Click(14)
-    )
-    made = variations([demonstration], seed=0, each=2)
-    sent = [c.deeds[-1] for c in made if isinstance(c.deeds[-1], Submitted)]
-    values = {field.value for deed in sent for field in deed.fields if field.label == "Title"}
-    assert len(values) >= 3
-    rehearsed = await rehearse(made, TERRITORY, Stage(world), "rehearse")
-    assert sum(not each.objection for each in rehearsed) >= 4
-
-
-STORY = Story(
-    (Submitted("Submit", "Open a new ticket", (Filled("Title", "textbox", "Torn sail"),)),),
+STORY = CompletedActions(
+    (
+        FormSubmission(
+            "Submit", "Open a new ticket", (FilledField("Title", "textbox", "Torn sail"),)
+        ),
+    ),
     {"ticket": {"added": [{}]}},
 )
 
@@ -142,7 +148,7 @@ async def test_a_model_may_say_that_there_is_no_task() -> None:
 
 
 async def test_a_question_that_gives_its_answer_away_is_not_taken() -> None:
-    story = Story((Read("Torn sail", "Status", "Fixed", "Tickets"),))
+    story = CompletedActions((PageFact("Torn sail", "Status", "Fixed", "Tickets"),))
     away = json.dumps({"task": 'Is the status of "Torn sail" Fixed?'})
     good = json.dumps({"task": 'What is the status of "Torn sail"?'})
     written = await ModelWriter(CannedModel([away, good])).write(story)
@@ -162,6 +168,6 @@ def test_a_button_of_a_list_is_told_with_the_thing_above_it() -> None:
     )
     page = Observation("", "http://shop.test/lamps", "Lamps", nodes)
     after = Observation("", "http://shop.test/basket", "Basket", ())
-    [told] = deeds_of([Step(page, Decision(Click(4)))], after)
-    assert isinstance(told.deed, Submitted)
-    assert (told.deed.subject, told.deed.is_particular) == ("Heron Pen", True)
+    [told] = find_page_actions([Step(page, Decision(Click(4)))], after)
+    assert isinstance(told.page_action, FormSubmission)
+    assert (told.page_action.subject, told.page_action.is_particular) == ("Heron Pen", True)

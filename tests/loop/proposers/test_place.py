@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from loop.proposers.place import local_scope, open_place
+from loop.proposers.material import visit_manual, visit_pages
 from loop.proposers.settings import ProposeConfig
-from loop.proposers.visit import visit, visit_manual
+from loop.proposers.site import open_site, read_local_scope
 from webagent.errors import SetupError
 
 needs_fossil = pytest.mark.skipif(not shutil.which("fossil"), reason="fossil is not installed")
@@ -16,7 +16,7 @@ needs_fossil = pytest.mark.skipif(not shutil.which("fossil"), reason="fossil is 
 
 @needs_fossil
 def test_fossil_is_known_by_its_accounts_and_tables() -> None:
-    scope = local_scope(ProposeConfig(site="fossil"))
+    scope = read_local_scope(ProposeConfig(site="fossil"))
     assert (scope.name, scope.site, scope.address) == ("fossil", "fossil@1", "http://fossil.test/")
     assert "admin" in scope.accounts and scope.is_reset
     assert {"title", "status", "priority"} <= set(scope.tables["ticket"])
@@ -27,19 +27,19 @@ def test_fossil_is_known_by_its_accounts_and_tables() -> None:
 @needs_fossil
 def test_an_account_that_is_not_there_is_named() -> None:
     with pytest.raises(SetupError, match="has the accounts admin"):
-        local_scope(ProposeConfig(site="fossil", login="nobody"))
+        read_local_scope(ProposeConfig(site="fossil", login="nobody"))
 
 
 def test_a_site_that_nobody_knows_is_named() -> None:
     with pytest.raises(SetupError, match="no site is called 'fosil'; there is fossil@1"):
-        local_scope(ProposeConfig(site="fosil"))
+        read_local_scope(ProposeConfig(site="fosil"))
 
 
 @pytest.mark.browser
 @needs_fossil
 async def test_a_local_site_is_visited_and_its_wiki_is_a_manual() -> None:
-    async with open_place(ProposeConfig(site="fossil", login="developer", concurrency=1)) as place:
-        seen = await visit(place.open_world, place.start, place.scope, 4)
+    async with open_site(ProposeConfig(site="fossil", login="developer", concurrency=1)) as place:
+        seen = await visit_pages(place.open_world, place.start, place.scope, 4)
 
         wiki = replace(place.start, start_url="http://fossil.test/wiki?name=Manual")
         found = await visit_manual(place.open_world, wiki)
@@ -58,14 +58,14 @@ def described(folder: Path, reset: str) -> str:
 
 
 def test_a_site_of_a_file_is_live_unless_it_can_be_reset(tmp_path: Path) -> None:
-    never = local_scope(ProposeConfig(site=described(tmp_path, 'reset = "never"')))
+    never = read_local_scope(ProposeConfig(site=described(tmp_path, 'reset = "never"')))
     assert (never.site, never.address, never.is_reset) == ("shop@1", "http://shop.test/", False)
     command = described(tmp_path, 'reset = "true"')
-    assert local_scope(ProposeConfig(site=command)).is_reset
+    assert read_local_scope(ProposeConfig(site=command)).is_reset
 
 
 def test_a_file_of_several_sites_asks_which(tmp_path: Path) -> None:
     path = Path(described(tmp_path, 'reset = "never"'))
     path.write_text(path.read_text() + path.read_text().replace("shop@1", "forum@1"))
     with pytest.raises(SetupError, match="describes shop@1, forum@1; list the file in"):
-        local_scope(ProposeConfig(site=str(path)))
+        read_local_scope(ProposeConfig(site=str(path)))

@@ -2,9 +2,14 @@ from dataclasses import replace
 
 import pytest
 
-from loop.proposers.checks import page_checks
-from loop.proposers.prove import Draft, mutants, prove, proven
-from loop.proposers.prove_stage import Stage
+from loop.proposers.labelled_tasks import build_page_checks
+from loop.proposers.verification import (
+    EpisodePlayer,
+    ProofTask,
+    make_mutants,
+    prove_proposals,
+    verify_proposals,
+)
 from tasks.proposal import Proposal
 from tasks.task import Check, Json, Task
 from tests.fakes.desk import ADDRESS, TERRITORY, Desk
@@ -25,11 +30,11 @@ ACTIONS = (
 )
 
 
-def stage(desk: Desk | None = None) -> Stage:
+def stage(desk: Desk | None = None) -> EpisodePlayer:
     async def world() -> World:
         return desk or Desk()
 
-    return Stage(world)
+    return EpisodePlayer(world)
 
 
 def ticket_task(**changes: object) -> Task:
@@ -42,13 +47,13 @@ async def played(task: Task, *actions: Action) -> Trajectory:
     return await run_episode(task, ScriptedPolicy(play_actions(actions)), Desk())
 
 
-async def draft_of(task: Task, *actions: Action) -> Draft:
+async def draft_of(task: Task, *actions: Action) -> ProofTask:
     recording = await played(task, *(actions or ACTIONS))
-    return Draft(Proposal(task, "exploration", "a test"), recording)
+    return ProofTask(Proposal(task, "exploration", "a test"), recording)
 
 
 async def test_a_proposal_whose_checks_tell_its_solution_from_all_else_is_proven() -> None:
-    [proof] = await prove([await draft_of(ticket_task())], stage())
+    [proof] = await prove_proposals([await draft_of(ticket_task())], stage())
     assert proof.solved == 2
     assert proof.are_checks_proven
     assert proof.refusals() == ()
@@ -65,7 +70,7 @@ async def test_a_proposal_whose_checks_tell_its_solution_from_all_else_is_proven
 async def test_checks_that_hold_for_another_value_are_refused() -> None:
     loose: Json = {"ticket": {"added": [{"type": "Wish"}]}}
     task = replace(ticket_task(), checks=(Check("changes", "changes_are", loose),))
-    [proposal] = await proven([await draft_of(task)], stage())
+    [proposal] = await verify_proposals([await draft_of(task)], stage())
     [refusal] = proposal.refusals
     assert refusal.filter == "validity"
     assert "another value typed" in refusal.reason
@@ -74,52 +79,56 @@ async def test_checks_that_hold_for_another_value_are_refused() -> None:
 async def test_checks_that_hold_where_nothing_is_done_are_refused() -> None:
     empty: Json = {}
     task = replace(ticket_task(), checks=(Check("changes", "changes_are", empty),))
-    [proof] = await prove([await draft_of(task, Click(2), Answer())], stage())
+    [proof] = await prove_proposals([await draft_of(task, Click(2), Answer())], stage())
     assert not proof.are_checks_proven
     assert "nothing" in proof.refusals()[0].reason
 
 
 async def test_a_solution_that_does_not_pass_makes_no_task() -> None:
-    [proposal] = await proven([await draft_of(ticket_task(), Click(2), Answer())], stage())
+    [proposal] = await verify_proposals(
+        [await draft_of(ticket_task(), Click(2), Answer())], stage()
+    )
     assert proposal.solution == ""
     assert proposal.refusals[0].filter == "feasibility"
 
 
 async def test_a_solution_that_passes_only_at_times_is_refused() -> None:
     draft = await draft_of(ticket_task())
-    [proposal] = await proven([draft], stage(Desk(breaks=True)))
+    [proposal] = await verify_proposals([draft], stage(Desk(breaks=True)))
     assert proposal.refusals[0].reason == "its solution passes 1 of 2 times"
 
 
 async def test_checks_that_cannot_tell_are_refused_with_their_reason() -> None:
     task = replace(ticket_task(), checks=(Check("mail", "equals", 1),))
-    [proof] = await prove([await draft_of(task)], stage())
+    [proof] = await prove_proposals([await draft_of(task)], stage())
     assert "mail was not captured" in proof.refusals()[0].reason
 
 
 async def test_a_proposal_that_nobody_knows_a_solution_of_is_not_feasible() -> None:
-    [proof] = await prove([Draft(Proposal(ticket_task(), "pages", "a test"))], stage())
+    [proof] = await prove_proposals(
+        [ProofTask(Proposal(ticket_task(), "pages", "a test"))], stage()
+    )
     assert not proof.is_feasible
     assert "nobody knows a solution" in proof.refusals()[0].reason
 
 
 async def test_whoever_is_given_may_solve_it() -> None:
     solver = ScriptedPolicy(play_actions(ACTIONS))
-    draft = Draft(Proposal(ticket_task(), "pages", "a test"), solver=solver, plays=1)
-    [proof] = await prove([draft], stage())
+    draft = ProofTask(Proposal(ticket_task(), "pages", "a test"), solver=solver, plays=1)
+    [proof] = await prove_proposals([draft], stage())
     assert proof.are_checks_proven
     assert proof.solution
 
 
 async def test_the_solution_named_is_an_episode_that_passed() -> None:
-    [proof] = await prove([await draft_of(ticket_task())], stage())
+    [proof] = await prove_proposals([await draft_of(ticket_task())], stage())
     assert proof.solution in [t.episode for t in proof.trials if t.what == "solution"]
 
 
 async def test_doing_nothing_is_played_once_for_tasks_that_begin_alike() -> None:
     place = stage()
     drafts = [await draft_of(ticket_task()), await draft_of(ticket_task(id="desk/other@1"))]
-    proofs = await prove(drafts, place)
+    proofs = await prove_proposals(drafts, place)
     assert [proof.are_checks_proven for proof in proofs] == [True, True]
     assert place.episodes == 2 + 2 * 5
 
@@ -130,7 +139,7 @@ async def test_doing_nothing_is_played_once_for_tasks_that_begin_alike() -> None
 async def test_a_mutant_types_something_of_the_same_kind(old: str, new: str) -> None:
     task = ticket_task(goal=f'Open a ticket titled "{old}".')
     recording = await played(task, Click(3), Fill(11, old), Click(14), Answer())
-    typed = dict(mutants(recording, task))["another value typed"]
+    typed = dict(make_mutants(recording, task))["another value typed"]
     assert typed.steps[1].decision.action == Fill(11, new)
 
 
@@ -140,15 +149,15 @@ async def test_a_wrong_answer_is_a_mutant_of_a_question() -> None:
         checks=(Check("episode.answer", "same_text", "Closed"),),
     )
     draft = await draft_of(task, Click(2), Click(12), Answer("Closed"))
-    [proof] = await prove([draft], stage())
+    [proof] = await prove_proposals([draft], stage())
     assert proof.are_checks_proven
     assert "another answer" in [trial.what for trial in proof.trials]
 
 
 async def test_a_site_without_a_database_is_checked_by_its_pages() -> None:
-    probes, checks = page_checks(f"{ADDRESS}/ticket/3", ["Torn sail 7"])
+    probes, checks = build_page_checks(f"{ADDRESS}/ticket/3", ["Torn sail 7"])
     task = replace(ticket_task(), checks=checks, probes=probes, records=())
-    [proof] = await prove([await draft_of(task)], stage())
+    [proof] = await prove_proposals([await draft_of(task)], stage())
     assert [trial.what for trial in proof.trials if trial.is_pass] == [
         "solution",
         "solution",

@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from evaluators.evaluator import FunctionEvaluator, Verdict, evaluator
-from loop.proposers.filters import feasibility
-from loop.proposers.prove_stage import Stage
-from loop.proposers.solve import ParentOracles, Solver
+from loop.proposers.filters import check_feasibility
+from loop.proposers.verification import EpisodePlayer, ParentSolutions, ProposalSolver
 from perf.fakes.policy import ScriptedPolicy, oracle
 from perf.fakes.world import FakeWorld, fake_task
 from tasks.proposal import Proposal
@@ -31,10 +30,10 @@ def proposal(task: Task | None = None) -> Proposal:
 
 
 def solver(
-    policy: Policy, judge: FunctionEvaluator | None = None, stage: Stage | None = None
-) -> Solver:
+    policy: Policy, judge: FunctionEvaluator | None = None, stage: EpisodePlayer | None = None
+) -> ProposalSolver:
     """Three tries in fake worlds."""
-    return Solver(policy, "somebody", stage or Stage(a_world), 3, judge)
+    return ProposalSolver(policy, "somebody", stage or EpisodePlayer(a_world), 3, judge)
 
 
 def judging(value: float | None) -> FunctionEvaluator:
@@ -68,25 +67,25 @@ async def test_one_success_among_the_tries_is_enough() -> None:
     found = await solver(policy)(proposal())
     assert found is not None
     assert (found.is_solved, found.tries, found.is_checked) == (True, 3, True)
-    assert found.solution in policy.episodes and feasibility(found) is None
+    assert found.solution in policy.episodes and check_feasibility(found) is None
 
 
 async def test_nobody_tries_again_once_it_is_solved() -> None:
-    stage = Stage(a_world)
+    stage = EpisodePlayer(a_world)
     assert (await solver(ScriptedPolicy(), stage=stage)(proposal())).tries == 1
     assert stage.episodes == 3, "doing nothing, giving up, and one try"
 
 
 async def test_what_is_never_solved_is_refused_with_the_last_reason() -> None:
     found = await solver(ScriptedPolicy([Answer("no")]))(proposal())
-    refusal = feasibility(found)
+    refusal = check_feasibility(found)
     assert refusal is not None and refusal.filter == "feasibility"
     assert "not solved in 3 tries by somebody" in refusal.reason and "reward" in refusal.reason
 
 
 async def test_checks_that_hold_for_doing_nothing_are_refused() -> None:
     always = replace(fake_task(), checks=(Check("episode.answer", "equals", ""),))
-    refusal = feasibility(await solver(ScriptedPolicy())(proposal(always)))
+    refusal = check_feasibility(await solver(ScriptedPolicy())(proposal(always)))
     assert refusal is not None and refusal.filter == "validity"
     assert refusal.reason == "its checks also hold for doing nothing"
 
@@ -118,17 +117,17 @@ async def test_a_world_that_fails_is_no_failure_of_the_task() -> None:
     async def broken() -> FakeWorld:
         return FakeWorld({"reset": WorldError("gone")})
 
-    assert await solver(ScriptedPolicy(), stage=Stage(broken))(proposal()) is None
+    assert await solver(ScriptedPolicy(), stage=EpisodePlayer(broken))(proposal()) is None
 
 
 async def test_what_was_played_is_not_played_again(tmp_path: Path) -> None:
     with Store.open(tmp_path / "run", create=True) as store:
-        first = await solver(ScriptedPolicy(), stage=Stage(a_world, store))(proposal())
+        first = await solver(ScriptedPolicy(), stage=EpisodePlayer(a_world, store))(proposal())
 
         async def nowhere() -> FakeWorld:
             raise AssertionError("nothing is to be played")
 
-        again = await solver(ScriptedPolicy(), stage=Stage(nowhere, store))(proposal())
+        again = await solver(ScriptedPolicy(), stage=EpisodePlayer(nowhere, store))(proposal())
     assert again == first
 
 
@@ -136,4 +135,4 @@ async def test_the_oracle_of_the_parent_is_asked_and_its_lack_is_named() -> None
     task = replace(fake_task(), parent="miniwob/no-such-task@1")
     trajectory = Trajectory("t", task)
     with pytest.raises(PolicyError, match="no oracle knows how no-such-task is done"):
-        await ParentOracles().act(trajectory, Observation("", "", "", ()))
+        await ParentSolutions().act(trajectory, Observation("", "", "", ()))

@@ -1,24 +1,16 @@
-"""Sifting proposals: by rules first, then by a model, at last by solving."""
+"""Filtering proposals: by rules first, then by a model, at last by solving."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from loop.proposers.ask import Asker, read_object
-from loop.proposers.filters import (
-    Alike,
-    Embed,
-    Limits,
-    Solving,
-    feasibility,
-    novelty,
-    safety,
-    validity,
-)
-from loop.proposers.line import Line
-from loop.proposers.request import FILTER
-from loop.proposers.scope import Scope
-from tasks.proposal import Proposal, Refusal
+from loop.proposers.asking import ProposerModel, read_object
+from loop.proposers.novelty import Embed, SimilarityLimits, check_novelty
+from loop.proposers.records import ProposalRecord, SolveResult
+from loop.proposers.requests import FILTER, SiteScope
+from loop.proposers.safety import GuardLimits, check_safety
+from loop.proposers.validity import check_validity
+from tasks.proposal import UNTRIED, Proposal, Refusal
 from tasks.task import Task
 from webagent.guard import Guard
 from webagent.guard.decide import decide_request
@@ -28,30 +20,30 @@ from webagent.models.model import Reply as ModelReply
 from webagent.models.prompt import Prompt, fence, load_prompt
 from webagent.models.replies import UnusableError, ask_and_read
 
-Prove: TypeAlias = Callable[[Proposal], Awaitable[Solving | None]]
+Prove: TypeAlias = Callable[[Proposal], Awaitable[SolveResult | None]]
 """Has a proposal solved by whoever can, and says what came of it; None where nobody tried."""
 
 _AT_ONCE = 10
 
 
 @dataclass(slots=True)
-class Sieve:
+class ProposalFilter:
     """The filters of one run; remembers what it let through, so that nothing comes twice."""
 
-    scope: Scope
+    scope: SiteScope
     known: list[Task] = field(default_factory=list)
     """Tasks there are already."""
-    limits: Limits = field(default_factory=Limits)
-    alike: Alike = field(default_factory=Alike)
+    limits: GuardLimits = field(default_factory=GuardLimits)
+    alike: SimilarityLimits = field(default_factory=SimilarityLimits)
     embed: Embed | None = None
-    asker: Asker | None = None
+    asker: ProposerModel | None = None
     """Asked about validity and safety what rules cannot see; None: rules alone."""
     prove: Prove | None = None
     """None: nobody tries, so that nothing but what came with a solution is feasible."""
-    on_line: Callable[[Line], None] = lambda line: None
+    on_line: Callable[[ProposalRecord], None] = lambda line: None
     """Told of each line once it is settled."""
 
-    async def sift(self, lines: Sequence[Line]) -> list[Line]:
+    async def sift(self, lines: Sequence[ProposalRecord]) -> list[ProposalRecord]:
         """The lines with what is said against each. Rules say all they find; the model and whoever
         proves are only asked about what has passed so far. Raises `ModelError`."""
         ruled = [self.by_rules(line) for line in lines]
@@ -62,45 +54,45 @@ class Sieve:
             self.on_line(settled[-1])
         return settled
 
-    def by_rules(self, line: Line) -> Line:
+    def by_rules(self, line: ProposalRecord) -> ProposalRecord:
         """With what the rules say of it; it is known from then on if they let it through."""
         task = line.proposal.task
         checked = line.refused(
-            validity(task, self.scope, line.steps),
-            safety(task, self.scope, self.limits),
-            novelty(task, self.known, self.alike, self.embed),
+            check_validity(task, self.scope, line.steps),
+            check_safety(task, self.scope, self.limits),
+            check_novelty(task, self.known, self.alike, self.embed),
         )
         if checked.is_taken:
             self.known.append(task)
         return checked
 
-    async def _by_model(self, lines: Sequence[Line]) -> list[Line]:
+    async def _by_model(self, lines: Sequence[ProposalRecord]) -> list[ProposalRecord]:
         if self.asker is None:
             return list(lines)
         passed = [line for line in lines if line.is_taken]
-        told: dict[str, Line] = {}
+        told: dict[str, ProposalRecord] = {}
         for start in range(0, len(passed), _AT_ONCE):
             group = passed[start : start + _AT_ONCE]
-            verdicts = await verdicts_of(
+            verdicts = await ask_verdicts(
                 self.asker, [each.proposal.task for each in group], self.scope
             )
             for line, refusal in zip(group, verdicts, strict=True):
                 told[line.proposal.task.id] = line.refused(refusal)
         return [told.get(line.proposal.task.id, line) if line.is_taken else line for line in lines]
 
-    async def _proven(self, line: Line) -> Line:
+    async def _proven(self, line: ProposalRecord) -> ProposalRecord:
         proposal = line.proposal
         if proposal.solution:
-            solved = Solving(
+            solved = SolveResult(
                 True, 1, proposal.solution, proposal.source, bool(proposal.task.checks)
             )
             return replace(line, proof=line.proof or solved)
         proof = await self.prove(proposal) if self.prove else None
-        settled = replace(line, proposal=trusting(proposal, proof), proof=proof)
-        return settled.refused(feasibility(proof))
+        settled = replace(line, proposal=keep_proven_checks(proposal, proof), proof=proof)
+        return settled.refused(check_feasibility(proof))
 
 
-def trusting(proposal: Proposal, proof: Solving | None) -> Proposal:
+def keep_proven_checks(proposal: Proposal, proof: SolveResult | None) -> Proposal:
     """The proposal with its solution, and without the checks that were written beside it unless
     they told the solution from doing nothing; then only a judge can say."""
     if proof is None or not proof.is_solved:
@@ -111,10 +103,10 @@ def trusting(proposal: Proposal, proof: Solving | None) -> Proposal:
     return replace(proposal, task=task, solution=proof.solution)
 
 
-def limits_of(guard: Guard | None) -> Limits:
+def read_guard_limits(guard: Guard | None) -> GuardLimits:
     """What an episode's guard allows, for the filter of safety."""
     if guard is None:
-        return Limits()
+        return GuardLimits()
     policy = guard.policy
 
     def closed(url: str) -> str:
@@ -124,10 +116,12 @@ def limits_of(guard: Guard | None) -> Limits:
     reading = {"GET", "HEAD", "OPTIONS"}
     opened = [rule for rule in policy.sites if rule.verdict == "allow"]
     only_reads = bool(opened) and all(r.methods and reading >= set(r.methods) for r in opened)
-    return Limits(closed, only_reads and policy.other_sites == "deny")
+    return GuardLimits(closed, only_reads and policy.other_sites == "deny")
 
 
-async def verdicts_of(asker: Asker, tasks: Sequence[Task], scope: Scope) -> list[Refusal | None]:
+async def ask_verdicts(
+    asker: ProposerModel, tasks: Sequence[Task], scope: SiteScope
+) -> list[Refusal | None]:
     """What a model says of tasks by their words: why each is not taken, or None.
 
     A reply that cannot be read is asked for once more; after that every one of the tasks is
@@ -136,8 +130,8 @@ async def verdicts_of(asker: Asker, tasks: Sequence[Task], scope: Scope) -> list
     prompt = load_prompt(FILTER)
     asker = replace(asker, sampling=replace(asker.sampling, temperature=0.0))
     messages = [
-        Message("system", _system(prompt, scope)),
-        Message("user", _user(prompt, tasks, scope)),
+        Message("system", _fill_system(prompt, scope)),
+        Message("user", _fill_user(prompt, tasks, scope)),
     ]
 
     async def ask(asked: Sequence[Message]) -> ModelReply:
@@ -147,7 +141,7 @@ async def verdicts_of(asker: Asker, tasks: Sequence[Task], scope: Scope) -> list
         return await ask_and_read(
             ask,
             messages,
-            lambda text: read_object(text, lambda said: _verdicts(said, len(tasks))),
+            lambda text: read_object(text, lambda said: _parse_verdicts(said, len(tasks))),
             lambda problem: prompt.fill("again", problem=problem),
         )
     except UnusableError as error:
@@ -155,27 +149,27 @@ async def verdicts_of(asker: Asker, tasks: Sequence[Task], scope: Scope) -> list
         return [Refusal("validity", reason)] * len(tasks)
 
 
-def _system(prompt: Prompt, scope: Scope) -> str:
+def _fill_system(prompt: Prompt, scope: SiteScope) -> str:
     living = prompt.sections["local" if scope.is_reset else "live"]
     steps = str(scope.max_steps)
     return prompt.fill("system", steps=steps, language=scope.language, living=living)
 
 
-def _user(prompt: Prompt, tasks: Sequence[Task], scope: Scope) -> str:
+def _fill_user(prompt: Prompt, tasks: Sequence[Task], scope: SiteScope) -> str:
     lines = (f"{n}. {' '.join(task.goal.split())}" for n, task in enumerate(tasks, 1))
     site = f"{scope.name}, at {scope.address}"
     return prompt.fill("user", site=site, tasks=fence("tasks", "\n".join(lines)))
 
 
-def _verdicts(said: Mapping[str, Any], count: int) -> list[Refusal | None]:
+def _parse_verdicts(said: Mapping[str, Any], count: int) -> list[Refusal | None]:
     """One for each task, in order. Raises `UnusableError`."""
     entries = said.get("verdicts")
     if not isinstance(entries, list) or len(entries) != count:
         raise UnusableError(f'expected "verdicts", a list of {count}; found {entries!r:.80}')
-    return [_verdict(entry, number) for number, entry in enumerate(entries, 1)]
+    return [_parse_verdict(entry, number) for number, entry in enumerate(entries, 1)]
 
 
-def _verdict(entry: Any, number: int) -> Refusal | None:
+def _parse_verdict(entry: Any, number: int) -> Refusal | None:
     wanted = {"task": int, "valid": bool, "safe": bool, "reason": str}
     fits = isinstance(entry, dict) and entry.keys() == wanted.keys()
     if not fits or any(type(entry[key]) is not kind for key, kind in wanted.items()):
@@ -185,3 +179,16 @@ def _verdict(entry: Any, number: int) -> Refusal | None:
     if not entry["safe"]:
         return Refusal("safety", f"the model: {entry['reason']}")
     return None if entry["valid"] else Refusal("validity", f"the model: {entry['reason']}")
+
+
+def check_feasibility(proof: SolveResult | None) -> Refusal | None:
+    """Why a task is not known to be feasible; None where it was solved."""
+    if proof is None:
+        return Refusal("feasibility", UNTRIED)
+    if proof.is_solved:
+        return None
+    if proof.fooled_by:
+        return Refusal("validity", f"its checks also hold for {proof.fooled_by}")
+    who = proof.by or "nobody"
+    times = f"{proof.tries} {'try' if proof.tries == 1 else 'tries'}"
+    return Refusal("feasibility", f"not solved in {times} by {who}: {proof.reason}".rstrip(": "))

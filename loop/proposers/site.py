@@ -16,9 +16,9 @@ from benchmarks.sites.instance import first_state
 from benchmarks.sites.registry import AnySite, site_named
 from benchmarks.sites.site import Site, SiteError, UnknownSiteError
 from benchmarks.sites.state import built
-from loop.proposers.scope import Scope
+from loop.proposers.material import OpenWorld
+from loop.proposers.requests import SiteScope
 from loop.proposers.settings import ProposeConfig
-from loop.proposers.visit import OpenWorld
 from tasks.task import Task
 from webagent.errors import SetupError, UsageError
 from webagent.guard import Guard
@@ -33,19 +33,19 @@ RULES_FOR_CHECKS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ProposalSite:
     """A site with the way to its pages."""
 
-    scope: Scope
+    scope: SiteScope
     start: Task
     """Begins where visits do."""
     open_world: OpenWorld
 
 
 @asynccontextmanager
-async def open_place(
+async def open_site(
     config: ProposeConfig, keep_image: KeepImage | None = None
-) -> AsyncIterator[Place]:
+) -> AsyncIterator[ProposalSite]:
     """The site that the settings name. Browser and site are started by whoever first opens a world.
 
     Raises `SetupError`.
@@ -53,35 +53,35 @@ async def open_place(
     from webagent.browser import Browser
 
     async with AsyncExitStack() as ends:
-        browser = Browser(guard=guard_of(config))
+        browser = Browser(guard=read_guard(config))
         ends.push_async_callback(browser.close)
-        if is_live(config.site):
-            scope = live_scope(config)
+        if is_live_site(config.site):
+            scope = build_live_scope(config)
             start = Task("proposed/visit@1", scope.address, clock="real")
-            yield Place(scope, start, partial(browser.world, keep_image))
+            yield ProposalSite(scope, start, partial(browser.world, keep_image))
             return
-        site, files = site_of(config)
-        scope = await asyncio.to_thread(local_scope, config)
+        site, files = find_site(config)
+        scope = await asyncio.to_thread(read_local_scope, config)
         start = Task("proposed/visit@1", scope.address, site=site.id, login=config.login)
         hosting = await ends.enter_async_context(Hosting(config.concurrency, files))
         await hosting.prepare([start])
         open_world = partial(browser.world, keep_image, logins=hosting.logins)
-        yield Place(scope, start, hosting.worlds(open_world))
+        yield ProposalSite(scope, start, hosting.worlds(open_world))
 
 
-def is_live(site: str) -> bool:
+def is_live_site(site: str) -> bool:
     """Whether a site is named by its address, so that it is not ours to reset."""
     return urlsplit(site).scheme in ("http", "https")
 
 
-def live_scope(config: ProposeConfig) -> Scope:
+def build_live_scope(config: ProposeConfig) -> SiteScope:
     """What is known of a site by its address alone."""
     host = urlsplit(config.site).hostname or config.site
     steps, language = config.max_steps, config.language
-    return Scope(host, config.site, rules=_rules(), max_steps=steps, language=language)
+    return SiteScope(host, config.site, rules=_rules(), max_steps=steps, language=language)
 
 
-def site_of(config: ProposeConfig) -> tuple[AnySite, tuple[Path, ...]]:
+def find_site(config: ProposeConfig) -> tuple[AnySite, tuple[Path, ...]]:
     """The site that is named, by its id or as the one of a TOML file, and the file.
 
     Raises `SetupError`.
@@ -101,12 +101,12 @@ def site_of(config: ProposeConfig) -> tuple[AnySite, tuple[Path, ...]]:
         raise SetupError(str(error)) from error
 
 
-def local_scope(config: ProposeConfig) -> Scope:
+def read_local_scope(config: ProposeConfig) -> SiteScope:
     """What a site says of itself; one that starts here is built where it was not yet.
 
     Raises `SetupError`.
     """
-    site, _ = site_of(config)
+    site, _ = find_site(config)
     try:
         tables = {} if isinstance(site, RemoteSite) else _tables_here(site)
     except SiteError as error:
@@ -114,7 +114,7 @@ def local_scope(config: ProposeConfig) -> Scope:
     if config.login and config.login not in site.accounts:
         known = ", ".join(site.accounts) or "none"
         raise UsageError(f"--login {config.login}: {site.id} has the accounts {known}")
-    return Scope(
+    return SiteScope(
         site.id.partition("@")[0],
         f"{site.address.rstrip('/')}/",
         site.id,
@@ -130,10 +130,10 @@ def local_scope(config: ProposeConfig) -> Scope:
 def _tables_here(site: Site) -> dict[str, tuple[str, ...]]:
     if missing := site.missing():
         raise SetupError(f"{site.id} cannot be started here: {missing}")
-    return tables_of(site, built(site, first_state).state())
+    return list_tables(site, built(site, first_state).state())
 
 
-def tables_of(site: Site, state: Path) -> dict[str, tuple[str, ...]]:
+def list_tables(site: Site, state: Path) -> dict[str, tuple[str, ...]]:
     """The tables of its database that hold something, with their columns."""
     if not site.database:
         return {}
@@ -153,7 +153,7 @@ def tables_of(site: Site, state: Path) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def guard_of(config: ProposeConfig) -> Guard | None:
+def read_guard(config: ProposeConfig) -> Guard | None:
     """The limits of visits and of solving. Raises `SetupError`."""
     return Guard.read(config.guard) if config.guard else None
 

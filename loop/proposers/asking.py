@@ -7,10 +7,16 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from loop.proposers.answer import Drafted, proposals_of
-from loop.proposers.draft import Drafts, read_drafts
-from loop.proposers.request import PROPOSE, Request, system_slots
-from loop.proposers.scope import Scope
+from loop.proposers.requests import (
+    PROPOSE,
+    EstimatedProposal,
+    Request,
+    SiteScope,
+    WrittenTasks,
+    build_proposals,
+    fill_system_slots,
+    parse_tasks,
+)
 from webagent.errors import StoreError
 from webagent.models.model import Message, Model
 from webagent.models.prompt import Prompt, fence, load_prompt
@@ -33,14 +39,14 @@ class Exchange:
 
 
 @dataclass(slots=True)
-class Kept:
+class ExchangeLog:
     """What was asked already, in a file of JSON lines; None where nothing is kept."""
 
     path: Path | None = None
     exchanges: dict[str, Exchange] = field(default_factory=dict)
 
     @classmethod
-    def open(cls, path: Path) -> "Kept":
+    def open(cls, path: Path) -> "ExchangeLog":
         """What the file holds; a last line that a kill cut off is dropped. Raises `StoreError`."""
         text = path.read_text(encoding="utf-8") if path.is_file() else ""
         whole = text[: text.rfind("\n") + 1]
@@ -64,10 +70,10 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ModelProposals:
     """What came of one request for tasks."""
 
-    drafted: tuple[Drafted, ...]
+    drafted: tuple[EstimatedProposal, ...]
     model: str
     prompt: str
     """Hash of the prompt's file."""
@@ -78,7 +84,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class LoggedReply:
     """A reply with where it is kept."""
 
     text: str
@@ -96,39 +102,41 @@ class Sampling:
 
 
 @dataclass(slots=True)
-class Asker:
+class ProposerModel:
     """Asks one model, for whatever source."""
 
     model: Model
-    kept: Kept = field(default_factory=Kept)
+    kept: ExchangeLog = field(default_factory=ExchangeLog)
     images: Callable[[str], bytes] | None = None
     """A screenshot by its reference; None where the model is to be shown none."""
     sampling: Sampling = field(default_factory=Sampling)
 
-    async def tasks(self, request: Request, scope: Scope, number: int = 0) -> Asked:
+    async def tasks(self, request: Request, scope: SiteScope, number: int = 0) -> ModelProposals:
         """The tasks a model invents; `number` tells requests apart that are otherwise the same.
 
         A reply that is not of the schema is asked for once more. What is then still none is
         counted as unreadable, and never mended. Raises `ModelError`.
         """
         prompt = load_prompt(PROPOSE)
-        system = prompt.fill("system", **system_slots(scope, prompt.sections))
+        system = prompt.fill("system", **fill_system_slots(scope, prompt.sections))
         material = {name: fence(name, text) for name, text in request.material.items()}
         user = prompt.fill(request.section, **request.slots, **material)
         messages = [Message("system", system), Message("user", user, self._shown(request))]
         first = await self.reply(messages, prompt, number)
-        found, problem = _tried(first.text, read_drafts)
+        found, problem = _tried(first.text, parse_tasks)
         problem = problem or (found.problems[0] if found and found.problems else "")
         used, last = (found, first), first
         if problem:
             again = prompt.fill("again", problem=problem)
             messages += follow_up(first.text, again)
             last = await self.reply(messages, prompt, number)
-            second, problem = _tried(last.text, read_drafts)
-            used = _better((found, first), (second, last))
-        return _asked(used, problem, request, scope, prompt)
+            second, problem = _tried(last.text, parse_tasks)
+            used = _choose_better((found, first), (second, last))
+        return _collect_proposals(used, problem, request, scope, prompt)
 
-    async def reply(self, messages: Sequence[Message], prompt: Prompt, number: int = 0) -> Reply:
+    async def reply(
+        self, messages: Sequence[Message], prompt: Prompt, number: int = 0
+    ) -> LoggedReply:
         """The reply to a question: the kept one, or the model's, which is kept then."""
         key = self._key(messages, prompt, number)
         known = self.kept.exchanges.get(key)
@@ -141,7 +149,7 @@ class Asker:
             )
             known = Exchange(key, completion.model, prompt.hash, completion.replies[0].text)
             self.kept.add(known)
-        return Reply(known.reply, known.model, key)
+        return LoggedReply(known.reply, known.model, key)
 
     def _shown(self, request: Request) -> tuple[bytes, ...]:
         if self.images is None or not self.model.capabilities.images:
@@ -167,27 +175,33 @@ def read_object(text: str, read: Callable[[Mapping[str, Any]], Read]) -> Read:
     return read(objects[0])
 
 
-def _tried(text: str, read: Callable[[Mapping[str, Any]], Drafts]) -> tuple[Drafts | None, str]:
+def _tried(
+    text: str, read: Callable[[Mapping[str, Any]], WrittenTasks]
+) -> tuple[WrittenTasks | None, str]:
     try:
         return read_object(text, read), ""
     except UnusableError as error:
         return None, str(error)
 
 
-def _better(
-    one: tuple[Drafts | None, Reply], other: tuple[Drafts | None, Reply]
-) -> tuple[Drafts | None, Reply]:
+def _choose_better(
+    one: tuple[WrittenTasks | None, LoggedReply], other: tuple[WrittenTasks | None, LoggedReply]
+) -> tuple[WrittenTasks | None, LoggedReply]:
     """The reply of which more tasks can be read; of two alike the later."""
     counts = [len(found.drafts) if found else -1 for found, _ in (one, other)]
     return one if counts[0] > counts[1] else other
 
 
-def _asked(
-    used: tuple[Drafts | None, Reply], problem: str, request: Request, scope: Scope, prompt: Prompt
-) -> Asked:
+def _collect_proposals(
+    used: tuple[WrittenTasks | None, LoggedReply],
+    problem: str,
+    request: Request,
+    scope: SiteScope,
+    prompt: Prompt,
+) -> ModelProposals:
     found, reply = used
     if found is None:
-        return Asked((), reply.model, prompt.hash, reply.key, (problem,))
-    drafted, misplaced = proposals_of(found.drafts, request, scope)
+        return ModelProposals((), reply.model, prompt.hash, reply.key, (problem,))
+    drafted, misplaced = build_proposals(found.drafts, request, scope)
     unreadable = (*found.problems, *misplaced)
-    return Asked(tuple(drafted), reply.model, prompt.hash, reply.key, unreadable)
+    return ModelProposals(tuple(drafted), reply.model, prompt.hash, reply.key, unreadable)

@@ -1,16 +1,70 @@
 """Validity: whether a task is one, on this site, that can be done and told to be done."""
 
 import re
+import sqlite3
 from calendar import month_name
 from collections.abc import Callable
+from contextlib import closing
 from datetime import date
 
-from loop.proposers.filters.aims import second_aim
-from loop.proposers.filters.asking import wrong_check
-from loop.proposers.scope import Scope
-from loop.proposers.wording import words
+from loop.proposers.requests import SiteScope
+from loop.proposers.wording import find_second_goal, words
 from tasks.proposal import Refusal
 from tasks.task import Task
+
+CHANGES = "changes"
+"""The record that needs no query."""
+_OF_EPISODE = ("episode.answer", "episode.said", "episode.ending", "episode.url")
+_READING = (
+    sqlite3.SQLITE_SELECT,
+    sqlite3.SQLITE_READ,
+    sqlite3.SQLITE_FUNCTION,
+    sqlite3.SQLITE_RECURSIVE,
+)
+
+
+def find_wrong_check(task: Task, scope: SiteScope) -> str:
+    """Why a task's checks could never be made; empty where they could. Nothing is said of whether
+    they ask for the right thing: that is proven by solving."""
+    if not task.checks:
+        return "it has queries and no check that uses them" if task.queries else ""
+    if (
+        task.queries or any(check.evidence == CHANGES for check in task.checks)
+    ) and not scope.tables:
+        return "its checks ask a database, and the site has none"
+    known = {*task.queries, *task.evidence, *(probe.name for probe in task.probes)}
+    known |= {*_OF_EPISODE, *task.records, *([CHANGES] if scope.tables else [])}
+    for check in task.checks:
+        if check.evidence not in known:
+            return f"a check is of {check.evidence!r}, which nothing captures"
+        if scope.rules and check.rule not in scope.rules:
+            return f"a check uses the rule {check.rule!r}, which is not offered"
+    unused = task.queries.keys() - {check.evidence for check in task.checks}
+    if unused:
+        return f"no check uses the query {min(unused)!r}"
+    problems = (_find_wrong_query(name, query, scope) for name, query in task.queries.items())
+    return next(filter(None, problems), "")
+
+
+def _find_wrong_query(name: str, query: str, scope: SiteScope) -> str:
+    """Why a query is none that only reads these tables: it is compiled, and never run on rows."""
+    with closing(sqlite3.connect(":memory:")) as database:
+        for table, columns in scope.tables.items():
+            listed = ", ".join(map(_quoted, columns)) or '"rowid_only"'
+            database.execute(f"CREATE TABLE {_quoted(table)} ({listed})")
+        database.set_authorizer(
+            lambda action, *place: sqlite3.SQLITE_OK if action in _READING else sqlite3.SQLITE_DENY
+        )
+        try:
+            database.execute(f"EXPLAIN {query}")
+        except (sqlite3.Error, sqlite3.Warning) as error:
+            return f"the query {name!r} cannot be asked: {error}"
+    return ""
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
 
 _LONGEST = 150
 _SLOT = re.compile(
@@ -60,11 +114,11 @@ _COMMON = {
 }
 """Frequent words by language: the share of a text's words found here says which it is."""
 
-Rule = Callable[[Task, Scope, int], str]
+Rule = Callable[[Task, SiteScope, int], str]
 """The task, the site and the number of steps it is said to take; why not, or nothing."""
 
 
-def validity(task: Task, scope: Scope, steps: int = 0) -> Refusal | None:
+def check_validity(task: Task, scope: SiteScope, steps: int = 0) -> Refusal | None:
     """Why a task is not well-formed; None where nothing is found against it. By rules alone."""
     for rule in RULES:
         reason = rule(task, scope, steps)
@@ -73,19 +127,19 @@ def validity(task: Task, scope: Scope, steps: int = 0) -> Refusal | None:
     return None
 
 
-def _length(task: Task, scope: Scope, steps: int) -> str:
+def _length(task: Task, scope: SiteScope, steps: int) -> str:
     count = len(words(task.goal))
     if count < 2:
         return f"the goal {task.goal!r} says too little"
     return f"the goal has {count} words, more than {_LONGEST}" if count > _LONGEST else ""
 
 
-def _slots(task: Task, scope: Scope, steps: int) -> str:
+def _slots(task: Task, scope: SiteScope, steps: int) -> str:
     found = _SLOT.search(_QUOTED.sub('""', task.goal)) or _QUOTED_SLOT.search(task.goal)
     return f"{found[0]!r} was not filled in" if found else ""
 
 
-def _language(task: Task, scope: Scope, steps: int) -> str:
+def _language(task: Task, scope: SiteScope, steps: int) -> str:
     said = _QUOTED.sub(" ", task.goal)
     letters = [letter for letter in said if letter.isalpha()]
     foreign = sum(ord(letter) > 0x24F for letter in letters)
@@ -100,7 +154,7 @@ def _language(task: Task, scope: Scope, steps: int) -> str:
     return ""
 
 
-def _place(task: Task, scope: Scope, steps: int) -> str:
+def _place(task: Task, scope: SiteScope, steps: int) -> str:
     if not scope.holds(task.start_url):
         return f"it starts at {task.start_url}, outside of {scope.address}"
     if task.site != scope.site:
@@ -111,7 +165,7 @@ def _place(task: Task, scope: Scope, steps: int) -> str:
     return ""
 
 
-def _reach(task: Task, scope: Scope, steps: int) -> str:
+def _reach(task: Task, scope: SiteScope, steps: int) -> str:
     most = min(task.max_steps, scope.max_steps)
     if steps > most:
         return f"it is said to take {steps} steps; there are {most}"
@@ -121,7 +175,7 @@ def _reach(task: Task, scope: Scope, steps: int) -> str:
     return ""
 
 
-def _end(task: Task, scope: Scope, steps: int) -> str:
+def _end(task: Task, scope: SiteScope, steps: int) -> str:
     found = _ENDLESS.search(_QUOTED.sub(" ", task.goal))
     if found and not task.checks:
         return f"{found[0]!r} has no end that could be seen"
@@ -131,7 +185,7 @@ def _end(task: Task, scope: Scope, steps: int) -> str:
     return ""
 
 
-def _values(task: Task, scope: Scope, steps: int) -> str:
+def _values(task: Task, scope: SiteScope, steps: int) -> str:
     found = _NEGATIVE.search(task.goal)
     if found:
         return f"{found[0]!r} cannot be"
@@ -151,12 +205,12 @@ def _values(task: Task, scope: Scope, steps: int) -> str:
     return ""
 
 
-def _aims(task: Task, scope: Scope, steps: int) -> str:
-    return second_aim(task.goal)
+def _aims(task: Task, scope: SiteScope, steps: int) -> str:
+    return find_second_goal(task.goal)
 
 
-def _checks(task: Task, scope: Scope, steps: int) -> str:
-    return wrong_check(task, scope)
+def _checks(task: Task, scope: SiteScope, steps: int) -> str:
+    return find_wrong_check(task, scope)
 
 
 RULES: tuple[Rule, ...] = (

@@ -4,8 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from loop.proposers.request import Request, common_slots, shared_out
-from loop.proposers.scope import Scope
+from loop.proposers.requests import Request, SiteScope, fill_common_slots, share_out
 from tasks.task import Task
 
 _LONGEST, _SHORTEST = 700, 25
@@ -42,7 +41,7 @@ def chapters(text: str, place: str = "") -> list[Chapter]:
 
 
 def from_chapters(
-    scope: Scope,
+    scope: SiteScope,
     shown: Sequence[Chapter],
     count: int,
     known: Sequence[Task] = (),
@@ -55,7 +54,7 @@ def from_chapters(
             "manual",
             "manual",
             share,
-            common_slots(scope, share, known),
+            fill_common_slots(scope, share, known),
             {
                 "chapters": "\n\n".join(
                     f"{n}. {each.title}\n{each.text}" for n, each in enumerate(group, 1)
@@ -63,7 +62,7 @@ def from_chapters(
             },
             origins=tuple(f"{each.title!r} of {each.place or 'the manual'}" for each in group),
         )
-        for group, share in zip(groups, shared_out(count, len(groups)), strict=True)
+        for group, share in zip(groups, share_out(count, len(groups)), strict=True)
         if share
     ]
 

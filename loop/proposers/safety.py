@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from re import Pattern
 
-from loop.proposers.scope import Scope
+from loop.proposers.requests import SiteScope
 from tasks.proposal import Refusal
 from tasks.task import Task
 
@@ -15,7 +15,7 @@ def _open(url: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class GuardLimits:
     """What the guard of an episode allows, as far as a task can go against it."""
 
     closed: Callable[[str], str] = _open
@@ -97,28 +97,28 @@ _KNOWN_SITES = _pattern(
 )
 
 
-def safety(task: Task, scope: Scope, limits: Limits | None = None) -> Refusal | None:
+def check_safety(task: Task, scope: SiteScope, limits: GuardLimits | None = None) -> Refusal | None:
     """Why a task may not be asked for on this site; None where nothing is found against it."""
-    held = limits or Limits()
+    held = limits or GuardLimits()
     goal = task.goal
     reason = (
-        _found(NOWHERE, goal)
-        or _elsewhere(goal, scope)
+        _find_kind(NOWHERE, goal)
+        or _find_other_site(goal, scope)
         or held.closed(task.start_url)
-        or ("" if scope.is_reset else _found(LIVE, goal))
-        or _against(goal, held, scope)
+        or ("" if scope.is_reset else _find_kind(LIVE, goal))
+        or _find_change(goal, held, scope)
     )
     return Refusal("safety", reason) if reason else None
 
 
-def _found(kinds: Mapping[str, Pattern[str]], goal: str) -> str:
+def _find_kind(kinds: Mapping[str, Pattern[str]], goal: str) -> str:
     for kind, pattern in kinds.items():
         if match := pattern.search(goal):
             return f"{kind}: {match[0]!r}"
     return ""
 
 
-def _elsewhere(goal: str, scope: Scope) -> str:
+def _find_other_site(goal: str, scope: SiteScope) -> str:
     for match in _DOMAIN.finditer(goal):
         host = match[1].lower()
         is_mail = match.start() and goal[match.start() - 1] == "@"
@@ -133,7 +133,7 @@ def _elsewhere(goal: str, scope: Scope) -> str:
     return ""
 
 
-def _against(goal: str, limits: Limits, scope: Scope) -> str:
+def _find_change(goal: str, limits: GuardLimits, scope: SiteScope) -> str:
     match = _CHANGES.search(goal)
     if match is None:
         return ""

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from loop.proposers.backward import Read
-from loop.proposers.exploration import is_avoided, is_preview
-from loop.proposers.frontier import Sighting
+from loop.proposers.frontier import PageDescription
+from loop.proposers.goals import PageFact
+from loop.proposers.territory import is_avoided, is_preview
 from webagent.records import Node, Observation
 
 _TYPED = ("textbox", "searchbox", "spinbutton")
@@ -22,7 +22,7 @@ _ROW = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class FormField:
     """A field with what it is called."""
 
     node: Node
@@ -31,10 +31,10 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class PageForm:
     """Fields with the buttons below them; without fields a button by itself."""
 
-    fields: tuple[Field, ...]
+    fields: tuple[FormField, ...]
     buttons: tuple[Node, ...]
     heading: str
 
@@ -46,14 +46,14 @@ class Form:
     def offer(self, button: str = ENTER) -> str:
         """What sending it with a button is called among the offers of the page."""
         if not self.fields:
-            return f"button:{_bare(button)}"
-        return f"form:{self.heading}/{','.join(sorted(self.labels))}/{_bare(button)}"
+            return f"button:{_mask_digits(button)}"
+        return f"form:{self.heading}/{','.join(sorted(self.labels))}/{_mask_digits(button)}"
 
 
-def forms_on(page: Observation) -> list[Form]:
+def find_forms(page: Observation) -> list[PageForm]:
     """The forms in page order: a field below a button begins the next one."""
-    forms: list[Form] = []
-    fields: list[Field] = []
+    forms: list[PageForm] = []
+    fields: list[FormField] = []
     buttons: list[Node] = []
     heading = above = ""
 
@@ -61,9 +61,9 @@ def forms_on(page: Observation) -> list[Form]:
         if len(fields) == 1 and len(buttons) == 1 and not fields[0].label:
             fields[0] = replace(fields[0], label=buttons[0].name)
         if fields:
-            forms.append(Form(tuple(fields), tuple(buttons), above))
+            forms.append(PageForm(tuple(fields), tuple(buttons), above))
         elif buttons:
-            forms.extend(Form((), (button,), above) for button in buttons)
+            forms.extend(PageForm((), (button,), above) for button in buttons)
         fields.clear()
         buttons.clear()
 
@@ -74,7 +74,7 @@ def forms_on(page: Observation) -> list[Form]:
             if buttons:
                 close()
             above = heading if not fields else above
-            fields.append(Field(node, label_of(page, index), options_of(page, index)))
+            fields.append(FormField(node, find_label(page, index), find_options(page, index)))
         elif node.mark and node.role == "button" and "disabled" not in node.states:
             above = heading if not fields and not buttons else above
             buttons.append(node)
@@ -82,7 +82,7 @@ def forms_on(page: Observation) -> list[Form]:
     return forms
 
 
-def main_buttons(form: Form, may_destroy: bool) -> list[str]:
+def find_main_buttons(form: PageForm, may_destroy: bool) -> list[str]:
     """The button that a form is sent by, `ENTER` where it has none; none where it is avoided."""
     if not form.buttons:
         return [ENTER]
@@ -101,7 +101,7 @@ def is_typed(node: Node) -> bool:
     return node.role in _TYPED or (node.role == "combobox" and not node.kind.startswith("select"))
 
 
-def label_of(page: Observation, index: int) -> str:
+def find_label(page: Observation, index: int) -> str:
     """The field's name, else the last words that stand between it and the field before."""
     node = page.nodes[index]
     if node.name.strip():
@@ -127,7 +127,7 @@ def label_of(page: Observation, index: int) -> str:
     return "Text" if node.kind == "textarea" else ""
 
 
-def options_of(page: Observation, index: int) -> tuple[str, ...]:
+def find_options(page: Observation, index: int) -> tuple[str, ...]:
     """The options of a drop-down list."""
     names = []
     for child in page.nodes[index + 1 :]:
@@ -137,13 +137,13 @@ def options_of(page: Observation, index: int) -> tuple[str, ...]:
     return tuple(names)
 
 
-def field_of(page: Observation, mark: int) -> Field | None:
+def find_field(page: Observation, mark: int) -> FormField | None:
     """The field with this mark, as it stands on the page."""
-    fields = (entry for form in forms_on(page) for entry in form.fields)
+    fields = (entry for form in find_forms(page) for entry in form.fields)
     return next((entry for entry in fields if mark and entry.node.mark == mark), None)
 
 
-def heading_above(page: Observation, mark: int) -> str:
+def find_heading(page: Observation, mark: int) -> str:
     """The last heading above an element; the page's title where there is none."""
     heading = ""
     for node in page.nodes:
@@ -163,7 +163,7 @@ def _without_site(heading: str, title: str) -> str:
     return heading
 
 
-def menu_of(page: Observation) -> dict[str, tuple[int, int]]:
+def find_menu(page: Observation) -> dict[str, tuple[int, int]]:
     """The page's links by name, with where they stand: one that stands there on another page, too,
     belongs to the site's menu."""
     return {n.name: n.box[:2] for n in page.nodes if n.mark and n.role == "link" and n.name}
@@ -174,7 +174,7 @@ def is_in_menu(link: Node, menu: Mapping[str, tuple[int, int]]) -> bool:
     return menu.get(link.name) == link.box[:2]
 
 
-def links_on(page: Observation, may_destroy: bool) -> list[Node]:
+def find_links(page: Observation, may_destroy: bool) -> list[Node]:
     """Links that may be followed, each name once."""
     found: dict[str, Node] = {}
     for node in page.nodes:
@@ -184,31 +184,33 @@ def links_on(page: Observation, may_destroy: bool) -> list[Node]:
     return list(found.values())
 
 
-def sighting(page: Observation, way: Sequence[str], may_destroy: bool) -> Sighting:
+def describe_page(page: Observation, way: Sequence[str], may_destroy: bool) -> PageDescription:
     """The page for the frontier."""
-    forms = forms_on(page)
+    forms = find_forms(page)
     structure = {f"{f.label}/{f.node.kind}" for form in forms for f in form.fields}
-    structure |= {_bare(button.name) for form in forms for button in form.buttons}
+    structure |= {_mask_digits(button.name) for form in forms for button in form.buttons}
     heads = {node.name for node in page.nodes if node.kind == "th"}
     structure |= {f"th:{name}" for name in heads if not re.search(r"[\d|]", name)}
-    offers = {form.offer(name) for form in forms for name in main_buttons(form, may_destroy)}
-    offers |= {f"link:{link.name}" for link in links_on(page, may_destroy)}
-    return Sighting(page.url, page.title, frozenset(structure), frozenset(offers), tuple(way))
+    offers = {form.offer(name) for form in forms for name in find_main_buttons(form, may_destroy)}
+    offers |= {f"link:{link.name}" for link in find_links(page, may_destroy)}
+    return PageDescription(
+        page.url, page.title, frozenset(structure), frozenset(offers), tuple(way)
+    )
 
 
-def facts_on(page: Observation) -> list[Read]:
+def find_facts(page: Observation) -> list[PageFact]:
     """What the page says of what: labels with their values, and the cells of tables."""
     title = page.title
-    pairs = list(_pairs(page))
+    pairs = list(_find_pairs(page))
     named = (value for label, value in pairs if label.lower() in ("title", "name", "subject"))
     subject = next(named, "")
-    facts = [Read(subject, label, value, title) for label, value in pairs if value != subject]
-    return [*facts, *_cells(page)]
+    facts = [PageFact(subject, label, value, title) for label, value in pairs if value != subject]
+    return [*facts, *_find_cells(page)]
 
 
-def subject_of(page: Observation) -> str:
+def find_subject(page: Observation) -> str:
     """What the page calls the thing that it shows, where it says so as `Title: ...`."""
-    named = (v for k, v in _pairs(page) if k.lower() in ("title", "name", "subject"))
+    named = (v for k, v in _find_pairs(page) if k.lower() in ("title", "name", "subject"))
     return next(named, "")
 
 
@@ -217,7 +219,7 @@ def is_telling_name(name: str) -> bool:
     return bool(re.search(r"[A-Za-z]{3,}", name)) and not _HASH.match(name) and len(name) <= 80
 
 
-def _pairs(page: Observation) -> Iterator[tuple[str, str]]:
+def _find_pairs(page: Observation) -> Iterator[tuple[str, str]]:
     nodes = page.nodes
     for here, following in zip(nodes, [*nodes[1:], None], strict=False):
         if here.mark and here.kind != "th":
@@ -234,7 +236,7 @@ def _pairs(page: Observation) -> Iterator[tuple[str, str]]:
                 yield here.name.rstrip(": "), following.name
 
 
-def _cells(page: Observation) -> Iterator[Read]:
+def _find_cells(page: Observation) -> Iterator[PageFact]:
     """Cells of the rows below a row of column heads, where their number is the heads'."""
     heads: list[Node] = []
     for node in page.nodes:
@@ -259,7 +261,7 @@ def _cells(page: Observation) -> Iterator[Read]:
             yield from _row_facts(names, cells, page.title)
 
 
-def _row_facts(names: Sequence[str], cells: Sequence[str], title: str) -> Iterator[Read]:
+def _row_facts(names: Sequence[str], cells: Sequence[str], title: str) -> Iterator[PageFact]:
     places = [i for i, name in enumerate(names) if name.lower() in ("title", "name", "subject")]
     worded = [i for i, cell in enumerate(cells[: len(names)]) if is_telling_name(cell)]
     place = (places or worded or [-1])[0]
@@ -267,7 +269,7 @@ def _row_facts(names: Sequence[str], cells: Sequence[str], title: str) -> Iterat
         return
     for index, (name, cell) in enumerate(zip(names, cells, strict=False)):
         if index != place and name.strip("# ") and 0 < len(cell) <= 60:
-            yield Read(cells[place], name, cell, title)
+            yield PageFact(cells[place], name, cell, title)
 
 
 def _in_one_row(one: Node, other: Node) -> bool:
@@ -275,5 +277,5 @@ def _in_one_row(one: Node, other: Node) -> bool:
     return one.box[1] - _ROW <= middle <= one.box[1] + one.box[3] + _ROW
 
 
-def _bare(name: str) -> str:
+def _mask_digits(name: str) -> str:
     return re.sub(r"\d+", "#", name)

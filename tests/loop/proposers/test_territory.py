@@ -3,12 +3,12 @@ import re
 import numpy as np
 import pytest
 
-from loop.proposers.exploration import (
+from loop.proposers.territory import (
     Territory,
+    find_words,
     is_avoided,
     is_preview,
-    plausible_value,
-    words_of,
+    make_plausible_value,
 )
 
 WORDS = ["Lantern", "Harbour", "Meadow"]
@@ -47,12 +47,12 @@ def test_a_value_is_of_its_fields_kind_in_the_words_of_the_page(
     label: str, kind: str, pattern: str
 ) -> None:
     for seed in range(5):
-        value = plausible_value(label, kind, WORDS, np.random.default_rng(seed))
+        value = make_plausible_value(label, kind, WORDS, np.random.default_rng(seed))
         assert re.fullmatch(pattern, value)
 
 
 def test_the_words_of_a_page_are_its_telling_ones() -> None:
-    words = words_of(["Search this site", "Broken lantern, broken"])
+    words = find_words(["Search this site", "Broken lantern, broken"])
     assert words == ["Broken", "lantern", "broken"]
 
 

@@ -16,7 +16,7 @@ _HERE = re.compile(r"\b(?:this|these|here)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Alike:
+class SimilarityLimits:
     """From where on two goals are the same one."""
 
     words: float = 0.6
@@ -25,8 +25,11 @@ class Alike:
     """Of the cosine, where there are embeddings."""
 
 
-def novelty(
-    task: Task, known: Sequence[Task], alike: Alike | None = None, embed: Embed | None = None
+def check_novelty(
+    task: Task,
+    known: Sequence[Task],
+    alike: SimilarityLimits | None = None,
+    embed: Embed | None = None,
 ) -> Refusal | None:
     """Why a task is not new beside the known ones; None where it is.
 
@@ -34,7 +37,7 @@ def novelty(
     their words are; tasks whose checks ask the same of the same state are the same, however
     different. On another site, or as somebody else, everything is new.
     """
-    terms = alike or Alike()
+    terms = alike or SimilarityLimits()
     rivals = [each for each in known if _where(each) == _where(task)]
     for rival in rivals:
         if _asks_of_a_state(task) and _end_state(task) == _end_state(rival):
@@ -43,7 +46,7 @@ def novelty(
     for rival in close:
         share = likeness(task.goal, rival.goal)
         if share >= terms.words:
-            return Refusal("novelty", _told(rival, f"{share:.2f} alike in words"))
+            return Refusal("novelty", _describe_rival(rival, f"{share:.2f} alike in words"))
     return _by_meaning(task, close, terms.embedding, embed) if embed and close else None
 
 
@@ -55,11 +58,11 @@ def _by_meaning(task: Task, close: Sequence[Task], least: float, embed: Embed) -
             sum(a * b for a, b in zip(first, vector, strict=True)) / lengths if lengths else 0.0
         )
         if cosine >= least:
-            return Refusal("novelty", _told(rival, f"{cosine:.2f} alike in meaning"))
+            return Refusal("novelty", _describe_rival(rival, f"{cosine:.2f} alike in meaning"))
     return None
 
 
-def _told(rival: Task, how: str) -> str:
+def _describe_rival(rival: Task, how: str) -> str:
     return f"as {rival.id}, {rival.goal[:80]!r}: {how}"
 
 
