@@ -199,7 +199,7 @@ RUNNING: dict[tuple[str, str], Snippet] = {
         words,
         (scenes.task_lines("runs/p/proposals.jsonl", {"id": "a/b@1", "start_url": "about:blank"}),),
     ),
-    ("docs/recording.md", "replay(demonstration)"): Snippet(
+    ("docs/recording.md", "replay_recording(demonstration)"): Snippet(
         lay=(demonstration("runs/record-20261122-101500"),), says="task over"
     ),
     ("docs/sites.md", "read_profile("): Snippet(
