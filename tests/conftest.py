@@ -55,11 +55,13 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         return
     reports = [r for name in ("passed", "failed") for r in terminalreporter.getreports(name)]
     slow = [r for r in reports if r.when == "call" and r.duration > tiers.MARGIN * limit]
-    for report in sorted(slow, key=lambda r: -r.duration):
+    if slow:
         terminalreporter.write_line(
-            f"too slow for tier {selection.tier}: {report.duration:.1f} s, {report.nodeid}; "
-            f"make it quicker than {limit:g} s, or mark it slow (over 1 s) or very_slow (over 5 s)"
+            f"{len(slow)} tests took over {tiers.MARGIN * limit:g} s. On a quiet machine a test of "
+            f"this tier takes {limit:g} s at most, or is marked slow (from 1 s) or very_slow (5 s)."
         )
+    for report in sorted(slow, key=lambda r: -r.duration)[:10]:
+        terminalreporter.write_line(f"  {report.duration:6.1f} s  {report.nodeid}")
 
 
 @pytest.fixture(scope="session")

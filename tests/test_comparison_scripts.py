@@ -23,11 +23,13 @@ def run(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_without_browsergym_nothing_is_compared_and_that_is_said():
     done = run("browsergym_compat.py")
     assert done.returncode and "name a Python that has it with --browsergym" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "script", ["browser_table.py", "browsergym_child.py", "browsergym_agent.py"]
 )

@@ -21,6 +21,7 @@ def loaded(statement: str) -> set[str]:
     return HEAVY & set(json.loads(done.stdout))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "module",
     ["webagent", "webagent.models", "webagent.policy", "webagent.observation", "evaluators"],

@@ -56,6 +56,7 @@ def colours(path: Path) -> set[tuple[int, int, int]]:
     return {colour for count, colour in found if count > 50}
 
 
+@pytest.mark.slow
 def test_pictures_have_a_curve_for_each_arm_its_costs_and_the_causes_of_failures(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -230,6 +230,7 @@ def test_a_folder_without_a_summary_is_said_plainly(tmp_path: Path) -> None:
         read_summary(tmp_path)
 
 
+@pytest.mark.slow
 def test_a_difference_is_told_only_where_the_interval_leaves_zero_out(store: Store) -> None:
     fill(store, RATES, repeats=3, seeds=20)
     (row,) = [c for c in summarize(store, META)["comparisons"] if c["b"] == "control"]

@@ -104,6 +104,7 @@ def test_started_again_it_goes_on_with_the_members_that_lack_and_gives_the_same(
     assert whole == cut
 
 
+@pytest.mark.slow
 def test_other_settings_do_not_go_on_in_the_same_folder(
     run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -113,6 +114,7 @@ def test_other_settings_do_not_go_on_in_the_same_folder(
     assert "other settings" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_frozen_judge_is_not_trained(
     run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -14,6 +14,8 @@ from webagent.action.actions import Click
 from webagent.records import Ending, Trajectory
 from webagent.training.fit import FitConfig, fit
 
+pytestmark = pytest.mark.slow  # all share what is trained or loaded here
+
 
 def attempt(dice: random.Random, id: str) -> tuple[Trajectory, float]:
     """A lesson done rightly or wrongly, with its score."""
@@ -34,7 +36,6 @@ def learnt() -> RewardModel:
     return reward
 
 
-@pytest.mark.slow
 def test_right_and_wrong_attempts_are_told_apart_on_pages_never_seen() -> None:
     dice = random.Random(2)
     tried = [attempt(dice, str(i)) for i in range(100)]
@@ -125,7 +126,6 @@ async def test_a_calibrated_mean_of_networks_is_saved_whole_and_keeps_to_its_thr
     assert (await loaded.evaluator(threshold=chance - 0.01)(tried)).value == 1.0
 
 
-@pytest.mark.slow
 def test_a_member_that_can_act_is_surprised_by_wrong_actions_and_is_saved_with_the_judge(
     tmp_path: Path,
 ) -> None:

@@ -19,6 +19,8 @@ from webagent.records import Provenance, Score, Trajectory
 from webagent.rollout import run_episode
 from webagent.store import Store
 
+pytestmark = pytest.mark.slow  # all share what is trained or loaded here
+
 SMALL = (
     *("--shape.width", "32", "--shape.layers", "1", "--shape.heads", "2"),
     *("--shape.vocabulary", "300", "--prompt", "brief", "--actions", "click", "fill"),
@@ -118,7 +120,6 @@ async def test_every_objective_changes_the_weights_of_a_model_that_sampled(
     assert Path("out/model/model.safetensors").read_bytes() != before
 
 
-@pytest.mark.slow
 async def test_steps_of_earlier_runs_are_replayed_by_their_perplexity(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

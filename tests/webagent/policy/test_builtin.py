@@ -24,6 +24,8 @@ from webagent.policy.past_actions import action_key, find_tried_actions
 from webagent.records import Provenance, Trajectory
 from webagent.rollout import Batcher
 
+pytestmark = pytest.mark.slow  # all share what is trained or loaded here
+
 START = Trajectory("e", task())
 WANDERING = Exploration(temperature=3.0, random_share=0.5)
 

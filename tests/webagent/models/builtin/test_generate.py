@@ -10,6 +10,8 @@ from webagent.models.builtin.generate import sample, search
 from webagent.models.builtin.prefix import Prefix, encode
 from webagent.models.builtin.targets import ActionGrammar, Codec
 
+pytestmark = pytest.mark.slow  # all share what is trained or loaded here
+
 MODEL = untrained()
 GRAMMAR = ActionGrammar(Codec(MODEL.vocabulary))
 

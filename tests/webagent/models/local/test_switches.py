@@ -10,6 +10,8 @@ from tests.webagent.models.local.conftest import Make, picture, said
 from webagent.models import Completion, Constraint, Tokens
 from webagent.models.local import Generation, LocalModel
 
+pytestmark = pytest.mark.slow  # all share what is trained or loaded here
+
 OFF = Generation(batching=False, shared_prefill=False, prefix_reuse=False, copying=False)
 PAGE = "\n".join(f'[{mark}] button "Send it to number {mark}"' for mark in range(20))
 EACH = ["batching", "shared_prefill", "prefix_reuse", "copying"]
