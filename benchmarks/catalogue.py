@@ -56,7 +56,7 @@ class AddressError(LookupError):
     """A site has no address, or not a good one; the message says which and how to give it."""
 
 
-def benchmark_named(name: str) -> Benchmark:
+def find_benchmark(name: str) -> Benchmark:
     """Return the entry of this name. Raises `UnknownBenchmark`."""
     if name not in BENCHMARKS:
         close = get_close_matches(name, BENCHMARKS, n=3, cutoff=0.5) or sorted(BENCHMARKS)

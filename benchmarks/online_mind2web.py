@@ -10,8 +10,15 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from benchmarks.catalogue import Benchmark, Options
-from benchmarks.download import Published, found
-from benchmarks.task_files import UnreadableTasks, field_of, list_of, suite_of, typed_of
+from benchmarks.task_files import (
+    PublishedFile,
+    UnreadableTasks,
+    find_file,
+    make_suite,
+    read_field,
+    read_list,
+    read_typed,
+)
 from tasks.suite import Suite
 from tasks.task import Task
 
@@ -24,7 +31,7 @@ MAX_STEPS = 50
 
 LEVELS = ("easy", "medium", "hard")
 
-FILE = Published(
+FILE = PublishedFile(
     "online_mind2web",
     "microsoft/fara",
     "3f3f1fd82cc2769a6630932d1670bac7349f4a42",
@@ -41,7 +48,7 @@ def tasks(path: Path | str, version: str = "") -> list[Task]:
     file = Path(path)
     dated = re.search(r"\d{8}", file.stem)
     version = version or (dated.group() if dated else "1")
-    return [_task(raw, f"{file}: task {at}", version) for at, raw in enumerate(list_of(file))]
+    return [_task(raw, f"{file}: task {at}", version) for at, raw in enumerate(read_list(file))]
 
 
 def suite(options: Options, subset: str = "") -> Suite:
@@ -49,23 +56,23 @@ def suite(options: Options, subset: str = "") -> Suite:
 
     Raises `UnreadableTasks` and `TasksMissing`.
     """
-    made = tasks(found(FILE, options.files))
+    made = tasks(find_file(FILE, options.files))
     version = made[0].id.rpartition("@")[2] if made else "1"
-    return suite_of(f"online-mind2web@{version}", made)
+    return make_suite(f"online-mind2web@{version}", made)
 
 
 def _task(raw: Any, where: str, version: str) -> Task:
-    address, level = field_of(raw, "website", where), field_of(raw, "level", where)
+    address, level = read_field(raw, "website", where), read_field(raw, "level", where)
     host = urlsplit(address).hostname
     if not host:
         raise UnreadableTasks(f"{where}: website is {address!r}, expected an address")
     if level not in LEVELS:
         raise UnreadableTasks(f"{where}: level is {level!r}, expected one of {', '.join(LEVELS)}")
-    typed_of(raw, "reference_length", int, where)
+    read_typed(raw, "reference_length", int, where)
     return Task(
-        id=f"online-mind2web/{field_of(raw, 'task_id', where)}@{version}",
+        id=f"online-mind2web/{read_field(raw, 'task_id', where)}@{version}",
         start_url=address,
-        goal=field_of(raw, "confirmed_task", where),
+        goal=read_field(raw, "confirmed_task", where),
         max_steps=MAX_STEPS,
         clock="real",
         skills=(host.removeprefix("www."), level),

@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from benchmarks.catalogue import Benchmark, Options, TasksMissing
-from benchmarks.task_files import UnreadableTasks, text_of
+from benchmarks.task_files import UnreadableTasks, read_text
 from tasks.suite import Suite, UnknownTask
 from tasks.task import Check, Task
 
@@ -51,7 +51,7 @@ def suite(options: Options, subset: str = "") -> Suite:
 def read(path: Path) -> dict[str, Task]:
     """The tasks by name. Raises `UnreadableTasks` naming file, task and field."""
     try:
-        tables = tomllib.loads(text_of(path)).get("tasks")
+        tables = tomllib.loads(read_text(path)).get("tasks")
     except tomllib.TOMLDecodeError as error:
         raise UnreadableTasks(f"{path} is not TOML: {error}") from error
     if not isinstance(tables, dict) or not tables:

@@ -1,11 +1,13 @@
-"""Every rule that checks can name: the generic ones and those that benchmarks bring.
+"""Every rule that checks can name: the generic ones, those of sites, those that benchmarks bring.
 
 Whoever scores episodes of any benchmark imports from here; importing registers all rules.
 """
 
-from importlib import import_module
+from collections.abc import Sequence
+from typing import cast
 
 from benchmarks.discovery import import_parts
+from evaluators.evaluator import Verdict
 from evaluators.rules import (
     CONSULTING_RULES,
     RULES,
@@ -17,6 +19,8 @@ from evaluators.rules import (
     rule,
     run_each_check,
 )
+from evaluators.rules.comparisons import equals
+from tasks.task import Json
 
 __all__ = [
     "CONSULTING_RULES",
@@ -30,5 +34,120 @@ __all__ = [
     "run_each_check",
 ]
 
-import_module("benchmarks.sites.rules")
 import_parts("rules")
+
+_KINDS = ("added", "removed", "changed")
+_MAY = "may"
+Object = dict[str, Json]
+
+
+@rule
+def changes_are(found: Json, expected: Json) -> Verdict:
+    """The record `changes` is exactly this: `{table: {"added": [row...], "removed": [row...],
+    "changed": [{"before": row, "after": row}...]}}`, a row being those columns that matter.
+
+    Each expected row is found as a row of its own, there are as many as expected, and no other
+    table has changed but those listed under `may`.
+    """
+    tables, may = _expected(expected)
+    told = _tables(found)
+    for table in sorted(tables.keys() | told.keys() - may):
+        wanted, there = tables.get(table, {}), told.get(table, {})
+        for kind in _KINDS:
+            reason = _unlike(_rows(there, kind), _rows(wanted, kind), kind == "changed")
+            if reason:
+                return Verdict(0.0, f"{table}, {kind}: {reason}")
+    return Verdict(1.0, "all changes are as expected, and there are no others")
+
+
+@rule
+def unchanged(found: Json, expected: Json) -> Verdict:
+    """No table has changed but those in the list `expected`, which may be empty."""
+    if not isinstance(expected, list):
+        raise TypeError(f"unchanged needs a list of tables that may change, found {expected!r}")
+    for table, there in sorted(_tables(found).items()):
+        if table not in expected:
+            counts = ", ".join(f"{len(_rows(there, kind))} {kind}" for kind in _KINDS)
+            return Verdict(0.0, f"{table} has changed: {counts}")
+    return Verdict(1.0, "nothing has changed")
+
+
+def _expected(value: Json) -> tuple[Object, set[str]]:
+    """The tables, and those that may change besides."""
+    if not isinstance(value, dict):
+        raise TypeError(f"changes_are needs tables with their changes, found {value!r}")
+    may = value.get(_MAY, [])
+    if not isinstance(may, list) or not all(isinstance(name, str) for name in may):
+        raise TypeError(f"`may` lists tables, found {may!r}")
+    tables = {name: changes for name, changes in value.items() if name != _MAY}
+    for name, changes in tables.items():
+        if not isinstance(changes, dict) or not changes.keys() <= set(_KINDS):
+            raise TypeError(f"{name} has {', '.join(_KINDS)}, found {changes!r}")
+    return tables, {cast(str, name) for name in may}
+
+
+def _tables(found: Json) -> Object:
+    if not isinstance(found, dict):
+        raise TypeError("this is not what has changed in tables")
+    return found
+
+
+def _rows(changes: Json, kind: str) -> list[Json]:
+    rows = changes.get(kind, []) if isinstance(changes, dict) else None
+    if not isinstance(rows, list):
+        raise TypeError(f"{kind!r} lists rows, found {changes!r}")
+    return rows
+
+
+def _unlike(found: list[Json], patterns: list[Json], is_pair: bool) -> str:
+    """Why these are not the rows that are expected; empty where they are."""
+    parts = [_parts(pattern, is_pair) for pattern in patterns]
+    rows = [_parts(row, is_pair) for row in found]
+    fits = [[all(map(_fits, row, part)) for row in rows] for part in parts]
+    matched = _matched(fits)
+    if len(matched) < len(patterns):
+        lost = next(place for place in range(len(patterns)) if place not in matched.values())
+        return f"no row of its own is {_shown(patterns[lost])}; there is {_shown(found)}"
+    if len(found) > len(patterns):
+        extra = next(row for place, row in enumerate(found) if place not in matched)
+        return f"{len(patterns)} expected, found {len(found)}, as {_shown(extra)}"
+    return ""
+
+
+def _parts(row: Json, is_pair: bool) -> tuple[Object, Object]:
+    """What is compared of a row: all of it, or how it was and how it is."""
+    if isinstance(row, dict) and not is_pair:
+        return row, {}
+    if isinstance(row, dict) and row.keys() <= {"before", "after"}:
+        before, after = row.get("before", {}), row.get("after", {})
+        if isinstance(before, dict) and isinstance(after, dict):
+            return before, after
+    expected = "an object with `before` and `after`" if is_pair else "an object of columns"
+    raise TypeError(f"a row is {expected}, found {row!r}")
+
+
+def _fits(row: Object, pattern: Object) -> bool:
+    return all(name in row and equals(row[name], value) for name, value in pattern.items())
+
+
+def _matched(fits: Sequence[Sequence[bool]]) -> dict[int, int]:
+    """Row to pattern, for as many patterns as can have a row of their own (Kuhn 1955)."""
+    matched: dict[int, int] = {}
+
+    def place(pattern: int, tried: set[int]) -> bool:
+        for row, fit in enumerate(fits[pattern]):
+            if fit and row not in tried:
+                tried.add(row)
+                if row not in matched or place(matched[row], tried):
+                    matched[row] = pattern
+                    return True
+        return False
+
+    for pattern in range(len(fits)):
+        place(pattern, set())
+    return matched
+
+
+def _shown(value: Json) -> str:
+    text = repr(value)
+    return text if len(text) <= 200 else f"{text[:199]}…"

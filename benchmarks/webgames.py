@@ -12,8 +12,16 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.catalogue import Benchmark, Options
-from benchmarks.download import Published, found
-from benchmarks.task_files import UnreadableTasks, checked, field_of, lines_of, suite_of, texts_of
+from benchmarks.task_files import (
+    PublishedFile,
+    UnreadableTasks,
+    check_addresses,
+    find_file,
+    make_suite,
+    read_field,
+    read_lines,
+    read_texts,
+)
 from tasks.suite import Suite
 from tasks.task import Check, Task
 
@@ -29,7 +37,7 @@ MAX_STEPS = 20
 
 LEVELS = ("easy", "medium", "hard")
 
-FILE = Published(
+FILE = PublishedFile(
     "webgames",
     "convergence-ai/webgames",
     "309866f64642b864414ca2c7ff956e59e01d3317",
@@ -45,7 +53,7 @@ _ROUTES = "/*"
 
 def tasks(path: Path | str, address: str = ADDRESS) -> list[Task]:
     """The tasks of the file, played at the address. Raises `UnreadableTasks`."""
-    return [_task(raw, where, address.rstrip("/")) for raw, where in lines_of(Path(path))]
+    return [_task(raw, where, address.rstrip("/")) for raw, where in read_lines(Path(path))]
 
 
 def suite(options: Options, subset: str = "") -> Suite:
@@ -53,18 +61,18 @@ def suite(options: Options, subset: str = "") -> Suite:
 
     Raises `UnreadableTasks`, `TasksMissing` and `AddressError`.
     """
-    given = checked(options.addresses, (SITE,), "webgames")
-    made = tasks(found(FILE, options.files), given.get(SITE, ADDRESS))
-    return suite_of(f"webgames@{VERSION}", made)
+    given = check_addresses(options.addresses, (SITE,), "webgames")
+    made = tasks(find_file(FILE, options.files), given.get(SITE, ADDRESS))
+    return make_suite(f"webgames@{VERSION}", made)
 
 
 def _task(raw: Mapping[str, Any], where: str, address: str) -> Task:
-    name, path = (field_of(raw, key, where).removesuffix(_ROUTES) for key in ("id", "path"))
-    title, description = field_of(raw, "title", where), field_of(raw, "description", where)
-    level, password = raw.get("difficulty"), field_of(raw, "password", where)
+    name, path = (read_field(raw, key, where).removesuffix(_ROUTES) for key in ("id", "path"))
+    title, description = read_field(raw, "title", where), read_field(raw, "description", where)
+    level, password = raw.get("difficulty"), read_field(raw, "password", where)
     if level is not None and level not in LEVELS:
         raise UnreadableTasks(f"{where}: difficulty is {level!r}, expected {', '.join(LEVELS)}")
-    tags = [tag for tag in texts_of(raw, "tags", where) if tag not in LEVELS]
+    tags = [tag for tag in read_texts(raw, "tags", where) if tag not in LEVELS]
     return Task(
         id=f"webgames/{name}@{VERSION}",
         start_url=f"{address}/{path}",
@@ -72,6 +80,6 @@ def _task(raw: Mapping[str, Any], where: str, address: str) -> Task:
         max_steps=MAX_STEPS,
         checks=(Check("episode.answer", "matches", re.escape(password)),),
         clock="real",
-        template=field_of(raw, "base_task", where) if "base_task" in raw else "",
+        template=read_field(raw, "base_task", where) if "base_task" in raw else "",
         skills=tuple(dict.fromkeys([*([level] if level else []), *tags])),
     )

@@ -13,7 +13,7 @@ from benchmarks.catalogue import (
     Options,
     TasksMissing,
     UnknownBenchmark,
-    benchmark_named,
+    find_benchmark,
 )
 from benchmarks.rules import checks_hold
 from benchmarks.sites.hosting import Hosting
@@ -47,7 +47,7 @@ _WITHHOLDING = 77
 def load_suite(benchmark: str, files: Path | None = None) -> Suite:
     """The suite of this name. Raises `SetupError` where it cannot be improved on."""
     try:
-        suite = benchmark_named(benchmark).load(Options(files=files))
+        suite = find_benchmark(benchmark).load(Options(files=files))
     except (UnknownBenchmark, TasksMissing) as error:
         raise SetupError(str(error)) from error
     if not suite.is_seeded:

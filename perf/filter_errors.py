@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from benchmarks.catalogue import benchmark_named
+from benchmarks.catalogue import find_benchmark
 from benchmarks.miniwob import tasks as miniwob
 from benchmarks.rules import RULES
 from evaluators.statistics import Interval, wilson
@@ -421,7 +421,7 @@ def measure_filters(names: Sequence[str]) -> int:
 def site_ground(name: str) -> SiteTasks:
     """The tasks of a site that starts here, but for those that cannot be done. Raises
     `SetupError`."""
-    suite = benchmark_named(name).load()
+    suite = find_benchmark(name).load()
     scope = read_local_scope(ProposeConfig(site=name))
     tasks = [suite.task(each, index) for each in suite.names for index in range(SEEDS)]
     feasible = [task for task in tasks if "infeasible" not in task.skills]

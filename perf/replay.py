@@ -22,7 +22,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.catalogue import Options, benchmark_named
+from benchmarks.catalogue import Options, find_benchmark
 from benchmarks.oracles import ORACLES
 from benchmarks.rules import checks_hold
 from benchmarks.sites.hosting import Hosting
@@ -73,7 +73,7 @@ def chosen(episodes: int, first: int) -> list[Task]:
     """Tasks that oracles know, spread over the benchmarks, from their seed `first` on."""
     found: list[Task] = []
     for name, share in SHARES.items():
-        suite = benchmark_named(name).load(Options())
+        suite = find_benchmark(name).load(Options())
         known = [each for each in suite.names if each in ORACLES and "infeasible" not in each]
         infeasible = suite.groups.get("infeasible", ())
         known = [each for each in known if each not in infeasible]
@@ -111,7 +111,7 @@ def plans(recordings: Sequence[Trajectory], each: int) -> list[tuple[Trajectory,
     found = []
     turn = 0
     for recording in recordings:
-        benchmark = benchmark_named(recording.task.id.partition("/")[0])
+        benchmark = find_benchmark(recording.task.id.partition("/")[0])
         suite = benchmark.load(Options())
         if suite.is_seeded:
             other = suite.make(recording.task.name, recording.task.seed + 1_000, {})

@@ -18,10 +18,10 @@ ROOT = Path(__file__).parent.parent
 # perf.fakes is installed nowhere: this checkout must be found first.
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.sites import Instance, RemoteSite, Site, site_named  # noqa: E402
-from benchmarks.sites.changes import changes  # noqa: E402
+from benchmarks.sites import Instance, RemoteSite, Site, find_site  # noqa: E402
+from benchmarks.sites.changes import find_changes  # noqa: E402
 from benchmarks.sites.instance import first_state  # noqa: E402
-from benchmarks.sites.state import Build, built  # noqa: E402
+from benchmarks.sites.state import Build, ensure_built  # noqa: E402
 from perf.fakes.diary import Diary  # noqa: E402
 
 RESETS, AT_ONCE = 50, 8
@@ -34,13 +34,13 @@ def main(names: Sequence[str]) -> None:
     if not names:
         _measure(Diary(id="diary-2mb@1", files=300, file_bytes=1000, padding=2_000_000), _write)
     for name in names:
-        site = site_named(name)
+        site = find_site(name)
         if not isinstance(site, RemoteSite):
             _measure(site, _look)
 
 
 def _measure(site: Site, work: Work) -> None:
-    build = built(site, first_state)
+    build = ensure_built(site, first_state)
     files = [path for path in build.state().rglob("*") if path.is_file()]
     with Instance.of(build) as running:
         resets, processor, tellings = _resets(running, work, RESETS)
@@ -63,7 +63,7 @@ def _resets(running: Instance, work: Work, count: int) -> tuple[list[float], ...
         work(running)
         began = time.perf_counter()
         if running.saved_database and running.database:
-            changes(running.saved_database, running.database, running.site.passing)
+            find_changes(running.saved_database, running.database, running.site.passing)
         tellings.append(time.perf_counter() - began)
         began = time.thread_time()
         resets.append(running.reset())

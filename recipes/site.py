@@ -13,12 +13,12 @@ from typing import Annotated, Any, TypedDict
 
 import tyro
 
-from benchmarks.sites import SITES, Instance, RemoteSite, SiteError, UnknownSiteError, site_named
-from benchmarks.sites.changes import changes
-from benchmarks.sites.control import Control, Note, tell
+from benchmarks.sites import SITES, Instance, RemoteSite, SiteError, UnknownSiteError, find_site
+from benchmarks.sites.changes import find_changes
+from benchmarks.sites.control import RunningSite, SiteControl, send_command
+from benchmarks.sites.described import AnySite, described_sites
 from benchmarks.sites.instance import first_state
-from benchmarks.sites.registry import AnySite, described_sites
-from benchmarks.sites.state import FIRST, Build, built, cache_folder, digest
+from benchmarks.sites.state import FIRST, Build, cache_folder, digest, ensure_built
 from loop.console.outcome import CommandResult, Status
 from loop.console.output import emit
 from recipes.settings import resolve
@@ -89,7 +89,7 @@ def main(argv: Sequence[str]) -> CommandResult:
 
 
 def _list(config: SiteConfig) -> CommandResult:
-    sites = [site_named(name, config.files) for name in [*SITES, *described_sites(config.files)]]
+    sites = [find_site(name, config.files) for name in [*SITES, *described_sites(config.files)]]
     facts = [_facts(site) for site in sites]
     for each in facts:
         print(f"{each['site']:<12} {each['address']:<24} {each['is']}")
@@ -104,7 +104,7 @@ def _facts(site: AnySite) -> dict[str, Any]:
         condition = f"hosted at {site.hosted}, {way}"
     elif missing := site.missing():
         condition = f"missing: {missing}"
-    elif note := Note.find(site.id):
+    elif note := RunningSite.find(site.id):
         condition = f"running at {note.base}"
     else:
         build = Build(site, cache_folder() / site.id / digest(site))
@@ -117,14 +117,14 @@ def _facts(site: AnySite) -> dict[str, Any]:
 
 
 def _start(config: SiteConfig) -> CommandResult:
-    site = site_named(config.name, config.files)
+    site = find_site(config.name, config.files)
     if isinstance(site, RemoteSite):
         raise SiteError(f"{site.id} is hosted at {site.hosted}; it is started there")
-    if note := Note.find(site.id):
+    if note := RunningSite.find(site.id):
         raise SiteError(f"{site.id} runs already at {note.base}; webagent site stop {site.id}")
     if config.detach:
         return _detached(config, site.id)
-    build = built(site, first_state)
+    build = ensure_built(site, first_state)
     with Instance.of(build, config.port, config.state or FIRST) as running:
         reset = running.reset(config.state or FIRST)
         facts = {
@@ -136,7 +136,7 @@ def _start(config: SiteConfig) -> CommandResult:
             "start_seconds": round(running.seconds, 3),
             "reset_seconds": round(reset, 4),
         }
-        with Control(running) as control:
+        with SiteControl(running) as control:
             emit(facts)
             _tell_started(facts)
             signal.signal(signal.SIGTERM, lambda *_: control.stopped.set())
@@ -160,7 +160,7 @@ def _tell_started(facts: dict[str, Any]) -> None:
 
 def _detached(config: SiteConfig, site: str) -> CommandResult:
     """The same command in a process of its own; it tells when it is there."""
-    log, errors = (Note.path(site).with_suffix(end) for end in (".started", ".log"))
+    log, errors = (RunningSite.path(site).with_suffix(end) for end in (".started", ".log"))
     log.parent.mkdir(parents=True, exist_ok=True)
     argv = [sys.executable, "-m", "recipes.cli", "site", "start", site]
     argv += ["--port", str(config.port), "--state", config.state]
@@ -174,7 +174,7 @@ def _detached(config: SiteConfig, site: str) -> CommandResult:
             stderr=said,
             start_new_session=True,
         )
-    while not (Note.find(site) and log.read_text(encoding="utf-8").endswith("\n")):
+    while not (RunningSite.find(site) and log.read_text(encoding="utf-8").endswith("\n")):
         if process.poll() is not None:
             raise SiteError(_error_in(log) or f"{site} did not start; {errors} may say why")
         time.sleep(0.05)
@@ -192,13 +192,13 @@ def _error_in(log: Path) -> str:
 
 
 def _reset(config: SiteConfig) -> CommandResult:
-    site = site_named(config.name, config.files)
+    site = find_site(config.name, config.files)
     if isinstance(site, RemoteSite):
         if not site.is_reset:
             raise SiteError(f"{site.id} has no way to be reset; say one in the file it is in")
         seconds = site.start().reset()
     else:
-        seconds = tell(_running(site), "reset", config.state or FIRST)
+        seconds = send_command(_running(site), "reset", config.state or FIRST)
     print(f"{site.id} is reset, in {1000 * seconds:.0f} ms")
     return CommandResult({"site": site.id, "reset_seconds": seconds})
 
@@ -206,23 +206,23 @@ def _reset(config: SiteConfig) -> CommandResult:
 def _snapshot(config: SiteConfig) -> CommandResult:
     if not config.state:
         raise UsageError("expected a name for the state: webagent site snapshot NAME --state STATE")
-    note = _running(site_named(config.name, config.files))
-    path = tell(note, "snapshot", config.state)
+    note = _running(find_site(config.name, config.files))
+    path = send_command(note, "snapshot", config.state)
     print(f"kept as {config.state!r} in {path}; webagent site reset {note.site} --state NAME")
     return CommandResult({"site": note.site, "folder": path})
 
 
 def _stop(config: SiteConfig) -> CommandResult:
-    note = _running(site_named(config.name, config.files))
-    tell(note, "stop")
-    while Note.path(note.site).exists():
+    note = _running(find_site(config.name, config.files))
+    send_command(note, "stop")
+    while RunningSite.path(note.site).exists():
         time.sleep(0.05)
     print(f"{note.site} is stopped")
     return CommandResult({"site": note.site})
 
 
-def _running(site: AnySite) -> Note:
-    note = Note.find(site.id)
+def _running(site: AnySite) -> RunningSite:
+    note = RunningSite.find(site.id)
     if note is None:
         raise SiteError(f"{site.id} does not run; webagent site start {site.id} --detach")
     return note
@@ -230,13 +230,13 @@ def _running(site: AnySite) -> Note:
 
 def _check(config: SiteConfig) -> CommandResult:
     """Start another instance, look at it, and end it."""
-    site = site_named(config.name, config.files)
+    site = find_site(config.name, config.files)
     if missing := site.missing():
         raise SiteError(f"{site.id}: {missing}")
     if isinstance(site, RemoteSite):
         facts: dict[str, Any] = {"site": site.id, "healthy": True}
     else:
-        facts = _examined(built(site, first_state))
+        facts = _examined(ensure_built(site, first_state))
     for name, value in facts.items():
         print(f"{name.replace('_', ' '):<18} {value}")
     is_good = facts["healthy"] and not facts.get("left_by_reset")
@@ -249,7 +249,7 @@ def _examined(build: Build) -> dict[str, Any]:
         database, saved = running.database, running.saved_database
         left: list[str] = []
         if database and saved:
-            left = sorted(changes(saved, database, build.site.passing))
+            left = sorted(find_changes(saved, database, build.site.passing))
         files = [path for path in running.state.rglob("*") if path.is_file()]
         return {
             "site": build.site.id,

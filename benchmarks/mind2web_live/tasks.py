@@ -13,8 +13,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from benchmarks.catalogue import Options
-from benchmarks.download import Published, found
-from benchmarks.task_files import UnreadableTasks, list_of, suite_of, typed_of
+from benchmarks.task_files import (
+    PublishedFile,
+    UnreadableTasks,
+    find_file,
+    make_suite,
+    read_list,
+    read_typed,
+)
 from tasks.suite import Suite
 from tasks.task import Check, Json, Task
 
@@ -24,7 +30,7 @@ STEPS_PER_REFERENCE = 1.5
 START = "about:blank"
 """Nothing is open when a published run begins."""
 
-FILE = Published(
+FILE = PublishedFile(
     "mind2web_live",
     "iMeanAI/WebCanvas",
     "b9f289128614cd99b97abd0bb9bfc3a45f0847e0",
@@ -52,7 +58,8 @@ def tasks(path: Path | str, *, start_url: str = START, version: str = "") -> lis
     dated = re.search(r"\d{8}", file.stem)
     version = version or (dated.group() if dated else "1")
     return [
-        _task(raw, f"{file}: task {at}", start_url, version) for at, raw in enumerate(list_of(file))
+        _task(raw, f"{file}: task {at}", start_url, version)
+        for at, raw in enumerate(read_list(file))
     ]
 
 
@@ -61,15 +68,15 @@ def suite(options: Options, subset: str = "") -> Suite:
 
     Raises `UnreadableTasks` and `TasksMissing`.
     """
-    made = tasks(found(FILE, options.files))
+    made = tasks(find_file(FILE, options.files))
     version = made[0].id.rpartition("@")[2] if made else "1"
-    return suite_of(f"mind2web-live@{version}", made)
+    return make_suite(f"mind2web-live@{version}", made)
 
 
 def _task(raw: Any, where: str, start_url: str, version: str) -> Task:
-    goal, number = typed_of(raw, "task", str, where), typed_of(raw, "index", int, where)
-    length = typed_of(raw, "reference_task_length", int, where)
-    nodes = typed_of(raw, "evaluation", list, where)
+    goal, number = read_typed(raw, "task", str, where), read_typed(raw, "index", int, where)
+    length = read_typed(raw, "reference_task_length", int, where)
+    nodes = read_typed(raw, "evaluation", list, where)
     checks = tuple(_check(node, f"{where}: evaluation[{at}]") for at, node in enumerate(nodes))
     return Task(
         id=f"mind2web-live/{number}@{version}",
@@ -90,21 +97,21 @@ def _sites(nodes: Sequence[Any]) -> tuple[str, ...]:
 
 
 def _check(node: Any, where: str) -> Check:
-    kind = typed_of(node, "match_function_name", str, where)
+    kind = read_typed(node, "match_function_name", str, where)
     if kind not in _NODES:
         raise UnreadableTasks(
             f"{where}: match_function_name is {kind!r}, known are {', '.join(_NODES)}"
         )
-    content = typed_of(node, "content", dict, where)
-    reference = typed_of(content, "reference_answer", str, f"{where}: content")
+    content = read_typed(node, "content", dict, where)
+    reference = read_typed(content, "reference_answer", str, f"{where}: content")
     if kind.startswith("url"):
         expected: dict[str, Json] = {"reference": reference, "key": content.get("key") or ""}
         if kind == "url_exactly_match":
             expected["exact"] = True
         return Check("episode.urls", _NODES[kind], expected)
-    expected = {"netloc": typed_of(content, "netloc", str, f"{where}: content")}
+    expected = {"netloc": read_typed(content, "netloc", str, f"{where}: content")}
     if kind == "element_path_exactly_match":
-        method = typed_of(node, "method", str, where)
+        method = read_typed(node, "method", str, where)
         if method != "selector":
             raise UnreadableTasks(f"{where}: method is {method!r}, only selector is known")
         expected["selector"] = reference

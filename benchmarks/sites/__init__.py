@@ -1,9 +1,8 @@
 """Real applications that start on this machine, one for every episode under way."""
 
-from benchmarks.sites.described import RemoteSite
+from benchmarks.sites.described import SITES, RemoteSite, find_site
 from benchmarks.sites.instance import Instance
 from benchmarks.sites.lease import Lease, Pool, Running
-from benchmarks.sites.registry import SITES, site_named
 from benchmarks.sites.site import (
     Account,
     LoginForm,
@@ -27,6 +26,6 @@ __all__ = [
     "Site",
     "SiteError",
     "UnknownSiteError",
+    "find_site",
     "log_in",
-    "site_named",
 ]

@@ -26,11 +26,11 @@ _READING = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION,
 """What a query may do; 33 is recursion."""
 
 
-class Untold(Exception):
+class UnreadableChanges(Exception):
     """Differences or rows cannot be told; the text says why."""
 
 
-def changes(
+def find_changes(
     before: Path, now: Path, passing: Mapping[str, tuple[str, ...]] | None = None
 ) -> dict[str, dict[str, list[Json]]]:
     """Table to the rows `added`, `removed` and `changed`, as records name them; tables without
@@ -53,7 +53,7 @@ def changes(
         return told
 
 
-def answers(database: Path, queries: Mapping[str, str]) -> tuple[Found, Found]:
+def run_queries(database: Path, queries: Mapping[str, str]) -> tuple[Found, Found]:
     """The rows of each query, lists of columns, and for those that failed the reason. A query can
     only read, this database and nothing else."""
     found: Found = {}
@@ -65,7 +65,7 @@ def answers(database: Path, queries: Mapping[str, str]) -> tuple[Found, Found]:
                 budget = _Budget()
                 rows = _ask(connection, query)
                 found[name] = [budget.spend([_plain(value) for value in row]) for row in rows]
-        except Untold as error:
+        except UnreadableChanges as error:
             failed[name] = str(error)
     return found, failed
 
@@ -80,9 +80,11 @@ class _Budget:
         self._rows -= 1
         self._characters -= sum(len(value) for value in row if isinstance(value, str))
         if self._rows < 0:
-            raise Untold(f"there are more than {MOST_ROWS} rows to tell")
+            raise UnreadableChanges(f"there are more than {MOST_ROWS} rows")
         if self._characters < 0:
-            raise Untold(f"the rows to tell have more than {MOST_CHARACTERS} characters of text")
+            raise UnreadableChanges(
+                f"the rows to tell have more than {MOST_CHARACTERS} characters of text"
+            )
         return row
 
 
@@ -91,7 +93,7 @@ def _differences(
 ) -> dict[str, list[Json]]:
     ours, theirs = (_columns(connection, schema, table) for schema in ("main", "before"))
     if ours and theirs and ours != theirs:
-        raise Untold(f"the table {table} has other columns than before")
+        raise UnreadableChanges(f"the table {table} has other columns than before")
     columns = ours or theirs
     shown = [name for name in columns if name not in passing]
     key = [name for name, place in columns.items() if place] or ["rowid"]
@@ -166,7 +168,9 @@ def _opened(database: Path) -> Iterator[sqlite3.Connection]:
     try:
         connection = sqlite3.connect(_address(database), uri=True, timeout=_BUSY_SECONDS)
     except sqlite3.Error as error:
-        raise Untold(f"the site's database {database.name} cannot be opened: {error}") from error
+        raise UnreadableChanges(
+            f"the site's database {database.name} cannot be opened: {error}"
+        ) from error
     with closing(connection):
         connection.isolation_level = None
         connection.text_factory = lambda text: text.decode(errors="surrogateescape")
@@ -188,7 +192,9 @@ def _ask(
     except (sqlite3.Error, sqlite3.Warning, ValueError) as error:
         is_late = "interrupted" in str(error)
         why = f"it took more than {QUERY_SECONDS:g} s" if is_late else str(error)
-        raise Untold(f"the site's database did not answer {query[:200]!r}: {why}") from error
+        raise UnreadableChanges(
+            f"the site's database did not answer {query[:200]!r}: {why}"
+        ) from error
 
 
 def _catalogue(connection: sqlite3.Connection, query: str) -> list[tuple[object, ...]]:
@@ -196,7 +202,7 @@ def _catalogue(connection: sqlite3.Connection, query: str) -> list[tuple[object,
     try:
         return connection.execute(query).fetchall()
     except sqlite3.Error as error:
-        raise Untold(f"the site's database did not answer {query!r}: {error}") from error
+        raise UnreadableChanges(f"the site's database did not answer {query!r}: {error}") from error
 
 
 def _tables(connection: sqlite3.Connection, schema: str) -> set[str]:

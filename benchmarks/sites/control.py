@@ -17,11 +17,11 @@ from benchmarks.sites import Instance, SiteError
 from benchmarks.sites.state import cache_folder
 
 _SECONDS = 120.0
-_Deed = Callable[[str], Any]
+_Command = Callable[[str], Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class RunningSite:
     """What is written down of a site that was started by hand, for as long as it runs."""
 
     site: str
@@ -38,7 +38,7 @@ class Note:
         return cache_folder() / "running" / f"{re.sub(r'[^A-Za-z0-9._@-]', '-', site)}.json"
 
     @classmethod
-    def find(cls, site: str) -> "Note | None":
+    def find(cls, site: str) -> "RunningSite | None":
         """The note of a site that does run; one whose process is gone is deleted."""
         path = cls.path(site)
         try:
@@ -46,7 +46,7 @@ class Note:
         except (OSError, ValueError, TypeError):
             return None
         try:
-            tell(note, "check")
+            send_command(note, "check")
         except ConnectionError:
             path.unlink(missing_ok=True)
             return None
@@ -61,7 +61,7 @@ class Note:
         draft.replace(path)
 
 
-def tell(note: Note, deed: str, state: str = "") -> Any:
+def send_command(note: RunningSite, deed: str, state: str = "") -> Any:
     """Have the running site do it, and say what came of it. Raises `SiteError` when it did not
     work, `ConnectionError` when nobody is there."""
     with socket.socket(socket.AF_UNIX) as connection:
@@ -81,14 +81,14 @@ def tell(note: Note, deed: str, state: str = "") -> Any:
     return reply["done"]
 
 
-class Control:
+class SiteControl:
     """Listens for what other commands ask of an instance: `with Control(instance) as control`."""
 
     def __init__(self, instance: Instance) -> None:
         self.stopped = threading.Event()
         """Set once somebody has asked it to stop."""
         self._instance = instance
-        self._deeds: Mapping[str, _Deed] = {
+        self._deeds: Mapping[str, _Command] = {
             "reset": instance.reset,
             "snapshot": lambda name: str(instance.snapshot(name)),
             "check": lambda _: instance.is_healthy(),
@@ -97,7 +97,9 @@ class Control:
         address = str(instance.folder / "control")
         self._server = _Server(address, _Handler)
         self._server.answer = self._answer
-        self.note = Note(instance.site.id, instance.base, os.getpid(), str(instance.state), address)
+        self.note = RunningSite(
+            instance.site.id, instance.base, os.getpid(), str(instance.state), address
+        )
 
     def __enter__(self) -> Self:
         threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True).start()
@@ -110,7 +112,7 @@ class Control:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        Note.path(self.note.site).unlink(missing_ok=True)
+        RunningSite.path(self.note.site).unlink(missing_ok=True)
         self._server.shutdown()
         self._server.server_close()
 

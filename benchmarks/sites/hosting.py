@@ -8,13 +8,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from benchmarks.sites.described import Remote, RemoteSite
+from benchmarks.sites.described import AnySite, Remote, RemoteSite, find_site
 from benchmarks.sites.instance import Instance, first_state
 from benchmarks.sites.lease import Lease, Pool, Running
-from benchmarks.sites.registry import AnySite, site_named
 from benchmarks.sites.site import SiteError
-from benchmarks.sites.state import Build, built
-from benchmarks.sites.world import hosted
+from benchmarks.sites.state import Build, ensure_built
+from benchmarks.sites.world import host_worlds
 from tasks.task import Task
 from webagent.errors import SetupError, WorldError
 from webagent.rollout.world import OpenWorld
@@ -97,7 +96,7 @@ class Hosting:
 
     def worlds(self, open_world: OpenWorld) -> OpenWorld:
         """The same worlds, which can now play tasks on sites."""
-        return hosted(open_world, self)
+        return host_worlds(open_world, self)
 
     def logins(self, task: Task) -> "StorageState | None":
         """What the task's browser is to know from the beginning, for `Browser.world`; None where
@@ -136,7 +135,7 @@ class Hosting:
 
     def _site(self, name: str) -> AnySite:
         if name not in self._sites:
-            self._sites[name] = site_named(name, self._files)
+            self._sites[name] = find_site(name, self._files)
         return self._sites[name]
 
     def _known(self, name: str) -> Build | Remote:
@@ -144,7 +143,7 @@ class Hosting:
         if name not in self._builds:
             site = self._site(name)
             self._builds[name] = (
-                site.start() if isinstance(site, RemoteSite) else built(site, first_state)
+                site.start() if isinstance(site, RemoteSite) else ensure_built(site, first_state)
             )
         return self._builds[name]
 

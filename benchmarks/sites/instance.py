@@ -14,7 +14,7 @@ from typing import Any, Self
 
 from benchmarks.sites.process import HOST, START_SECONDS, Port, Process, is_in_use, tables_of
 from benchmarks.sites.site import Site, SiteError
-from benchmarks.sites.state import FIRST, LOGINS, Build, Placed, built, keep
+from benchmarks.sites.state import FIRST, LOGINS, Build, Placed, ensure_built, keep_state
 
 logger = logging.getLogger(__name__)
 
@@ -51,7 +51,7 @@ class Instance:
     def start(cls, site: Site, port: int = 0, state: str = FIRST) -> "Instance":
         """A new one, in a saved state; built first where it is not yet. Raises `SiteError` when it
         cannot be built, does not start in time, or the port asked for is in use."""
-        return cls.of(built(site, first_state), port, state)
+        return cls.of(ensure_built(site, first_state), port, state)
 
     @classmethod
     def of(cls, build: Build, port: int = 0, state: str = FIRST) -> "Instance":
@@ -139,7 +139,7 @@ class Instance:
             raise SiteError(f"{FIRST!r} is the state as it was built; choose another name")
         path = self.build.path_of(name)
         with self._turn:
-            keep(self.state, path)
+            keep_state(self.state, path)
         return path
 
     def check(self) -> None:
@@ -229,7 +229,7 @@ def first_state(site: Site, folder: Path, state: Path) -> None:
         try:
             process.wait_until_ready()
             _log_all_in(site, f"http://{HOST}:{port.number}", fresh / LOGINS)
-            keep(fresh, state)
+            keep_state(fresh, state)
         finally:
             process.kill()
     finally:

@@ -91,7 +91,7 @@ class Placed:
         return stamp == _stamp(present[name].stat(follow_symlinks=False))
 
 
-def keep(folder: Path, saved: Path) -> None:
+def keep_state(folder: Path, saved: Path) -> None:
     """Copy the state of a running site, each SQLite file as of one moment. `saved` is made whole or
     not at all. Raises `SiteError`."""
     draft = saved.with_name(f".{saved.name}.{os.getpid()}")
@@ -235,7 +235,7 @@ def cache_folder() -> Path:
     return Path(named) if named else Path.home() / ".cache" / "webagent" / "sites"
 
 
-def built(site: Site, make_first: Callable[[Site, Path, Path], None]) -> Build:
+def ensure_built(site: Site, make_first: Callable[[Site, Path, Path], None]) -> Build:
     """The site's build, made now where there is none for its source as it is.
 
     `make_first(site, folder, state)` makes the first state in `state`, `folder` being there to work

@@ -9,7 +9,7 @@ from functools import cache, partial
 from typing import Any, Protocol, TypeVar, cast
 from urllib.parse import urlsplit
 
-from benchmarks.sites.changes import Untold, answers, changes
+from benchmarks.sites.changes import UnreadableChanges, find_changes, run_queries
 from benchmarks.sites.lease import Lease, Running
 from benchmarks.sites.site import SiteError
 from tasks.task import Json, Task
@@ -256,12 +256,12 @@ class HostedWorld:
         if database is None or saved is None:
             reason = f"{task.site} has no database that can be read from here"
             return {"uncaptured": dict.fromkeys(wanted, cast(Json, reason))}
-        found, untold = answers(database, task.queries)
+        found, untold = run_queries(database, task.queries)
         if CHANGES in wanted:
             try:
-                told = changes(saved, database, self._host.passing(task.site))
+                told = find_changes(saved, database, self._host.passing(task.site))
                 found[CHANGES] = cast(Json, told)
-            except Untold as reason:
+            except UnreadableChanges as reason:
                 untold[CHANGES] = str(reason)
         return {**found, "uncaptured": untold} if untold else found
 
@@ -304,7 +304,7 @@ def _joined(found: Mapping[str, Json], more: Mapping[str, Json]) -> dict[str, Js
     return {**joined, "uncaptured": together} if together else joined
 
 
-def hosted(open_world: OpenWorld, host: Host) -> Callable[[], Awaitable[World]]:
+def host_worlds(open_world: OpenWorld, host: Host) -> Callable[[], Awaitable[World]]:
     """Opens worlds that can play tasks with sites as well as those without."""
 
     async def open_hosted() -> World:

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from benchmarks.catalogue import AddressError
 from benchmarks.webarena import scripts
-from benchmarks.webarena.schema import Dialect, Entry, Setup
+from benchmarks.webarena.schema import ScorerRules, Setup, TaskEntry
 from tasks.task import Check, Json, Probe
 
 PREFIX = "func:"
@@ -44,7 +44,7 @@ POST_URL = "reddit_get_post_url"
 _PAGE = "__page__"
 
 
-def parse_call(entry: Entry, key: str) -> tuple[str, list[str]]:
+def parse_call(entry: TaskEntry, key: str) -> tuple[str, list[str]]:
     """Name and arguments of the call under the key, the page left out.
 
     Raises `UnreadableTasks` for what is not a call of texts.
@@ -77,7 +77,7 @@ class Probing:
         self._setup = setup
         self._place = place
 
-    def selected(self, target: Entry) -> str:
+    def selected(self, target: TaskEntry) -> str:
         """Name of the probe that sees what the target's locator selects."""
         locator = target.text("locator").strip()
         if locator.startswith(PREFIX):
@@ -99,7 +99,7 @@ class Probing:
             raise target.wrong("locator", "document.…, [...document.…, lambda:…, func:… or nothing")
         return self._add(Probe("found", url=url, script=script, prepare=prepare))
 
-    def pictures(self, query: Entry) -> str:
+    def pictures(self, query: TaskEntry) -> str:
         """Name of the probe that sees the pictures a query is about."""
         locator = query.text("eval_image_class").strip()
         if locator and not locator.startswith("."):
@@ -114,7 +114,7 @@ class Probing:
             return picture
         return self._add(Probe("reference", "pictures", picture))
 
-    def _called(self, target: Entry) -> str:
+    def _called(self, target: TaskEntry) -> str:
         name, arguments = parse_call(target, "locator")
         if name in REVIEW_FIELDS and len(arguments) == 1:
             shop = self._shop()
@@ -128,7 +128,7 @@ class Probing:
         url = self._url(target, "url")
         return self._add(Probe("found", url=url, script=make(*arguments)))
 
-    def _url(self, target: Entry, key: str) -> str:
+    def _url(self, target: TaskEntry, key: str) -> str:
         """Address that a probe is opened at; empty for the page in front."""
         url = target.text(key).strip()
         if url == LAST:
@@ -193,7 +193,7 @@ _TYPES = ("string_match", "url_match", "program_html", "page_image_query")
 class Checking:
     """Makes the checks of one task, and with them its probes."""
 
-    def __init__(self, dialect: Dialect, setup: Setup, evaluation: Entry) -> None:
+    def __init__(self, dialect: ScorerRules, setup: Setup, evaluation: TaskEntry) -> None:
         evaluation.allow(_EVAL_KEYS)
         self.probing = Probing(setup, evaluation.place)
         self._dialect = dialect
@@ -235,7 +235,7 @@ class Checking:
             else:
                 yield self._check(SAID, rules[key], [*answers.texts(key)])
 
-    def _unachievable(self, answers: Entry) -> Check:
+    def _unachievable(self, answers: TaskEntry) -> Check:
         if len(answers.values) > 1:
             raise answers.wrong("fuzzy_match", "N/A alone, as it would overrule the others")
         rule = self._dialect.unachievable_rule
@@ -259,7 +259,7 @@ class Checking:
             for key in asked if self._setup.is_corrected else asked[:1]:
                 yield self._check(found, rules[key], self._contents(contents, key))
 
-    def _contents(self, contents: Entry, key: str) -> Json:
+    def _contents(self, contents: TaskEntry, key: str) -> Json:
         if key == "fuzzy_match" and self._dialect.joins_page_texts:
             return [", ".join(contents.texts(key))]
         if key in ("exact_match", "fuzzy_match"):
@@ -280,7 +280,7 @@ class Checking:
             else:
                 yield self._check(found, "visualwebarena_pictures", True)
 
-    def _query(self, query: Entry, found: str) -> Iterator[Check]:
+    def _query(self, query: TaskEntry, found: str) -> Iterator[Check]:
         for asked in query.inners("eval_vqa"):
             expected: Json = {"question": asked.text("question"), "answer": asked.text("answer")}
             yield self._check(found, "visualwebarena_picture_answer", expected)

@@ -5,16 +5,16 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from benchmarks.catalogue import Options
-from benchmarks.task_files import UnreadableTasks, checked, suite_of
+from benchmarks.task_files import UnreadableTasks, check_addresses, make_suite
 from benchmarks.webarena.evaluation import Checking
 from benchmarks.webarena.schema import (
     SITES,
-    Dialect,
-    Entry,
+    ScorerRules,
     Setup,
+    TaskEntry,
+    fill_addresses,
+    list_sites,
     read_entries,
-    resolved,
-    sites_of,
 )
 from tasks.suite import Suite
 from tasks.task import Check, Task
@@ -30,7 +30,7 @@ TABS = " |AND| "
 
 
 def read_tasks(
-    path: Path, dialect: Dialect, setup: Setup, *, prefix: str = "", start: str = "start_url"
+    path: Path, dialect: ScorerRules, setup: Setup, *, prefix: str = "", start: str = "start_url"
 ) -> tuple[Task, ...]:
     """The tasks of a file, in its order.
 
@@ -51,8 +51,8 @@ def read_tasks(
     return tasks
 
 
-def _task(raw: Entry, dialect: Dialect, setup: Setup, prefix: str, start: str) -> Task:
-    entry = resolved(raw, setup.sites)
+def _task(raw: TaskEntry, dialect: ScorerRules, setup: Setup, prefix: str, start: str) -> Task:
+    entry = fill_addresses(raw, setup.sites)
     checking = Checking(dialect, setup, entry.inner("eval"))
     checks = checking.checks()
     first, *others = entry.text(start).split(TABS)
@@ -75,23 +75,23 @@ def _task(raw: Entry, dialect: Dialect, setup: Setup, prefix: str, start: str) -
     return replace(made, id=f"{made.id}+corrected", parent=made.id) if setup.is_corrected else made
 
 
-def needed_sites(path: Path, dialect: Dialect, prefix: str = "") -> dict[str, tuple[str, ...]]:
+def needed_sites(path: Path, dialect: ScorerRules, prefix: str = "") -> dict[str, tuple[str, ...]]:
     """By the name of each task of a file the sites it needs. Raises `UnreadableTasks`."""
-    return {_name(entry, dialect, prefix): sites_of(entry) for entry in read_entries(path)}
+    return {_name(entry, dialect, prefix): list_sites(entry) for entry in read_entries(path)}
 
 
-def _name(entry: Entry, dialect: Dialect, prefix: str) -> str:
+def _name(entry: TaskEntry, dialect: ScorerRules, prefix: str) -> str:
     return f"{prefix}-" * bool(prefix) + str(entry.number(dialect.id_key))
 
 
-def _login(entry: Entry) -> str:
+def _login(entry: TaskEntry) -> str:
     """`shopping` of `./.auth/shopping_state.json`; of two sites both, as `gitlab.reddit`."""
     if entry.values.get("storage_state") is None:
         return ""
     return PurePosixPath(entry.text("storage_state")).stem.removesuffix("_state")
 
 
-def _template(entry: Entry, prefix: str) -> str:
+def _template(entry: TaskEntry, prefix: str) -> str:
     """The template's number, which counts from 0 in each file; its text where there is none."""
     number = entry.values.get("intent_template_id")
     if number is None:
@@ -99,21 +99,21 @@ def _template(entry: Entry, prefix: str) -> str:
     return f"{prefix}-" * bool(prefix) + str(entry.number("intent_template_id"))
 
 
-def _skills(entry: Entry, dialect: Dialect, checks: Sequence[Check]) -> tuple[str, ...]:
-    words = [*sites_of(entry), *(entry.text(key) for key in dialect.kinds if key in entry.values)]
+def _skills(entry: TaskEntry, dialect: ScorerRules, checks: Sequence[Check]) -> tuple[str, ...]:
+    words = [*list_sites(entry), *(entry.text(key) for key in dialect.kinds if key in entry.values)]
     if any(check.rule == dialect.unachievable_rule for check in checks):
         words.append("infeasible")
     return tuple(dict.fromkeys(words))
 
 
-def _images(entry: Entry) -> tuple[str, ...]:
+def _images(entry: TaskEntry) -> tuple[str, ...]:
     value = entry.values.get("image")
     if value is None:
         return ()
     return (value,) if isinstance(value, str) else tuple(entry.texts("image"))
 
 
-def _viewport(entry: Entry) -> tuple[int, int]:
+def _viewport(entry: TaskEntry) -> tuple[int, int]:
     width, height = VIEWPORT
     if "viewport_size" not in entry.values:
         return width, height
@@ -125,13 +125,13 @@ Part = tuple[Path, str]
 """A task file, and what the names of its tasks begin with."""
 
 
-def read_hosted(parts: Sequence[Part], dialect: Dialect, options: Options) -> tuple[Task, ...]:
+def read_hosted(parts: Sequence[Part], dialect: ScorerRules, options: Options) -> tuple[Task, ...]:
     """The tasks of the files; a site without an address has one at which nothing can be.
 
     Raises `UnreadableTasks` and `AddressError`.
     """
     addresses = {site: f"http://{site.replace('_', '-')}.missing.invalid" for site in SITES}
-    addresses |= checked(options.addresses, SITES, dialect.benchmark)
+    addresses |= check_addresses(options.addresses, SITES, dialect.benchmark)
     rules = "corrected" if _is_corrected(dialect, options) else "published"
     setup = Setup(addresses, rules)
     return tuple(
@@ -139,10 +139,10 @@ def read_hosted(parts: Sequence[Part], dialect: Dialect, options: Options) -> tu
     )
 
 
-def hosted(
+def make_hosted_suite(
     tasks: Sequence[Task],
     parts: Sequence[Part],
-    dialect: Dialect,
+    dialect: ScorerRules,
     options: Options,
     only: tuple[str, Collection[str]] | None = None,
 ) -> Suite:
@@ -155,8 +155,8 @@ def hosted(
     part, names = only or (dialect.benchmark, missing)
     ending = "+corrected" if _is_corrected(dialect, options) else ""
     kept = (task for task in tasks if task.name in names)
-    return suite_of(f"{part}@{dialect.version}{ending}", kept, missing)
+    return make_suite(f"{part}@{dialect.version}{ending}", kept, missing)
 
 
-def _is_corrected(dialect: Dialect, options: Options) -> bool:
+def _is_corrected(dialect: ScorerRules, options: Options) -> bool:
     return options.corrected and bool(dialect.corrected)

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.catalogue import AddressError
-from benchmarks.task_files import UnreadableTasks, list_of
+from benchmarks.task_files import UnreadableTasks, read_list
 from tasks.task import Json
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class TaskEntry:
     """An object of a task file, with the place it stands at."""
 
     values: Mapping[str, Json]
@@ -38,11 +38,11 @@ class Entry:
             raise self.wrong(key, "a number")
         return value
 
-    def inner(self, key: str) -> "Entry":
+    def inner(self, key: str) -> "TaskEntry":
         """The object under the key."""
         return entry_of(self.values.get(key), f"{self.place}, {key}")
 
-    def inners(self, key: str) -> list["Entry"]:
+    def inners(self, key: str) -> list["TaskEntry"]:
         """The objects under the key; none where the key is missing or null."""
         value = self.values.get(key)
         if value is None:
@@ -64,20 +64,20 @@ class Entry:
         return UnreadableTasks(f"{self.place}, {key}: found {found}, expected {expected}")
 
 
-def entry_of(value: Json, place: str) -> Entry:
+def entry_of(value: Json, place: str) -> TaskEntry:
     """The value, which must be an object."""
     if not isinstance(value, dict):
         raise UnreadableTasks(f"{place}: found {repr(value)[:80]}, expected an object")
-    return Entry(value, place)
+    return TaskEntry(value, place)
 
 
-def read_entries(path: Path) -> list[Entry]:
+def read_entries(path: Path) -> list[TaskEntry]:
     """The tasks of a file, each named by its `task_id`. Raises `UnreadableTasks`."""
-    entries = [entry_of(task, f"{path}, entry {n}") for n, task in enumerate(list_of(path))]
-    return [Entry(each.values, f"{path}, task {_id_of(each)}") for each in entries]
+    entries = [entry_of(task, f"{path}, entry {n}") for n, task in enumerate(read_list(path))]
+    return [TaskEntry(each.values, f"{path}, task {_id_of(each)}") for each in entries]
 
 
-def _id_of(entry: Entry) -> int:
+def _id_of(entry: TaskEntry) -> int:
     found = entry.number("task_id")
     if not isinstance(found, int):
         raise entry.wrong("task_id", "a whole number")
@@ -108,7 +108,7 @@ class Setup:
 
 
 @dataclass(frozen=True, slots=True)
-class Dialect:
+class ScorerRules:
     """One benchmark's scorer, as the names of its rules."""
 
     benchmark: str
@@ -154,7 +154,7 @@ SITES = (
 _PLACEHOLDER = re.compile(r"__([A-Z]+(?:_[A-Z]+)*)__")
 
 
-def resolved(entry: Entry, sites: Mapping[str, str]) -> Entry:
+def fill_addresses(entry: TaskEntry, sites: Mapping[str, str]) -> TaskEntry:
     """The entry with the address of each site in place of its placeholder.
 
     Raises `AddressError` for a site without an address.
@@ -179,10 +179,10 @@ def resolved(entry: Entry, sites: Mapping[str, str]) -> Entry:
             )
         return sites[site].rstrip("/")
 
-    return Entry({key: fill(value) for key, value in entry.values.items()}, entry.place)
+    return TaskEntry({key: fill(value) for key, value in entry.values.items()}, entry.place)
 
 
-def sites_of(entry: Entry) -> tuple[str, ...]:
+def list_sites(entry: TaskEntry) -> tuple[str, ...]:
     """The sites that the task is played on or checked on: those it lists, then others it names."""
     named = (match.lower() for match in _PLACEHOLDER.findall(repr(entry.values)))
     return tuple(dict.fromkeys([*entry.texts("sites"), *(one for one in named if one in SITES)]))

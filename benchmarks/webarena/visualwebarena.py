@@ -8,17 +8,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.catalogue import Options
-from benchmarks.download import Published, folder, found
-from benchmarks.task_files import UnreadableTasks
-from benchmarks.webarena.reading import hosted, read_hosted, read_tasks
-from benchmarks.webarena.schema import Dialect, Setup
+from benchmarks.task_files import PublishedFile, UnreadableTasks, downloads_folder, find_file
+from benchmarks.webarena.reading import make_hosted_suite, read_hosted, read_tasks
+from benchmarks.webarena.schema import ScorerRules, Setup
 from tasks.suite import Suite
 from tasks.task import Task
 
 VERSION = 1
 FILES = ("classifieds", "reddit", "shopping")
 
-_PUBLISHED = Published(
+_PUBLISHED = PublishedFile(
     "visualwebarena",
     "web-arena-x/visualwebarena",
     "89f5af29305c3d1e9f97ce4421462060a70c9a03",
@@ -50,7 +49,7 @@ _CORRECTED = (
     "visualwebarena_page_fuzzy_match",
 )
 
-DIALECT = Dialect(
+SCORER_RULES = ScorerRules(
     "visualwebarena",
     VERSION,
     answer_rules={
@@ -96,7 +95,7 @@ def read(folder: Path, setup: Setup) -> tuple[Task, ...]:
     return tuple(
         task
         for name in FILES
-        for task in read_tasks(_file(folder, name), DIALECT, setup, prefix=name)
+        for task in read_tasks(_file(folder, name), SCORER_RULES, setup, prefix=name)
     )
 
 
@@ -105,19 +104,19 @@ def suite(options: Options, subset: str = "") -> Suite:
 
     Raises `UnreadableTasks`, `TasksMissing` and `AddressError`.
     """
-    parts = [(found(PUBLISHED[name], options.files), name) for name in FILES]
+    parts = [(find_file(PUBLISHED[name], options.files), name) for name in FILES]
     tasks = [
         replace(task, images=tuple(_picture(image, options.files) for image in task.images))
-        for task in read_hosted(parts, DIALECT, options)
+        for task in read_hosted(parts, SCORER_RULES, options)
     ]
-    return hosted(tasks, parts, DIALECT, options)
+    return make_hosted_suite(tasks, parts, SCORER_RULES, options)
 
 
 def _picture(image: str, files: Path | None) -> str:
     """Where a picture of a goal is: in what the user gave, among the downloads, or published."""
     if image.startswith(("http://", "https://")):
         return image
-    for place in (*([files] if files else []), folder() / _PUBLISHED.benchmark):
+    for place in (*([files] if files else []), downloads_folder() / _PUBLISHED.benchmark):
         if (place / image).is_file():
             return str(place / image)
     return replace(_PUBLISHED, inside=image).address

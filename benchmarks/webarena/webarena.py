@@ -7,15 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.catalogue import Options
-from benchmarks.download import Published, found
-from benchmarks.webarena.reading import hosted, read_hosted, read_tasks
-from benchmarks.webarena.schema import Dialect, Setup
+from benchmarks.task_files import PublishedFile, find_file
+from benchmarks.webarena.reading import make_hosted_suite, read_hosted, read_tasks
+from benchmarks.webarena.schema import ScorerRules, Setup
 from tasks.suite import Suite
 from tasks.task import Task
 
 VERSION = 1
 
-FILE = Published(
+FILE = PublishedFile(
     "webarena",
     "web-arena-x/webarena",
     "f62e0b99bc7d9e0cd996d0cf5ebb2225780ec279",
@@ -24,7 +24,7 @@ FILE = Published(
     package="libwebarena",
 )
 
-DIALECT = Dialect(
+SCORER_RULES = ScorerRules(
     "webarena",
     VERSION,
     answer_rules={
@@ -48,7 +48,7 @@ DIALECT = Dialect(
 
 def read(path: Path, setup: Setup) -> tuple[Task, ...]:
     """The tasks of the file. Raises `UnreadableTasks`."""
-    return read_tasks(path, DIALECT, setup)
+    return read_tasks(path, SCORER_RULES, setup)
 
 
 def suite(options: Options, subset: str = "") -> Suite:
@@ -57,12 +57,12 @@ def suite(options: Options, subset: str = "") -> Suite:
 
     Raises `UnreadableTasks`, `TasksMissing` and `AddressError`.
     """
-    file, dialect = (LITE_FILE, LITE) if subset else (FILE, DIALECT)
-    parts = [(found(file, options.files), "")]
-    return hosted(read_hosted(parts, dialect, options), parts, dialect, options)
+    file, dialect = (LITE_FILE, LITE) if subset else (FILE, SCORER_RULES)
+    parts = [(find_file(file, options.files), "")]
+    return make_hosted_suite(read_hosted(parts, dialect, options), parts, dialect, options)
 
 
-LITE_FILE = Published(
+LITE_FILE = PublishedFile(
     "webarena_lite",
     "ServiceNow/BrowserGym",
     "9e779f087de9a65668b6974d11f9ce9816026e96",
@@ -72,10 +72,10 @@ LITE_FILE = Published(
 )
 
 LITE = replace(
-    DIALECT,
+    SCORER_RULES,
     benchmark="webarena-lite",
     version=VERSION,
-    page_rules={**DIALECT.page_rules, "fuzzy_match": "webarena_fuzzy_match"},
+    page_rules={**SCORER_RULES.page_rules, "fuzzy_match": "webarena_fuzzy_match"},
     reads_text_as_list=("must_include",),
     joins_page_texts=True,
     id_key="old_task_id",

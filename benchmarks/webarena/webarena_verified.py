@@ -12,21 +12,23 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.catalogue import AddressError, Options
-from benchmarks.download import Published, beside, found
 from benchmarks.task_files import (
+    PublishedFile,
     UnreadableTasks,
-    checked,
-    json_of,
-    list_of,
-    suite_of,
-    texts_of,
-    typed_of,
+    check_addresses,
+    find_beside,
+    find_file,
+    make_suite,
+    read_json,
+    read_list,
+    read_texts,
+    read_typed,
 )
 from tasks.suite import Suite
 from tasks.task import Check, Json, Task
 
 VERSION = 1
-FILE = Published(
+FILE = PublishedFile(
     "webarena_verified",
     "ServiceNow/webarena-verified",
     "6473f72db5dcefc97b5725b59e734504edc28a21",
@@ -91,7 +93,7 @@ def tasks(
     checks name the corrected rules, and the version says so. Raises `UnreadableTasks`,
     `TasksMissing`, `AddressError`, and `ValueError` for a number that is not in the file.
     """
-    file = found(FILE, Path(path) if path is not None else None)
+    file = find_file(FILE, Path(path) if path is not None else None)
     known = _by_number(file)
     wanted = list(known) if only is None else list(only)
     unknown = sorted(set(wanted) - known.keys())
@@ -102,8 +104,8 @@ def tasks(
 
 def hard_subset(path: Path | str | None = None) -> tuple[int, ...]:
     """Numbers of the 258 hard tasks, as published or in a file. Raises as `tasks` does."""
-    file = Path(path) if path is not None else found(HARD)
-    subset = json_of(file)
+    file = Path(path) if path is not None else find_file(HARD)
+    subset = read_json(file)
     numbers = subset.get("task_ids") if isinstance(subset, dict) else None
     if not isinstance(numbers, list) or not all(isinstance(one, int) for one in numbers):
         raise UnreadableTasks(f"{file} has no list of task_ids")
@@ -115,21 +117,21 @@ def suite(options: Options, subset: str = "") -> Suite:
 
     Raises `UnreadableTasks`, `TasksMissing` and `AddressError`.
     """
-    file = found(FILE, options.files)
+    file = find_file(FILE, options.files)
     addresses = {site: f"http://{site.replace('_', '-')}.missing.invalid" for site in SITES}
-    addresses |= checked(options.addresses, SITES, "webarena-verified")
-    only = hard_subset(beside(HARD, options.files)) if subset else None
+    addresses |= check_addresses(options.addresses, SITES, "webarena-verified")
+    only = hard_subset(find_beside(HARD, options.files)) if subset else None
     made = tasks(addresses, file, only=only, corrected=options.corrected)
     missing = {
         str(number): [site for site in raw["sites"] if site not in options.addresses]
         for number, raw in _by_number(file).items()
     }
     identity = f"webarena-verified{'-hard' * bool(subset)}@{VERSION}"
-    return suite_of(identity + "-corrected" * options.corrected, made, missing)
+    return make_suite(identity + "-corrected" * options.corrected, made, missing)
 
 
 def _by_number(file: Path) -> dict[int, Mapping[str, Any]]:
-    raws = list_of(file)
+    raws = read_list(file)
     known = {_checked(raw, f"{file}: task {at}")["task_id"]: raw for at, raw in enumerate(raws)}
     if len(known) != len(raws):
         raise UnreadableTasks(f"{file} has a task_id twice")
@@ -139,7 +141,15 @@ def _by_number(file: Path) -> dict[int, Mapping[str, Any]]:
 def _task(
     raw: Mapping[str, Any], addresses: Mapping[str, str | Sequence[str]], corrected: bool
 ) -> Task:
-    sites = _sites(raw, addresses)
+    missing = [site for site in raw["sites"] if not addresses.get(site)]
+    if missing:
+        raise AddressError(
+            f"webarena-verified/{raw['task_id']} needs the addresses of {', '.join(missing)}"
+        )
+    given = {site: addresses[site] for site in raw["sites"]}
+    sites: Json = {
+        site: [one] if isinstance(one, str) else list(one) for site, one in given.items()
+    }
     version = f"{raw['revision']}{'-corrected' if corrected else ''}"
     first, *others = (_rendered(url, sites) for url in raw["start_urls"])
     return Task(
@@ -176,17 +186,6 @@ def _checks(raw: Mapping[str, Any], sites: Json, corrected: bool) -> Iterable[Ch
             yield Check("network", f"network_event{ending}", spec)
 
 
-def _sites(raw: Mapping[str, Any], addresses: Mapping[str, str | Sequence[str]]) -> Json:
-    """Addresses of the task's sites, in its order. Raises `AddressError` where one is missing."""
-    missing = [site for site in raw["sites"] if not addresses.get(site)]
-    if missing:
-        raise AddressError(
-            f"webarena-verified/{raw['task_id']} needs the addresses of {', '.join(missing)}"
-        )
-    given = {site: addresses[site] for site in raw["sites"]}
-    return {site: [one] if isinstance(one, str) else list(one) for site, one in given.items()}
-
-
 def _rendered(start: str, sites: Json) -> str:
     assert isinstance(sites, dict)
     for site, listed in sites.items():
@@ -206,11 +205,11 @@ def _checked(raw: Any, where: str) -> Mapping[str, Any]:
         raise UnreadableTasks(f"{where} is no object")
     where = f"{where} (task_id {raw.get('task_id')!r})"
     for name, kind in _TASK_FIELDS.items():
-        typed_of(raw, name, kind, where)
+        read_typed(raw, name, kind, where)
     unknown = [site for site in raw["sites"] if site not in SITES]
     if unknown or not raw["sites"]:
         raise UnreadableTasks(f"{where}: sites are {raw['sites']!r}, known are {', '.join(SITES)}")
-    if not texts_of(raw, "start_urls", where):
+    if not read_texts(raw, "start_urls", where):
         raise UnreadableTasks(f"{where}: start_urls is empty")
     for at, evaluation in enumerate(raw["eval"]):
         _check_evaluation(evaluation, f"{where}: eval[{at}]")

@@ -9,17 +9,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.catalogue import Options
-from benchmarks.download import Published, beside, found
-from benchmarks.task_files import UnreadableTasks, text_of
+from benchmarks.task_files import PublishedFile, UnreadableTasks, find_beside, find_file, read_text
 from benchmarks.webarena import webarena
-from benchmarks.webarena.reading import hosted, read_hosted, read_tasks
+from benchmarks.webarena.reading import make_hosted_suite, read_hosted, read_tasks
 from benchmarks.webarena.schema import Setup
 from tasks.suite import Suite
 from tasks.task import Task
 
 VERSION = 1
 
-FILE = Published(
+FILE = PublishedFile(
     "webchorearena",
     "WebChoreArena/WebChoreArena",
     "e6122180e839a92220fc7d7a41ff343156d58f8b",
@@ -33,8 +32,8 @@ SMALL = replace(
 )
 """Numbers of a published selection, for those who cannot afford all tasks."""
 
-DIALECT = replace(
-    webarena.DIALECT,
+SCORER_RULES = replace(
+    webarena.SCORER_RULES,
     benchmark="webchorearena",
     version=VERSION,
     answer_rules={
@@ -58,7 +57,7 @@ DIALECT = replace(
 
 def read(path: Path, setup: Setup, *, lite: bool = False) -> tuple[Task, ...]:
     """The tasks of the file; `lite` starts them at the nearer page. Raises `UnreadableTasks`."""
-    return read_tasks(path, DIALECT, setup, start="start_url_lite" if lite else "start_url")
+    return read_tasks(path, SCORER_RULES, setup, start="start_url_lite" if lite else "start_url")
 
 
 def suite(options: Options, subset: str = "") -> Suite:
@@ -66,20 +65,22 @@ def suite(options: Options, subset: str = "") -> Suite:
 
     Raises `UnreadableTasks`, `TasksMissing` and `AddressError`.
     """
-    parts = [(found(FILE, options.files), "")]
-    tasks = read_hosted(parts, DIALECT, options)
+    parts = [(find_file(FILE, options.files), "")]
+    tasks = read_hosted(parts, SCORER_RULES, options)
     if not subset:
-        return hosted(tasks, parts, DIALECT, options)
-    small = small_set(beside(SMALL, options.files))
+        return make_hosted_suite(tasks, parts, SCORER_RULES, options)
+    small = small_set(find_beside(SMALL, options.files))
     unknown = sorted(set(small) - {task.name for task in tasks})
     if unknown:
         raise UnreadableTasks(f"{parts[0][0]} has no tasks {', '.join(unknown[:10])}")
-    return hosted(tasks, parts, DIALECT, options, (f"{DIALECT.benchmark}-{subset}", small))
+    return make_hosted_suite(
+        tasks, parts, SCORER_RULES, options, (f"{SCORER_RULES.benchmark}-{subset}", small)
+    )
 
 
 def small_set(path: Path) -> tuple[str, ...]:
     """The numbers in a file of them, commas between. Raises `UnreadableTasks`."""
-    numbers = re.split(r"[,\s]+", text_of(path).strip())
+    numbers = re.split(r"[,\s]+", read_text(path).strip())
     wrong = next((one for one in numbers if not one.isdigit()), None)
     if wrong is not None:
         raise UnreadableTasks(f"{path}: found {wrong!r}, expected the numbers of tasks")

@@ -7,15 +7,21 @@ compared by GAIA's own rule, which takes the whole answer: the goal asks for not
 from pathlib import Path
 
 from benchmarks.catalogue import Options
-from benchmarks.download import Published, found
-from benchmarks.task_files import field_of, lines_of, suite_of, typed_of
+from benchmarks.task_files import (
+    PublishedFile,
+    find_file,
+    make_suite,
+    read_field,
+    read_lines,
+    read_typed,
+)
 from tasks.suite import Suite
 from tasks.task import Check, Task
 
 VERSION = "1"
 MAX_STEPS = 30
 
-FILE = Published(
+FILE = PublishedFile(
     "gaia_web",
     "MinorJerry/WebVoyager",
     "5a7896738c10bfb8b9edccce6bb0e0411f8ae569",
@@ -34,15 +40,17 @@ def tasks(path: Path | str, version: str = VERSION) -> list[Task]:
     """The tasks of the file. Raises `UnreadableTasks`."""
     return [
         Task(
-            id=f"gaia-web/{field_of(raw, 'id', where)}@{version}",
-            start_url=field_of(raw, "web", where),
-            goal=f"{field_of(raw, 'ques', where)}\n\n{ANSWER_FORMAT}",
+            id=f"gaia-web/{read_field(raw, 'id', where)}@{version}",
+            start_url=read_field(raw, "web", where),
+            goal=f"{read_field(raw, 'ques', where)}\n\n{ANSWER_FORMAT}",
             max_steps=MAX_STEPS,
-            checks=(Check("episode.answer", "gaia_answer", field_of(raw, "Final answer", where)),),
+            checks=(
+                Check("episode.answer", "gaia_answer", read_field(raw, "Final answer", where)),
+            ),
             clock="real",
-            skills=(f"level-{typed_of(raw, 'Level', int, where)}",),
+            skills=(f"level-{read_typed(raw, 'Level', int, where)}",),
         )
-        for raw, where in lines_of(Path(path))
+        for raw, where in read_lines(Path(path))
     ]
 
 
@@ -51,4 +59,4 @@ def suite(options: Options, subset: str = "") -> Suite:
 
     Raises `UnreadableTasks` and `TasksMissing`.
     """
-    return suite_of(f"gaia-web@{VERSION}", tasks(found(FILE, options.files)))
+    return make_suite(f"gaia-web@{VERSION}", tasks(find_file(FILE, options.files)))

@@ -15,15 +15,23 @@ from dataclasses import replace
 from pathlib import Path
 
 from benchmarks.catalogue import Options
-from benchmarks.download import Published, beside, found
-from benchmarks.task_files import UnreadableTasks, field_of, json_of, lines_of, suite_of
+from benchmarks.task_files import (
+    PublishedFile,
+    UnreadableTasks,
+    find_beside,
+    find_file,
+    make_suite,
+    read_field,
+    read_json,
+    read_lines,
+)
 from tasks.suite import Suite
 from tasks.task import Check, Json, Task
 
 MAX_STEPS = 15
 """As in the published runs."""
 
-FILE = Published(
+FILE = PublishedFile(
     "webvoyager",
     "MinorJerry/WebVoyager",
     "5a7896738c10bfb8b9edccce6bb0e0411f8ae569",
@@ -35,7 +43,7 @@ REFERENCES = replace(
     inside="data/reference_answer.json",
     sha256="5473818408d8a19960c4f820c1e5721d218b87b547499d7281c2a0fc4267b0c4",
 )
-REFRESHED = Published(
+REFRESHED = PublishedFile(
     "webvoyager",
     "microsoft/fara",
     "3f3f1fd82cc2769a6630932d1670bac7349f4a42",
@@ -68,15 +76,15 @@ def tasks(path: Path | str, references: Path | str | None = None, version: str =
     version = version or (dated.group() if dated else "1")
     known = _references(Path(references)) if references is not None else {}
     made = []
-    for raw, where in lines_of(file):
-        name, goal = field_of(raw, "id", where), field_of(raw, "ques", where)
+    for raw, where in read_lines(file):
+        name, goal = read_field(raw, "id", where), read_field(raw, "ques", where)
         reference = known.get(name)
         if references is not None and reference is None:
             raise UnreadableTasks(f"{where}: there is no reference for {name!r} in {references}")
         made.append(
             Task(
                 id=f"webvoyager/{name.replace(' ', '-')}@{version}",
-                start_url=field_of(raw, "web", where),
+                start_url=read_field(raw, "web", where),
                 goal=goal,
                 max_steps=MAX_STEPS,
                 checks=(_check(reference),) if reference and is_checkable(reference) else (),
@@ -92,10 +100,10 @@ def suite(options: Options, subset: str = "") -> Suite:
 
     Raises `UnreadableTasks` and `TasksMissing`.
     """
-    file = found(REFRESHED if subset else FILE, options.files)
-    made = tasks(file, beside(REFERENCES, options.files))
+    file = find_file(REFRESHED if subset else FILE, options.files)
+    made = tasks(file, find_beside(REFERENCES, options.files))
     version = made[0].id.rpartition("@")[2] if made else "1"
-    return suite_of(f"webvoyager@{version}", made)
+    return make_suite(f"webvoyager@{version}", made)
 
 
 def reference_of(references: Path | str, task: Task) -> Mapping[str, str]:
@@ -132,7 +140,7 @@ def _check(reference: Mapping[str, str]) -> Check:
 
 def _references(file: Path) -> dict[str, Mapping[str, str]]:
     """By task id, such as `Allrecipes--0`."""
-    sites = json_of(file)
+    sites = read_json(file)
     if not isinstance(sites, dict):
         raise UnreadableTasks(f"{file} is no object of sites")
     known: dict[str, Mapping[str, str]] = {}
@@ -142,11 +150,11 @@ def _references(file: Path) -> dict[str, Mapping[str, str]]:
             raise UnreadableTasks(f"{file}: {site} has no list of answers")
         for at, answer in enumerate(answers):
             where = f"{file}: {site}, answer {at}"
-            kind = field_of(answer, "type", where)
+            kind = read_field(answer, "type", where)
             if kind not in ("golden", "possible"):
                 raise UnreadableTasks(f"{where}: type is {kind!r}, expected golden or possible")
             known[f"{site}--{answer.get('id')}"] = {
-                "reference": field_of(answer, "ans", where),
+                "reference": read_field(answer, "ans", where),
                 "kind": kind,
                 "notice": str(listed.get("notice") or "").strip(),
             }

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from benchmarks.catalogue import AddressError, Options, TasksMissing, benchmark_named
+from benchmarks.catalogue import AddressError, Options, TasksMissing, find_benchmark
 from benchmarks.miniwob import tasks as miniwob
 from loop.measurement.settings import BenchmarkConfig, arm_of
 from tasks.suite import Suite, UnknownTask
@@ -136,7 +136,7 @@ def _load_suite(config: BenchmarkConfig) -> Suite:
     addresses = read_addresses(config.addresses) if config.addresses else {}
     options = Options(config.files, addresses, config.corrected)
     try:
-        suite = benchmark_named(config.benchmark).load(options)
+        suite = find_benchmark(config.benchmark).load(options)
     except (LookupError, ValueError, OSError) as error:
         kind = "" if isinstance(error, TasksMissing) else f"{config.benchmark} cannot be read: "
         raise SetupError(f"{kind}{error}") from error

@@ -10,12 +10,11 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from benchmarks.rules import RULES
-from benchmarks.sites.described import RemoteSite, read_sites
+from benchmarks.sites.described import AnySite, RemoteSite, find_site, read_sites
 from benchmarks.sites.hosting import Hosting
 from benchmarks.sites.instance import first_state
-from benchmarks.sites.registry import AnySite, site_named
 from benchmarks.sites.site import Site, SiteError, UnknownSiteError
-from benchmarks.sites.state import built
+from benchmarks.sites.state import ensure_built
 from loop.proposers.material import OpenWorld
 from loop.proposers.requests import SiteScope
 from loop.proposers.settings import ProposeConfig
@@ -94,7 +93,7 @@ def find_site(config: ProposeConfig) -> tuple[AnySite, tuple[Path, ...]]:
                 f"--site {config.site} describes {', '.join(named)}; list the file in"
                 " WEBAGENT_SITE_FILES and give --site one of these names"
             )
-        return site_named(next(iter(named)), files), files
+        return find_site(next(iter(named)), files), files
     except UnknownSiteError as error:
         raise UsageError(str(error)) from error
     except SiteError as error:
@@ -130,7 +129,7 @@ def read_local_scope(config: ProposeConfig) -> SiteScope:
 def _tables_here(site: Site) -> dict[str, tuple[str, ...]]:
     if missing := site.missing():
         raise SetupError(f"{site.id} cannot be started here: {missing}")
-    return list_tables(site, built(site, first_state).state())
+    return list_tables(site, ensure_built(site, first_state).state())
 
 
 def list_tables(site: Site, state: Path) -> dict[str, tuple[str, ...]]:

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import download
+from benchmarks import task_files
 from benchmarks.catalogue import (
     BENCHMARKS,
     AddressError,
     Options,
     UnknownBenchmark,
-    benchmark_named,
+    find_benchmark,
 )
 from benchmarks.rules import CONSULTING_RULES, RULES
 from benchmarks.task_files import UnreadableTasks
@@ -76,7 +76,7 @@ def load(benchmarks: Path) -> Iterator[Load]:
     """Loads a benchmark from the folder of task files, and never from the network."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("WEBAGENT_BENCHMARKS", str(benchmarks))
-        patch.setattr(download, "HOST", "http://127.0.0.1:9")
+        patch.setattr(task_files, "HOST", "http://127.0.0.1:9")
         kept: dict[str, Suite] = {}
 
         def loaded(name: str) -> Suite:
@@ -85,7 +85,7 @@ def load(benchmarks: Path) -> Iterator[Load]:
                 pytest.skip(f"{benchmarks} is without {', '.join(missing)}; see docs/benchmarks.md")
             if name not in kept:
                 options = Options(addresses=HOSTED.get(name, {}))
-                kept[name] = benchmark_named(name).load(options)
+                kept[name] = find_benchmark(name).load(options)
             return kept[name]
 
         yield loaded
@@ -106,12 +106,12 @@ def test_a_benchmark_has_as_many_tasks_as_were_published(name: str, load: Load) 
 
 
 def test_miniwob_has_as_many_tasks_as_were_published() -> None:
-    assert len(benchmark_named("miniwob").load().names) == BENCHMARKS["miniwob"].count == 125
+    assert len(find_benchmark("miniwob").load().names) == BENCHMARKS["miniwob"].count == 125
 
 
 @pytest.mark.parametrize("name", ["fossil", "oscar"])
 def test_a_benchmark_on_a_site_of_ours_has_as_many_tasks_as_it_says(name: str) -> None:
-    assert len(benchmark_named(name).load().names) == BENCHMARKS[name].count
+    assert len(find_benchmark(name).load().names) == BENCHMARKS[name].count
 
 
 def test_no_two_tasks_of_the_catalogue_have_one_id(load: Load, benchmarks: Path) -> None:
@@ -225,7 +225,7 @@ def test_a_task_without_the_address_of_its_site_is_listed_and_says_what_it_needs
 ) -> None:
     load("webarena")
     options = Options(addresses={"shopping": "http://shop.test:7770/"})
-    suite = benchmark_named("webarena").load(options)
+    suite = find_benchmark("webarena").load(options)
 
     assert len(suite.names) == 812
     assert suite.task("21", 0).start_url.startswith("http://shop.test:7770/")
@@ -235,7 +235,7 @@ def test_a_task_without_the_address_of_its_site_is_listed_and_says_what_it_needs
 
 def test_an_address_of_no_site_and_one_that_is_none_are_refused(load: Load) -> None:
     load("webarena")
-    webarena = benchmark_named("webarena")
+    webarena = find_benchmark("webarena")
     with pytest.raises(AddressError, match=r"webarena has no site 'shop' .* it has shopping, "):
         webarena.load(Options(addresses={"shop": "http://a.test"}))
     with pytest.raises(
@@ -246,7 +246,7 @@ def test_an_address_of_no_site_and_one_that_is_none_are_refused(load: Load) -> N
 
 def test_corrected_rules_are_another_suite_of_other_tasks(load: Load) -> None:
     load("webarena")
-    suite = benchmark_named("webarena").load(Options(addresses=SITES, corrected=True))
+    suite = find_benchmark("webarena").load(Options(addresses=SITES, corrected=True))
 
     assert suite.id == "webarena@1+corrected"
     assert suite.task("0", 0).id == "webarena/0@1+corrected"
@@ -264,7 +264,7 @@ def test_a_file_of_another_schema_is_named_with_what_was_expected(
     (tmp_path / "small_set_ids.txt").write_text("1", encoding="utf-8")
 
     with pytest.raises(UnreadableTasks, match=r"other\.json.*(expected|is not JSON|is no )"):
-        benchmark_named(name).load(Options(files=file))
+        find_benchmark(name).load(Options(files=file))
 
 
 def test_the_three_files_of_visualwebarena_are_named_too(tmp_path: Path) -> None:
@@ -272,7 +272,7 @@ def test_the_three_files_of_visualwebarena_are_named_too(tmp_path: Path) -> None
         (tmp_path / f"test_{site}.raw.json").write_text('[{"task_id": 0, "sites": ["reddit"]}]')
 
     with pytest.raises(UnreadableTasks, match=r"test_classifieds.*task 0, eval: .*an object"):
-        benchmark_named("visualwebarena").load(Options(files=tmp_path))
+        find_benchmark("visualwebarena").load(Options(files=tmp_path))
 
 
 def test_numbers_of_a_subset_that_are_none_or_of_no_task_are_named(
@@ -282,7 +282,7 @@ def test_numbers_of_a_subset_that_are_none_or_of_no_task_are_named(
     for name in ("test_webchore.raw.json",):
         (tmp_path / name).write_bytes((benchmarks / "webchorearena" / name).read_bytes())
     small = tmp_path / "small_set_ids.txt"
-    webchorearena = benchmark_named("webchorearena-small")
+    webchorearena = find_benchmark("webchorearena-small")
 
     small.write_text("10004, ten")
     with pytest.raises(UnreadableTasks, match=r"small_set_ids\.txt: found 'ten', expected the num"):
@@ -298,14 +298,14 @@ def test_two_tasks_of_one_name_are_refused(tmp_path: Path) -> None:
     file.write_text(f"{json.dumps(game)}\n{json.dumps(game)}")
 
     with pytest.raises(UnreadableTasks, match="two tasks are called 'a'"):
-        benchmark_named("webgames").load(Options(files=file))
+        find_benchmark("webgames").load(Options(files=file))
 
 
 def test_a_task_is_the_same_for_every_seed_and_takes_no_settings(tmp_path: Path) -> None:
     game = {"id": "a", "path": "a", "title": "A", "description": "Do", "tags": [], "password": "x"}
     file = tmp_path / "games.jsonl"
     file.write_text(json.dumps(game))
-    suite = benchmark_named("webgames").load(Options(files=file))
+    suite = find_benchmark("webgames").load(Options(files=file))
 
     first, other = suite.task("a", 0, "test"), suite.task("a", 5, "test")
     assert (first.seed, first.id) != (other.seed, first.id)
@@ -317,7 +317,7 @@ def test_a_task_is_the_same_for_every_seed_and_takes_no_settings(tmp_path: Path)
 
 def test_a_misspelt_benchmark_is_told_the_nearest_name() -> None:
     with pytest.raises(UnknownBenchmark, match="there is miniwob"):
-        benchmark_named("minwob")
+        find_benchmark("minwob")
 
 
 def test_listing_the_catalogue_imports_neither_task_folders_nor_heavy_libraries() -> None:

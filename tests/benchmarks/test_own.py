@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.catalogue import Options, TasksMissing, benchmark_named
+from benchmarks.catalogue import Options, TasksMissing, find_benchmark
 from benchmarks.task_files import UnreadableTasks
 from tasks.task import Check
 
@@ -26,7 +26,7 @@ login = "shop"
 def test_a_table_is_a_task(tmp_path: Path) -> None:
     file = tmp_path / "tasks.toml"
     file.write_text(GOOD)
-    suite = benchmark_named("own").load(Options(files=file))
+    suite = find_benchmark("own").load(Options(files=file))
     hours, order = (suite.task(name, 0) for name in suite.select(["all"]))
     assert (suite.id, suite.is_seeded) == ("own@1", False)
     assert (hours.name, hours.max_steps, hours.skills) == ("hours", 4, ("search",))
@@ -54,9 +54,9 @@ def test_what_makes_no_task_is_named(tmp_path: Path, text: str, said: str) -> No
     file = tmp_path / "tasks.toml"
     file.write_text(text)
     with pytest.raises(UnreadableTasks, match=said):
-        benchmark_named("own").load(Options(files=file))
+        find_benchmark("own").load(Options(files=file))
 
 
 def test_without_a_file_it_says_how_to_name_one() -> None:
     with pytest.raises(TasksMissing, match=r"--files tasks\.toml"):
-        benchmark_named("own").load(Options())
+        find_benchmark("own").load(Options())

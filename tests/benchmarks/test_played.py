@@ -102,7 +102,7 @@ async def test_every_kind_of_check_is_captured_in_a_browser_and_scored_from_the_
     task = {"task_id": 1, "sites": ["shopping"], "start_url": "__SHOPPING__/product"}
     path = tmp_path / "tasks.json"
     path.write_text(json.dumps([{**task, "intent": "How dear?", "eval": EVALUATION}]))
-    (played,) = read_tasks(path, visualwebarena.DIALECT, Setup({"shopping": site}))
+    (played,) = read_tasks(path, visualwebarena.SCORER_RULES, Setup({"shopping": site}))
     images: list[bytes] = []
 
     def keep(image: bytes) -> str:

@@ -93,19 +93,19 @@ def curriculum(folder: Path) -> dict[str, Any]:
 
 def hosted(folder: Path) -> dict[str, Any]:
     """A task on a site that is started here, and a script that answers it."""
-    from benchmarks.catalogue import benchmark_named
+    from benchmarks.catalogue import find_benchmark
     from webagent.action import Answer
     from webagent.policy import ScriptedPolicy, play_actions
 
     return {
         "policy": ScriptedPolicy(play_actions([Answer("done")])),
-        "tasks": [benchmark_named("fossil").load().task("ticket-close", 0, "test")],
+        "tasks": [find_benchmark("fossil").load().task("ticket-close", 0, "test")],
     }
 
 
 def words(folder: Path) -> dict[str, Any]:
     """What a fragment about tasks takes for granted."""
-    from benchmarks.sites import Instance, site_named
+    from benchmarks.sites import Instance, find_site
     from tasks.task import Check, Task
 
     return {
@@ -113,7 +113,7 @@ def words(folder: Path) -> dict[str, Any]:
         "Task": Task,
         "Path": Path,
         "Instance": Instance,
-        "site_named": site_named,
+        "find_site": find_site,
     }
 
 
@@ -211,7 +211,7 @@ LOOKED_AT: dict[tuple[str, str], str] = {
     ("README.md", "agent.run_sync"): "a live site; tests/webagent/agent runs it",
     ("docs/running.md", "print(result.answer"): "a live site; tests/webagent/agent runs it",
     ("docs/running.md", "asyncio.gather"): "a live site; tests/webagent/agent runs it",
-    ("docs/benchmarks.md", 'benchmark_named("webarena")'): "published task files",
+    ("docs/benchmarks.md", 'find_benchmark("webarena")'): "published task files",
     ("docs/proposing.md", "ExplorationSettings(steps=400)"): "minutes of exploring",
     ("docs/judging/reward.md", "RewardModel.load("): "weights of a training",
     ("docs/judging/reward.md", "LanguageReward("): "weights of a training",

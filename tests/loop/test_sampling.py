@@ -183,7 +183,7 @@ def test_a_suite_whose_tasks_are_the_same_on_every_seed_cannot_be_improved_on(
     fixed = SimpleNamespace(
         load=lambda options: Suite("fixed@1", (), cast(Any, None), is_seeded=False)
     )
-    monkeypatch.setattr("loop.session.benchmark_named", lambda name: fixed)
+    monkeypatch.setattr("loop.session.find_benchmark", lambda name: fixed)
     with pytest.raises(SetupError, match=r"fixed@1 are the same on every seed"):
         load_suite("fixed-for-this-test")
 

@@ -12,7 +12,7 @@ from urllib.request import urlopen
 import pytest
 
 from benchmarks.sites import SITES
-from benchmarks.sites.control import Note
+from benchmarks.sites.control import RunningSite
 from benchmarks.sites.process import Port
 from loop.console.outcome import Status
 from recipes.cli import main
@@ -46,7 +46,7 @@ def started(folder):
     root = Path(__file__).parents[2]
     process = subprocess.Popen([sys.executable, "-c", code], cwd=root, stdout=subprocess.PIPE)
     facts = json.loads(process.stdout.readline())
-    while Note.find("diary@1") is None:
+    while RunningSite.find("diary@1") is None:
         time.sleep(0.02)
     yield process, facts
     process.kill()
@@ -96,7 +96,7 @@ def test_an_interrupt_ends_a_started_site_and_its_note(started):
     os.kill(process.pid, signal.SIGTERM)
 
     assert process.wait(10) == 0
-    assert Note.find("diary@1") is None
+    assert RunningSite.find("diary@1") is None
     assert not Path(facts["state"]).exists()
 
 
@@ -105,8 +105,8 @@ def test_a_note_of_a_killed_process_is_not_believed(started, capsys):
     process.kill()
     process.wait(10)
 
-    assert Note.find("diary@1") is None
-    assert not Note.path("diary@1").exists()
+    assert RunningSite.find("diary@1") is None
+    assert not RunningSite.path("diary@1").exists()
 
 
 def test_what_is_wrong_is_said_in_a_sentence(folder, capsys):

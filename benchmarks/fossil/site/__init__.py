@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from urllib.request import HTTPCookieProcessor, ProxyHandler, build_opener
 
 from benchmarks.fossil.site import project, repository
-from benchmarks.fossil.site.settings import SETTINGS
+from benchmarks.fossil.site.project import SETTINGS
 from benchmarks.sites.site import Account, Serving, SiteError
 
 __all__ = ["Fossil", "site"]

@@ -12,8 +12,7 @@ from hashlib import md5, sha1, sha3_256
 from pathlib import Path
 
 from benchmarks.fossil.site import project
-from benchmarks.fossil.site.project import CheckIn, Page, Post, TechNote, Ticket
-from benchmarks.fossil.site.settings import REPORT
+from benchmarks.fossil.site.project import REPORT, CheckIn, Post, TechNote, Ticket, WikiPage
 from benchmarks.sites.site import SiteError
 
 MARKDOWN = "text/x-markdown"
@@ -50,7 +49,7 @@ def tag(date: str, user: str, name: str, target: str) -> bytes:
     return _sealed([f"D {date}.000", f"T +{name} {target}", f"U {user}"])
 
 
-def page_version(page: Page, version: int, parent: str) -> bytes:
+def page_version(page: WikiPage, version: int, parent: str) -> bytes:
     """One version of a wiki page."""
     date, user = page.versions[version]
     return _sealed(

@@ -3,19 +3,26 @@
 from random import Random
 
 from benchmarks.fossil.site import project, repository
-from benchmarks.fossil.site.project import Person
-from benchmarks.fossil.tasks.outcome import (
+from benchmarks.fossil.site.project import ProjectMember
+from benchmarks.fossil.tasks.template import (
+    LOGINS,
+    TAGS,
+    TECHNOTES,
+    TaskDraft,
     besides,
     check_ins_are,
-    noted,
+    contact,
     pages_are,
+    password,
     report_copied,
     settings_are,
+    technote_written,
+    template,
+    thought,
     user_added,
     user_changed,
+    worded,
 )
-from benchmarks.fossil.tasks.template import Asked, template, worded
-from benchmarks.fossil.tasks.words import LOGINS, TAGS, TECHNOTES, contact, password, thought
 
 
 def newest(count: int) -> list[int]:
@@ -25,7 +32,7 @@ def newest(count: int) -> list[int]:
 
 
 @template("code-add-tag", "developer", 8, "code form")
-def add_tag(draw: Random) -> Asked:
+def add_tag(draw: Random) -> TaskDraft:
     """A tag for a check-in that is known by its comment."""
     place, tag = draw.choice(newest(30)), draw.choice(TAGS)
     goal = worded(
@@ -36,11 +43,11 @@ def add_tag(draw: Random) -> Asked:
         tag=tag,
     )
     name = repository.check_in_names()[place]
-    return Asked(goal, check_ins_are([(name, f"sym-{tag}", 1, None)]))
+    return TaskDraft(goal, check_ins_are([(name, f"sym-{tag}", 1, None)]))
 
 
 @template("code-edit-comment", "developer", 7, "code form edit")
-def edit_comment(draw: Random) -> Asked:
+def edit_comment(draw: Random) -> TaskDraft:
     """A check-in gets another comment."""
     place = draw.choice(newest(30))
     comment = project.check_ins()[place].comment
@@ -53,11 +60,11 @@ def edit_comment(draw: Random) -> Asked:
         after=after,
     )
     name = repository.check_in_names()[place]
-    return Asked(goal, check_ins_are([(name, "comment", 1, after)]))
+    return TaskDraft(goal, check_ins_are([(name, "comment", 1, after)]))
 
 
 @template("code-move-tag", "developer", 15, "code form long")
-def move_tag(draw: Random) -> Asked:
+def move_tag(draw: Random) -> TaskDraft:
     """A tag goes from one check-in to another."""
     history, names = project.check_ins(), repository.check_in_names()
     old = draw.choice([place for place, change in enumerate(history) if change.tag])
@@ -73,11 +80,11 @@ def move_tag(draw: Random) -> Asked:
         comment=history[new].comment,
     )
     tags = [(names[old], f"sym-{tag}", 0, None), (names[new], f"sym-{tag}", 1, None)]
-    return Asked(goal, check_ins_are(tags))
+    return TaskDraft(goal, check_ins_are(tags))
 
 
 @template("code-close-branch", "developer", 8, "code form")
-def close_branch(draw: Random) -> Asked:
+def close_branch(draw: Random) -> TaskDraft:
     """The newest check-in of a branch is marked as closed."""
     history = project.check_ins()
     merged = {change.merge for change in history}
@@ -90,11 +97,11 @@ def close_branch(draw: Random) -> Asked:
         branch=branch,
     )
     name = repository.check_in_names()[tips[branch]]
-    return Asked(goal, check_ins_are([(name, "closed", 1, None)]))
+    return TaskDraft(goal, check_ins_are([(name, "closed", 1, None)]))
 
 
 @template("code-technote", "developer", 8, "code create")
-def technote(draw: Random) -> Asked:
+def technote(draw: Random) -> TaskDraft:
     """A technote with a comment and a text."""
     title, text = draw.choice(TECHNOTES), thought(draw)
     goal = worded(
@@ -105,7 +112,7 @@ def technote(draw: Random) -> Asked:
         title=title,
         text=text,
     )
-    return Asked(goal, noted("mara", title, text))
+    return TaskDraft(goal, technote_written("mara", title, text))
 
 
 CAPABILITIES = {
@@ -130,7 +137,7 @@ _TEXTS = (
 )
 
 
-def people() -> list[Person]:
+def people() -> list[ProjectMember]:
     """Everybody but the administrator."""
     return [person for person in project.people() if person.login != "admin"]
 
@@ -143,7 +150,7 @@ def ordered(capabilities: str) -> str:
 
 
 @template("admin-add-user", "admin", 10, "admin form create")
-def add_user(draw: Random) -> Asked:
+def add_user(draw: Random) -> TaskDraft:
     """Login, contact, password and two capabilities."""
     login, secret = draw.choice(LOGINS), password(draw)
     one, two = draw.sample(list(CAPABILITIES), 2)
@@ -161,11 +168,11 @@ def add_user(draw: Random) -> Asked:
         two=two,
     )
     held = ordered(CAPABILITIES[one] + CAPABILITIES[two])
-    return Asked(goal, user_added(login, secret, info, held))
+    return TaskDraft(goal, user_added(login, secret, info, held))
 
 
 @template("admin-grant", "admin", 6, "admin form")
-def grant(draw: Random) -> Asked:
+def grant(draw: Random) -> TaskDraft:
     """One more capability."""
     person = draw.choice(people())
     word = draw.choice([each for each, c in CAPABILITIES.items() if c not in person.capabilities])
@@ -177,11 +184,11 @@ def grant(draw: Random) -> Asked:
         word=word,
     )
     after = ordered(person.capabilities + CAPABILITIES[word])
-    return Asked(goal, user_changed(person.login, {"cap": after}, {"info": person.name}))
+    return TaskDraft(goal, user_changed(person.login, {"cap": after}, {"info": person.name}))
 
 
 @template("admin-revoke", "admin", 6, "admin form")
-def revoke(draw: Random) -> Asked:
+def revoke(draw: Random) -> TaskDraft:
     """One capability fewer."""
     held = {letter: word for word, letter in CAPABILITIES.items()}
     choices = [
@@ -196,11 +203,11 @@ def revoke(draw: Random) -> Asked:
         login=person.login,
     )
     after = ordered(person.capabilities.replace(letter, ""))
-    return Asked(goal, user_changed(person.login, {"cap": after}, {"info": person.name}))
+    return TaskDraft(goal, user_changed(person.login, {"cap": after}, {"info": person.name}))
 
 
 @template("admin-contact", "admin", 6, "admin form")
-def change_contact(draw: Random) -> Asked:
+def change_contact(draw: Random) -> TaskDraft:
     """A user's contact info."""
     person = draw.choice(people())
     info = contact(draw, person.login)
@@ -212,11 +219,11 @@ def change_contact(draw: Random) -> Asked:
         info=info,
     )
     after = {"info": info, "cap": ordered(person.capabilities)}
-    return Asked(goal, user_changed(person.login, {"info": info}, {"cap": after["cap"]}))
+    return TaskDraft(goal, user_changed(person.login, {"info": info}, {"cap": after["cap"]}))
 
 
 @template("admin-project-name", "admin", 6, "admin settings")
-def project_name(draw: Random) -> Asked:
+def project_name(draw: Random) -> TaskDraft:
     """Name and description of the project."""
     name, text = draw.choice(_NAMES), draw.choice(_TEXTS)
     goal = worded(
@@ -227,11 +234,11 @@ def project_name(draw: Random) -> Asked:
         name=name,
         text=text,
     )
-    return Asked(goal, settings_are({"project-name": name, "project-description": text}))
+    return TaskDraft(goal, settings_are({"project-name": name, "project-description": text}))
 
 
 @template("admin-timeline-rows", "admin", 5, "admin settings")
-def timeline_rows(draw: Random) -> Asked:
+def timeline_rows(draw: Random) -> TaskDraft:
     """How many rows a timeline has."""
     count = str(draw.choice([20, 25, 30, 40, 60, 75, 80, 100, 120, 150, 200]))
     goal = worded(
@@ -240,11 +247,11 @@ def timeline_rows(draw: Random) -> Asked:
         "Timelines should show {q_count} rows unless somebody asks for more. Change that setting.",
         count=count,
     )
-    return Asked(goal, settings_are({"timeline-default-length": count}))
+    return TaskDraft(goal, settings_are({"timeline-default-length": count}))
 
 
 @template("admin-moderation", "admin", 5, "admin settings")
-def moderation(draw: Random) -> Asked:
+def moderation(draw: Random) -> TaskDraft:
     """Whether changes wait for a moderator."""
     what = draw.choice(["ticket", "wiki"])
     goal = worded(
@@ -254,11 +261,11 @@ def moderation(draw: Random) -> Asked:
         "Require that a moderator approves {q_what} changes; leave the other kind as it is.",
         what=what,
     )
-    return Asked(goal, settings_are({"modreq-tkt" if what == "ticket" else "modreq-wiki": "1"}))
+    return TaskDraft(goal, settings_are({"modreq-tkt" if what == "ticket" else "modreq-wiki": "1"}))
 
 
 @template("admin-copy-report", "developer", 6, "admin report create")
-def copy_report(draw: Random) -> Asked:
+def copy_report(draw: Random) -> TaskDraft:
     """A ticket report under a name of its own."""
     old = draw.choice(["All Tickets", "By Severity"])
     title = f"{draw.choice(['Meeting', 'Weekly', 'Release', 'Team', 'Monthly'])} overview"
@@ -271,11 +278,11 @@ def copy_report(draw: Random) -> Asked:
         old=old,
         title=title,
     )
-    return Asked(goal, report_copied(title, old))
+    return TaskDraft(goal, report_copied(title, old))
 
 
 @template("admin-welcome-member", "admin", 15, "admin wiki form edit long")
-def welcome(draw: Random) -> Asked:
+def welcome(draw: Random) -> TaskDraft:
     """A new user, and a line about the user in the wiki."""
     login, secret = draw.choice(LOGINS), password(draw)
     info, word = contact(draw, login), draw.choice(["Reader", "Developer"])
@@ -298,4 +305,4 @@ def welcome(draw: Random) -> Asked:
     )
     added = user_added(login, secret, info, {"Reader": "u", "Developer": "v"}[word])
     written = pages_are({page.name: f"{page.text.rstrip()}\n{line}"})
-    return Asked(goal, besides(added, written))
+    return TaskDraft(goal, besides(added, written))

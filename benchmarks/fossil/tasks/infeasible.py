@@ -3,13 +3,22 @@
 from random import Random
 
 from benchmarks.fossil.site import project
-from benchmarks.fossil.tasks.outcome import given_up
-from benchmarks.fossil.tasks.template import Asked, template, worded
-from benchmarks.fossil.tasks.words import LINES, PAGE_NAMES, THREADS, contact, problem, thought
+from benchmarks.fossil.tasks.template import (
+    LINES,
+    PAGE_NAMES,
+    THREADS,
+    TaskDraft,
+    contact,
+    given_up,
+    problem,
+    template,
+    thought,
+    worded,
+)
 
 
 @template("impossible-missing-ticket", "developer", 4, "infeasible ticket search")
-def missing_ticket(draw: Random) -> Asked:
+def missing_ticket(draw: Random) -> TaskDraft:
     """There is no such ticket."""
     goal = worded(
         draw,
@@ -17,11 +26,11 @@ def missing_ticket(draw: Random) -> Asked:
         "Set the ticket {q_title} to Closed; its resolution is Fixed.",
         title=problem(draw).title,
     )
-    return Asked(goal, given_up())
+    return TaskDraft(goal, given_up())
 
 
 @template("impossible-due-date", "developer", 6, "infeasible ticket form")
-def due_date(draw: Random) -> Asked:
+def due_date(draw: Random) -> TaskDraft:
     """Tickets here have no such field."""
     ticket = draw.choice(project.tickets())
     day = f"2024-{draw.randrange(7, 13):02}-{draw.randrange(1, 29):02}"
@@ -32,11 +41,11 @@ def due_date(draw: Random) -> Asked:
         day=day,
         title=ticket.title,
     )
-    return Asked(goal, given_up())
+    return TaskDraft(goal, given_up())
 
 
 @template("impossible-reader-wiki", "reader", 4, "infeasible wiki rights")
-def reader_wiki(draw: Random) -> Asked:
+def reader_wiki(draw: Random) -> TaskDraft:
     """Who is logged in may not edit the wiki."""
     page = draw.choice(project.pages())
     goal = worded(
@@ -46,11 +55,11 @@ def reader_wiki(draw: Random) -> Asked:
         page=page.name,
         line=draw.choice(LINES),
     )
-    return Asked(goal, given_up())
+    return TaskDraft(goal, given_up())
 
 
 @template("impossible-missing-page", "writer", 3, "infeasible wiki search")
-def missing_page(draw: Random) -> Asked:
+def missing_page(draw: Random) -> TaskDraft:
     """There is no such page, and none is to be made."""
     goal = worded(
         draw,
@@ -58,11 +67,11 @@ def missing_page(draw: Random) -> Asked:
         "Take away the last line of the wiki page {q_page}, which is there already.",
         page=draw.choice(PAGE_NAMES),
     )
-    return Asked(goal, given_up())
+    return TaskDraft(goal, given_up())
 
 
 @template("impossible-grant", "developer", 1, "infeasible admin rights")
-def grant_without_rights(draw: Random) -> Asked:
+def grant_without_rights(draw: Random) -> TaskDraft:
     """Who is logged in may not change users."""
     login = draw.choice([person.login for person in project.people() if person.login != "admin"])
     goal = worded(
@@ -72,11 +81,11 @@ def grant_without_rights(draw: Random) -> Asked:
         login=login,
         info=contact(draw, login),
     )
-    return Asked(goal, given_up())
+    return TaskDraft(goal, given_up())
 
 
 @template("impossible-missing-thread", "reader", 2, "infeasible forum search")
-def missing_thread(draw: Random) -> Asked:
+def missing_thread(draw: Random) -> TaskDraft:
     """There is no such thread."""
     goal = worded(
         draw,
@@ -85,11 +94,11 @@ def missing_thread(draw: Random) -> Asked:
         title=draw.choice(THREADS),
         text=thought(draw),
     )
-    return Asked(goal, given_up())
+    return TaskDraft(goal, given_up())
 
 
 @template("impossible-missing-tag", "developer", 2, "infeasible code search")
-def missing_tag(draw: Random) -> Asked:
+def missing_tag(draw: Random) -> TaskDraft:
     """No check-in has this tag."""
     goal = worded(
         draw,
@@ -97,4 +106,4 @@ def missing_tag(draw: Random) -> Asked:
         "Take the tag {q_tag} away from its check-in.",
         tag=f"v{draw.randrange(2, 9)}.{draw.randrange(1, 9)}",
     )
-    return Asked(goal, given_up())
+    return TaskDraft(goal, given_up())

@@ -4,11 +4,21 @@ import re
 from random import Random
 
 from benchmarks.fossil.site import project, repository
-from benchmarks.fossil.site.project import Page
-from benchmarks.fossil.tasks.outcome import besides, pages_are, posted, tickets_are
+from benchmarks.fossil.site.project import WikiPage
 from benchmarks.fossil.tasks.questions import options
-from benchmarks.fossil.tasks.template import Asked, template, worded
-from benchmarks.fossil.tasks.words import LINES, PAGE_NAMES, THREADS, thought
+from benchmarks.fossil.tasks.template import (
+    LINES,
+    PAGE_NAMES,
+    THREADS,
+    TaskDraft,
+    besides,
+    pages_are,
+    posted,
+    template,
+    thought,
+    tickets_are,
+    worded,
+)
 
 _WORDS = {
     "release": "version",
@@ -27,7 +37,7 @@ _WORDS = {
 """Words that occur exactly once on some page, with what may stand in their place."""
 
 
-def worded_pages() -> list[tuple[Page, str]]:
+def worded_pages() -> list[tuple[WikiPage, str]]:
     """Pages with a word that occurs once there, whatever its case."""
     return [
         (page, old)
@@ -39,7 +49,7 @@ def worded_pages() -> list[tuple[Page, str]]:
 
 
 @template("wiki-append-line", "writer", 7, "wiki edit")
-def append_line(draw: Random) -> Asked:
+def append_line(draw: Random) -> TaskDraft:
     """A line at the end of a page."""
     page, line = draw.choice(project.pages()), draw.choice(LINES)
     goal = worded(
@@ -49,11 +59,11 @@ def append_line(draw: Random) -> Asked:
         page=page.name,
         line=line,
     )
-    return Asked(goal, pages_are({page.name: f"{page.text.rstrip()}\n{line}"}))
+    return TaskDraft(goal, pages_are({page.name: f"{page.text.rstrip()}\n{line}"}))
 
 
 @template("wiki-correct-word", "writer", 7, "wiki edit")
-def correct_word(draw: Random) -> Asked:
+def correct_word(draw: Random) -> TaskDraft:
     """A word that occurs once is replaced by another."""
     page, old = draw.choice(worded_pages())
     goal = worded(
@@ -65,11 +75,11 @@ def correct_word(draw: Random) -> Asked:
         old=old,
         new=_WORDS[old],
     )
-    return Asked(goal, pages_are({page.name: re.sub(rf"\b{old}\b", _WORDS[old], page.text)}))
+    return TaskDraft(goal, pages_are({page.name: re.sub(rf"\b{old}\b", _WORDS[old], page.text)}))
 
 
 @template("wiki-change-default", "writer", 7, "wiki edit table")
-def change_default(draw: Random) -> Asked:
+def change_default(draw: Random) -> TaskDraft:
     """One cell of a table."""
     name, default = draw.choice(
         [(name, default) for name, default in options() if default.isdigit()]
@@ -87,11 +97,11 @@ def change_default(draw: Random) -> Asked:
     )
     text = next(page.text for page in project.pages() if page.name == "Configuration reference")
     after = text.replace(f"| {name} | {default} |", f"| {name} | {value} |")
-    return Asked(goal, pages_are({"Configuration reference": after}))
+    return TaskDraft(goal, pages_are({"Configuration reference": after}))
 
 
 @template("wiki-create-page", "writer", 8, "wiki create")
-def create_page(draw: Random) -> Asked:
+def create_page(draw: Random) -> TaskDraft:
     """A new page with a text."""
     name, text = draw.choice(PAGE_NAMES), thought(draw)
     goal = worded(
@@ -101,11 +111,11 @@ def create_page(draw: Random) -> Asked:
         name=name,
         text=text,
     )
-    return Asked(goal, pages_are({name: text}))
+    return TaskDraft(goal, pages_are({name: text}))
 
 
 @template("wiki-create-and-mention", "writer", 15, "wiki create edit long")
-def create_and_mention(draw: Random) -> Asked:
+def create_and_mention(draw: Random) -> TaskDraft:
     """A new page, and a line about it on an old one."""
     name, text = draw.choice(PAGE_NAMES), thought(draw)
     page = draw.choice([page for page in project.pages() if not page.name.startswith("Manual ")])
@@ -121,11 +131,11 @@ def create_and_mention(draw: Random) -> Asked:
         line=line,
         page=page.name,
     )
-    return Asked(goal, pages_are({name: text, page.name: f"{page.text.rstrip()}\n{line}"}))
+    return TaskDraft(goal, pages_are({name: text, page.name: f"{page.text.rstrip()}\n{line}"}))
 
 
 @template("wiki-note-ticket", "developer", 19, "wiki ticket edit comment long")
-def note_ticket(draw: Random) -> Asked:
+def note_ticket(draw: Random) -> TaskDraft:
     """A ticket's number goes to a wiki page, and a remark to the ticket."""
     open_ones = [ticket for ticket in project.tickets() if ticket.status == "Open"]
     ticket = draw.choice(open_ones)
@@ -145,11 +155,11 @@ def note_ticket(draw: Random) -> Asked:
         said=said,
     )
     written = pages_are({page.name: f"{page.text.rstrip()}\n{ticket.uuid[:10]}"})
-    return Asked(goal, besides(written, tickets_are([(ticket, {})], [(ticket, said)])))
+    return TaskDraft(goal, besides(written, tickets_are([(ticket, {})], [(ticket, said)])))
 
 
 @template("forum-new-thread", "reader", 7, "forum create")
-def new_thread(draw: Random) -> Asked:
+def new_thread(draw: Random) -> TaskDraft:
     """A title and a text."""
     title, text = draw.choice(THREADS), thought(draw)
     goal = worded(
@@ -159,11 +169,11 @@ def new_thread(draw: Random) -> Asked:
         title=title,
         text=text,
     )
-    return Asked(goal, posted("petra", f"Post: {title}", text))
+    return TaskDraft(goal, posted("petra", f"Post: {title}", text))
 
 
 @template("forum-reply", "reader", 7, "forum comment")
-def reply(draw: Random) -> Asked:
+def reply(draw: Random) -> TaskDraft:
     """To the first post of a thread."""
     place = draw.randrange(len(project.threads()))
     title, text = project.threads()[place][0].title, thought(draw)
@@ -175,11 +185,11 @@ def reply(draw: Random) -> Asked:
         text=text,
     )
     answered = repository.post_names()[place][0]
-    return Asked(goal, posted("petra", f"Reply: {title}", text, answered))
+    return TaskDraft(goal, posted("petra", f"Reply: {title}", text, answered))
 
 
 @template("forum-reply-to", "reader", 7, "forum comment")
-def reply_to(draw: Random) -> Asked:
+def reply_to(draw: Random) -> TaskDraft:
     """To the post of one person in a thread."""
     places = [
         (place, turn)
@@ -200,11 +210,11 @@ def reply_to(draw: Random) -> Asked:
         text=text,
     )
     answered = repository.post_names()[place][turn]
-    return Asked(goal, posted("petra", f"Reply: {thread[0].title}", text, answered))
+    return TaskDraft(goal, posted("petra", f"Reply: {thread[0].title}", text, answered))
 
 
 @template("forum-answer-from-wiki", "reader", 10, "forum wiki search long")
-def answer_from_wiki(draw: Random) -> Asked:
+def answer_from_wiki(draw: Random) -> TaskDraft:
     """What is to be replied stands in the wiki."""
     place = draw.randrange(len(project.threads()))
     title = project.threads()[place][0].title
@@ -220,11 +230,11 @@ def answer_from_wiki(draw: Random) -> Asked:
         title=title,
     )
     answered = repository.post_names()[place][0]
-    return Asked(goal, posted("petra", f"Reply: {title}", default, answered))
+    return TaskDraft(goal, posted("petra", f"Reply: {title}", default, answered))
 
 
 @template("forum-edit-own", "reader", 7, "forum edit")
-def edit_own(draw: Random) -> Asked:
+def edit_own(draw: Random) -> TaskDraft:
     """A post of one's own gets another text."""
     places = [
         (place, turn)
@@ -245,4 +255,4 @@ def edit_own(draw: Random) -> Asked:
     post = thread[turn]
     comment = f"{'Edit reply' if turn else 'Edit'}: {thread[0].title}"
     answered = names[post.to] if turn else ""
-    return Asked(goal, posted("petra", comment, text, answered, names[turn]))
+    return TaskDraft(goal, posted("petra", comment, text, answered, names[turn]))

@@ -4,8 +4,7 @@ from random import Random
 
 from benchmarks.fossil.site import project, repository
 from benchmarks.fossil.site.project import Ticket
-from benchmarks.fossil.tasks.outcome import answered
-from benchmarks.fossil.tasks.template import Asked, template, worded
+from benchmarks.fossil.tasks.template import TaskDraft, answered, template, worded
 
 FIELD_WORDS = {
     "severity": "severity",
@@ -46,7 +45,7 @@ def options() -> list[tuple[str, str]]:
 
 
 @template("ticket-read-field", "reader", 1, "question ticket")
-def read_field(draw: Random) -> Asked:
+def read_field(draw: Random) -> TaskDraft:
     """Begins at the ticket."""
     ticket = draw.choice(project.tickets())
     field = draw.choice(list(FIELD_WORDS))
@@ -56,11 +55,11 @@ def read_field(draw: Random) -> Asked:
         "Tell me the {field} of the ticket on this page, just as it is written there.",
         field=FIELD_WORDS[field],
     )
-    return Asked(goal, answered(getattr(ticket, field)), f"/tktview/{ticket.uuid[:10]}")
+    return TaskDraft(goal, answered(getattr(ticket, field)), f"/tktview/{ticket.uuid[:10]}")
 
 
 @template("ticket-find-field", "reader", 5, "question ticket search")
-def find_field(draw: Random) -> Asked:
+def find_field(draw: Random) -> TaskDraft:
     """Begins at the home page."""
     ticket = draw.choice(project.tickets())
     field = draw.choice(["severity", "priority", "foundin"])
@@ -71,11 +70,11 @@ def find_field(draw: Random) -> Asked:
         title=ticket.title,
         field={"foundin": "version found in"}.get(field, field),
     )
-    return Asked(goal, answered(getattr(ticket, field)))
+    return TaskDraft(goal, answered(getattr(ticket, field)))
 
 
 @template("ticket-who-closed", "reader", 6, "question ticket history")
-def who_closed(draw: Random) -> Asked:
+def who_closed(draw: Random) -> TaskDraft:
     """The one who set the status to Closed is in the ticket's history."""
     closed = [ticket for ticket in project.tickets() if ticket.status == "Closed"]
     ticket = draw.choice(closed)
@@ -86,11 +85,11 @@ def who_closed(draw: Random) -> Asked:
         "Find out which user set the ticket {q_title} to Closed; answer with just the login name.",
         title=ticket.title,
     )
-    return Asked(goal, answered(last.user))
+    return TaskDraft(goal, answered(last.user))
 
 
 @template("ticket-who-wrote", "reader", 5, "question ticket search")
-def who_wrote(draw: Random) -> Asked:
+def who_wrote(draw: Random) -> TaskDraft:
     """The author of one remark."""
     pairs = [
         (ticket, change)
@@ -106,11 +105,11 @@ def who_wrote(draw: Random) -> Asked:
         said=change.comment,
         title=ticket.title,
     )
-    return Asked(goal, answered(change.user))
+    return TaskDraft(goal, answered(change.user))
 
 
 @template("ticket-count-status", "reader", 4, "question ticket count")
-def count_status(draw: Random) -> Asked:
+def count_status(draw: Random) -> TaskDraft:
     """To be counted in the report of all tickets."""
     subsystem = draw.choice(sorted({ticket.subsystem for ticket in project.tickets()}))
     status = draw.choice(["Open", "Closed", "Fixed", "Deferred", "Verified"])
@@ -126,11 +125,11 @@ def count_status(draw: Random) -> Asked:
     found = [
         each for each in project.tickets() if (each.subsystem, each.status) == (subsystem, status)
     ]
-    return Asked(goal, answered(str(len(found))))
+    return TaskDraft(goal, answered(str(len(found))))
 
 
 @template("ticket-count-severe", "reader", 4, "question ticket count report")
-def count_severe(draw: Random) -> Asked:
+def count_severe(draw: Random) -> TaskDraft:
     """To be counted in the report with severities."""
     severity = draw.choice(["Severe", "Important", "Minor", "Cosmetic", "Critical"])
     subsystem = draw.choice(sorted({ticket.subsystem for ticket in project.tickets()}))
@@ -148,11 +147,11 @@ def count_severe(draw: Random) -> Asked:
         is_there = ticket.severity == severity and ticket.subsystem == subsystem
         return is_there and ticket.status != "Closed"
 
-    return Asked(goal, answered(str(sum(map(counts, project.tickets())))))
+    return TaskDraft(goal, answered(str(sum(map(counts, project.tickets())))))
 
 
 @template("wiki-read-option", "reader", 4, "question wiki")
-def read_option(draw: Random) -> Asked:
+def read_option(draw: Random) -> TaskDraft:
     """From the table of the configuration reference."""
     name, default = draw.choice(options())
     goal = worded(
@@ -163,11 +162,11 @@ def read_option(draw: Random) -> Asked:
         page="Configuration reference",
         name=name,
     )
-    return Asked(goal, answered(default))
+    return TaskDraft(goal, answered(default))
 
 
 @template("wiki-find-fact", "reader", 4, "question wiki search")
-def find_fact(draw: Random) -> Asked:
+def find_fact(draw: Random) -> TaskDraft:
     """Which page has it is to be found out."""
     question, answer = draw.choice(FACTS)
     goal = worded(
@@ -176,11 +175,11 @@ def find_fact(draw: Random) -> Asked:
         "Find this in the wiki and answer with the one word or number: {question}",
         question=question,
     )
-    return Asked(goal, answered(*answer.split("|")))
+    return TaskDraft(goal, answered(*answer.split("|")))
 
 
 @template("wiki-who-edited", "reader", 5, "question wiki history")
-def who_edited(draw: Random) -> Asked:
+def who_edited(draw: Random) -> TaskDraft:
     """From the history of a page."""
     page = draw.choice([page for page in project.pages() if len({u for _, u in page.versions}) > 1])
     first = draw.random() < 0.5
@@ -192,11 +191,11 @@ def who_edited(draw: Random) -> Asked:
         did="wrote the first version of" if first else "was the last to edit",
     )
     goal = goal.replace("version of it?", "version?")
-    return Asked(goal, answered(page.versions[0 if first else -1][1]))
+    return TaskDraft(goal, answered(page.versions[0 if first else -1][1]))
 
 
 @template("forum-count-replies", "reader", 3, "question forum count")
-def count_replies(draw: Random) -> Asked:
+def count_replies(draw: Random) -> TaskDraft:
     """The first post is no reply."""
     thread = draw.choice(project.threads())
     goal = worded(
@@ -207,11 +206,11 @@ def count_replies(draw: Random) -> Asked:
         "Answer with the number only.",
         title=thread[0].title,
     )
-    return Asked(goal, answered(str(len(thread) - 1)))
+    return TaskDraft(goal, answered(str(len(thread) - 1)))
 
 
 @template("forum-who-said", "reader", 3, "question forum")
-def who_said(draw: Random) -> Asked:
+def who_said(draw: Random) -> TaskDraft:
     """The author of one reply."""
     thread = draw.choice([thread for thread in project.threads() if len(thread) > 1])
     post = draw.choice(thread[1:])
@@ -223,11 +222,11 @@ def who_said(draw: Random) -> Asked:
         title=thread[0].title,
         said=post.text.split(". ")[0].rstrip(".?!"),
     )
-    return Asked(goal, answered(post.user))
+    return TaskDraft(goal, answered(post.user))
 
 
 @template("code-last-change", "reader", 5, "question code history")
-def last_change(draw: Random) -> Asked:
+def last_change(draw: Random) -> TaskDraft:
     """Of a file that was only ever changed on the trunk."""
     names = repository.check_in_names()
     history = list(zip(project.check_ins(), names, strict=True))
@@ -248,11 +247,11 @@ def last_change(draw: Random) -> Asked:
         "check-in's hash.",
         path=path,
     )
-    return Asked(goal, answered(name[:10]))
+    return TaskDraft(goal, answered(name[:10]))
 
 
 @template("code-who-tagged", "reader", 3, "question code")
-def who_tagged(draw: Random) -> Asked:
+def who_tagged(draw: Random) -> TaskDraft:
     """A check-in by its tag: who made it, or when."""
     change = draw.choice([change for change in project.check_ins() if change.tag])
     by_date = draw.random() < 0.6
@@ -264,11 +263,11 @@ def who_tagged(draw: Random) -> Asked:
         form="date as year-month-day" if by_date else "login name only",
         tag=change.tag,
     )
-    return Asked(goal, answered(change.date[:10] if by_date else change.user))
+    return TaskDraft(goal, answered(change.date[:10] if by_date else change.user))
 
 
 @template("code-find-branch", "reader", 2, "question code history")
-def find_branch(draw: Random) -> Asked:
+def find_branch(draw: Random) -> TaskDraft:
     """The branch of one check-in."""
     branches = [change for change in project.check_ins() if change.branch != "trunk"]
     change = draw.choice(branches)
@@ -278,11 +277,11 @@ def find_branch(draw: Random) -> Asked:
         "There is a check-in with the comment {q_comment}. Which branch is it on? Give its name.",
         comment=change.comment,
     )
-    return Asked(goal, answered(change.branch))
+    return TaskDraft(goal, answered(change.branch))
 
 
 @template("code-count-check-ins", "reader", 2, "question code count")
-def count_check_ins(draw: Random) -> Asked:
+def count_check_ins(draw: Random) -> TaskDraft:
     """How many check-ins somebody made."""
     who = draw.choice(sorted({change.user for change in project.check_ins()}))
     found = [change for change in project.check_ins() if change.user == who]
@@ -292,4 +291,4 @@ def count_check_ins(draw: Random) -> Asked:
         "Count the check-ins by the user {q_who}, on every branch. Answer with the number only.",
         who=who,
     )
-    return Asked(goal, answered(str(len(found))))
+    return TaskDraft(goal, answered(str(len(found))))

@@ -1,12 +1,288 @@
 """Templates of tasks: words and values drawn from a seed, with what shows that it was done."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
 from random import Random
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
-from benchmarks.fossil.tasks.outcome import Outcome
-from tasks.task import PageHooks, Task
+from benchmarks.fossil.site.project import Ticket
+from benchmarks.fossil.site.repository import all_artifacts, password_hash
+from tasks.task import Check, Json, PageHooks, Probe, Task
+
+FIELDS = (
+    *("title", "type", "status", "subsystem", "priority", "severity", "foundin", "resolution"),
+)
+_WRITTEN = ("event", "tag", "tagxref")
+_SHOWN = "replace(trim({}, char(32, 9, 10, 13)), char(13), '')"
+_WIKI_TEXT = """fetch("/wikiajax/fetch?page={}").then(answer => answer.json()).then(
+    page => (page.content || "").replace(/\\r/g, "").replace(/\\n+/g, "\\n").trim())"""
+_GET = "const get = async path => await (await fetch(path)).text();"
+_NEWEST_TEXT = {
+    "post_text": f"""(async () => {{
+        {_GET}
+        const timeline = await get("/timeline?y=f&n=4");
+        const name = timeline.match(/\\/(?:info|forumpost)\\/([0-9a-f]{{10,64}})/)[1];
+        const written = await get("/raw/" + name);
+        const text = written.match(/\\nW \\d+\\n([\\s\\S]*)\\nZ [0-9a-f]{{32}}\\n$/)[1];
+        return text.replace(/\\r/g, "").trim();
+    }})()""",
+    "technote_text": f"""(async () => {{
+        {_GET}
+        const timeline = await get("/timeline?y=e&n=4");
+        const name = timeline.match(/\\/technote\\/([0-9a-f]{{10,64}})/)[1];
+        const form = await get("/technoteedit?name=" + name);
+        const page = new DOMParser().parseFromString(form, "text/html");
+        return page.querySelector("textarea[name=w]").value.replace(/\\r/g, "").trim();
+    }})()""",
+}
+"""The text that was written last, from the artifact or from the form that would change it."""
+
+
+@dataclass(frozen=True, slots=True)
+class EndState:
+    """Checks with what they look at."""
+
+    checks: tuple[Check, ...]
+    queries: Mapping[str, str] = field(default_factory=dict)
+    probes: tuple[Probe, ...] = ()
+
+    def __add__(self, other: "EndState") -> "EndState":
+        return EndState(
+            (*self.checks, *other.checks),
+            {**self.queries, **other.queries},
+            (*self.probes, *other.probes),
+        )
+
+
+def answered(*texts: str) -> EndState:
+    """The answer is one of these, and nothing has changed; case, quotes and a last period are
+    free."""
+    wanted = "|".join(map(re.escape, texts))
+    pattern = rf"(?is)\A[\s\"'`*\[(]*(?:{wanted})[\s\"'`*\]).]*\Z"
+    return EndState(
+        (Check("episode.answer", "matches", pattern), Check("changes", "unchanged", []))
+    )
+
+
+def given_up() -> EndState:
+    """The agent said that it cannot be done, and has changed nothing."""
+    return EndState(
+        (Check("episode.ending", "equals", "gave up"), Check("changes", "unchanged", []))
+    )
+
+
+def tickets_are(
+    after: Sequence[tuple[Ticket, Mapping[str, str]]], remarks: Sequence[tuple[Ticket, str]] = ()
+) -> EndState:
+    """These tickets, and no others, were changed to these values, with these remarks, in order of
+    their tickets; in how many steps is free."""
+    names = sorted(ticket.uuid for ticket, _ in after)
+    listed = ", ".join(f"'{name}'" for name in names)
+    rows = {ticket.uuid: _row(ticket, changes) for ticket, changes in after}
+    return _end_state(
+        {
+            "tickets": (
+                f"select tkt_uuid, {', '.join(FIELDS)} from ticket"
+                f" where tkt_uuid in ({listed}) order by tkt_uuid",
+                [rows[name] for name in names],
+            ),
+            "tickets_touched": (_tickets_touched("substr(tagname, 5)"), [[name] for name in names]),
+            "remarks": (
+                f"select tkt_uuid, {_SHOWN.format('icomment')} as said from ticketchng"
+                f" join ticket using (tkt_id) where tkt_rid > {_built()} and said <> ''"
+                " order by tkt_uuid, tkt_rid",
+                cast(Json, sorted([ticket.uuid, text] for ticket, text in remarks)),
+            ),
+        },
+        kinds=["t"],
+        may=("ticket", "ticketchng"),
+    )
+
+
+def ticket_opened(fields: Mapping[str, str], description: str) -> EndState:
+    """One ticket was opened with these fields, its description is this, and no other ticket was
+    touched."""
+    return _end_state(
+        {
+            "opened": (
+                f"select {', '.join(f'trim({name})' for name in fields)} from ticket"
+                " where tkt_ctime > 2460472.5",
+                [list(fields.values())],
+            ),
+            "tickets_touched": (_tickets_touched("count(distinct tagid)"), [[1]]),
+            "remarks": (
+                f"select {_SHOWN.format('icomment')} as said from ticketchng"
+                f" where tkt_rid > {_built()} and said <> ''",
+                [[description]],
+            ),
+        },
+        kinds=["t"],
+        may=("ticket", "ticketchng"),
+    )
+
+
+def pages_are(texts: Mapping[str, str]) -> EndState:
+    """These wiki pages, and no others, were written, and now read so; empty lines do not count."""
+    touched: Json = [[name] for name in sorted(texts)]
+    query = (
+        f"select distinct substr(comment, 2) as page from event where type = 'w'"
+        f" and objid > {_built()} order by page"
+    )
+    outcome = _end_state({"pages_touched": (query, touched)}, kinds=["w"])
+    for place, (name, text) in enumerate(texts.items(), 1):
+        script = _WIKI_TEXT.format(name.replace(" ", "+"))
+        probe = Probe(f"page_{place}", url="http://fossil.test/wcontent", script=script)
+        wanted = re.sub(r"\n+", "\n", text).strip()
+        outcome += EndState((Check(probe.name, "equals", wanted),), probes=(probe,))
+    return outcome
+
+
+def posted(user: str, comment: str, text: str, answered: str = "", edited: str = "") -> EndState:
+    """One forum post was written: by whom, what the timeline says of it, its text, the post that
+    it answers or replaces."""
+    query = (
+        "select event.user, event.comment, coalesce(answered.uuid, ''), coalesce(edited.uuid, '')"
+        " from forumpost join event on objid = fpid left join blob answered on answered.rid = firt"
+        f" left join blob edited on edited.rid = fprev where fpid > {_built()}"
+    )
+    rows: Json = [[user, comment, answered, edited]]
+    outcome = _end_state({"posts": (query, rows)}, kinds=["f"], may=("forumpost",))
+    return outcome + _newest("post_text", text)
+
+
+def technote_written(user: str, title: str, text: str) -> EndState:
+    """One technote was written."""
+    query = f"select user, comment from event where type = 'e' and objid > {_built()}"
+    outcome = _end_state({"technotes": (query, [[user, title]])}, kinds=["e"])
+    return outcome + _newest("technote_text", text)
+
+
+def check_ins_are(tags: Sequence[tuple[str, str, int, str | None]]) -> EndState:
+    """Only this was changed about check-ins: name, tag or property, 1 for set and 0 for cancelled
+    and 2 for one that goes on to what follows, value."""
+    query = (
+        "select blob.uuid, tagname, tagtype, value from tagxref join tag using (tagid)"
+        f" join blob on blob.rid = tagxref.rid where srcid > {_built()} order by 1, 2"
+    )
+    rows = cast(Json, sorted(([*tag] for tag in tags), key=lambda tag: (tag[0], tag[1])))
+    return _end_state({"tags": (query, rows)}, kinds=["g"])
+
+
+def settings_are(values: Mapping[str, str]) -> EndState:
+    """These settings, and no others, have new values."""
+    rows: Json = [[name, values[name]] for name in sorted(values)]
+    return _settings(rows) + EndState((Check("changes", "unchanged", ["config"]),))
+
+
+def user_added(login: str, password: str, contact: str, capabilities: str) -> EndState:
+    """One user was added, with this password and these capabilities."""
+    row: Json = {
+        "login": login,
+        "pw": password_hash(login, password),
+        "info": contact,
+        "cap": capabilities,
+    }
+    return _users({"added": [row]})
+
+
+def user_changed(login: str, after: Mapping[str, Json], before: Mapping[str, Json]) -> EndState:
+    """One user has changed in this way, and else stayed as before."""
+    pair: Json = {"before": {"login": login}, "after": {"login": login, **before, **after}}
+    return _users({"changed": [pair]})
+
+
+def report_copied(title: str, of: str) -> EndState:
+    """One ticket report was added, with the query of another one."""
+    same = "replace(trim(new.sqlcode), char(13), '') = replace(trim(old.sqlcode), char(13), '')"
+    query = (
+        f"select {same} from reportfmt new, reportfmt old"
+        f" where new.title = '{title}' and old.title = '{of}'"
+    )
+    changes: Json = {"reportfmt": {"added": [{"title": title}]}, "may": ["config"]}
+    checks = (Check("report", "equals", [[1]]), Check("changes", "changes_are", changes))
+    return _settings([]) + EndState(checks, {"report": query})
+
+
+def besides(first: EndState, second: EndState) -> EndState:
+    """Both, where each alone would forbid what the other asks for."""
+    checks = [*first.checks, *second.checks]
+    kinds = sorted(
+        {
+            kind
+            for each in checks
+            if each.evidence == "kinds"
+            for kind in [str(row[0]) for row in cast(list[list[str]], each.expected)]
+        }
+    )
+    tables: set[str] = set()
+    exact: dict[str, Json] = {}
+    for each in checks:
+        if each.rule == "unchanged":
+            tables |= set(cast(list[str], each.expected))
+        if each.rule == "changes_are":
+            changes = dict(cast(dict[str, Json], each.expected))
+            tables |= set(cast(list[str], changes.pop("may", [])))
+            exact |= changes
+    kept = [each for each in checks if each.evidence not in ("kinds", "changes")]
+    joined: Json = {**exact, "may": cast(Json, sorted(tables))}
+    written = Check("kinds", "equals", [[kind] for kind in kinds])
+    return EndState(
+        (*kept, written, Check("changes", "changes_are", joined)),
+        {**first.queries, **second.queries},
+        (*first.probes, *second.probes),
+    )
+
+
+def _users(changes: Json) -> EndState:
+    expected: Json = {"user": changes, "may": ["config"]}
+    return _settings([]) + EndState((Check("changes", "changes_are", expected),))
+
+
+def _settings(rows: Json) -> EndState:
+    """Fossil counts the changes of its configuration in `cfgcnt`, which nobody sets."""
+    query = (
+        "select name, value from config where mtime > 1718020800 and name <> 'cfgcnt' order by name"
+    )
+    return EndState((Check("settings", "equals", rows),), {"settings": query})
+
+
+def _end_state(
+    told: Mapping[str, tuple[str, Json]], kinds: Sequence[str], may: Sequence[str] = ()
+) -> EndState:
+    """Queries with their rows; only these kinds of artifacts were written, and these tables."""
+    written = f"select distinct type from event where objid > {_built()} order by type"
+    rows: Json = [[kind] for kind in sorted(kinds)]
+    tables: Json = [*_WRITTEN, *may]
+    checks = [Check(name, "equals", expected) for name, (_, expected) in told.items()]
+    return EndState(
+        (*checks, Check("kinds", "equals", rows), Check("changes", "unchanged", tables)),
+        {**{name: query for name, (query, _) in told.items()}, "kinds": written},
+    )
+
+
+def _newest(name: str, text: str) -> EndState:
+    probe = Probe(name, url="http://fossil.test/wcontent", script=_NEWEST_TEXT[name])
+    return EndState((Check(name, "equals", text.strip()),), probes=(probe,))
+
+
+def _tickets_touched(what: str) -> str:
+    return (
+        f"select distinct {what} from event join tag using (tagid)"
+        f" where type = 't' and objid > {_built()} order by 1"
+    )
+
+
+def _row(ticket: Ticket, changes: Mapping[str, str]) -> list[Json]:
+    return [ticket.uuid, *(changes.get(name, getattr(ticket, name)) for name in FIELDS)]
+
+
+@cache
+def _built() -> int:
+    """How many artifacts there are to begin with; later ones have higher numbers."""
+    return len(set(all_artifacts()))
+
 
 VERSION = 1
 ADDRESS = "http://fossil.test"
@@ -15,19 +291,19 @@ _HOOKS = PageHooks(ignore=".tl-canvas, .tl-canvas *")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class TaskDraft:
     """One task of a template: the words, the end state, and where it begins."""
 
     goal: str
-    outcome: Outcome
+    outcome: EndState
     start: str = "/"
 
 
-Ask: TypeAlias = Callable[[Random], Asked]
+Ask: TypeAlias = Callable[[Random], TaskDraft]
 
 
 @dataclass(frozen=True, slots=True)
-class Template:
+class FossilTemplate:
     """Tasks that differ in their values only."""
 
     name: str
@@ -58,7 +334,7 @@ class Template:
         )
 
 
-TEMPLATES: dict[str, Template] = {}
+TEMPLATES: dict[str, FossilTemplate] = {}
 """By name, in the order of their definition."""
 
 
@@ -68,7 +344,7 @@ def template(name: str, login: str, steps: int, skills: str) -> Callable[[Ask], 
     def register(ask: Ask) -> Ask:
         if name in TEMPLATES:
             raise ValueError(f"two templates are called {name}")
-        TEMPLATES[name] = Template(name, ask, login, steps, tuple(skills.split()))
+        TEMPLATES[name] = FossilTemplate(name, ask, login, steps, tuple(skills.split()))
         return ask
 
     return register
@@ -85,3 +361,95 @@ class _Quoted(dict[str, str]):
     def __init__(self, values: Mapping[str, str]) -> None:
         super().__init__(values)
         self.update({f"q_{name}": f'"{value}"' for name, value in values.items()})
+
+
+_SUBJECTS = (
+    *("The news feed", "The sidebar", "The link checker", "The table of contents", "The index"),
+    *("The cover of the book", "The watch mode", "The search page", "The archive page"),
+    *("The slate theme", "The page title", "The list of tags", "The footnote marker"),
+)
+_FAULTS = (
+    *("is shown twice", "forgets its settings", "is empty after an update", "cannot be turned off"),
+    *("breaks on long words", "ignores the language", "is not sorted", "shows the wrong date"),
+    *("misses the last entry", "flickers on every build", "is too slow with many notes"),
+)
+_DETAILS = (
+    *("I saw it on two machines.", "It began last week.", "Only large sites are affected."),
+    *("A fresh folder shows it, too.", "Nothing is written to the log.", "It goes away at night."),
+    *("Building twice does not help.", "With an empty configuration it does not happen."),
+)
+REMARKS = (
+    *("Seen again on a new laptop.", "The nightly build is affected as well."),
+    *("Please add a test first.", "We talked about this at the last meeting."),
+    *("The reporter agrees.", "This waits for the new parser.", "Two users asked about it today."),
+    *("A patch is on its way.", "Not before the summer.", "The manual has been corrected."),
+    *("It depends on the theme.", "Nobody uses this any more.", "I will look at it on Friday."),
+    *("The log is on the server.", "Same cause as last year.", "Thanks for the clear report."),
+)
+LINES = (
+    *("The office is closed in August.", "Questions go to the list first."),
+    *("This page is looked over once a year.", "Translations are kept by Samir."),
+    *("An example is in the folder docs.", "Older versions behave differently."),
+    *("The tests cover this since 1.2.", "Corrections are welcome.", "Ask Ola before moving it."),
+    *("Ines has the passwords of the mirror.", "See the minutes of May for the reasons."),
+    *("Nothing here is final.", "The next review is in spring.", "Backups are kept for a month."),
+)
+PAGE_NAMES = (
+    *("Keyboard shortcuts", "Printing on paper", "Moving from 1.2", "Tips for teachers"),
+    *("Sites made with Quillmark", "Questions and answers", "Working offline", "House rules"),
+    *("Fonts and licences", "Large sites", "Writing recipes", "Backups", "Style of the handbook"),
+    *("Choosing colours", "Notes on a phone", "Working with git", "Newsletter", "Old releases"),
+)
+THREADS = (
+    *("Where is the archive of the list?", "A site about birds", "Icons for the new theme"),
+    *("Who comes to the sprint?", "Printing on both sides", "Sorting tags by hand"),
+    *("Fonts with old letters", "A plug-in for maps", "Building on a small board"),
+    *("Dates before 1900", "Pictures from a phone", "How do you make backups?"),
+)
+TECHNOTES = (
+    *("Mirror in Lisbon is back", "Certificates renewed", "Forum was away for an hour"),
+    *("New machine for nightly builds", "List archive moved", "Handbook printed"),
+    *("Sprint is over", "Spare disk installed", "Passwords of the mirrors changed"),
+)
+LOGINS = (
+    *("lena", "marek", "nadia", "oskar", "pilar", "quentin", "rania", "stefan", "tilda", "ulrich"),
+    *("vera", "wanda", "xenia", "yusuf", "zofia", "bela", "carla", "dario", "edda", "farid"),
+)
+SURNAMES = (
+    *("Adler", "Berg", "Costa", "Dahl", "Eriksen", "Fontana", "Gruber", "Holm", "Ivanova"),
+    *("Jansen", "Koch", "Lopez", "Moreau", "Nowak", "Olsen"),
+)
+TAGS = (
+    *("stable", "reviewed", "needs-docs", "nightly", "demo", "frozen", "audited", "workshop"),
+    *("long-term", "archived", "tested-on-arm", "talk-2024"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something to report."""
+
+    title: str
+    description: str
+
+
+def problem(draw: Random) -> Problem:
+    """A problem that the project does not know yet."""
+    title = f"{draw.choice(_SUBJECTS)} {draw.choice(_FAULTS)}"
+    return Problem(title, " ".join(draw.sample(_DETAILS, 2)))
+
+
+def thought(draw: Random) -> str:
+    """Two sentences for a post or a page."""
+    return " ".join(draw.sample(LINES, 2))
+
+
+def contact(draw: Random, login: str) -> str:
+    """A name with an address."""
+    return f"{login.capitalize()} {draw.choice(SURNAMES)} <{login}@quillmark.test>"
+
+
+def password(draw: Random) -> str:
+    """As `tulip-garden-52`."""
+    first, second = draw.sample(["tulip", "garden", "copper", "window", "lantern", "meadow"], 2)
+    return f"{first}-{second}-{draw.randrange(10, 100)}"

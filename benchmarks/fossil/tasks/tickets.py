@@ -4,11 +4,23 @@ from collections.abc import Sequence
 from random import Random
 
 from benchmarks.fossil.site import project
-from benchmarks.fossil.site.project import Ticket
-from benchmarks.fossil.site.settings import PRIORITIES, SEVERITIES, STATUSES, SUBSYSTEMS, TYPES
-from benchmarks.fossil.tasks.outcome import ticket_opened, tickets_are
-from benchmarks.fossil.tasks.template import Asked, template, worded
-from benchmarks.fossil.tasks.words import REMARKS, problem
+from benchmarks.fossil.site.project import (
+    PRIORITIES,
+    SEVERITIES,
+    STATUSES,
+    SUBSYSTEMS,
+    TYPES,
+    Ticket,
+)
+from benchmarks.fossil.tasks.template import (
+    REMARKS,
+    TaskDraft,
+    problem,
+    template,
+    ticket_opened,
+    tickets_are,
+    worded,
+)
 
 FIELDS = {
     "priority": PRIORITIES,
@@ -31,7 +43,7 @@ def active(ticket: Ticket) -> bool:
 
 
 @template("ticket-set-status", "developer", 9, "ticket form")
-def set_status(draw: Random) -> Asked:
+def set_status(draw: Random) -> TaskDraft:
     """One field of one ticket."""
     ticket = draw.choice(project.tickets())
     status = other(draw, ["Verified", "Review", "Deferred", "Tested"], ticket.status)
@@ -42,11 +54,11 @@ def set_status(draw: Random) -> Asked:
         title=ticket.title,
         status=status,
     )
-    return Asked(goal, tickets_are([(ticket, {"status": status})]))
+    return TaskDraft(goal, tickets_are([(ticket, {"status": status})]))
 
 
 @template("ticket-set-here", "developer", 5, "ticket form")
-def set_here(draw: Random) -> Asked:
+def set_here(draw: Random) -> TaskDraft:
     """One field, beginning at the ticket."""
     ticket = draw.choice(project.tickets())
     field = draw.choice(["priority", "severity", "subsystem"])
@@ -59,11 +71,11 @@ def set_here(draw: Random) -> Asked:
         value=value,
     )
     start = f"/tktview/{ticket.uuid[:10]}"
-    return Asked(goal, tickets_are([(ticket, {field: value})]), start)
+    return TaskDraft(goal, tickets_are([(ticket, {field: value})]), start)
 
 
 @template("ticket-change-fields", "developer", 11, "ticket form")
-def change_fields(draw: Random) -> Asked:
+def change_fields(draw: Random) -> TaskDraft:
     """Three fields of one ticket."""
     ticket = draw.choice(project.tickets())
     after = {
@@ -79,11 +91,11 @@ def change_fields(draw: Random) -> Asked:
         title=ticket.title,
         **after,
     )
-    return Asked(goal, tickets_are([(ticket, after)]))
+    return TaskDraft(goal, tickets_are([(ticket, after)]))
 
 
 @template("ticket-retitle", "developer", 9, "ticket form")
-def retitle(draw: Random) -> Asked:
+def retitle(draw: Random) -> TaskDraft:
     """A ticket gets another title."""
     ticket = draw.choice(project.tickets())
     title = problem(draw).title
@@ -94,11 +106,11 @@ def retitle(draw: Random) -> Asked:
         old=ticket.title,
         new=title,
     )
-    return Asked(goal, tickets_are([(ticket, {"title": title})]))
+    return TaskDraft(goal, tickets_are([(ticket, {"title": title})]))
 
 
 @template("ticket-remark", "reader", 9, "ticket comment")
-def remark(draw: Random) -> Asked:
+def remark(draw: Random) -> TaskDraft:
     """A remark by somebody who may do no more."""
     ticket, said = draw.choice(project.tickets()), draw.choice(REMARKS)
     goal = worded(
@@ -108,11 +120,11 @@ def remark(draw: Random) -> Asked:
         said=said,
         title=ticket.title,
     )
-    return Asked(goal, tickets_are([(ticket, {})], [(ticket, said)]))
+    return TaskDraft(goal, tickets_are([(ticket, {})], [(ticket, said)]))
 
 
 @template("ticket-close", "developer", 11, "ticket form comment")
-def close(draw: Random) -> Asked:
+def close(draw: Random) -> TaskDraft:
     """Status, resolution and a remark."""
     ticket = draw.choice([ticket for ticket in project.tickets() if active(ticket)])
     resolutions = ["Rejected", "Workaround", "Works_As_Designed", "Overcome_By_Events"]
@@ -127,11 +139,11 @@ def close(draw: Random) -> Asked:
         said=said,
     )
     after = {"status": "Closed", "resolution": resolution}
-    return Asked(goal, tickets_are([(ticket, after)], [(ticket, said)]))
+    return TaskDraft(goal, tickets_are([(ticket, after)], [(ticket, said)]))
 
 
 @template("ticket-reopen", "developer", 10, "ticket form")
-def reopen(draw: Random) -> Asked:
+def reopen(draw: Random) -> TaskDraft:
     """A closed ticket is opened again."""
     closed = [each for each in project.tickets() if each.status == "Closed"]
     ticket = draw.choice([each for each in closed if each.resolution != "Open"])
@@ -141,11 +153,11 @@ def reopen(draw: Random) -> Asked:
         "The ticket {q_title} was closed too early. Set status and resolution back to Open.",
         title=ticket.title,
     )
-    return Asked(goal, tickets_are([(ticket, {"status": "Open", "resolution": "Open"})]))
+    return TaskDraft(goal, tickets_are([(ticket, {"status": "Open", "resolution": "Open"})]))
 
 
 @template("ticket-close-duplicate", "developer", 15, "ticket form comment search")
-def close_duplicate(draw: Random) -> Asked:
+def close_duplicate(draw: Random) -> TaskDraft:
     """The newer of two tickets refers to the older one by its number."""
     newer, older = draw.choice(duplicates())
     pair = [newer.title, older.title]
@@ -162,7 +174,7 @@ def close_duplicate(draw: Random) -> Asked:
         two=pair[1],
     )
     after = {"status": "Closed", "resolution": "Duplicate"}
-    return Asked(goal, tickets_are([(newer, after)], [(newer, older.uuid[:10])]))
+    return TaskDraft(goal, tickets_are([(newer, after)], [(newer, older.uuid[:10])]))
 
 
 def duplicates() -> list[tuple[Ticket, Ticket]]:
@@ -175,7 +187,7 @@ def duplicates() -> list[tuple[Ticket, Ticket]]:
 
 
 @template("ticket-open", "reader", 10, "ticket form create")
-def open_ticket(draw: Random) -> Asked:
+def open_ticket(draw: Random) -> TaskDraft:
     """What the form for new tickets asks for."""
     told = problem(draw)
     fields = {
@@ -194,11 +206,11 @@ def open_ticket(draw: Random) -> Asked:
         **fields,
     )
     after = {**fields, "status": "Open"}
-    return Asked(goal, ticket_opened(after, told.description))
+    return TaskDraft(goal, ticket_opened(after, told.description))
 
 
 @template("ticket-open-and-file", "developer", 16, "ticket form create long")
-def open_and_file(draw: Random) -> Asked:
+def open_and_file(draw: Random) -> TaskDraft:
     """Opened, then filed, because the form for new tickets does not ask for all fields."""
     told = problem(draw)
     fields = {
@@ -221,11 +233,11 @@ def open_and_file(draw: Random) -> Asked:
         text=told.description,
         **fields,
     )
-    return Asked(goal, ticket_opened({**fields, "resolution": "Open"}, told.description))
+    return TaskDraft(goal, ticket_opened({**fields, "resolution": "Open"}, told.description))
 
 
 @template("ticket-triage", "developer", 33, "ticket form report long")
-def triage(draw: Random) -> Asked:
+def triage(draw: Random) -> TaskDraft:
     """Every ticket of one status in a subsystem gets the same priority."""
     groups: dict[tuple[str, str], list[Ticket]] = {}
     for ticket in project.tickets():
@@ -245,4 +257,4 @@ def triage(draw: Random) -> Asked:
         status=status,
         priority=priority,
     )
-    return Asked(goal, tickets_are([(ticket, {"priority": priority}) for ticket in group]))
+    return TaskDraft(goal, tickets_are([(ticket, {"priority": priority}) for ticket in group]))

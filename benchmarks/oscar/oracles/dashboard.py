@@ -65,7 +65,6 @@ def set_price(view: View) -> Play:
     view = yield from press(view, "link", "Stock and pricing")
     view = yield Fill(stock_fields(view)[2].mark, price)
     yield from press(view, "button", "Save")
-    return None
 
 
 @scripted("shop-set-stock")
@@ -76,7 +75,6 @@ def set_stock(view: View) -> Play:
     view = yield from press(view, "link", "Stock and pricing")
     view = yield Fill(stock_fields(view)[1].mark, count)
     yield from press(view, "button", "Save")
-    return None
 
 
 @scripted("shop-deliveries")
@@ -89,7 +87,6 @@ def deliveries(view: View) -> Play:
         field = stock_fields(view)[1]
         view = yield Fill(field.mark, str(int(field.value) + int(more)))
         view = yield from press(view, "button", "Save")
-    return None
 
 
 @scripted("shop-rename")
@@ -99,7 +96,6 @@ def rename(view: View) -> Play:
     view = yield from edit_product(view, before)
     view = yield from write(view, "Title", after)
     yield from press(view, "button", "Save")
-    return None
 
 
 @scripted("shop-hide")
@@ -108,7 +104,6 @@ def hide(view: View) -> Play:
     view = yield from edit_product(view, quoted(view)[0])
     view = yield Uncheck(view.find("checkbox", name="Is public").mark)
     yield from press(view, "button", "Save")
-    return None
 
 
 @scripted("shop-delete")
@@ -121,7 +116,6 @@ def delete(view: View) -> Play:
     view = yield from press(view, "button", "Actions")
     view = yield from press(view, "link", "Delete")
     yield from press(view, "button", "Delete")
-    return None
 
 
 @scripted("shop-new-category")
@@ -136,7 +130,6 @@ def new_category(view: View) -> Play:
     option = next(each for each in view.all("option") if each.name.strip() == parent)
     view = yield Click(option.mark)
     yield from press(view, "button", "Save")
-    return None
 
 
 @scripted("shop-new-product")
@@ -158,7 +151,6 @@ def new_product(view: View) -> Play:
     for field, text in zip(fields, (sku, stock, str(Decimal(price))), strict=True):
         view = yield Fill(field.mark, text)
     yield from press(view, "button", "Save")
-    return None
 
 
 def set_status(view: View, status: str) -> Part:
@@ -176,7 +168,6 @@ def order_status(view: View) -> Play:
     status = quoted(view)[0]
     view = yield from open_order(view, view.read_one(r"rder (\d+)"))
     yield from set_status(view, status)
-    return None
 
 
 @scripted("shop-order-note")
@@ -187,7 +178,6 @@ def order_note(view: View) -> Play:
     view = yield from press(view, "link", "Notes")
     view = yield from write(view, "Message *", note)
     yield from press(view, "button", "Save note")
-    return None
 
 
 @scripted("shop-order-ship")
@@ -202,7 +192,6 @@ def order_ship(view: View) -> Play:
     view = yield from select(view, event, "Shipped")
     view = yield from write(view, "with reference", reference)
     yield from press(view, "button", "Go!")
-    return None
 
 
 @scripted("shop-orders-cancel")
@@ -223,7 +212,6 @@ def orders_cancel(view: View) -> Play:
     for number in numbers:
         view = yield from open_order(view, number)
         view = yield from set_status(view, "Cancelled")
-    return None
 
 
 @scripted("shop-offer-end", "shop-offer-open")
@@ -233,7 +221,6 @@ def turn_offer(view: View) -> Play:
     view = yield from press(view, "link", quoted(view)[0])
     named = [node for node in view.all("button") if node.name.endswith("offer")]
     yield Click(named[0].mark)
-    return None
 
 
 @scripted("shop-voucher-new")
@@ -250,7 +237,6 @@ def voucher_new(view: View) -> Play:
     view = yield Click(view.find("searchbox").mark)
     view = yield from press(view, "option", offer)
     yield from press(view, "button", "Save")
-    return None
 
 
 @scripted("shop-range-add")
@@ -264,7 +250,6 @@ def range_add(view: View) -> Play:
     view = yield from press(view, "link", "Edit products")
     view = yield from write(view, "Product SKUs or UPCs", ", ".join(numbers))
     yield from press(view, "button", "Go!")
-    return None
 
 
 @scripted("shop-review-approve")
@@ -284,4 +269,3 @@ def review_approve(view: View) -> Play:
     boxes = view.all("combobox")
     view = yield from select(view, boxes[-1], status)
     yield from press(view, "button", "Save")
-    return None

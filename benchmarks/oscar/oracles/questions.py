@@ -151,7 +151,6 @@ def no_product(view: View) -> Play:
     view = yield from search(view, title)
     view.first([node for node in view.page.nodes if "0 results" in node.name], "no results")
     yield GiveUp(f"the shop has no {title}")
-    return None
 
 
 @scripted("shop-no-stock")
@@ -161,7 +160,6 @@ def no_stock(view: View) -> Play:
     view = yield from open_product(view, title)
     view.first([node for node in view.page.nodes if node.name == "Unavailable"], "sold out")
     yield GiveUp(f"the {title} is sold out")
-    return None
 
 
 @scripted("shop-no-voucher")
@@ -171,7 +169,6 @@ def no_voucher(view: View) -> Play:
     view = yield from open_basket(view)
     view = yield from use_voucher(view, code)
     yield GiveUp(f"the shop does not take {code}")
-    return None
 
 
 @scripted("shop-too-many")
@@ -183,7 +180,6 @@ def too_many(view: View) -> Play:
     found = next(re.search(r"\((\d+) available\)", line) for line in lines if "available" in line)
     assert found is not None and int(found[1]) < count
     yield GiveUp(f"there are only {found[1]} of the {title}")
-    return None
 
 
 @scripted("shop-no-rights")
@@ -193,7 +189,6 @@ def no_rights(view: View) -> Play:
     if re.search(r"dashboard", view.goal):
         yield GiveUp("this account has no access to the dashboard")
     yield Fill(0, "")
-    return None
 
 
 @scripted("shop-no-order")
@@ -202,7 +197,6 @@ def no_order(view: View) -> Play:
     number = view.read_one(r"rder (\d+)")
     view = yield from search_order(view, number)
     yield GiveUp(f"there is no order {number}")
-    return None
 
 
 @scripted("shop-final-order")
@@ -211,4 +205,3 @@ def final_order(view: View) -> Play:
     view = yield from open_order(view, view.read_one(r"rder (\d+)"))
     assert not view.all("button", name="Change status")
     yield GiveUp(f"the order is final: {text_of(view, r'(Complete|Cancelled)')}")
-    return None

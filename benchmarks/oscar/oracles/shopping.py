@@ -84,7 +84,6 @@ def fill_address(view: View, goal: str) -> Part:
 def add(view: View) -> Play:
     """`Put one "Pebble Mug" into my basket.`"""
     yield from add_to_basket(view, quoted(view)[0])
-    return None
 
 
 @scripted("shop-add-several")
@@ -94,7 +93,6 @@ def add_several(view: View) -> Play:
     view = yield from add_to_basket(view, title)
     view = yield from open_basket(view)
     yield from set_quantity(view, title, quantity)
-    return None
 
 
 @scripted("shop-add-size")
@@ -104,7 +102,6 @@ def add_size(view: View) -> Play:
     view = yield from open_product(view, quoted(view)[0])
     view = yield from press(view, "link", size)
     yield from press(view, "button", "Add to basket")
-    return None
 
 
 @scripted("shop-add-three")
@@ -112,7 +109,6 @@ def add_three(view: View) -> Play:
     """`Put these into my basket, one of each: ...`"""
     for title in quoted(view):
         view = yield from add_to_basket(view, title)
-    return None
 
 
 @scripted("shop-add-cheapest")
@@ -120,7 +116,6 @@ def add_cheapest(view: View) -> Play:
     """`Put the cheapest product under "Mugs" that is in stock into my basket.`"""
     view = yield from open_category(view, quoted(view)[0])
     yield from add_listed_cheapest(view)
-    return None
 
 
 def cheapest_in_stock(view: View) -> str:
@@ -141,7 +136,6 @@ def basket_quantity(view: View) -> Play:
     title = quoted(view)[0]
     view = yield from open_basket(view)
     yield from set_quantity(view, title, quantity)
-    return None
 
 
 @scripted("shop-basket-remove")
@@ -150,7 +144,6 @@ def basket_remove(view: View) -> Play:
     title = quoted(view)[0]
     view = yield from open_basket(view)
     yield Click(below(view, title, "link", "Remove").mark)
-    return None
 
 
 @scripted("shop-basket-keep")
@@ -160,7 +153,6 @@ def basket_keep(view: View) -> Play:
     view = yield from open_basket(view)
     while other := _title_besides(view, kept):
         view = yield Click(below(view, other, "link", "Remove").mark)
-    return None
 
 
 def _title_besides(view: View, kept: str) -> str:
@@ -178,7 +170,6 @@ def basket_voucher(view: View) -> Play:
     code = view.read_one(r"\b([A-Z]+\d\d)\b")
     view = yield from open_basket(view)
     yield from use_voucher(view, code)
-    return None
 
 
 @scripted("shop-basket-save")
@@ -187,7 +178,6 @@ def basket_save(view: View) -> Play:
     title = quoted(view)[0]
     view = yield from open_basket(view)
     yield Click(below(view, title, "link", "Save for later").mark)
-    return None
 
 
 @scripted("shop-reorder")
@@ -197,7 +187,6 @@ def reorder(view: View) -> Play:
     view = yield from account(view, "Order History")
     view = yield from press(view, "link", number)
     yield from press(view, "button", "Re-order all items")
-    return None
 
 
 def _city(view: View) -> str:
@@ -215,7 +204,6 @@ def buy(view: View) -> Play:
     view = yield from add_to_basket(view, quoted(view)[0])
     view = yield from open_basket(view)
     yield from ship(view, city, method)
-    return None
 
 
 @scripted("shop-buy-cheapest")
@@ -228,7 +216,6 @@ def buy_cheapest(view: View) -> Play:
     view = yield from open_basket(view)
     view = yield from set_quantity(view, title, count)
     yield from ship(view, city, method)
-    return None
 
 
 @scripted("shop-buy-two")
@@ -242,7 +229,6 @@ def buy_two(view: View) -> Play:
     view = yield from open_basket(view)
     view = yield from set_quantity(view, first, count)
     yield from ship(view, city, method)
-    return None
 
 
 @scripted("shop-buy-new-address")
@@ -255,7 +241,6 @@ def buy_new_address(view: View) -> Play:
     view = yield from fill_address(view, goal)
     view = yield from press(view, "button", "Continue")
     yield from pay(view, method)
-    return None
 
 
 @scripted("shop-buy-basket")
@@ -264,7 +249,6 @@ def buy_basket(view: View) -> Play:
     city, method = _city(view), _method(view)
     view = yield from open_basket(view)
     yield from ship(view, city, method)
-    return None
 
 
 @scripted("shop-buy-voucher")
@@ -274,7 +258,6 @@ def buy_voucher(view: View) -> Play:
     view = yield from open_basket(view)
     view = yield from use_voucher(view, code)
     yield from ship(view, city, method)
-    return None
 
 
 def address_menu(view: View, city: str) -> Part:
@@ -291,7 +274,6 @@ def address_add(view: View) -> Play:
     view = yield from press(view, "link", "Add a new address")
     view = yield from fill_address(view, goal)
     yield from press(view, "button", "Save")
-    return None
 
 
 @scripted("shop-address-edit")
@@ -303,7 +285,6 @@ def address_edit(view: View) -> Play:
     view = yield Click(view.after(place).find("link", name="Edit").mark)
     view = yield from write(view, "First line of address *", street)
     yield from press(view, "button", "Save")
-    return None
 
 
 @scripted("shop-address-delete")
@@ -314,7 +295,6 @@ def address_delete(view: View) -> Play:
     view = yield from address_menu(view, city)
     view = yield from press(view, "link", "Delete")
     yield from press(view, "button", "Delete")
-    return None
 
 
 @scripted("shop-address-default")
@@ -324,7 +304,6 @@ def address_default(view: View) -> Play:
     view = yield from account(view, "Address Book")
     view = yield from address_menu(view, city)
     yield from press(view, "link", "Set as default shipping address")
-    return None
 
 
 @scripted("shop-review")
@@ -337,7 +316,6 @@ def review(view: View) -> Play:
     view = yield from write(view, "Title *", title)
     view = yield from write(view, "Body *", body)
     yield from press(view, "button", "Save review")
-    return None
 
 
 @scripted("shop-wish-add")
@@ -347,7 +325,6 @@ def wish_add(view: View) -> Play:
     view = yield from open_product(view, title)
     view = yield from press(view, "link", "Add to wish list")
     yield from press(view, "link", f"Add to '{wishes}' wish list")
-    return None
 
 
 @scripted("shop-wish-remove")
@@ -360,12 +337,12 @@ def wish_remove(view: View) -> Play:
     view = yield Click(view.after(named).find("button").mark)
     removing = [link for link in view.all("link") if link.name.startswith("Remove")]
     view = yield Click(view.first(removing, "a link that removes").mark)
-    yield Click(view.first(_confirming(view), "a button that confirms").mark)
-    return None
-
-
-def _confirming(view: View) -> list[Node]:
-    return [each for each in view.all("button") if each.name in ("Delete", "Remove")]
+    yield Click(
+        view.first(
+            [each for each in view.all("button") if each.name in ("Delete", "Remove")],
+            "a button that confirms",
+        ).mark
+    )
 
 
 @scripted("shop-wish-list")
@@ -376,7 +353,6 @@ def wish_list(view: View) -> Play:
     view = yield from press(view, "link", "Create a new wish list")
     view = yield from write(view, "Name *", name)
     yield from press(view, "button", "Save")
-    return None
 
 
 @scripted("shop-profile")
@@ -387,7 +363,6 @@ def profile(view: View) -> Play:
     view = yield from press(view, "link", "Edit profile")
     view = yield from write(view, "Last name", name)
     yield from press(view, "button", "Save")
-    return None
 
 
 @scripted("shop-alert")
@@ -395,4 +370,3 @@ def alert(view: View) -> Play:
     """`Ask the shop to notify me once the "Pebble Mug" is back in stock.`"""
     view = yield from open_product(view, quoted(view)[0])
     yield from press(view, "button", "Notify me")
-    return None

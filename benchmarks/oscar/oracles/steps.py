@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Generator
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from benchmarks.oracles import View, oracle
 from webagent.action import Action, Answer
@@ -10,8 +10,8 @@ from webagent.action.actions import Click, Fill, Wait
 from webagent.errors import PolicyError
 from webagent.records import Node
 
-Play: TypeAlias = Generator[Action, View, str | None]
-"""Gives actions and gets what is seen then; its value is the answer."""
+Play: TypeAlias = Generator[Action, View, Any]
+"""Gives actions and gets what is seen then; its value is the answer, or nothing."""
 Part: TypeAlias = Generator[Action, View, View]
 """The same for a part of a script; its value is what is seen in the end."""
 

@@ -1,11 +1,22 @@
-"""Who buys at the shop and works there, what was ordered, and what was said of it."""
+"""Who buys and works at the shop, what was ordered and said of it, and the keys of these rows."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from random import Random
 
-from benchmarks.oscar.site.catalogue import SIZED, Product, category, products
+from benchmarks.oscar.site.catalogue import (
+    CATEGORIES,
+    OFFERS,
+    PARENTS,
+    RANGES,
+    SIZED,
+    SIZES,
+    VOUCHERS,
+    Product,
+    category,
+    products,
+)
 
 PASSWORD = "lantern-street-7"
 """Of every account; the accounts are made up."""
@@ -35,7 +46,7 @@ class Address:
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
+class ShopUser:
     """Someone with an account."""
 
     first_name: str
@@ -52,11 +63,11 @@ class Person:
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class ShopOrder:
     """What somebody ordered."""
 
     number: str
-    buyer: Person
+    buyer: ShopUser
     placed: datetime
     lines: tuple[tuple[Product, int], ...]
     status: str
@@ -75,19 +86,19 @@ class Review:
     """What a customer says of a product."""
 
     product: Product
-    author: Person
+    author: ShopUser
     score: int
     title: str
     body: str
     is_approved: bool
 
 
-def _lives(first: str, last: str, *places: tuple[str, str, str]) -> Person:
+def _lives(first: str, last: str, *places: tuple[str, str, str]) -> ShopUser:
     addresses = tuple(
         Address(first, last, line1, city, postcode, f"+4420794601{10 + at}")
         for at, (line1, city, postcode) in enumerate(places)
     )
-    return Person(first, last, f"{first}.{last}@example.com".lower(), addresses)
+    return ShopUser(first, last, f"{first}.{last}@example.com".lower(), addresses)
 
 
 CUSTOMER = _lives(
@@ -99,8 +110,8 @@ SHOPPER = _lives(
     *("Tom", "Ashby", ("8 Elm Grove", "Leeds", "LS6 2AB")),
     ("27 Castle Road", "Norwich", "NR2 1PE"),
 )
-NEWCOMER = Person("Ines", "Duarte", "ines.duarte@example.com")
-STAFF = Person("Robin", "Keller", "robin.keller@example.com", is_staff=True)
+NEWCOMER = ShopUser("Ines", "Duarte", "ines.duarte@example.com")
+STAFF = ShopUser("Robin", "Keller", "robin.keller@example.com", is_staff=True)
 OTHERS = (
     _lives("Agnes", "Birch", ("1 Station Road", "Leicester", "LE1 1AA")),
     _lives("Boris", "Dale", ("22 North Street", "Exeter", "EX4 3SY")),
@@ -138,7 +149,7 @@ def wishes() -> list[Product]:
 
 
 @cache
-def orders() -> tuple[Order, ...]:
+def orders() -> tuple[ShopOrder, ...]:
     """All orders, oldest first: 16 by the customer, 40 by others; several days apart."""
     draw = Random("orders")
     buyers = [CUSTOMER] * 16 + [draw.choice(OTHERS) for _ in range(40)]
@@ -149,7 +160,7 @@ def orders() -> tuple[Order, ...]:
         placed += timedelta(days=draw.randint(2, 8), minutes=draw.randint(0, 400))
         kinds = draw.sample(sold, draw.randint(1, 4))
         made.append(
-            Order(
+            ShopOrder(
                 number=str(FIRST_ORDER + at),
                 buyer=buyer,
                 placed=placed,
@@ -161,7 +172,7 @@ def orders() -> tuple[Order, ...]:
     return tuple(made)
 
 
-def orders_of(buyer: Person) -> list[Order]:
+def orders_of(buyer: ShopUser) -> list[ShopOrder]:
     """Somebody's orders, oldest first."""
     return [order for order in orders() if order.buyer == buyer]
 
@@ -200,3 +211,81 @@ def reviews() -> tuple[Review, ...]:
             title, body = f"{word} {noun}", draw.choice(_WHYS)
             made.append(Review(product, author, score, title, body, draw.random() < 0.85))
     return tuple(made)
+
+
+@cache
+def _number_products() -> dict[str, tuple[int, int]]:
+    """By UPC, sizes with the UPC that the shop gives them: product and stock record."""
+    found: dict[str, tuple[int, int]] = {}
+    product = record = 0
+    for each in products():
+        product += 1
+        if not each.sizes:
+            record += 1
+            found[each.upc] = (product, record)
+            continue
+        found[each.upc] = (product, 0)
+        for place in range(len(SIZES)):
+            product, record = product + 1, record + 1
+            found[f"{each.upc}{place}"] = (product, record)
+    return found
+
+
+def _upc(product: Product, size: str) -> str:
+    return f"{product.upc}{SIZES.index(size)}" if size else product.upc
+
+
+def product_key(product: Product, size: str = "") -> int:
+    """Of `catalogue_product`."""
+    return _number_products()[_upc(product, size)][0]
+
+
+def record_key(product: Product, size: str = "") -> int:
+    """Of `partner_stockrecord`."""
+    return _number_products()[_upc(product, size)][1]
+
+
+def category_key(name: str) -> int:
+    """Of `catalogue_category`."""
+    return 1 + [*PARENTS, *(each.name for each in CATEGORIES)].index(name)
+
+
+def user_key(person: ShopUser) -> int:
+    """Of `auth_user`."""
+    return 1 + EVERYONE.index(person)
+
+
+def order_key(order: ShopOrder) -> int:
+    """Of `order_order`."""
+    return 1 + orders().index(order)
+
+
+def basket_key(person: ShopUser) -> int:
+    """Of `basket_basket`: the one that is open."""
+    return len(orders()) + user_key(person)
+
+
+def address_key(person: ShopUser, place: int) -> int:
+    """Of `address_useraddress`."""
+    before = EVERYONE[: EVERYONE.index(person)]
+    return 1 + place + sum(len(each.addresses) for each in before)
+
+
+def review_key(place: int) -> int:
+    """Of `reviews_productreview`, by its place among all reviews."""
+    return range(1, len(reviews()) + 1)[place]
+
+
+def range_key(name: str) -> int:
+    """Of `offer_range`, of those that no offer uses."""
+    return 2 + RANGES.index(name)
+
+
+def offer_key(name: str) -> int:
+    """Of `offer_conditionaloffer`."""
+    return 1 + [offer.name for offer in OFFERS].index(name)
+
+
+def voucher_key(code: str) -> int:
+    """Of `voucher_voucher`."""
+    return 1 + [voucher.code for voucher in VOUCHERS].index(code)

@@ -3,12 +3,19 @@
 from random import Random
 
 from benchmarks.oscar.site.catalogue import products
-from benchmarks.oscar.site.keys import address_key, product_key, user_key
-from benchmarks.oscar.site.people import CUSTOMER, NEWCOMER, WISH_LIST, wishes
+from benchmarks.oscar.site.people import (
+    CUSTOMER,
+    NEWCOMER,
+    WISH_LIST,
+    address_key,
+    product_key,
+    user_key,
+    wishes,
+)
 from benchmarks.oscar.tasks.shopping import address_row, new_address, written
 from benchmarks.oscar.tasks.template import (
-    Case,
     Row,
+    ShopTask,
     added,
     changed,
     does,
@@ -30,7 +37,7 @@ _STREETS = ("9 Tanner Street", "18 Priory Lane", "70 Hill Rise", "4 Weavers Yard
 
 
 @template("shop-address-add", "newcomer", 10, "account", "form")
-def address_add(draw: Random) -> Case:
+def address_add(draw: Random) -> ShopTask:
     """The first entry of an address book."""
     address = new_address(draw)
     goal = one(
@@ -43,7 +50,7 @@ def address_add(draw: Random) -> Case:
 
 
 @template("shop-address-edit", "customer", 6, "account", "form")
-def address_edit(draw: Random) -> Case:
+def address_edit(draw: Random) -> ShopTask:
     """Another first line of an address."""
     place = draw.randrange(len(CUSTOMER.addresses))
     address, street = CUSTOMER.addresses[place], draw.choice(_STREETS)
@@ -61,7 +68,7 @@ def address_edit(draw: Random) -> Case:
 
 
 @template("shop-address-delete", "customer", 6, "account", "confirm")
-def address_delete(draw: Random) -> Case:
+def address_delete(draw: Random) -> ShopTask:
     """One entry less."""
     address = draw.choice(CUSTOMER.addresses)
     goal = one(
@@ -74,7 +81,7 @@ def address_delete(draw: Random) -> Case:
 
 
 @template("shop-address-default", "customer", 5, "account")
-def address_default(draw: Random) -> Case:
+def address_default(draw: Random) -> ShopTask:
     """Another address that things are sent to by default."""
     place = draw.randint(1, 2)
     goal = one(
@@ -98,7 +105,7 @@ def address_default(draw: Random) -> Case:
 
 
 @template("shop-review", "customer", 9, "search", "form")
-def review(draw: Random) -> Case:
+def review(draw: Random) -> ShopTask:
     """A review with stars, a title and a text."""
     product = draw.choice([each for each in products() if not each.sizes])
     (title, body), score = draw.choice(_OPINIONS), draw.randint(1, 5)
@@ -122,7 +129,7 @@ def review(draw: Random) -> Case:
 
 
 @template("shop-wish-add", "customer", 6, "search", "wishes")
-def wish_add(draw: Random) -> Case:
+def wish_add(draw: Random) -> ShopTask:
     """A product more on a wish list."""
     wished = {each.title for each in wishes()}
     product = next(each for each in sold(draw, 4) if each.title not in wished)
@@ -136,7 +143,7 @@ def wish_add(draw: Random) -> Case:
 
 
 @template("shop-wish-remove", "customer", 6, "account", "wishes")
-def wish_remove(draw: Random) -> Case:
+def wish_remove(draw: Random) -> ShopTask:
     """A product less."""
     product = draw.choice(wishes())
     goal = one(
@@ -149,7 +156,7 @@ def wish_remove(draw: Random) -> Case:
 
 
 @template("shop-wish-list", "customer", 6, "account", "form")
-def wish_list(draw: Random) -> Case:
+def wish_list(draw: Random) -> ShopTask:
     """A new wish list."""
     name = draw.choice(_LISTS)
     goal = one(
@@ -162,7 +169,7 @@ def wish_list(draw: Random) -> Case:
 
 
 @template("shop-profile", "customer", 5, "account", "form")
-def profile(draw: Random) -> Case:
+def profile(draw: Random) -> ShopTask:
     """Another last name."""
     name = draw.choice(("Berg", "Holmgren", "Sandstrom", "Lindqvist-Ray", "Nyman", "Ekdahl"))
     goal = one(
@@ -176,7 +183,7 @@ def profile(draw: Random) -> Case:
 
 
 @template("shop-alert", "customer", 4, "search", "account")
-def alert(draw: Random) -> Case:
+def alert(draw: Random) -> ShopTask:
     """A message is asked for once something is there again."""
     product = draw.choice([each for each in products() if not each.stock])
     goal = one(

@@ -13,30 +13,28 @@ from benchmarks.oscar.site.catalogue import (
     decimal,
     products,
 )
-from benchmarks.oscar.site.keys import (
-    category_key,
-    offer_key,
-    order_key,
-    product_key,
-    range_key,
-    record_key,
-    review_key,
-    user_key,
-)
 from benchmarks.oscar.site.people import (
     NEXT_STATUSES,
     OTHERS,
     STAFF,
-    Order,
+    ShopOrder,
     basket,
+    category_key,
+    offer_key,
+    order_key,
     orders,
     orders_of,
+    product_key,
+    range_key,
+    record_key,
+    review_key,
     reviews,
+    user_key,
     wishes,
 )
 from benchmarks.oscar.tasks.template import (
-    Case,
     Row,
+    ShopTask,
     added,
     amount,
     changed,
@@ -83,7 +81,7 @@ def shown(product: Product) -> Row:
 
 
 @template("shop-set-price", "staff", 9, "dashboard", "search", "form")
-def set_price(draw: Random) -> Case:
+def set_price(draw: Random) -> ShopTask:
     """Another price."""
     product = sold(draw)[0]
     price = product.price + draw.choice((-95, -50, 45, 100, 155, 250))
@@ -97,7 +95,7 @@ def set_price(draw: Random) -> Case:
 
 
 @template("shop-set-stock", "staff", 9, "dashboard", "search", "form")
-def set_stock(draw: Random) -> Case:
+def set_stock(draw: Random) -> ShopTask:
     """Another number in stock."""
     product = draw.choice([each for each in products() if not each.sizes])
     stock = draw.choice([each for each in range(10, 90) if each != product.stock])
@@ -111,7 +109,7 @@ def set_stock(draw: Random) -> Case:
 
 
 @template("shop-deliveries", "staff", 18, "dashboard", "search", "form", "compute", "long")
-def deliveries(draw: Random) -> Case:
+def deliveries(draw: Random) -> ShopTask:
     """The stock of two products grows."""
     first, second = sold(draw, 2)
     more, again = draw.sample(range(5, 50), 2)
@@ -130,7 +128,7 @@ def deliveries(draw: Random) -> Case:
 
 
 @template("shop-rename", "staff", 8, "dashboard", "search", "form")
-def rename(draw: Random) -> Case:
+def rename(draw: Random) -> ShopTask:
     """Another title."""
     product = sold(draw)[0]
     title = f"{draw.choice(_NEW_PRODUCTS)} {product.title.partition(' ')[2]}"
@@ -145,7 +143,7 @@ def rename(draw: Random) -> Case:
 
 
 @template("shop-hide", "staff", 8, "dashboard", "search", "form")
-def hide(draw: Random) -> Case:
+def hide(draw: Random) -> ShopTask:
     """A product that customers do not see any more."""
     product = sold(draw)[0]
     goal = one(
@@ -159,7 +157,7 @@ def hide(draw: Random) -> Case:
 
 
 @template("shop-delete", "staff", 8, "dashboard", "search", "confirm")
-def delete(draw: Random) -> Case:
+def delete(draw: Random) -> ShopTask:
     """A product that is gone, with all that hangs on it; orders keep their lines."""
     held = {*(each.title for each, _ in basket()), *(each.title for each in wishes())}
     product = next(each for each in sold(draw, 8) if each.title not in held)
@@ -189,7 +187,7 @@ def delete(draw: Random) -> Case:
 
 
 @template("shop-new-category", "staff", 9, "dashboard", "form", "choose")
-def new_category(draw: Random) -> Case:
+def new_category(draw: Random) -> ShopTask:
     """A category below one of the first level."""
     name, parent = draw.choice(_NEW_CATEGORIES), draw.choice(PARENTS)
     goal = one(
@@ -204,7 +202,7 @@ def new_category(draw: Random) -> Case:
 
 
 @template("shop-new-product", "staff", 18, "dashboard", "form", "choose", "long")
-def new_product(draw: Random) -> Case:
+def new_product(draw: Random) -> ShopTask:
     """A product with category, price and stock."""
     category = draw.choice([each for each in CATEGORIES if each.name != "Shirts"])
     title = f"{draw.choice(_NEW_PRODUCTS)} {category.noun}"
@@ -236,7 +234,7 @@ _NOTES = (
 )
 
 
-def _order(order: Order, status: str) -> Row:
+def _order(order: ShopOrder, status: str) -> Row:
     return {
         "number": order.number,
         "user_id": user_key(order.buyer),
@@ -245,21 +243,21 @@ def _order(order: Order, status: str) -> Row:
     }
 
 
-def _moved(order: Order, status: str) -> tuple[Row, Row]:
+def _moved(order: ShopOrder, status: str) -> tuple[Row, Row]:
     return _order(order, order.status), _order(order, status)
 
 
-def _noted(order: Order, status: str) -> Row:
+def _status_change(order: ShopOrder, status: str) -> Row:
     return {"order_id": order_key(order), "old_status": order.status, "new_status": status}
 
 
-def _traced(order: Order) -> Row:
+def _system_note(order: ShopOrder) -> Row:
     """The note that Oscar leaves by itself when a status changes."""
     return {"order_id": order_key(order), "note_type": "System"}
 
 
 @template("shop-order-status", "staff", 8, "dashboard", "search", "choose")
-def order_status(draw: Random) -> Case:
+def order_status(draw: Random) -> ShopTask:
     """The next status of an order."""
     order = draw.choice([each for each in orders() if NEXT_STATUSES[each.status]])
     status = draw.choice(NEXT_STATUSES[order.status])
@@ -270,14 +268,14 @@ def order_status(draw: Random) -> Case:
     )
     rows: dict[str, Row] = {
         ORDERS: changed(_moved(order, status)),
-        "order_orderstatuschange": added(_noted(order, status)),
-        "order_ordernote": added(_traced(order)),
+        "order_orderstatuschange": added(_status_change(order, status)),
+        "order_ordernote": added(_system_note(order)),
     }
     return does(goal.format(order.number, status), rows)
 
 
 @template("shop-order-note", "staff", 8, "dashboard", "search", "form")
-def order_note(draw: Random) -> Case:
+def order_note(draw: Random) -> ShopTask:
     """A note on an order."""
     order, note = draw.choice(orders()), draw.choice(_NOTES)
     goal = one(
@@ -290,7 +288,7 @@ def order_note(draw: Random) -> Case:
 
 
 @template("shop-order-ship", "staff", 14, "dashboard", "choose", "form", "long")
-def order_ship(draw: Random) -> Case:
+def order_ship(draw: Random) -> ShopTask:
     """All lines of an order are shipped."""
     among = [each for each in orders() if each.status == "Being processed"]
     order = draw.choice(among)
@@ -316,7 +314,7 @@ def order_ship(draw: Random) -> Case:
 
 
 @template("shop-orders-cancel", "staff", 16, "dashboard", "search", "choose", "long")
-def orders_cancel(draw: Random) -> Case:
+def orders_cancel(draw: Random) -> ShopTask:
     """Every order of somebody that has not been begun."""
     waiting = {
         person.email: [each for each in orders_of(person) if each.status == "Pending"]
@@ -331,8 +329,8 @@ def orders_cancel(draw: Random) -> Case:
     chosen = waiting[person.email]
     rows: dict[str, Row] = {
         ORDERS: changed(*(_moved(order, "Cancelled") for order in chosen)),
-        "order_orderstatuschange": added(*(_noted(order, "Cancelled") for order in chosen)),
-        "order_ordernote": added(*(_traced(order) for order in chosen)),
+        "order_orderstatuschange": added(*(_status_change(order, "Cancelled") for order in chosen)),
+        "order_ordernote": added(*(_system_note(order) for order in chosen)),
     }
     return does(goal.format(person.name), rows)
 
@@ -347,7 +345,7 @@ def _turned(name: str, before: str, after: str) -> Row:
 
 
 @template("shop-offer-end", "staff", 5, "dashboard", "browse")
-def offer_end(draw: Random) -> Case:
+def offer_end(draw: Random) -> ShopTask:
     """An open offer is suspended."""
     offer = draw.choice([each for each in OFFERS if each.is_open])
     goal = one(
@@ -360,7 +358,7 @@ def offer_end(draw: Random) -> Case:
 
 
 @template("shop-offer-open", "staff", 5, "dashboard", "browse")
-def offer_open(draw: Random) -> Case:
+def offer_open(draw: Random) -> ShopTask:
     """A suspended offer applies again."""
     offer = draw.choice([each for each in OFFERS if not each.is_open])
     goal = one(
@@ -373,7 +371,7 @@ def offer_open(draw: Random) -> Case:
 
 
 @template("shop-voucher-new", "staff", 14, "dashboard", "form", "choose", "long")
-def voucher_new(draw: Random) -> Case:
+def voucher_new(draw: Random) -> ShopTask:
     """A voucher for an offer that there is."""
     (name, code), number = draw.choice(_CODES), draw.randint(11, 98)
     giver = draw.choice([each for each in VOUCHERS if each.ends > 2026])
@@ -401,7 +399,7 @@ def voucher_new(draw: Random) -> Case:
 
 
 @template("shop-range-add", "staff", 8, "dashboard", "form", "search")
-def range_add(draw: Random) -> Case:
+def range_add(draw: Random) -> ShopTask:
     """Two products in a range, by their article numbers."""
     name, (first, second) = draw.choice(RANGES), sold(draw, 2)
     goal = one(
@@ -421,7 +419,7 @@ def range_add(draw: Random) -> Case:
 
 
 @template("shop-review-approve", "staff", 9, "dashboard", "search", "choose")
-def review_approve(draw: Random) -> Case:
+def review_approve(draw: Random) -> ShopTask:
     """A review that waits is let in, or not."""
     waiting = [(at, each) for at, each in enumerate(reviews()) if not each.is_approved]
     place, review = draw.choice(waiting)

@@ -4,13 +4,13 @@ from random import Random
 
 from benchmarks.oscar.site.catalogue import CATEGORIES, products
 from benchmarks.oscar.site.people import FIRST_ORDER, basket, orders
-from benchmarks.oscar.tasks.template import Case, cannot, one, sold, template
+from benchmarks.oscar.tasks.template import ShopTask, cannot, one, sold, template
 
 _UNKNOWN = ("Larch", "Osprey", "Tansy", "Merlin", "Sorrel", "Plover", "Bracken")
 
 
 @template("shop-no-product", "customer", 3, "search", "infeasible")
-def no_product(draw: Random) -> Case:
+def no_product(draw: Random) -> ShopTask:
     """The shop does not have it."""
     title = f"{draw.choice(_UNKNOWN)} {draw.choice(CATEGORIES).noun}"
     goal = one(
@@ -22,7 +22,7 @@ def no_product(draw: Random) -> Case:
 
 
 @template("shop-no-stock", "customer", 4, "search", "infeasible")
-def no_stock(draw: Random) -> Case:
+def no_stock(draw: Random) -> ShopTask:
     """It is sold out."""
     product = draw.choice([each for each in products() if not each.stock])
     goal = one(
@@ -34,7 +34,7 @@ def no_stock(draw: Random) -> Case:
 
 
 @template("shop-no-voucher", "shopper", 5, "basket", "form", "infeasible")
-def no_voucher(draw: Random) -> Case:
+def no_voucher(draw: Random) -> ShopTask:
     """The code is not known, or its time is over."""
     code = draw.choice(("SPRING25", "LANTERN40", "TAKE30", "MAYDAY15", "BLUE12"))
     goal = one(
@@ -46,7 +46,7 @@ def no_voucher(draw: Random) -> Case:
 
 
 @template("shop-too-many", "shopper", 5, "basket", "form", "infeasible")
-def too_many(draw: Random) -> Case:
+def too_many(draw: Random) -> ShopTask:
     """There are not so many pieces."""
     product, _ = draw.choice(basket())
     count = product.stock + draw.randint(5, 40)
@@ -59,7 +59,7 @@ def too_many(draw: Random) -> Case:
 
 
 @template("shop-no-order", "staff", 5, "dashboard", "search", "infeasible")
-def no_order(draw: Random) -> Case:
+def no_order(draw: Random) -> ShopTask:
     """There is no such order."""
     number = FIRST_ORDER + len(orders()) + draw.randint(20, 900)
     goal = one(
@@ -71,7 +71,7 @@ def no_order(draw: Random) -> Case:
 
 
 @template("shop-final-order", "staff", 5, "dashboard", "search", "infeasible")
-def final_order(draw: Random) -> Case:
+def final_order(draw: Random) -> ShopTask:
     """Its status is the last one that there is."""
     order = draw.choice([each for each in orders() if each.status in ("Complete", "Cancelled")])
     goal = one(
@@ -83,7 +83,7 @@ def final_order(draw: Random) -> Case:
 
 
 @template("shop-no-rights", "customer", 2, "account", "infeasible")
-def no_rights(draw: Random) -> Case:
+def no_rights(draw: Random) -> ShopTask:
     """Only staff can, and this is a customer."""
     product = sold(draw)[0]
     goal = one(

@@ -10,8 +10,8 @@ from benchmarks.oscar.site.catalogue import (
     products,
     products_of,
 )
-from benchmarks.oscar.site.people import CUSTOMER, EVERYONE, Order, orders, orders_of, reviews
-from benchmarks.oscar.tasks.template import Case, money, number, one, says, sold, template
+from benchmarks.oscar.site.people import CUSTOMER, EVERYONE, ShopOrder, orders, orders_of, reviews
+from benchmarks.oscar.tasks.template import ShopTask, money, number, one, says, sold, template
 
 _MONTHS = (
     *("January", "February", "March", "April", "May", "June", "July", "August", "September"),
@@ -23,7 +23,7 @@ _RECENT = 4
 
 
 @template("shop-price", "", 3, "search", "read")
-def price(draw: Random) -> Case:
+def price(draw: Random) -> ShopTask:
     """The price of one product."""
     product = draw.choice([each for each in products() if not each.sizes])
     goal = one(
@@ -36,7 +36,7 @@ def price(draw: Random) -> Case:
 
 
 @template("shop-stock", "", 4, "search", "read")
-def stock(draw: Random) -> Case:
+def stock(draw: Random) -> ShopTask:
     """How many pieces there are."""
     product = sold(draw)[0]
     goal = one(
@@ -48,7 +48,7 @@ def stock(draw: Random) -> Case:
 
 
 @template("shop-attribute", "", 4, "search", "read")
-def attribute(draw: Random) -> Case:
+def attribute(draw: Random) -> ShopTask:
     """Colour, material or weight."""
     product = draw.choice([each for each in products() if not each.sizes])
     what, value, unit = draw.choice(
@@ -67,7 +67,7 @@ def attribute(draw: Random) -> Case:
 
 
 @template("shop-upc", "", 4, "search", "read")
-def upc(draw: Random) -> Case:
+def upc(draw: Random) -> ShopTask:
     """The article number of what is named by its category and its price."""
     name = draw.choice(_PLAIN)
     product = draw.choice(products_of(name))
@@ -80,7 +80,7 @@ def upc(draw: Random) -> Case:
 
 
 @template("shop-cheapest", "", 2, "browse", "compare")
-def cheapest_of_category(draw: Random) -> Case:
+def cheapest_of_category(draw: Random) -> ShopTask:
     """The cheapest, or the dearest, that can be bought."""
     name = draw.choice(_PLAIN)
     there = [each for each in products_of(name) if each.stock]
@@ -96,7 +96,7 @@ def cheapest_of_category(draw: Random) -> Case:
 
 
 @template("shop-compare", "", 6, "search", "compare")
-def compare(draw: Random) -> Case:
+def compare(draw: Random) -> ShopTask:
     """Which of two costs less."""
     first, second = sold(draw, 2)
     while first.price == second.price:
@@ -110,7 +110,7 @@ def compare(draw: Random) -> Case:
 
 
 @template("shop-count", "", 2, "browse", "count")
-def count(draw: Random) -> Case:
+def count(draw: Random) -> ShopTask:
     """How many of a category lie below a price."""
     name = draw.choice(_PLAIN)
     prices = sorted(each.price for each in products_of(name))
@@ -126,7 +126,7 @@ def count(draw: Random) -> Case:
 
 
 @template("shop-reviewer", "", 4, "search", "read")
-def reviewer(draw: Random) -> Case:
+def reviewer(draw: Random) -> ShopTask:
     """Who wrote a review."""
     shown = [each for each in reviews() if each.is_approved]
     review = draw.choice(
@@ -146,7 +146,7 @@ def reviewer(draw: Random) -> Case:
 
 
 @template("shop-order-total", "customer", 3, "account", "read")
-def order_total(draw: Random) -> Case:
+def order_total(draw: Random) -> ShopTask:
     """What an order came to."""
     order = draw.choice(orders_of(CUSTOMER))
     goal = one(
@@ -158,7 +158,7 @@ def order_total(draw: Random) -> Case:
 
 
 @template("shop-order-with", "customer", 2 + 2 * _RECENT, "account", "search", "long")
-def order_with(draw: Random) -> Case:
+def order_with(draw: Random) -> ShopTask:
     """Which order has something in it."""
     recent = orders_of(CUSTOMER)[-_RECENT:]
     product = draw.choice([product for order in recent for product, _ in order.lines])
@@ -173,9 +173,9 @@ def order_with(draw: Random) -> Case:
 
 
 @template("shop-spent", "customer", 3, "account", "compute")
-def spent(draw: Random) -> Case:
+def spent(draw: Random) -> ShopTask:
     """What the orders of a month came to together."""
-    by_month: dict[int, list[Order]] = {}
+    by_month: dict[int, list[ShopOrder]] = {}
     for order in orders_of(CUSTOMER):
         by_month.setdefault(order.placed.month, []).append(order)
     month = draw.choice(sorted(by_month))
@@ -189,7 +189,7 @@ def spent(draw: Random) -> Case:
 
 
 @template("shop-buyer-email", "staff", 5, "dashboard", "search", "read")
-def buyer_email(draw: Random) -> Case:
+def buyer_email(draw: Random) -> ShopTask:
     """Who placed an order."""
     order = draw.choice(orders())
     goal = one(
@@ -201,7 +201,7 @@ def buyer_email(draw: Random) -> Case:
 
 
 @template("shop-orders-of", "staff", 5, "dashboard", "search", "read")
-def orders_of_customer(draw: Random) -> Case:
+def orders_of_customer(draw: Random) -> ShopTask:
     """How often somebody has ordered."""
     person = draw.choice([each for each in EVERYONE if not each.is_staff])
     goal = one(

@@ -3,27 +3,25 @@
 from random import Random
 
 from benchmarks.oscar.site.catalogue import SIZED, SIZES, VOUCHERS, Product, products_of
-from benchmarks.oscar.site.keys import (
-    address_key,
-    basket_key,
-    product_key,
-    record_key,
-    user_key,
-    voucher_key,
-)
 from benchmarks.oscar.site.people import (
     CUSTOMER,
     NEWCOMER,
     SHIPPING,
     SHOPPER,
     Address,
-    Person,
+    ShopUser,
+    address_key,
     basket,
+    basket_key,
     orders_of,
+    product_key,
+    record_key,
+    user_key,
+    voucher_key,
 )
 from benchmarks.oscar.tasks.template import (
-    Case,
     Row,
+    ShopTask,
     added,
     amount,
     changed,
@@ -38,7 +36,7 @@ from tasks.task import Json
 LINES = "basket_line"
 
 
-def line(person: Person, product: Product, quantity: int, size: str = "") -> Row:
+def line(person: ShopUser, product: Product, quantity: int, size: str = "") -> Row:
     """A line of somebody's open basket."""
     return {
         "basket_id": basket_key(person),
@@ -49,7 +47,7 @@ def line(person: Person, product: Product, quantity: int, size: str = "") -> Row
 
 
 @template("shop-add", "customer", 4, "search", "basket")
-def add(draw: Random) -> Case:
+def add(draw: Random) -> ShopTask:
     """One piece of one product."""
     product = sold(draw)[0]
     goal = one(
@@ -62,7 +60,7 @@ def add(draw: Random) -> Case:
 
 
 @template("shop-add-several", "customer", 7, "search", "basket", "form")
-def add_several(draw: Random) -> Case:
+def add_several(draw: Random) -> ShopTask:
     """Several pieces of one product."""
     product, quantity = sold(draw)[0], draw.randint(2, 6)
     goal = one(
@@ -75,7 +73,7 @@ def add_several(draw: Random) -> Case:
 
 
 @template("shop-add-size", "customer", 5, "search", "basket", "choose")
-def add_size(draw: Random) -> Case:
+def add_size(draw: Random) -> ShopTask:
     """One of the sizes of a shirt."""
     product, size = draw.choice(products_of(SIZED)), draw.choice(SIZES)
     goal = one(
@@ -88,7 +86,7 @@ def add_size(draw: Random) -> Case:
 
 
 @template("shop-add-three", "customer", 12, "search", "basket", "long")
-def add_three(draw: Random) -> Case:
+def add_three(draw: Random) -> ShopTask:
     """Three products."""
     chosen = sold(draw, 3)
     goal = one(
@@ -101,7 +99,7 @@ def add_three(draw: Random) -> Case:
 
 
 @template("shop-add-cheapest", "customer", 3, "browse", "compare", "basket")
-def add_cheapest(draw: Random) -> Case:
+def add_cheapest(draw: Random) -> ShopTask:
     """The cheapest of a category that is in stock."""
     name = draw.choice(("Mugs", "Pans", "Cushions", "Clocks", "Planters", "Pens", "Scarves"))
     there = [each for each in products_of(name) if each.stock]
@@ -115,7 +113,7 @@ def add_cheapest(draw: Random) -> Case:
 
 
 @template("shop-basket-quantity", "shopper", 4, "basket", "form")
-def basket_quantity(draw: Random) -> Case:
+def basket_quantity(draw: Random) -> ShopTask:
     """More or fewer pieces of what lies in the basket."""
     product, before = draw.choice(basket())
     quantity = draw.choice([each for each in range(1, 8) if each != before])
@@ -129,7 +127,7 @@ def basket_quantity(draw: Random) -> Case:
 
 
 @template("shop-basket-remove", "shopper", 3, "basket")
-def basket_remove(draw: Random) -> Case:
+def basket_remove(draw: Random) -> ShopTask:
     """One line less."""
     product, quantity = draw.choice(basket())
     goal = one(
@@ -142,7 +140,7 @@ def basket_remove(draw: Random) -> Case:
 
 
 @template("shop-basket-keep", "shopper", 5, "basket", "long")
-def basket_keep(draw: Random) -> Case:
+def basket_keep(draw: Random) -> ShopTask:
     """Everything but one line goes."""
     kept, _ = draw.choice(basket())
     goal = one(
@@ -155,7 +153,7 @@ def basket_keep(draw: Random) -> Case:
 
 
 @template("shop-basket-voucher", "shopper", 5, "basket", "form")
-def basket_voucher(draw: Random) -> Case:
+def basket_voucher(draw: Random) -> ShopTask:
     """A code that is good."""
     voucher = draw.choice([each for each in VOUCHERS if each.ends > 2026])
     goal = one(
@@ -177,7 +175,7 @@ def basket_voucher(draw: Random) -> Case:
 
 
 @template("shop-basket-save", "shopper", 3, "basket")
-def basket_save(draw: Random) -> Case:
+def basket_save(draw: Random) -> ShopTask:
     """A line is kept for later."""
     product, quantity = draw.choice(basket())
     goal = one(
@@ -195,7 +193,7 @@ def basket_save(draw: Random) -> Case:
 
 
 @template("shop-reorder", "customer", 4, "account", "basket")
-def reorder(draw: Random) -> Case:
+def reorder(draw: Random) -> ShopTask:
     """Everything of an old order once more."""
     order = draw.choice(orders_of(CUSTOMER))
     while not all(product.stock >= count for product, count in order.lines):
@@ -247,7 +245,7 @@ def address_row(address: Address) -> Row:
 
 
 def ordered(
-    buyer: Person, goods: Goods, to: Address, shipping: str, off: int = 0
+    buyer: ShopUser, goods: Goods, to: Address, shipping: str, off: int = 0
 ) -> dict[str, Row | list[str]]:
     """What an order leaves behind; `off` is a discount in per cent, whose pence are left open."""
     name, charge = SHIPPING[shipping]
@@ -292,13 +290,13 @@ def ordered(
     return rows
 
 
-def filled(buyer: Person, goods: Goods) -> dict[str, Row]:
+def filled(buyer: ShopUser, goods: Goods) -> dict[str, Row]:
     """The lines that were put into the basket on the way."""
     return {LINES: added(*(line(buyer, each, count) for each, count in goods))}
 
 
 @template("shop-buy", "customer", 11, "search", "checkout", "long")
-def buy(draw: Random) -> Case:
+def buy(draw: Random) -> ShopTask:
     """One product to one of one's addresses."""
     product, address = sold(draw)[0], draw.choice(CUSTOMER.addresses)
     shipping = draw.choice(tuple(SHIPPING))
@@ -313,7 +311,7 @@ def buy(draw: Random) -> Case:
 
 
 @template("shop-buy-cheapest", "customer", 13, "browse", "compare", "checkout", "long")
-def buy_cheapest(draw: Random) -> Case:
+def buy_cheapest(draw: Random) -> ShopTask:
     """Several pieces of the cheapest of a category."""
     name = draw.choice(("Mugs", "Pans", "Knives", "Cushions", "Planters", "Notebooks", "Puzzles"))
     there = [each for each in products_of(name) if each.stock]
@@ -332,7 +330,7 @@ def buy_cheapest(draw: Random) -> Case:
 
 
 @template("shop-buy-two", "customer", 18, "search", "checkout", "form", "long")
-def buy_two(draw: Random) -> Case:
+def buy_two(draw: Random) -> ShopTask:
     """Two products, one of them several times."""
     first, second = sold(draw, 2)
     count, address = draw.randint(2, 5), draw.choice(CUSTOMER.addresses)
@@ -350,7 +348,7 @@ def buy_two(draw: Random) -> Case:
 
 
 @template("shop-buy-new-address", "newcomer", 16, "search", "checkout", "form", "long")
-def buy_new_address(draw: Random) -> Case:
+def buy_new_address(draw: Random) -> ShopTask:
     """A first order, to an address that has to be typed."""
     product, address = sold(draw)[0], new_address(draw)
     shipping = draw.choice(tuple(SHIPPING))
@@ -365,7 +363,7 @@ def buy_new_address(draw: Random) -> Case:
 
 
 @template("shop-buy-basket", "shopper", 7, "basket", "checkout")
-def buy_basket(draw: Random) -> Case:
+def buy_basket(draw: Random) -> ShopTask:
     """What lies in the basket already."""
     address, shipping = draw.choice(SHOPPER.addresses), draw.choice(tuple(SHIPPING))
     goal = one(
@@ -377,7 +375,7 @@ def buy_basket(draw: Random) -> Case:
 
 
 @template("shop-buy-voucher", "shopper", 11, "basket", "checkout", "form", "long")
-def buy_voucher(draw: Random) -> Case:
+def buy_voucher(draw: Random) -> ShopTask:
     """What lies in the basket, with a code."""
     address, shipping = draw.choice(SHOPPER.addresses), draw.choice(tuple(SHIPPING))
     voucher = draw.choice([each for each in VOUCHERS if each.ends > 2026])

@@ -14,7 +14,7 @@ CHANGES = "changes"
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class ShopTask:
     """One task of a template: what is asked, and how anyone can tell that it was done."""
 
     goal: str
@@ -23,12 +23,12 @@ class Case:
     """Asked of the database for the checks."""
 
 
-Write: TypeAlias = Callable[[Random], Case]
+Write: TypeAlias = Callable[[Random], ShopTask]
 """Draws the values of a task, and writes it down."""
 
 
 @dataclass(frozen=True, slots=True)
-class Template:
+class ShopTemplate:
     """Tasks that differ in their values only."""
 
     name: str
@@ -41,7 +41,7 @@ class Template:
     """Path of the page that it begins on."""
 
 
-TEMPLATES: dict[str, Template] = {}
+TEMPLATES: dict[str, ShopTemplate] = {}
 
 
 def template(
@@ -51,7 +51,7 @@ def template(
 
     def register(write: Write) -> Write:
         begin = start or ("/dashboard/" if login == "staff" else "/catalogue/")
-        TEMPLATES[name] = Template(name, login, steps, skills, write, begin)
+        TEMPLATES[name] = ShopTemplate(name, login, steps, skills, write, begin)
         return write
 
     return register
@@ -72,22 +72,22 @@ def sold(draw: Random, count: int = 1) -> list[Product]:
     return draw.sample(fit, count)
 
 
-def says(goal: str, *answers: str) -> Case:
+def says(goal: str, *answers: str) -> ShopTask:
     """It is done when one of these is answered and nothing has changed."""
     answer = Check("episode.answer", "one_of", list(answers))
-    return Case(goal, (answer, Check(CHANGES, "unchanged", [])))
+    return ShopTask(goal, (answer, Check(CHANGES, "unchanged", [])))
 
 
-def does(goal: str, changes: Mapping[str, Row | list[str]]) -> Case:
+def does(goal: str, changes: Mapping[str, Row | list[str]]) -> ShopTask:
     """It is done when exactly this has changed, and the agent says that it is done."""
     ending = Check("episode.ending", "equals", "answered")
-    return Case(goal, (ending, Check(CHANGES, "changes_are", _plain(changes))))
+    return ShopTask(goal, (ending, Check(CHANGES, "changes_are", _plain(changes))))
 
 
-def cannot(goal: str) -> Case:
+def cannot(goal: str) -> ShopTask:
     """It cannot be done: right is to give up, with nothing changed."""
     ending = Check("episode.ending", "equals", "gave up")
-    return Case(goal, (ending, Check(CHANGES, "unchanged", [])))
+    return ShopTask(goal, (ending, Check(CHANGES, "unchanged", [])))
 
 
 def money(pence: int) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ UNASKED = "marks of the page are asked without a question"
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class ModelQuestion:
     """One question to a model, and how its reply is read."""
 
     prompt: Prompt
@@ -39,7 +39,7 @@ class Asking:
     images: tuple[bytes, ...] = ()
 
 
-async def ask(model: Model | None, asking: Asking) -> Verdict:
+async def ask(model: Model | None, asking: ModelQuestion) -> Verdict:
     """What the model says, asked once more where its reply cannot be read.
 
     Abstains without a model, when the second reply cannot be read either, and when it fails.
@@ -165,7 +165,7 @@ async def _unachievable(question: RuleQuestion, clean: Callable[[str], str]) -> 
     }
     prompt = load_prompt(PROMPTS / "unachievable.md")
     return await ask(
-        question.means.model, Asking(prompt, slots, lambda text: read_word(text, REASONS))
+        question.means.model, ModelQuestion(prompt, slots, lambda text: read_word(text, REASONS))
     )
 
 
@@ -196,7 +196,7 @@ async def _mark(
         "answer": fence("answer", answer),
     }
     return await ask(
-        question.means.model, Asking(prompt, slots, lambda text: read_word(text, MARKS))
+        question.means.model, ModelQuestion(prompt, slots, lambda text: read_word(text, MARKS))
     )
 
 

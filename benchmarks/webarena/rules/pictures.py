@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import urlsplit
 
-from benchmarks.webarena.rules.asked import PROMPTS, Asking, any_of, ask
+from benchmarks.webarena.rules.asked import PROMPTS, ModelQuestion, any_of, ask
 from benchmarks.webarena.rules.webarena import text_of, texts_of
 from evaluators.evaluator import Verdict
 from evaluators.rules.rule import RuleQuestion, consulting_rule
@@ -53,7 +53,9 @@ async def visualwebarena_picture_answer(question: RuleQuestion) -> Verdict:
         if isinstance(image, Verdict):
             verdicts.append(image)
             continue
-        verdicts.append(await ask(model, Asking(prompt, {"question": asked}, read, (image,))))
+        verdicts.append(
+            await ask(model, ModelQuestion(prompt, {"question": asked}, read, (image,)))
+        )
         if verdicts[-1].value == 1.0:
             break
     return any_of(verdicts)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.miniwob.oracles.texts import Request, read_request
+from benchmarks.miniwob.oracles.games import EmailRequest, read_request
 from webagent.errors import PolicyError
 
 INBOX = ["Primary", "Ada", "Nisi.", "Lorem ipsum do..", "Bettye", "Quis. Sed"]
@@ -13,23 +13,23 @@ INBOX = ["Primary", "Ada", "Nisi.", "Lorem ipsum do..", "Bettye", "Quis. Sed"]
     [
         (
             "Find the email by Ada and click the trash icon to delete it.",
-            Request("delete", "Ada"),
+            EmailRequest("delete", "Ada"),
         ),
         (
             "Find the email by Ada and click the star icon to mark it as important.",
-            Request("star", "Ada"),
+            EmailRequest("star", "Ada"),
         ),
         (
             'Find the email by Ada and reply to them with the text "Sed ut. Leo.".',
-            Request("reply", "Ada", "Sed ut. Leo."),
+            EmailRequest("reply", "Ada", "Sed ut. Leo."),
         ),
         (
             "Find the email by Ada and forward that email to Zoe.",
-            Request("forward", "Ada", "Zoe"),
+            EmailRequest("forward", "Ada", "Zoe"),
         ),
     ],
 )
-def test_the_fixed_phrases_are_read(goal: str, request_: Request) -> None:
+def test_the_fixed_phrases_are_read(goal: str, request_: EmailRequest) -> None:
     assert read_request(goal, INBOX) == request_
 
 
@@ -46,21 +46,21 @@ def test_the_fixed_phrases_are_read(goal: str, request_: Request) -> None:
     ],
 )
 def test_free_words_tell_the_writer_from_the_receiver(goal: str) -> None:
-    assert read_request(goal, INBOX) == Request("forward", "Ada", "Bettye")
+    assert read_request(goal, INBOX) == EmailRequest("forward", "Ada", "Bettye")
 
 
 @pytest.mark.parametrize(
     ("goal", "request_"),
     [
-        ("Get rid of the email I got from Ada.", Request("delete", "Ada")),
-        ("I don't want Ada's email in my inbox.", Request("delete", "Ada")),
-        ("mark all emails in primary with Ada", Request("star", "Ada")),
-        ('AnswerAda\'s email with "Sed."', Request("reply", "Ada", "Sed.")),
-        ('please send a reply email to Ada with ""Sed." "', Request("reply", "Ada", "Sed.")),
-        ('"Sed." is my reply to Ada\'s most recent email.', Request("reply", "Ada", "Sed.")),
+        ("Get rid of the email I got from Ada.", EmailRequest("delete", "Ada")),
+        ("I don't want Ada's email in my inbox.", EmailRequest("delete", "Ada")),
+        ("mark all emails in primary with Ada", EmailRequest("star", "Ada")),
+        ('AnswerAda\'s email with "Sed."', EmailRequest("reply", "Ada", "Sed.")),
+        ('please send a reply email to Ada with ""Sed." "', EmailRequest("reply", "Ada", "Sed.")),
+        ('"Sed." is my reply to Ada\'s most recent email.', EmailRequest("reply", "Ada", "Sed.")),
     ],
 )
-def test_free_words_are_read(goal: str, request_: Request) -> None:
+def test_free_words_are_read(goal: str, request_: EmailRequest) -> None:
     assert read_request(goal, INBOX) == request_
 
 

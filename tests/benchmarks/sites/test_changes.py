@@ -7,7 +7,7 @@ from contextlib import closing
 import pytest
 
 from benchmarks.sites import changes as told
-from benchmarks.sites.changes import Untold, answers, changes
+from benchmarks.sites.changes import UnreadableChanges, find_changes, run_queries
 
 SCHEMA = """
 CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT COLLATE NOCASE, seen REAL);
@@ -32,7 +32,7 @@ def states(tmp_path):
     def change(statements="", passing=None):
         with closing(sqlite3.connect(now)) as connection:
             connection.executescript(statements)
-        return changes(before, now, passing)
+        return find_changes(before, now, passing)
 
     change.before, change.now = before, now
     return change
@@ -124,7 +124,7 @@ def test_text_that_is_not_utf_8_is_told_without_loss(states):
 
 def test_more_differences_than_can_be_told_are_not_told(states, monkeypatch):
     monkeypatch.setattr(told, "MOST_ROWS", 2)
-    with pytest.raises(Untold, match="more than 2 rows"):
+    with pytest.raises(UnreadableChanges, match="more than 2 rows"):
         states("INSERT INTO line VALUES ('a', 0), ('b', 0), ('c', 0)")
 
 
@@ -141,14 +141,14 @@ def test_a_state_in_which_somebody_writes_just_now_is_read_as_it_was(states):
 def test_a_database_that_is_none_is_said(states, tmp_path):
     (tmp_path / "text.db").write_text("no database" * 100)
     for path in (tmp_path / "text.db", tmp_path / "nowhere.db"):
-        with pytest.raises(Untold, match=r"the site's database"):
-            changes(states.before, path)
+        with pytest.raises(UnreadableChanges, match=r"the site's database"):
+            find_changes(states.before, path)
 
 
 def test_queries_give_rows_and_what_fails_is_left_out_with_its_reason(states, monkeypatch):
     monkeypatch.setattr(told, "QUERY_SECONDS", 0.2)
     endless = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT max(x) FROM n"
-    found, failed = answers(
+    found, failed = run_queries(
         states.now,
         {
             "names": "SELECT id, name FROM person ORDER BY id",

@@ -17,7 +17,7 @@ import pytest
 from benchmarks.sites import Instance, Serving, SiteError, instance, state
 from benchmarks.sites.instance import first_state
 from benchmarks.sites.site import Account
-from benchmarks.sites.state import built, digest
+from benchmarks.sites.state import digest, ensure_built
 from perf.fakes.diary import Diary
 
 pytestmark = pytest.mark.site
@@ -245,9 +245,9 @@ def test_a_build_that_fails_leaves_nothing_behind_and_is_tried_again(tmp_path, m
         first_state(site, folder, state)
 
     with pytest.raises(SiteError, match="no luck"):
-        built(Diary(), make)
+        ensure_built(Diary(), make)
     assert [path for path in (tmp_path / "diary@1").iterdir() if path.is_dir()] == []
-    assert built(Diary(), make).states() == ("first",)
+    assert ensure_built(Diary(), make).states() == ("first",)
 
 
 def test_another_builder_makes_another_build():
@@ -264,9 +264,9 @@ def test_logins_that_have_run_out_are_made_again(tmp_path, monkeypatch):
             return [{**cookie, "expires": time.time() + 3600}]
 
     monkeypatch.setenv("WEBAGENT_SITES", str(tmp_path))
-    first, second = built(Brief(), first_state), built(Brief(), first_state)
+    first, second = ensure_built(Brief(), first_state), ensure_built(Brief(), first_state)
     assert first.seconds > 0 and second.seconds > 0
-    lasting = built(Diary(), first_state), built(Diary(), first_state)
+    lasting = ensure_built(Diary(), first_state), ensure_built(Diary(), first_state)
     assert lasting[1].seconds == 0
 
 
@@ -309,10 +309,10 @@ def test_a_reaper_that_was_killed_is_replaced_and_knows_all_that_runs():
 
 def test_a_login_that_is_lost_is_made_again_with_its_state(tmp_path, monkeypatch):
     monkeypatch.setenv("WEBAGENT_SITES", str(tmp_path))
-    build = built(Diary(), first_state)
+    build = ensure_built(Diary(), first_state)
     (build.state() / "logins" / "writer.json").unlink()
 
-    assert built(Diary(), first_state).seconds > 0
+    assert ensure_built(Diary(), first_state).seconds > 0
     assert build.login("writer")["cookies"]
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.sites.rules import changes_are, unchanged
+from benchmarks.rules import changes_are, unchanged
 
 ROW = {"id": 3, "author": "ann", "text": "Fog."}
 ADDED = {"entry": {"added": [ROW], "removed": [], "changed": []}}

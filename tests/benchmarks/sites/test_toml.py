@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.sites import Instance, RemoteSite, SiteError, site_named
+from benchmarks.sites import Instance, RemoteSite, SiteError, find_site
 from benchmarks.sites.described import read_sites
 
 ROOT = Path(__file__).parents[3]
-SERVER = ROOT / "tests" / "fakes" / "diary.py"
+SERVER = ROOT / "perf" / "fakes" / "diary.py"
 BUILD = "from pathlib import Path; from perf.fakes.diary import Diary; import sys"
 BUILD += "; Diary().build(Path(sys.argv[1]))"
 
@@ -120,15 +120,15 @@ def test_a_site_is_found_by_its_id_or_its_name_and_close_ones_are_told(
     described(HOSTED)
     file = tmp_path / "sites.toml"
 
-    assert site_named("shopping", [file]).id == "shopping@1"
+    assert find_site("shopping", [file]).id == "shopping@1"
     monkeypatch.setenv("WEBAGENT_SITE_FILES", str(file))
-    assert site_named("shopping@1").id == "shopping@1"
+    assert find_site("shopping@1").id == "shopping@1"
     with pytest.raises(SiteError, match="no site is called 'shoping@1'; there is shopping@1"):
-        site_named("shoping@1")
+        find_site("shoping@1")
     with pytest.raises(SiteError, match="there is one already"):
-        site_named("shopping", [file])
+        find_site("shopping", [file])
     with pytest.raises(SiteError, match=r"nowhere\.toml cannot be read"):
-        site_named("shopping", [tmp_path / "nowhere.toml"])
+        find_site("shopping", [tmp_path / "nowhere.toml"])
 
 
 class Hosted(BaseHTTPRequestHandler):

@@ -95,7 +95,7 @@ async def test_picture_queries_score_as_the_official_scorer_has_them(
         cases.append(Case(number, config, pictures=tuple(shown), captions=captions))
 
     differences, ones, raised = await compared(
-        "visualwebarena", visualwebarena.DIALECT, Setup({}), cases, tmp_path
+        "visualwebarena", visualwebarena.SCORER_RULES, Setup({}), cases, tmp_path
     )
 
     log.info("%d picture queries, %d score 1", len(cases), ones)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from benchmarks.webarena import visualwebarena, webarena
-from benchmarks.webarena.schema import Dialect, Setup
+from benchmarks.webarena.schema import ScorerRules, Setup
 from tests.benchmarks.webarena.official import mutations
 from tests.benchmarks.webarena.official.scored import Case, compared, targets
 
@@ -21,9 +21,9 @@ SETUP = Setup(
     | {"shopping_admin": "http://127.0.0.1:7780/admin"}
 )
 BENCHMARKS = {
-    "webarena": (webarena.DIALECT, ("webarena/test.raw.json",)),
+    "webarena": (webarena.SCORER_RULES, ("webarena/test.raw.json",)),
     "visualwebarena": (
-        visualwebarena.DIALECT,
+        visualwebarena.SCORER_RULES,
         tuple(f"visualwebarena/test_{name}.raw.json" for name in visualwebarena.FILES),
     ),
 }
@@ -163,7 +163,7 @@ async def test_our_rules_say_what_the_official_scorer_says(
         "whole": lambda: whole_cases(tasks, rng),
     }
     cases = [*made[kind]()]
-    dialect: Dialect = BENCHMARKS[package][0]
+    dialect: ScorerRules = BENCHMARKS[package][0]
 
     differences, ones, raised = await compared(package, dialect, SETUP, cases, tmp_path)
 

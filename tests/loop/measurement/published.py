@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks.catalogue import Options, benchmark_named
+from benchmarks.catalogue import Options, find_benchmark
 from tasks.suite import Suite
 from tasks.task import Task
 from tests.loop.measurement.shop import SHOP
@@ -189,7 +189,7 @@ def suite(options: Options, subset: str = "") -> Suite:
         files = options.files / benchmark
         has_sites = benchmark.startswith(("webarena", "visual", "webchore"))
         own = replace(options, files=files, addresses=options.addresses if has_sites else {})
-        loaded = benchmark_named(benchmark).load(own)
+        loaded = find_benchmark(benchmark).load(own)
         made |= {name: loaded.task(name, 0, "test") for name in loaded.names}
 
     def make(name: str, seed: int, settings: Mapping[str, Any]) -> Task:

@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmarks.oscar.site import catalogue, people
 from benchmarks.oscar.site.catalogue import SIZES, Product, decimal
-from benchmarks.oscar.site.people import EVERYONE, OPENED, Address, Order
+from benchmarks.oscar.site.people import EVERYONE, OPENED, Address, ShopOrder
 
 COUNTRIES = (("GB", "United Kingdom"), ("IE", "Ireland"), ("FR", "France"))
 _ATTRIBUTES = (("colour", "text"), ("material", "text"), ("weight", "integer"))
@@ -191,7 +191,7 @@ class _Opening:
                     **_fields(address),
                 )
 
-    def _order(self, order: Order) -> None:
+    def _order(self, order: ShopOrder) -> None:
         buyer = self.users[order.buyer.email]
         shipping, charge = people.SHIPPING[order.shipping]
         address = _model("order", "ShippingAddress").objects.create(
@@ -219,7 +219,7 @@ class _Opening:
         for product, quantity in order.lines:
             self._line(row, product, quantity, order)
 
-    def _line(self, row: Any, product: Product, quantity: int, order: Order) -> None:
+    def _line(self, row: Any, product: Product, quantity: int, order: ShopOrder) -> None:
         record = self.records[product.upc]
         each, total = Decimal(decimal(product.price)), Decimal(decimal(product.price * quantity))
         line = _model("order", "Line").objects.create(

@@ -4,7 +4,7 @@ import pytest
 
 from benchmarks.catalogue import Options
 from benchmarks.oracles import ORACLES
-from benchmarks.oscar.site import keys, site
+from benchmarks.oscar.site import people, site
 from benchmarks.oscar.site.catalogue import CATEGORIES, products, products_of
 from benchmarks.oscar.site.people import EVERYONE, orders
 from benchmarks.oscar.tasks import suite
@@ -85,7 +85,7 @@ def test_titles_and_the_prices_of_a_category_are_unique() -> None:
 
 
 def test_keys_count_rows_as_they_are_made() -> None:
-    assert keys.product_key(products()[0]) == keys.record_key(products()[0]) == 1
+    assert people.product_key(products()[0]) == people.record_key(products()[0]) == 1
     shirt = next(each for each in products() if each.sizes)
-    assert keys.product_key(shirt, "Small") == keys.product_key(shirt) + 1
-    assert keys.basket_key(EVERYONE[0]) == len(orders()) + 1
+    assert people.product_key(shirt, "Small") == people.product_key(shirt) + 1
+    assert people.basket_key(EVERYONE[0]) == len(orders()) + 1

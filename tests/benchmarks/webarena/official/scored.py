@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmarks.rules import Means, checks_hold
 from benchmarks.webarena.evaluation import Checking
-from benchmarks.webarena.schema import Dialect, Entry, Setup
+from benchmarks.webarena.schema import ScorerRules, Setup, TaskEntry
 from tasks.task import Json, Task
 from tests.benchmarks.webarena.official import environment
 from webagent.action import Answer
@@ -87,7 +87,7 @@ class Difference:
 
 
 async def compared(
-    package: str, dialect: Dialect, setup: Setup, cases: Sequence[Case], folder: Path
+    package: str, dialect: ScorerRules, setup: Setup, cases: Sequence[Case], folder: Path
 ) -> tuple[list[Difference], int, Counter[str]]:
     """Differences, how many official scores were 1, and what the scorer raised, how often."""
     scores = environment.run(package, [case.for_child() for case in cases], folder)
@@ -102,10 +102,10 @@ async def compared(
 
 
 async def ours(
-    dialect: Dialect, setup: Setup, case: Case, folder: Path
+    dialect: ScorerRules, setup: Setup, case: Case, folder: Path
 ) -> tuple[float | None, str]:
     """What our rules say of the case."""
-    checking = Checking(dialect, setup, Entry(case.config["eval"], f"task {case.task}"))
+    checking = Checking(dialect, setup, TaskEntry(case.config["eval"], f"task {case.task}"))
     checks = checking.checks()
     probes = tuple(checking.probing.probes)
     task = Task("case@1", "", case.config["intent"], probes=probes, checks=checks)
