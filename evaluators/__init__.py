@@ -3,7 +3,7 @@
 from evaluators.combine import EvaluatorTally, cascade, unsure_abstains, vote
 from evaluators.evaluator import Evaluator, FunctionEvaluator, Verdict, evaluator
 from evaluators.frozen import FrozenJudge, freeze, refuse_frozen, verify
-from evaluators.judge import VARIANTS, JudgeSettings, build_judge, judge_variant, looking_judge
+from evaluators.judge import VARIANTS, JudgeSettings, build_judge, judge_variant
 from evaluators.rules import RULES, checks_hold, rule
 
 __all__ = [
@@ -21,7 +21,6 @@ __all__ = [
     "evaluator",
     "freeze",
     "judge_variant",
-    "looking_judge",
     "refuse_frozen",
     "rule",
     "unsure_abstains",

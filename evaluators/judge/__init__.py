@@ -6,10 +6,9 @@ from evaluators.judge.judge import (
     ModelJudge,
     build_judge,
     judge_variant,
-    looking_judge,
 )
 from evaluators.judge.report import (
-    JudgeReport,
+    JudgementReport,
     JudgeVote,
     KeyPoint,
     PointFinding,
@@ -21,10 +20,10 @@ from evaluators.judge.session import JudgeSettings
 
 __all__ = [
     "VARIANTS",
-    "JudgeReport",
     "JudgeSettings",
     "JudgeVariant",
     "JudgeVote",
+    "JudgementReport",
     "KeyPoint",
     "ModelJudge",
     "PointFinding",
@@ -32,6 +31,5 @@ __all__ = [
     "Spending",
     "build_judge",
     "judge_variant",
-    "looking_judge",
     "read_report",
 ]

@@ -10,7 +10,7 @@ from evaluators.judge.keypoints import KeyPointFinder, format_points, rank_by_wo
 from evaluators.judge.page_claims import PageClaims
 from evaluators.judge.pages import (
     Claim,
-    PageView,
+    EvidencePage,
     collect_images,
     drop_repeats,
     find_claim,
@@ -93,7 +93,7 @@ async def judge_by_evidence(
     )
 
 
-async def _chosen(matter: _Matter, views: Sequence[PageView]) -> tuple[PageView, ...]:
+async def _chosen(matter: _Matter, views: Sequence[EvidencePage]) -> tuple[EvidencePage, ...]:
     """Return the pages that bear on the points, within the limit; the last one always."""
     settings = matter.session.context.settings
     if settings.relevance == "words":
@@ -104,7 +104,7 @@ async def _chosen(matter: _Matter, views: Sequence[PageView]) -> tuple[PageView,
     return select_relevant((*kept, last), settings.pages)
 
 
-def _cases(matter: _Matter, chosen: Sequence[PageView]) -> Iterator[JudgePrompt]:
+def _cases(matter: _Matter, chosen: Sequence[EvidencePage]) -> Iterator[JudgePrompt]:
     count = len(chosen)
     while count:
         views = limit_images(
@@ -115,7 +115,7 @@ def _cases(matter: _Matter, chosen: Sequence[PageView]) -> Iterator[JudgePrompt]
         count //= 2
 
 
-def _messages(matter: _Matter, views: Sequence[PageView]) -> tuple[Message, ...]:
+def _messages(matter: _Matter, views: Sequence[EvidencePage]) -> tuple[Message, ...]:
     prompt = load_prompt(PROMPT)
     brief = prompt.fill(
         "user",

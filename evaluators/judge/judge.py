@@ -12,8 +12,8 @@ from evaluators.judge import evidence, keypoints, page_claims, published
 from evaluators.judge.keypoints import Key, KeyPointFinder
 from evaluators.judge.pages import find_claim
 from evaluators.judge.report import (
+    JudgementReport,
     JudgeOutcome,
-    JudgeReport,
     KeyPoint,
     Spending,
     check_claim,
@@ -111,7 +111,7 @@ class ModelJudge:
     key_points: KeyPointFinder
     prompt_hash: str
 
-    async def examine(self, trajectory: Trajectory) -> JudgeReport:
+    async def examine(self, trajectory: Trajectory) -> JudgementReport:
         """Return the verdict with its evidence and its cost.
 
         Abstains, with the reason, when there is nothing to see, when a reply cannot be used twice,
@@ -132,7 +132,7 @@ class ModelJudge:
             outcome = JudgeOutcome(abstains=f"the judge's reply could not be used: {error}")
         return self._recorded(trajectory, outcome, session)
 
-    def evaluator(self, keep: Callable[[JudgeReport], None] | None = None) -> FunctionEvaluator:
+    def evaluator(self, keep: Callable[[JudgementReport], None] | None = None) -> FunctionEvaluator:
         """Return the evaluator; `keep` is given each report as it is made."""
 
         async def judgement(trajectory: Trajectory) -> Verdict:
@@ -145,11 +145,11 @@ class ModelJudge:
 
     def _recorded(
         self, trajectory: Trajectory, outcome: JudgeOutcome, session: JudgeSession
-    ) -> JudgeReport:
+    ) -> JudgementReport:
         value, reason = outcome.verdict()
         claim = find_claim(trajectory)
         against = explain_contradiction(claim, value, outcome.votes)
-        return JudgeReport(
+        return JudgementReport(
             judge=self.id,
             episode=trajectory.id,
             value=value,
@@ -170,7 +170,7 @@ def judge_variant(
     model: Model,
     images: Images | None = None,
     *,
-    keep: Callable[[JudgeReport], None] | None = None,
+    keep: Callable[[JudgementReport], None] | None = None,
     **settings: Any,
 ) -> FunctionEvaluator:
     """Return the evaluator of that name in `VARIANTS`; settings are those of `JudgeSettings` it
@@ -216,21 +216,6 @@ def build_judge(
         key_points=KeyPointFinder(variant.rules, given, {} if kept is None else kept),
         prompt_hash=prompt_hash,
     )
-
-
-def looking_judge(
-    model: Model,
-    images: Images | None = None,
-    settings: JudgeSettings | None = None,
-    *,
-    render: Callable[[Observation], str] | None = None,
-    keep: Callable[[JudgeReport], None] | None = None,
-) -> FunctionEvaluator:
-    """Return the variant `evidence` with its settings in one record."""
-    takes = VARIANTS["evidence"].takes
-    chosen = settings or JudgeSettings()
-    named = {each.name: getattr(chosen, each.name) for each in fields(chosen) if each.name in takes}
-    return build_judge("evidence", model, images, render=render, **named).evaluator(keep)
 
 
 def _taken(name: str, variant: JudgeVariant, settings: Mapping[str, Any]) -> Mapping[str, Any]:

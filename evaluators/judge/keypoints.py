@@ -7,7 +7,7 @@ from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from evaluators.judge.pages import PageView, collect_images
+from evaluators.judge.pages import EvidencePage, collect_images
 from evaluators.judge.report import KeyPoint
 from evaluators.judge.session import JudgeContext, JudgeSession, seed_of
 from webagent.errors import ModelError
@@ -106,8 +106,8 @@ class Rating:
 
 
 def rank_by_words(
-    views: Sequence[PageView], points: Sequence[KeyPoint], goal: str
-) -> tuple[PageView, ...]:
+    views: Sequence[EvidencePage], points: Sequence[KeyPoint], goal: str
+) -> tuple[EvidencePage, ...]:
     """Return the pages with the most of a point, or of the task, that they hold: 0 to 1, and 1
     more.
 
@@ -134,8 +134,8 @@ def rank_by_words(
 
 
 async def rate_by_model(
-    views: Sequence[PageView], points: Sequence[KeyPoint], goal: str, session: JudgeSession
-) -> tuple[tuple[PageView, Rating], ...]:
+    views: Sequence[EvidencePage], points: Sequence[KeyPoint], goal: str, session: JudgeSession
+) -> tuple[tuple[EvidencePage, Rating], ...]:
     """Return each page with the model's score from 1 to 5; 0, and a note, where it cannot be read.
 
     Several pages are asked about at once. Raises `ModelError` when the model fails, and asks about
@@ -147,7 +147,7 @@ async def rate_by_model(
         list[ModelError](),
     )
 
-    async def rated(each: PageView) -> Rating:
+    async def rated(each: EvidencePage) -> Rating:
         async with gate:
             if failed:
                 raise failed[0]
@@ -184,7 +184,7 @@ def _given(rating: Rating | BaseException) -> Rating:
 
 
 async def _rating(
-    view: PageView, points: Sequence[KeyPoint], goal: str, session: JudgeSession, prompt: Prompt
+    view: EvidencePage, points: Sequence[KeyPoint], goal: str, session: JudgeSession, prompt: Prompt
 ) -> Rating:
     shown = "the screenshot attached" if view.image is not None else "its text below"
     text = "" if view.image is not None else fence(f"page {view.number}", view.text)

@@ -16,7 +16,7 @@ _SAME_CELL = 24
 
 
 @dataclass(frozen=True, slots=True)
-class PageView:
+class EvidencePage:
     """One page with what can be shown of it."""
 
     number: int
@@ -37,7 +37,7 @@ def view_pages(
     trajectory: Trajectory,
     render: Callable[[Observation], str],
     screenshot: Callable[[Observation], bytes | None],
-) -> tuple[PageView, ...]:
+) -> tuple[EvidencePage, ...]:
     """Return all pages in order, the one the agent left last.
 
     The page after an answer is left out where it looks as the one that was answered on.
@@ -46,7 +46,7 @@ def view_pages(
     if trajectory.last is not None:
         pages.append(trajectory.last)
     views = [
-        PageView(number, page, format_page(page, render), screenshot(page))
+        EvidencePage(number, page, format_page(page, render), screenshot(page))
         for number, page in enumerate(pages, start=1)
     ]
     if trajectory.last is not None and trajectory.steps:
@@ -56,13 +56,13 @@ def view_pages(
     return tuple(views)
 
 
-def drop_repeats(views: Sequence[PageView]) -> tuple[PageView, ...]:
+def drop_repeats(views: Sequence[EvidencePage]) -> tuple[EvidencePage, ...]:
     """Return the last of consecutive pages that show the same; pages without content are left out.
 
     The same: equal words in equal order, whatever their marks, focus and spacing, and screenshots
     that are equal but for a caret. A page that differs by a single word or tick is kept.
     """
-    kept: list[PageView] = []
+    kept: list[EvidencePage] = []
     for view in views:
         if not view.has_content:
             continue
@@ -72,34 +72,34 @@ def drop_repeats(views: Sequence[PageView]) -> tuple[PageView, ...]:
     return tuple(kept)
 
 
-def select_relevant(views: Sequence[PageView], count: int) -> tuple[PageView, ...]:
+def select_relevant(views: Sequence[EvidencePage], count: int) -> tuple[EvidencePage, ...]:
     """Return the most relevant ones in their own order, the last one always among them."""
     ranked = sorted(views[:-1], key=lambda each: (-each.relevance, -each.number))
     kept = [*ranked[: max(count - 1, 0)], *views[-1:]]
     return tuple(sorted(kept, key=lambda each: each.number))
 
 
-def limit_images(views: Sequence[PageView], count: int) -> tuple[PageView, ...]:
+def limit_images(views: Sequence[EvidencePage], count: int) -> tuple[EvidencePage, ...]:
     """Return the same with screenshots on the most relevant ones only."""
     seen = [each for each in views if each.image is not None]
     kept = {each.number for each in select_relevant(seen, count)} if count else set()
     return tuple(each if each.number in kept else replace(each, image=None) for each in views)
 
 
-def format_pages(views: Sequence[PageView]) -> str:
+def format_pages(views: Sequence[EvidencePage]) -> str:
     """Return the texts, each in a fence of its own."""
     texts = [fence(f"page {each.number}", each.text) for each in views if each.text]
     return "\n\n".join(texts) or "No text of a page was recorded."
 
 
-def format_captions(views: Sequence[PageView]) -> str:
+def format_captions(views: Sequence[EvidencePage]) -> str:
     """Return which page each attached screenshot shows, in their order."""
     numbers = [each.number for each in views if each.image is not None]
     said = [f"screenshot {number} shows page {number}" for number in numbers]
     return "; ".join(said) or "none"
 
 
-def collect_images(views: Sequence[PageView]) -> tuple[bytes, ...]:
+def collect_images(views: Sequence[EvidencePage]) -> tuple[bytes, ...]:
     """Return the screenshots in order."""
     return tuple(each.image for each in views if each.image is not None)
 
@@ -112,7 +112,7 @@ def format_page(page: Observation, render: Callable[[Observation], str]) -> str:
     return "\n".join([*heading, *[""] * bool(heading), render(page)])
 
 
-def _look_the_same(first: PageView, second: PageView) -> bool:
+def _look_the_same(first: EvidencePage, second: EvidencePage) -> bool:
     if first.observation.url != second.observation.url:
         return False
     if _words(first.observation) != _words(second.observation):

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from evaluators.judge.keypoints import KeyPointFinder, Rating, format_points, rate_by_model
 from evaluators.judge.pages import (
-    PageView,
+    EvidencePage,
     collect_images,
     find_claim,
     format_actions,
@@ -257,7 +257,7 @@ def _case(
     trajectory: Trajectory,
     style: Style,
     blocks: Mapping[str, str],
-    pages: Sequence[PageView],
+    pages: Sequence[EvidencePage],
     note: str,
 ) -> JudgePrompt:
     """Return the question: the blocks in their order, then the texts, then the screenshots."""
@@ -279,7 +279,7 @@ def _case(
     return JudgePrompt(messages, tuple(pages), note)
 
 
-def _seen(session: JudgeSession, trajectory: Trajectory) -> list[PageView]:
+def _seen(session: JudgeSession, trajectory: Trajectory) -> list[EvidencePage]:
     """Return the pages that have something in the form they are shown in."""
     views = session.context.views(trajectory)
     return [each for each in apply_form(session.context, views, "screenshots") if each.has_content]
@@ -303,11 +303,11 @@ def _halved(pages: Sequence[Page]) -> list[Sequence[Page]]:
     return [pages[-count:] for count in counts if count]
 
 
-def _reasons(rated: Sequence[tuple[PageView, Rating]]) -> dict[str, str]:
+def _reasons(rated: Sequence[tuple[EvidencePage, Rating]]) -> dict[str, str]:
     lines = [f"page {page.number}: {rating.reason}" for page, rating in rated if rating.reason]
     return {"seen": fence("seen", "\n".join(lines))} if lines else {}
 
 
-def _with_captured(view: PageView) -> PageView:
+def _with_captured(view: EvidencePage) -> EvidencePage:
     captured = view.observation.captured
     return replace(view, text=captured) if captured else view

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from evaluators.evaluator import Verdict
-from evaluators.judge.pages import Claim, PageView
+from evaluators.judge.pages import Claim, EvidencePage
 from tasks.task import Json
 from webagent.errors import StoreError
 from webagent.models.model import Completion
@@ -110,7 +110,7 @@ class Spending:
 
 
 @dataclass(frozen=True, slots=True)
-class JudgeReport:
+class JudgementReport:
     """One judgement with its grounds."""
 
     judge: str
@@ -145,7 +145,7 @@ def decide_outcome(points: Sequence[PointFinding]) -> VoteOutcome:
     return "success" if found == {"met"} else "cannot tell"
 
 
-def read_report(stored: Json) -> JudgeReport:
+def read_report(stored: Json) -> JudgementReport:
     """Return the report that `webagent.serialize.to_json` wrote.
 
     Raises `StoreError` naming the field where it is of another form.
@@ -153,7 +153,7 @@ def read_report(stored: Json) -> JudgeReport:
     from pydantic import TypeAdapter, ValidationError
 
     try:
-        return TypeAdapter(JudgeReport).validate_python(stored)
+        return TypeAdapter(JudgementReport).validate_python(stored)
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "it"
@@ -186,7 +186,7 @@ class JudgeOutcome:
         return Verdict(None, f"{', '.join(outcomes)}: {reason}")
 
 
-def record_shown(views: Sequence[PageView]) -> tuple[ShownPage, ...]:
+def record_shown(views: Sequence[EvidencePage]) -> tuple[ShownPage, ...]:
     """Return the pages of a prompt as they are recorded."""
     return tuple(
         ShownPage(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal, TypeAlias, TypeVar
 
-from evaluators.judge.pages import PageView, format_page, view_pages
+from evaluators.judge.pages import EvidencePage, format_page, view_pages
 from webagent.errors import ModelError, StoreError
 from webagent.models.model import Completion, Message, Model, Reply
 from webagent.models.prompt import Prompt
@@ -73,7 +73,7 @@ class JudgeContext:
         """Whether screenshots can be shown."""
         return self.images is not None and self.model.capabilities.images
 
-    def views(self, trajectory: Trajectory) -> tuple[PageView, ...]:
+    def views(self, trajectory: Trajectory) -> tuple[EvidencePage, ...]:
         """Return all pages of the episode with text and screenshot, where there are any."""
         render = self.render or partial(render_page, max_tokens=self.settings.page_tokens)
         return view_pages(trajectory, render, self._screenshot)
@@ -96,7 +96,7 @@ class JudgePrompt:
     """One way to put the question, with the pages it shows."""
 
     messages: tuple[Message, ...]
-    views: tuple[PageView, ...]
+    views: tuple[EvidencePage, ...]
     note: str = ""
     """What is said of it where a fuller one did not fit."""
 
@@ -195,8 +195,8 @@ def choose_form(context: JudgeContext, published: Show) -> Show:
 
 
 def apply_form(
-    context: JudgeContext, views: Sequence[PageView], published: Show
-) -> tuple[PageView, ...]:
+    context: JudgeContext, views: Sequence[EvidencePage], published: Show
+) -> tuple[EvidencePage, ...]:
     """Return the pages with only that of them that is shown."""
     form = choose_form(context, published)
     if form == "texts":

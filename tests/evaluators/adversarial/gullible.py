@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from evaluators.evaluator import FunctionEvaluator, Verdict, evaluator
-from evaluators.judge import looking_judge
+from evaluators.judge import judge_variant
 from evaluators.judge.findings import appears_in
 from evaluators.judge.pages import format_page
 from webagent.action import Answer
@@ -61,7 +61,7 @@ def gullible_judge(quote: Quote, asks: str = "state") -> FunctionEvaluator:
     @evaluator(f"gullible[{quote.__name__}]")
     async def judge(trajectory: Trajectory) -> Verdict:
         model = Believer(quote(trajectory), claim(trajectory), asks)
-        score = await looking_judge(model)(trajectory)
+        score = await judge_variant("evidence", model)(trajectory)
         return Verdict(score.value, score.reason)
 
     return judge

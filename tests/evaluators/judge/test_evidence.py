@@ -10,12 +10,10 @@ import pytest
 
 from evaluators.judge import (
     VARIANTS,
-    JudgeReport,
-    JudgeSettings,
+    JudgementReport,
     KeyPoint,
     build_judge,
     judge_variant,
-    looking_judge,
     read_report,
 )
 from tests.evaluators.judge.episodes import (
@@ -53,10 +51,10 @@ def judge(*replies: str | Reply | ModelError, **settings: Any) -> tuple[Any, Can
 
 async def examined(
     *replies: str | Reply | ModelError, episode: Trajectory = SILENT, **settings: Any
-) -> JudgeReport:
+) -> JudgementReport:
     """What a judge with these replies finds; its points are known unless replies give them."""
     settings.setdefault("key_points", {TASK.goal: ["one lamp is ordered"]})
-    report: JudgeReport = await judge(*replies, **settings)[0].examine(episode)
+    report: JudgementReport = await judge(*replies, **settings)[0].examine(episode)
     return report
 
 
@@ -69,7 +67,7 @@ async def test_the_outcome_follows_from_the_points(reply: str, value: float | No
 
 
 async def test_the_evaluator_gives_the_verdict_and_hands_over_its_grounds() -> None:
-    kept: list[JudgeReport] = []
+    kept: list[JudgementReport] = []
     model = CannedModel([STATE_ONLY, ONE_MET], name="m-1")
     evaluate = judge_variant("evidence", model, keep=kept.append)
 
@@ -379,7 +377,7 @@ async def test_infrastructure_failures_are_not_shown_to_the_model() -> None:
 
     failed = replace(SILENT, ending=Ending.WORLD_FAILED)
 
-    score = await looking_judge(model)(failed)
+    score = await judge_variant("evidence", model)(failed)
     report = await build_judge("evidence", model).examine(failed)
 
     assert (score.value, report.value) == (None, None)
@@ -417,15 +415,6 @@ async def test_settings_a_variant_does_not_take_are_refused_by_name() -> None:
         judge_variant("webjugde", CannedModel([]))
     with pytest.raises(SetupError, match="at least one page and one vote"):
         judge_variant("evidence", CannedModel([]), votes=0)
-
-
-async def test_the_looking_judge_is_the_variant_with_its_settings_in_one_record() -> None:
-    model = CannedModel([])
-
-    assert (
-        looking_judge(model, settings=JudgeSettings(pages=2)).id
-        == judge_variant("evidence", model, pages=2).id
-    )
 
 
 async def test_price_points_of_both_kinds_are_numbered_as_the_model_sees_them() -> None:

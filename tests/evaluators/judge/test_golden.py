@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from apps.imports.webvoyager import read_episode
-from evaluators.judge import VARIANTS, JudgeReport, build_judge
+from evaluators.judge import VARIANTS, JudgementReport, build_judge
 from webagent.errors import StoreError
 from webagent.models.canned import CannedModel, CannedRequest
 from webagent.models.model import Capabilities
@@ -112,7 +112,7 @@ def written(requests: list[CannedRequest]) -> str:
 
 async def examined(
     variant: str, folder: Path, *, can_look: bool = True
-) -> tuple[JudgeReport, list[CannedRequest]]:
+) -> tuple[JudgementReport, list[CannedRequest]]:
     """The judgement of one recorded episode, and what was asked for it."""
     pictures = Pictures()
     episode: Trajectory = read_episode(folder, pictures.add)

@@ -7,7 +7,13 @@ import pytest
 
 from evaluators.judge import build_judge
 from evaluators.judge.keypoints import rank_by_words
-from evaluators.judge.pages import PageView, drop_repeats, limit_images, select_relevant, view_pages
+from evaluators.judge.pages import (
+    EvidencePage,
+    drop_repeats,
+    limit_images,
+    select_relevant,
+    view_pages,
+)
 from evaluators.judge.report import KeyPoint
 from tests.evaluators.judge.episodes import ONE_MET, TASK, answered, page
 from webagent.action.actions import Click
@@ -102,9 +108,9 @@ def test_the_page_after_an_answer_is_shown_once_unless_it_changed() -> None:
     assert counts == [3, 4]
 
 
-def views(*texts: str) -> list[PageView]:
+def views(*texts: str) -> list[EvidencePage]:
     """Pages with these texts."""
-    return [PageView(number, page(text), text) for number, text in enumerate(texts, start=1)]
+    return [EvidencePage(number, page(text), text) for number, text in enumerate(texts, start=1)]
 
 
 def test_pages_are_chosen_by_the_rare_words_they_share_with_a_point() -> None:

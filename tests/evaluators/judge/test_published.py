@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evaluators.judge import JudgeReport, build_judge, judge_variant
+from evaluators.judge import JudgementReport, build_judge, judge_variant
 from evaluators.judge.keypoints import Rating, read_rating
 from evaluators.judge.published import read_questions, read_status, read_verdict
 from tests.evaluators.judge.episodes import POINTS, TASK, answered, page
@@ -43,7 +43,7 @@ def long_episode(steps: int) -> Trajectory:
 
 async def examined(
     variant: str, replies: Sequence[str | ModelError], episode: Trajectory, **settings: Any
-) -> tuple[JudgeReport, CannedModel]:
+) -> tuple[JudgementReport, CannedModel]:
     """The judgement, with screenshots that say their names."""
     model = CannedModel(replies)
     asked = build_judge(variant, model, lambda reference: reference.encode(), **settings)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from evaluators.judge import JudgeReport, build_judge, read_report
+from evaluators.judge import JudgementReport, build_judge, read_report
 from tests.evaluators.judge.episodes import ONE_MET, TASK, finding, findings, page
 from webagent.action.actions import Answer, Click
 from webagent.models.canned import CannedModel
@@ -37,7 +37,7 @@ def met(quote: str, where: str = "page 2", verdict: str = "met", point: int = 1)
 
 async def examined(
     trajectory: Trajectory, *replies: str, points: tuple[str, ...] = ("one lamp is ordered",)
-) -> tuple[JudgeReport, CannedModel]:
+) -> tuple[JudgementReport, CannedModel]:
     """What a judge with these replies finds, and its model."""
     model = CannedModel(replies)
     asked = build_judge("evidence", model, key_points={TASK.goal: points})
