@@ -59,7 +59,7 @@ async def open_site(
             start = Task("proposed/visit@1", scope.address, clock="real")
             yield ProposalSite(scope, start, partial(browser.world, keep_image))
             return
-        site, files = find_site(config)
+        site, files = find_proposal_site(config)
         scope = await asyncio.to_thread(read_local_scope, config)
         start = Task("proposed/visit@1", scope.address, site=site.id, login=config.login)
         hosting = await ends.enter_async_context(Hosting(config.concurrency, files))
@@ -80,7 +80,7 @@ def build_live_scope(config: ProposeConfig) -> SiteScope:
     return SiteScope(host, config.site, rules=_rules(), max_steps=steps, language=language)
 
 
-def find_site(config: ProposeConfig) -> tuple[AnySite, tuple[Path, ...]]:
+def find_proposal_site(config: ProposeConfig) -> tuple[AnySite, tuple[Path, ...]]:
     """The site that is named, by its id or as the one of a TOML file, and the file.
 
     Raises `SetupError`.
@@ -105,7 +105,7 @@ def read_local_scope(config: ProposeConfig) -> SiteScope:
 
     Raises `SetupError`.
     """
-    site, _ = find_site(config)
+    site, _ = find_proposal_site(config)
     try:
         tables = {} if isinstance(site, RemoteSite) else _tables_here(site)
     except SiteError as error:
