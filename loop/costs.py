@@ -196,7 +196,9 @@ class RunPrices:
 
     def step(self, decision: Decision) -> tuple[float | None, str | None]:
         """Money and its currency; None where price or tokens are not known, or weights are own."""
-        price = self._price(decision)
+        price = self.prices.of(decision.weights) or (
+            self.prices.of(self.asked) if self.asked else None
+        )
         counted = decision.usage.get("input_tokens", 0) + decision.usage.get("output_tokens", 0)
         money = price.money(decision.usage) if price and counted else None
         return money, price.currency if price and money is not None else None
@@ -208,8 +210,3 @@ class RunPrices:
         if not known or len(known) < len(steps):
             return None, None
         return sum(known), steps[0][1]
-
-    def _price(self, decision: Decision) -> Price | None:
-        return self.prices.of(decision.weights) or (
-            self.prices.of(self.asked) if self.asked else None
-        )

@@ -7,7 +7,7 @@ from evaluators.frozen import FrozenJudge, freeze, read_frozen, refuse_frozen, v
 from evaluators.reward.builtin import RewardModel
 from loop.learner import Learner, train_judge
 from loop.session import SHARED, Session, play_episodes, score_episodes
-from loop.summary.drift import FROZEN, OWN
+from loop.summary.comparisons import FROZEN, OWN
 from webagent.models.builtin.model import BuiltinModel
 from webagent.policy.builtin import BuiltinPolicy
 from webagent.policy.exploration import Exploration

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from loop.collecting.settings import PHASE, CollectConfig
 from loop.console.outcome import CommandResult, Status, Stopped, run_until_stopped
 from loop.console.progress import show_jobs
 from loop.costs import load_prices, open_ledger, read_stop_reason, run_within_caps
 from loop.folder import RunFolder
+from loop.measurement.collecting import PHASE, CollectConfig
 from loop.measurement.measurement import CostRecorder, Measurement
 from loop.measurement.preview import format_preview, preview_benchmark
 from loop.measurement.selection import TaskSelection

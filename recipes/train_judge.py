@@ -10,14 +10,17 @@ from evaluators.frozen import refuse_frozen
 from loop.console.outcome import CommandResult
 from loop.console.output import is_for_program
 from loop.folder import read_origin
-from loop.judge_training.episodes import (
+from loop.training.judge import (
+    JudgeTrainingReport,
     LabelledEpisode,
+    format_report,
+    measure_judge,
     read_episodes,
     read_frozen_judges,
     split_episodes,
+    train_judge,
 )
-from loop.judge_training.settings import TrainJudgeSettings
-from loop.judge_training.training import JudgeReport, format_report, measure_judge, train_judge
+from loop.training.judge_settings import TrainJudgeSettings
 from recipes.settings import resolve
 from webagent.errors import SetupError
 
@@ -35,7 +38,7 @@ def main(argv: Sequence[str]) -> CommandResult:
         read_episodes(settings.runs, settings.labels, settings.score), settings.hold_out
     )
     course = train_judge(settings, parts, _Teller())
-    report: JudgeReport = {
+    report: JudgeTrainingReport = {
         "command": ["webagent", "train-judge", *argv],
         "settings": asdict(settings),
         "origin": read_origin(),

@@ -12,8 +12,7 @@ from apps.live.settings import RunConfig, actor_of, agent_of, may_ask, prompt_se
 from apps.live.steering import HELP, HELP_UNSEEN, Control, PersonActions, SteeredEpisode
 from apps.live.terminal import KeyReader, Terminal, event_facts, plain
 from loop.console.outcome import SIGNALS, Status
-from loop.console.output import emit
-from loop.console.person import KeyboardPerson
+from loop.console.output import KeyboardPerson, emit
 from webagent.agent import Asking, Event, Result, Stop
 from webagent.agent.actor import name_of
 from webagent.browser import BrowserWorld

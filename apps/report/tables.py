@@ -6,7 +6,7 @@ from apps.report.colours import colour_class
 from apps.report.markup import Markup, tag
 from evaluators.attribution import FailureSummary
 from loop.failures import COLUMNS, format_rows
-from loop.summary import ArmComparison, RoundSummary, SuccessRate, Summary, format_comparison
+from loop.summary import ArmComparison, EpisodeRate, RoundSummary, Summary, format_comparison
 from loop.summary.format import (
     BASELINE_HEAD,
     DRIFT_HEAD,
@@ -132,7 +132,7 @@ def _round_cells(row: RoundSummary, rule: str) -> list[Markup]:
     ]
 
 
-def _cells(summary: Summary, rates: Sequence[SuccessRate | None]) -> list[Markup]:
+def _cells(summary: Summary, rates: Sequence[EpisodeRate | None]) -> list[Markup]:
     rule = find_lenient_rule(summary)
     cells = [
         _rate_cell(rate, colour_class(summary, arm["name"]), rule) if rate else tag("td", "–")
@@ -145,7 +145,7 @@ def _cells(summary: Summary, rates: Sequence[SuccessRate | None]) -> list[Markup
     return cells
 
 
-def _rate_cell(rate: SuccessRate, colour: str, rule: str) -> Markup:
+def _rate_cell(rate: EpisodeRate, colour: str, rule: str) -> Markup:
     """Success with the lenient rule beside it, where there is one; the bar shows both."""
     words = f"{rate['episodes']:,} episodes, 95 % {_number(rate['low'])} to {_number(rate['high'])}"
     bar = tag(

@@ -1,14 +1,17 @@
-"""Who reads standard output: people, or with `--json` a program that gets JSON and nothing else."""
+"""The terminal: what is printed for people or, with `--json`, for programs, and what is asked."""
 
+import asyncio
 import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stdout
 from contextvars import ContextVar
 from io import UnsupportedOperation
 from typing import TYPE_CHECKING, Any, TextIO
+
+from webagent.errors import SetupError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -97,3 +100,39 @@ def _separate_stdout() -> Iterator[TextIO]:
     finally:
         os.dup2(kept, _STDOUT)
         os.close(kept)
+
+
+class TerminalPerson:
+    """Asks on the terminal and waits for Enter; keep the browser's window in sight."""
+
+    async def hand_over(self, reason: str) -> None:
+        """Print the reason and wait. Raises `SetupError` where there is nobody to press Enter."""
+        await wait_for_enter(f"{reason}\nDo it in the browser's window, then press Enter here.")
+
+
+class KeyboardPerson:
+    """A person at a terminal that is read key by key: `y`, and nothing else, is a yes."""
+
+    def __init__(self, say: Callable[[str], object], key: Callable[[], Awaitable[str]]) -> None:
+        self._say, self._key = say, key
+
+    async def approve(self, question: str) -> bool:
+        """Show the question, which is made from the action, and wait for a key."""
+        self._say(f"{question}\n[y] yes, any other key: no")
+        is_yes = await self._key() in ("y", "Y")
+        self._say("allowed" if is_yes else "refused")
+        return is_yes
+
+    async def hand_over(self, reason: str) -> None:
+        """Say why a person is wanted, and wait for a key."""
+        self._say(f"{reason}\nDo it in the browser's window, then press a key here.")
+        await self._key()
+
+
+async def wait_for_enter(request: str) -> None:
+    """Print a request and wait for Enter."""
+    print(request, flush=True)
+    try:
+        await asyncio.to_thread(input)
+    except EOFError as error:
+        raise SetupError("this needs a person at a terminal to press Enter") from error

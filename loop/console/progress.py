@@ -59,28 +59,25 @@ class ProgressDisplay:
         if self.seconds < self._patience:
             return
         if self.console.is_terminal:
-            self._draw(name, done, text)
+            if self._bars is None:
+                from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+                self._bars = Progress(
+                    TextColumn("{task.description}", markup=False),
+                    BarColumn(20),
+                    TextColumn("{task.fields[text]}", markup=False),
+                    TimeRemainingColumn(),
+                    console=self.console,
+                    transient=True,
+                )
+                self._bars.start()
+            if name not in self._rows:
+                self._rows[name] = self._bars.add_task(name, total=1.0, text=text)
+            self._bars.update(self._rows[name], completed=done, text=text)
         elif is_due or done >= 1 or self.seconds - self._printed.get(name, 0.0) >= LINE_SECONDS:
             self._printed[name] = self.seconds
             line = f"{self.seconds:6.1f} s  {name:<12} {text}"
             self.console.print(line, highlight=False, markup=False)
-
-    def _draw(self, name: str, done: float, text: str) -> None:
-        if self._bars is None:
-            from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-            self._bars = Progress(
-                TextColumn("{task.description}", markup=False),
-                BarColumn(20),
-                TextColumn("{task.fields[text]}", markup=False),
-                TimeRemainingColumn(),
-                console=self.console,
-                transient=True,
-            )
-            self._bars.start()
-        if name not in self._rows:
-            self._rows[name] = self._bars.add_task(name, total=1.0, text=text)
-        self._bars.update(self._rows[name], completed=done, text=text)
 
 
 @contextmanager

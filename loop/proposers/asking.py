@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 from loop.proposers.requests import (
     PROPOSE,
     EstimatedProposal,
-    Request,
     SiteScope,
+    TaskRequest,
     WrittenTasks,
     build_proposals,
     fill_system_slots,
@@ -111,7 +111,9 @@ class ProposerModel:
     """A screenshot by its reference; None where the model is to be shown none."""
     sampling: Sampling = field(default_factory=Sampling)
 
-    async def tasks(self, request: Request, scope: SiteScope, number: int = 0) -> ModelProposals:
+    async def tasks(
+        self, request: TaskRequest, scope: SiteScope, number: int = 0
+    ) -> ModelProposals:
         """The tasks a model invents; `number` tells requests apart that are otherwise the same.
 
         A reply that is not of the schema is asked for once more. What is then still none is
@@ -151,7 +153,7 @@ class ProposerModel:
             self.kept.add(known)
         return LoggedReply(known.reply, known.model, key)
 
-    def _shown(self, request: Request) -> tuple[bytes, ...]:
+    def _shown(self, request: TaskRequest) -> tuple[bytes, ...]:
         if self.images is None or not self.model.capabilities.images:
             return ()
         return tuple(map(self.images, request.images))
@@ -195,7 +197,7 @@ def _choose_better(
 def _collect_proposals(
     used: tuple[WrittenTasks | None, LoggedReply],
     problem: str,
-    request: Request,
+    request: TaskRequest,
     scope: SiteScope,
     prompt: Prompt,
 ) -> ModelProposals:

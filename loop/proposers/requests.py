@@ -64,7 +64,7 @@ _LONGEST_GOAL = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class TaskRequest:
     """One question to a model: a section of the prompt with what fills it."""
 
     source: str
@@ -261,7 +261,7 @@ class EstimatedProposal:
 
 
 def build_proposals(
-    drafts: Sequence[WrittenTask], request: Request, scope: SiteScope
+    drafts: Sequence[WrittenTask], request: TaskRequest, scope: SiteScope
 ) -> tuple[list[EstimatedProposal], list[str]]:
     """As many proposals as were asked for, and why other drafts are none: they say they are made
     from something that was not shown, or go another way than they were to."""
@@ -276,7 +276,7 @@ def build_proposals(
     return made, problems
 
 
-def _find_misplaced(draft: WrittenTask, request: Request) -> str:
+def _find_misplaced(draft: WrittenTask, request: TaskRequest) -> str:
     shown = len(request.origins)
     if draft.origin > shown:
         return f"{draft.goal[:60]!r} is from number {draft.origin}; {shown or 'none'} were shown"
@@ -289,7 +289,7 @@ def _find_misplaced(draft: WrittenTask, request: Request) -> str:
     return ""
 
 
-def _build_proposal(draft: WrittenTask, request: Request, scope: SiteScope) -> Proposal:
+def _build_proposal(draft: WrittenTask, request: TaskRequest, scope: SiteScope) -> Proposal:
     parent = request.parents[draft.origin - 1] if draft.origin and request.parents else ""
     where = request.origins[draft.origin - 1] if draft.origin else ""
     way = f", {draft.direction}" if request.directions else ""

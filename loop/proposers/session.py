@@ -67,7 +67,8 @@ class ProposalRun:
             place = await ends.enter_async_context(open_site(self.config, images))
             stage = EpisodePlayer(place.open_world, self.store, concurrency=self.config.concurrency)
             asker = self._asker(ends)
-            known = _read_known(self.config)
+            lines = [line for path in self.config.known for line in read_records(path)]
+            known = _list_tasks([line for line in lines if line.is_taken])
             made: list[ProposalRecord] = []
             for source in self.config.source:
                 at = _SourceInputs(place, stage, asker, [*known, *_list_tasks(made)])
@@ -196,12 +197,6 @@ def _list_unsettled(
     """What an earlier session had settled and this one has not come to yet."""
     done = {line.proposal.task.id for line in settled}
     return [line for name, line in earlier.items() if name not in done]
-
-
-def _read_known(config: ProposeConfig) -> list[Task]:
-    """Tasks that proposals are not to repeat. Raises `StoreError`."""
-    lines = [line for path in config.known for line in read_records(path)]
-    return _list_tasks([line for line in lines if line.is_taken])
 
 
 def _list_tasks(lines: list[ProposalRecord]) -> list[Task]:

@@ -9,19 +9,21 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from loop.proposers.asking import ModelProposals, ProposerModel
-from loop.proposers.manuals import Chapter, chapters, from_chapters
 from loop.proposers.material import (
+    Chapter,
     OpenWorld,
     SolvedTask,
     VisitedPage,
+    chapters,
     count_attempts,
     find_solved_tasks,
+    from_chapters,
     read_judged_episodes,
     visit_manual,
     visit_pages,
 )
 from loop.proposers.records import ProposalRecord
-from loop.proposers.requests import Request, SiteScope, fill_common_slots, share_out
+from loop.proposers.requests import SiteScope, TaskRequest, fill_common_slots, share_out
 from tasks.task import Task
 from tasks.variants import Attempt
 from webagent.errors import SetupError
@@ -30,10 +32,12 @@ _LONGEST = 4000
 """Characters of a page's text that are shown, at most."""
 
 
-def from_name(scope: SiteScope, count: int, known: Sequence[Task] = ()) -> list[Request]:
+def from_name(scope: SiteScope, count: int, known: Sequence[Task] = ()) -> list[TaskRequest]:
     """The request that tells the site's name and nothing else of it."""
     return (
-        [Request("pages", "name", count, fill_common_slots(scope, count, known))] if count else []
+        [TaskRequest("pages", "name", count, fill_common_slots(scope, count, known))]
+        if count
+        else []
     )
 
 
@@ -43,7 +47,7 @@ def from_pages(
     count: int,
     known: Sequence[Task] = (),
     at_once: int = 4,
-) -> list[Request]:
+) -> list[TaskRequest]:
     """Requests that show some pages each, `count` tasks in all."""
     groups = [pages[start : start + at_once] for start in range(0, len(pages), at_once)]
     shares = share_out(count, len(groups))
@@ -64,8 +68,8 @@ def format_pages(pages: Sequence[VisitedPage]) -> str:
 
 def _request(
     scope: SiteScope, pages: Sequence[VisitedPage], count: int, known: Sequence[Task]
-) -> Request:
-    return Request(
+) -> TaskRequest:
+    return TaskRequest(
         "pages",
         "pages",
         count,
@@ -85,13 +89,13 @@ def from_examples(
     count: int,
     known: Sequence[Task] = (),
     at_once: int = 4,
-) -> list[Request]:
+) -> list[TaskRequest]:
     """Requests that show solved tasks with what was done, WebRL's way."""
     groups = [
         demonstrations[start : start + at_once] for start in range(0, len(demonstrations), at_once)
     ]
     return [
-        Request(
+        TaskRequest(
             "demonstrations",
             "demonstrations",
             share,
@@ -116,7 +120,7 @@ def from_screens(
     count: int,
     known: Sequence[Task] = (),
     at_once: int = 4,
-) -> list[Request]:
+) -> list[TaskRequest]:
     """Requests that show the pages somebody went through and not what for, PAE's way."""
     seen: dict[str, VisitedPage] = {}
     for demonstration in demonstrations:
@@ -182,11 +186,11 @@ def from_seeds(
     count: int,
     known: Sequence[Task] = (),
     at_once: int = 4,
-) -> list[Request]:
+) -> list[TaskRequest]:
     """Requests that show some tried tasks each with the direction asked for."""
     groups = [chosen[start : start + at_once] for start in range(0, len(chosen), at_once)]
     return [
-        Request(
+        TaskRequest(
             "failures",
             "failures",
             share,
@@ -335,7 +339,7 @@ ASKING: Mapping[str, Propose] = {
 
 
 async def _ask_all(
-    material: Material, asker: ProposerModel, requests: Sequence[Request]
+    material: Material, asker: ProposerModel, requests: Sequence[TaskRequest]
 ) -> SourceResult:
     asked = [
         await asker.tasks(request, material.scope, number)

@@ -6,9 +6,9 @@ from loop.summary.render import format_markdown, print_summary
 from loop.summary.schema import (
     ArmComparison,
     ArmRow,
+    EpisodeRate,
     RoundSummary,
     RunMeta,
-    SuccessRate,
     Summary,
     read_summary,
     read_summary_file,
@@ -18,9 +18,9 @@ from loop.summary.schema import (
 __all__ = [
     "ArmComparison",
     "ArmRow",
+    "EpisodeRate",
     "RoundSummary",
     "RunMeta",
-    "SuccessRate",
     "Summary",
     "format_comparison",
     "format_headline",

@@ -9,11 +9,11 @@ from loop.summary.schema import (
     BaselineRow,
     CostAmount,
     DriftRow,
+    EpisodeRate,
     MacroRow,
     ModelSpending,
     RoundSummary,
     SpentRow,
-    SuccessRate,
     Summary,
 )
 
@@ -37,7 +37,7 @@ def format_hundredths(rate: float) -> str:
     return f"{100 * rate:.1f}"
 
 
-def format_interval(rate: SuccessRate) -> str:
+def format_interval(rate: EpisodeRate) -> str:
     """The 95 % interval of a rate, in hundredths."""
     return f"{format_hundredths(rate['low'])}–{format_hundredths(rate['high'])}"
 
@@ -47,7 +47,7 @@ def find_lenient_rule(summary: Summary) -> str:
     return "raw > 0" if summary["benchmark"].startswith("miniwob@") else ""
 
 
-def format_lenient(rate: SuccessRate, rule: str) -> tuple[str, ...]:
+def format_lenient(rate: EpisodeRate, rule: str) -> tuple[str, ...]:
     """The rate of the lenient rule in hundredths, where there is one."""
     return (format_hundredths(rate["raw_positive"]),) if rule else ()
 

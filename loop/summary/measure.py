@@ -8,19 +8,17 @@ from typing import TypeVar
 
 from evaluators.statistics import Outcomes, difference, mean_interval, wilson
 from loop.arms import ARMS
-from loop.summary.context import add_context
-from loop.summary.drift import measure_drift
-from loop.summary.efficiency import COMPARED, compare_steps, format_efficiency
+from loop.summary.comparisons import COMPARED, compare_steps, format_efficiency, measure_drift
+from loop.summary.context import add_context, summarize_spending
 from loop.summary.schema import (
     ArmComparison,
     ArmRow,
+    EpisodeRate,
     RepeatRow,
     RoundSummary,
     RunMeta,
-    SuccessRate,
     Summary,
 )
-from loop.summary.spending import summarize_spending
 from webagent.records import Ending, Score
 from webagent.rollout import INTERRUPTED
 from webagent.store import EpisodeSummary, Store
@@ -62,7 +60,13 @@ def summarize(store: Store, meta: RunMeta) -> Summary:
     measured, judges = _read_measured(entries, scores, meta.judge)
     arms = [_summarize_arm(store, name, measured, meta.tasks) for name in _order_arms(measured)]
     begun, *continued = meta.origins
-    failures = _count_failures(store, entries)
+    kinds = [ending for ending in Ending if ending.is_infrastructure]
+    failed = store.entries("finished", ending=kinds)
+    counts = Counter(INTERRUPTED if one.error == INTERRUPTED else str(one.ending) for one in failed)
+    lost = {_place_in_plan(one) for one in failed if one.phase == "evaluate"}
+    lost -= {_place_in_plan(one) for one in entries}
+    names = (*map(str, kinds), INTERRUPTED)
+    failures = {**{name: counts[name] for name in names}, "masked": len(lost)}
     failures["unscored"] = len(entries) - len(measured)
     summary = Summary(
         benchmark=meta.benchmark,
@@ -187,10 +191,10 @@ def _summarize_round(
     )
 
 
-def _measure_rate(episodes: Sequence[MeasuredEpisode]) -> SuccessRate:
+def _measure_rate(episodes: Sequence[MeasuredEpisode]) -> EpisodeRate:
     successes = sum(one.success for one in episodes)
     low, high = wilson(successes, len(episodes))
-    return SuccessRate(
+    return EpisodeRate(
         success=successes / len(episodes),
         low=low,
         high=high,
@@ -274,17 +278,6 @@ def _outcomes(measured: Iterable[MeasuredEpisode], arm: str, number: int) -> Out
 
 def _is_of(one: MeasuredEpisode, arm: str, number: int) -> bool:
     return one.entry.arm == arm and one.entry.round == number
-
-
-def _count_failures(store: Store, played: Iterable[EpisodeSummary]) -> dict[str, int]:
-    """Attempts that ended for reasons outside the agent, and measurements lost to them."""
-    kinds = [ending for ending in Ending if ending.is_infrastructure]
-    failed = store.entries("finished", ending=kinds)
-    counts = Counter(INTERRUPTED if one.error == INTERRUPTED else str(one.ending) for one in failed)
-    lost = {_place_in_plan(one) for one in failed if one.phase == "evaluate"}
-    lost -= {_place_in_plan(one) for one in played}
-    names = (*map(str, kinds), INTERRUPTED)
-    return {**{name: counts[name] for name in names}, "masked": len(lost)}
 
 
 def _place_in_plan(entry: EpisodeSummary) -> tuple[str, int, int, int]:

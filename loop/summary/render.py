@@ -27,7 +27,7 @@ from loop.summary.format import (
     format_spending_rows,
     name_seeds,
 )
-from loop.summary.schema import ArmRow, DriftRow, RoundSummary, SpentRow, SuccessRate, Summary
+from loop.summary.schema import ArmRow, DriftRow, EpisodeRate, RoundSummary, SpentRow, Summary
 
 
 def print_summary(summary: Summary, console: Console | None = None) -> None:
@@ -124,7 +124,7 @@ def _build_tasks(summary: Summary) -> Table:
     return table
 
 
-def _format_cells(rates: Sequence[SuccessRate | None], rule: str) -> list[str]:
+def _format_cells(rates: Sequence[EpisodeRate | None], rule: str) -> list[str]:
     if len(rates) > 1:
         return [format_hundredths(rate["success"]) if rate else "–" for rate in rates]
     return [
@@ -140,7 +140,7 @@ def _format_cells(rates: Sequence[SuccessRate | None], rule: str) -> list[str]:
     ]
 
 
-def _last(arm: ArmRow) -> SuccessRate:
+def _last(arm: ArmRow) -> EpisodeRate:
     return arm["rounds"][-1]
 
 
@@ -237,7 +237,7 @@ def _tasks_as_markdown(summary: Summary) -> str:
     return _table_as_markdown(("task, success %", *names), rows)
 
 
-def _cells_as_markdown(rate: SuccessRate | None, rule: str, *, is_alone: bool) -> list[str]:
+def _cells_as_markdown(rate: EpisodeRate | None, rule: str, *, is_alone: bool) -> list[str]:
     if rate is None:
         return ["–"]
     if not is_alone:

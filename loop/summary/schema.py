@@ -36,7 +36,7 @@ class RunMeta:
     """Sentences that belong beside the figures."""
 
 
-class SuccessRate(TypedDict):
+class EpisodeRate(TypedDict):
     """Successes of a number of episodes; all rates lie in [0, 1]."""
 
     success: float
@@ -57,7 +57,7 @@ class RepeatRow(TypedDict):
     real_steps: int
 
 
-class RoundSummary(SuccessRate):
+class RoundSummary(EpisodeRate):
     """An arm after a round; all repeats together."""
 
     round: int
@@ -80,7 +80,7 @@ class ArmRow(TypedDict):
 
     name: str
     rounds: list[RoundSummary]
-    by_task: dict[str, SuccessRate]
+    by_task: dict[str, EpisodeRate]
     """At the last round."""
     endings: dict[str, int]
     """How the episodes of the last round ended."""

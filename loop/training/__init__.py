@@ -1,4 +1,4 @@
-"""`webagent train`: a language model is taught by the episodes that runs have stored."""
+"""Models are taught by the episodes that runs have stored: language models, and judges."""
 
 from loop.training.settings import TrainSettings
 

@@ -17,9 +17,9 @@ from loop.costs import Caps, open_ledger, run_within_caps
 from loop.costs import format_spending as in_words
 from loop.measurement.measurement import CostRecorder
 from loop.summary import format_markdown, read_summary
+from loop.summary.context import summarize_spending
 from loop.summary.format import format_spending_rows
 from loop.summary.schema import SpentRow
-from loop.summary.spending import summarize_spending
 from perf.fakes.chat_server import Behave, ChatServer
 from perf.fakes.policy import oracle
 from perf.fakes.run import episode

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from loop.collecting import CollectConfig
 from loop.console.outcome import Status
 from loop.folder import RunFolder
+from loop.measurement.collecting import CollectConfig
 from perf.fakes.run import episode
 from recipes import cli
 from recipes.dream import NAME

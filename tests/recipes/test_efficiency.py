@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from loop.summary.efficiency import Curve, compare_curves, format_efficiency, isotonic
+from loop.summary.comparisons import Curve, compare_curves, format_efficiency, isotonic
 
 
 def line(slope: float, rounds: int = 5, start: float = 0.4) -> Curve:

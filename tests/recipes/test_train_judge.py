@@ -11,8 +11,8 @@ from evaluators.frozen import FrozenJudge, hash_folder, write_frozen
 from evaluators.reward.builtin import RewardModel
 from evaluators.statistics import wilson
 from loop.console.outcome import Status
-from loop.judge_training import training
-from loop.judge_training.episodes import LabelledEpisode, find_family, read_episodes, split_episodes
+from loop.training import judge
+from loop.training.judge import LabelledEpisode, find_family, read_episodes, split_episodes
 from recipes import cli
 from tasks.task import Task
 from tests.fakes.lessons import episode, lesson
@@ -86,7 +86,7 @@ def test_started_again_it_goes_on_with_the_members_that_lack_and_gives_the_same(
     line = ["train-judge", str(run), *FEW, "--members", "2", "--out"]
     assert cli.main([*line, str(tmp_path / "whole")]) == 0
     taught = []
-    original = training._train_member
+    original = judge._train_member
 
     def once(settings, episodes, number, say):  # type: ignore[no-untyped-def]
         if number in taught or (number == 1 and len(taught) == 1):
@@ -95,9 +95,9 @@ def test_started_again_it_goes_on_with_the_members_that_lack_and_gives_the_same(
         taught.append(number)
         return original(settings, episodes, number, say)
 
-    monkeypatch.setattr(training, "_train_member", once)
+    monkeypatch.setattr(judge, "_train_member", once)
     assert cli.main([*line, str(tmp_path / "cut")]) == 3
-    monkeypatch.setattr(training, "_train_member", original)
+    monkeypatch.setattr(judge, "_train_member", original)
     assert taught == [0, "killed"]
     assert cli.main([*line, str(tmp_path / "cut")]) == 0
     whole, cut = (hash_folder(tmp_path / name / "judge") for name in ("whole", "cut"))

@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
-from loop.proposers.manuals import chapters
-from loop.proposers.material import VisitedPage
+from loop.proposers.material import VisitedPage, chapters
 from loop.proposers.requests import (
     PROPOSE,
-    Request,
     SiteScope,
+    TaskRequest,
     build_proposals,
     build_task,
     fill_system_slots,
@@ -173,4 +172,4 @@ def test_every_section_of_the_prompt_is_filled_by_its_source() -> None:
 def test_a_request_for_nothing_is_none() -> None:
     assert from_name(HERE, 0) == []
     assert from_pages(HERE, [], 5) == []
-    assert isinstance(from_name(HERE, 1)[0], Request)
+    assert isinstance(from_name(HERE, 1)[0], TaskRequest)
