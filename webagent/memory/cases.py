@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from webagent.action import Action
-from webagent.memory.elements import describe_element
+from webagent.memory.elements import describe_element, wanted
 from webagent.memory.goals import Goal, align, read_goal
 from webagent.memory.pages import kind_of_page, skeleton, stable_hash
 from webagent.memory.scene import MARKS, SLOT, Scene, arguments, scene_of, signature
@@ -15,6 +15,8 @@ from webagent.models.builtin.vocabulary import op_of
 from webagent.records import Trajectory
 
 Descriptors = frozenset[tuple[Any, ...]]
+_TICKED = ("checkbox", "radio", "switch", "menuitemcheckbox")
+"""Roles of what is ticked one after the other, until nothing that the goal names is left."""
 _TEXTS = ("text", "option", "reason", "url")
 
 
@@ -80,6 +82,8 @@ def facts_of(scene: Scene) -> frozenset[tuple[Any, ...]]:
             found.add(("said", node.name[:20]))
     if scene.page.observation.outcome:
         found.add(("problem",))
+    if any(wanted(scene, role) for role in _TICKED if role in scene.page.by_role):
+        found.add(("left",))
     return frozenset(found)
 
 

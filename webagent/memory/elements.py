@@ -50,6 +50,7 @@ def _possible(scene: Scene, line: int) -> Iterator[Descriptor]:
             lines = _holding(page, role, text)
             yield from (("part", role, reference, place) for place in _places(lines, line))
     yield from (("goal", role, place) for place in _places(_in_goal(scene, role), line))
+    yield from (("wanted", role, place) for place in _places(wanted(scene, role), line))
     kind = node.kind
     yield from (
         ("nth", role, kind, place) for place in _places(page.by_kind.get((role, kind), []), line)
@@ -183,6 +184,12 @@ def _in_goal(scene: Scene, role: str) -> list[int]:
     return found
 
 
+def wanted(scene: Scene, role: str) -> list[int]:
+    """Return the elements whose name stands in the goal and that were not acted on before."""
+    marks = {done.mark for done in scene.past}
+    return [i for i in _in_goal(scene, role) if scene.page.nodes[i].mark not in marks]
+
+
 def _listing(page: Page, text: str) -> list[int]:
     """Lists that have an option of this label."""
     found = []
@@ -303,6 +310,7 @@ _FINDERS: dict[str, Callable[..., int | None]] = {
     "name": _named,
     "part": _part,
     "goal": lambda scene, role, place: _pick(scene.page, _in_goal(scene, role), place),
+    "wanted": lambda scene, role, place: _pick(scene.page, wanted(scene, role), place),
     "nth": lambda scene, role, kind, place: _pick(
         scene.page, scene.page.by_kind.get((role, kind), ()), place
     ),

@@ -9,8 +9,12 @@ _QUOTED = r"[\"“](?P<quoted>[^\"”]+)[\"”]"
 _ADDRESS = r"(?P<address>https?://\S+[\w/]|[\w.+-]+@[\w-]+(?:\.[\w-]+)+)"
 _NUMBER = r"(?P<number>[£$€]?(?<!\w)[\w-]*\d(?:[\w.,:/-]*\w)?%?)"
 _NAME = r"(?P<name>(?<=[a-z0-9,;:] )[A-Z][\w'-]*(?: (?:[A-Z][\w'-]*|of|the(?= [A-Z])))*(?<! of))"
-_SLOT = re.compile("|".join((_QUOTED, _ADDRESS, _NUMBER, _NAME)))
-_MASKS = {"quoted": '"q"', "address": "@a", "number": "#n", "name": "Nn"}
+_MONTH = (
+    r"(?P<month>(?:January|February|March|April|May|June|July|August|September|October|November"
+    r"|December) \d{4})"
+)
+_SLOT = re.compile("|".join((_QUOTED, _ADDRESS, _MONTH, _NUMBER, _NAME)))
+_MASKS = {"quoted": '"q"', "address": "@a", "month": "#m", "number": "#n", "name": "Nn"}
 """What stands for a slot in a template; names are kept as words, since many are constants."""
 
 _STEM = 4
@@ -23,7 +27,8 @@ class Slot:
 
     text: str
     kind: str
-    """`quoted`, `address`, `number` or `name` (capitalised words inside a sentence)."""
+    """`quoted`, `address`, `month` (with its year), `number` or `name` (capitalised words inside a
+    sentence)."""
     left: tuple[str, ...]
     """The three words before it, nearest first, other slots masked."""
     right: tuple[str, ...]

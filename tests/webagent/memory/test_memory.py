@@ -9,6 +9,7 @@ from tests.fakes.orders import ORDERS, episode, link, look_up, text
 from webagent.action.actions import Action, Answer, Check, Click, Fill, GiveUp, SelectOption
 from webagent.errors import StoreError
 from webagent.memory import Memory, MemoryMismatch, explain, scene_of
+from webagent.memory.memory import VERSION
 from webagent.records import Node, Observation, Trajectory
 
 
@@ -156,8 +157,8 @@ def test_a_saved_memory_answers_as_before(tmp_path: Path) -> None:
 def test_a_memory_of_another_version_says_how_to_rebuild_it(tmp_path: Path) -> None:
     taught(look_up("a", "10056", 1)).save(tmp_path)
     file = tmp_path / "memory.json"
-    file.write_text(file.read_text().replace('"version": 1', '"version": 0'))
-    with pytest.raises(MemoryMismatch, match="version 0; this program reads 1"):
+    file.write_text(file.read_text().replace(f'"version": {VERSION}', '"version": 0'))
+    with pytest.raises(MemoryMismatch, match=f"version 0; this program reads {VERSION}"):
         Memory.load(tmp_path)
 
 
@@ -188,3 +189,42 @@ def test_giving_up_is_proposed_where_the_value_is_missing() -> None:
         *(find(n, w, h) for n, w, h in (("a", "Aa", True), ("b", "Bb", False), ("c", "Cc", True)))
     )
     assert proposed(memory, find("new", "Dd", False), 0) == GiveUp("there is no 'Dd'")
+
+
+def test_what_the_goal_names_is_ticked_until_nothing_is_left() -> None:
+    def tick(name: str, *chosen: str) -> Trajectory:
+        names = ("kx", "lm", "op", "qr")
+        submit, turns = Node(9, "button", "Submit", kind="button"), []
+        ticked: set[str] = set()
+        for each in (*chosen, ""):
+            boxes = (
+                Node(i + 1, "checkbox", n, states=("checked" if n in ticked else "unchecked",))
+                for i, n in enumerate(names)
+            )
+            action = Click(names.index(each) + 1 if each else 9)
+            turns.append(((*boxes, submit), action))
+            ticked.add(each)
+        return episode(name, f"Select {', '.join(chosen)} and click Submit.", *turns)
+
+    shown = [tick("a", "kx", "lm"), tick("b", "op"), tick("c", "lm", "op", "qr")]
+    memory = taught(*shown)
+    memory.learn(shown)
+    new = tick("new", "kx", "op", "qr")
+    said = [proposed(memory, new, step) for step in range(4)]
+    assert said == [Click(1), Click(3), Click(4), Click(9)]
+
+
+def test_a_sum_over_a_month_is_found_where_two_demonstrations_agree_on_it() -> None:
+    def spent(name: str, month: str, total: str) -> Trajectory:
+        rows = [("£3.30", "2 Nov 2025"), ("£9.75", "30 Oct 2025"), ("£7.40", "7 Oct 2025")]
+        rows += [("£4.00", "5 Sep 2025"), ("£1.00", "1 Sep 2025"), ("£2.50", "9 Nov 2025")]
+        nodes = [
+            part
+            for i, (price, day) in enumerate(rows)
+            for part in (link(i + 1, f"{100 + i}", 20 * i), text(f"5 | {price} | {day}", 20 * i))
+        ]
+        goal = f"What do my orders of {month} come to together?"
+        return episode(name, goal, (tuple(nodes), Answer(total)))
+
+    shown = [spent("a", "October 2025", "£17.15"), spent("b", "September 2025", "£5.00")]
+    assert proposed(taught(*shown), spent("new", "November 2025", "£5.80"), 0) == Answer("£5.80")
