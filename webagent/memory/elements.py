@@ -5,6 +5,7 @@ the row of the first value of the goal. All that find the demonstrated element a
 case; those on which cases agree are what the demonstrator meant.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
@@ -16,6 +17,7 @@ from webagent.records import Node
 
 Descriptor: TypeAlias = tuple[Any, ...]
 
+_ORDINAL = re.compile(r"(\d{1,2})(?:st|nd|rd|th)?")
 _NEAR_LABELS = 3
 """Lines of text before and after an element that may be its label."""
 _LONG = 60
@@ -62,6 +64,8 @@ def _possible(scene: Scene, line: int) -> Iterator[Descriptor]:
         for reference in [("=", value), *scene.references(value)]:
             yield "value", role, reference, 0
     for i, slot in enumerate(scene.goal.slots):
+        if _ORDINAL.fullmatch(slot.text):
+            yield "ordinal", (SLOT, i), role, kind
         if line in (listing := _listing(page, slot.text)):
             yield "lists", (SLOT, i), listing.index(line)
     yield from _relations(scene, line, slots)
@@ -272,6 +276,13 @@ def _next(scene: Scene, role: str, step: int) -> int | None:
     return _pick(scene.page, before, step)
 
 
+def _numbered(scene: Scene, reference: Reference, role: str, kind: str) -> int | None:
+    """The element of this kind whose number is a value such as `3rd`."""
+    match = _ORDINAL.fullmatch(scene.value(reference) or "")
+    lines = scene.page.by_kind.get((role, kind), ())
+    return _pick(scene.page, lines, int(match.group(1)) - 1) if match else None
+
+
 def _part(scene: Scene, role: str, reference: Reference, place: int) -> int | None:
     text = scene.value(reference)
     return _pick(scene.page, _holding(scene.page, role, text), place) if text else None
@@ -314,6 +325,7 @@ _FINDERS: dict[str, Callable[..., int | None]] = {
     "nth": lambda scene, role, kind, place: _pick(
         scene.page, scene.page.by_kind.get((role, kind), ()), place
     ),
+    "ordinal": _numbered,
     "state": _stated,
     "value": _valued,
     "lists": _lists,

@@ -26,7 +26,7 @@ from webagent.memory.scorer import Question, Scorer
 from webagent.models.builtin.vocabulary import op_of
 from webagent.records import Observation, Step, Trajectory
 
-VERSION = 2
+VERSION = 3
 """Raised when cases are kept in another way; an older memory is rebuilt from its store."""
 RECALLED = 10
 """Cases that an action is chosen from."""

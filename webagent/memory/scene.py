@@ -1,5 +1,6 @@
 """Scenes: what a step is chosen from, which is the goal, the page and what was done before."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
@@ -16,12 +17,14 @@ Reference: TypeAlias = tuple[Any, ...]
 - `("=", text)`: always this text;
 - `("$", i)`: slot i of the goal;
 - `("@", left, right, length)`: a stretch of the goal in this context;
+- `("/", reference, i)`: its i-th run of digits, and `("//", …)` without zeros before;
 - `("<", signature, i)`: the name of what was acted on with this signature, the i-th time;
 - `("^", signature, i)`: the text written there.
 """
 SLOT = "$"
 MARKS = ("mark", "source", "target")
 _FEW = 3
+_DIGITS = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +60,28 @@ class Scene:
                 return self.goal.slots[index].text if index < len(self.goal.slots) else None
             case ("@", tuple(left), str(right), int(length)):
                 return extract(left, right, length, self.goal)
+            case ("/" | "//" as kind, tuple(whole), int(place)):
+                runs = _DIGITS.findall(self.value(whole) or "")
+                found = runs[place] if place < len(runs) else None
+                return (found.lstrip("0") or found) if found and kind == "//" else found
             case ("<" | "^" as kind, str(signature), int(place)):
                 same = [done for done in self.past if done.signature == signature]
                 if -len(same) <= place < len(same):
                     return same[place].name if kind == "<" else same[place].text
         return None
+
+    def numbers(self) -> list[tuple[Reference, str]]:
+        """Return the runs of digits in values of the goal that are more than one number, such as
+        dates."""
+        found: list[tuple[Reference, str]] = []
+        for i, slot in enumerate(self.goal.slots):
+            runs = _DIGITS.findall(slot.text)
+            if slot.kind == "number" and len(runs) > 1:
+                for place, run in enumerate(runs):
+                    found.append((("/", (SLOT, i), place), run))
+                    if run.startswith("0"):
+                        found.append((("//", (SLOT, i), place), run.lstrip("0")))
+        return found
 
     def registers(self) -> list[tuple[Reference, str]]:
         """Return the names that were acted on before and are no constants, the first and last of
@@ -86,6 +106,7 @@ class Scene:
         found: list[Reference] = [
             (SLOT, i) for i, slot in enumerate(self.goal.slots) if slot.text.lower() == key
         ]
+        found += [reference for reference, run in self.numbers() if run == text]
         if not found and (len(text) > 1 or text.isalnum()):
             place = locate(text, self.goal)
             if place is not None:

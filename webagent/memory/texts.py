@@ -144,7 +144,7 @@ def _composed(scene: Scene, wanted: str) -> Iterator[Descriptor]:
     values: list[tuple[Reference, str]] = [
         ((SLOT, i), slot.text) for i, slot in enumerate(scene.goal.slots)
     ]
-    values += scene.registers()
+    values += [*scene.registers(), *scene.numbers()]
     parts: list[Reference] = [("=", wanted)]
     for reference, value in sorted(values, key=lambda each: -len(each[1])):
         if len(value) < 2 or value == wanted:

@@ -228,3 +228,20 @@ def test_a_sum_over_a_month_is_found_where_two_demonstrations_agree_on_it() -> N
 
     shown = [spent("a", "October 2025", "£17.15"), spent("b", "September 2025", "£5.00")]
     assert proposed(taught(*shown), spent("new", "November 2025", "£5.80"), 0) == Answer("£5.80")
+
+
+def test_parts_of_a_date_are_put_together_and_ordinals_counted() -> None:
+    def enter(name: str, month: str, day: str, year: str) -> Trajectory:
+        page = (Node(1, "textbox", "", kind="input:date"),)
+        goal = f"Enter {month}/{day}/{year} as the date."
+        return episode(name, goal, (page, Fill(1, f"{year}-{month}-{day}")))
+
+    memory = taught(enter("a", "02", "24", "2019"), enter("b", "11", "05", "2013"))
+    assert proposed(memory, enter("new", "07", "31", "2016"), 0) == Fill(1, "2016-07-31")
+
+    def pick(name: str, ordinal: str, mark: int) -> Trajectory:
+        boxes = tuple(Node(i, "textbox", "", kind="input:text") for i in range(1, 6))
+        return episode(name, f"Focus into the {ordinal} input.", (boxes, Click(mark)))
+
+    memory = taught(pick("a", "1st", 1), pick("b", "3rd", 3), pick("c", "2nd", 2))
+    assert proposed(memory, pick("new", "4th", 4), 0) == Click(4)
