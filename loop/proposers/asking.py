@@ -78,7 +78,7 @@ class ModelProposals:
     prompt: str
     """Hash of the prompt's file."""
     key: str
-    """Of the exchange the drafts are from."""
+    """Of the exchange the tasks are from."""
     unreadable: tuple[str, ...] = ()
     """Why a reply, or a task in it, could not be read; nothing was made of those."""
 
@@ -190,7 +190,7 @@ def _choose_better(
     one: tuple[WrittenTasks | None, LoggedReply], other: tuple[WrittenTasks | None, LoggedReply]
 ) -> tuple[WrittenTasks | None, LoggedReply]:
     """The reply of which more tasks can be read; of two alike the later."""
-    counts = [len(found.drafts) if found else -1 for found, _ in (one, other)]
+    counts = [len(found.written_tasks) if found else -1 for found, _ in (one, other)]
     return one if counts[0] > counts[1] else other
 
 
@@ -204,6 +204,6 @@ def _collect_proposals(
     found, reply = used
     if found is None:
         return ModelProposals((), reply.model, prompt.hash, reply.key, (problem,))
-    drafted, misplaced = build_proposals(found.drafts, request, scope)
+    drafted, misplaced = build_proposals(found.written_tasks, request, scope)
     unreadable = (*found.problems, *misplaced)
     return ModelProposals(tuple(drafted), reply.model, prompt.hash, reply.key, unreadable)

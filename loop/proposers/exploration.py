@@ -101,14 +101,14 @@ class ExplorationResult:
 
 async def explore(
     territory: Territory,
-    stage: EpisodePlayer,
+    player: EpisodePlayer,
     seed: int,
     settings: ExplorationSettings | None = None,
     roles: ExplorationRoles | None = None,
 ) -> ExplorationResult:
     """Send episodes to the frontier until the steps are spent.
 
-    What is done follows from the seed and from what the site shows; with the stage's recorder the
+    What is done follows from the seed and from what the site shows; with the player's recorder the
     same call goes on where it stopped. Raises `SetupError` for too few steps, `WorldError` when the
     worlds fail from the beginning.
     """
@@ -125,11 +125,11 @@ async def explore(
             if not found.episodes:
                 raise SetupError(f"{settings.steps} steps are too few for one episode; give more")
             break
-        episodes = await stage.play(wanted, f"explore {round}")
+        episodes = await player.play(wanted, f"explore {round}")
         played = [episode for episode in episodes if episode is not None and episode.steps]
         if not played:
             if not found.episodes:
-                raise WorldError(f"no episode of exploring could be played: {stage.error}")
+                raise WorldError(f"no episode of exploring could be played: {player.error}")
             break
         for episode in played:
             _record_episode(found, episode, territory, surprise)
@@ -139,7 +139,7 @@ async def explore(
 
 async def propose_by_exploration(
     territory: Territory,
-    stage: EpisodePlayer,
+    player: EpisodePlayer,
     seed: int = 0,
     settings: ExplorationSettings | None = None,
     roles: ExplorationRoles | None = None,
@@ -150,11 +150,11 @@ async def propose_by_exploration(
     first; else `exploration`. Raises `ModelError` when a model fails for good.
     """
     settings, roles = settings or ExplorationSettings(), roles or ExplorationRoles()
-    found = await explore(territory, stage, seed, settings, roles)
+    found = await explore(territory, player, seed, settings, roles)
     is_curious = roles.surprise is not None
     chosen = select_candidates(found, seed, settings, by_surprise=is_curious)
     source = "curiosity" if is_curious else "exploration"
-    return await write_and_verify(chosen, territory, stage, roles.writer, source)
+    return await write_and_verify(chosen, territory, player, roles.writer, source)
 
 
 def select_candidates(
@@ -192,28 +192,28 @@ def _group_titles(found: ExplorationResult) -> dict[str, set[str]]:
 async def write_and_verify(
     chosen: Sequence[TaskCandidate],
     territory: Territory,
-    stage: EpisodePlayer,
+    player: EpisodePlayer,
     writer: GoalWriter,
     source: str,
 ) -> list[Proposal]:
     """Candidates rehearsed, written, checked and proven; tasks of one goal once."""
-    rehearsed = await rehearse(chosen, territory, stage, f"rehearse {source}")
+    rehearsed = await rehearse(chosen, territory, player, f"rehearse {source}")
     failed = [place for place, each in enumerate(rehearsed) if each.objection and each.was_cut]
     whole = [restore_detours(rehearsed[place].candidate) for place in failed]
-    again = await rehearse(whole, territory, stage, f"rehearse {source} whole")
+    again = await rehearse(whole, territory, player, f"rehearse {source} whole")
     for place, each in zip(failed, again, strict=True):
         rehearsed[place] = each
-    drafts = [await write_proposal(each, territory, writer, source) for each in rehearsed]
+    proof_tasks = [await write_proposal(each, territory, writer, source) for each in rehearsed]
     known: set[str] = set()
     single = []
-    for draft in drafts:
-        goal = draft.proposal.task.goal.casefold()
-        if goal not in known or draft.proposal.refusals:
-            single.append(draft)
+    for proof_task in proof_tasks:
+        goal = proof_task.proposal.task.goal.casefold()
+        if goal not in known or proof_task.proposal.refusals:
+            single.append(proof_task)
         known.add(goal)
-    open_ = [draft for draft in single if not draft.proposal.refusals]
-    refused = [draft.proposal for draft in single if draft.proposal.refusals]
-    return [*await verify_proposals(open_, stage, f"prove {source}"), *refused]
+    open_ = [proof_task for proof_task in single if not proof_task.proposal.refusals]
+    refused = [proof_task.proposal for proof_task in single if proof_task.proposal.refusals]
+    return [*await verify_proposals(open_, player, f"prove {source}"), *refused]
 
 
 def _plan_round(
@@ -314,7 +314,7 @@ EXPLORING = ("exploration", "curiosity")
 async def explore_for_proposals(
     source: str,
     place: ProposalSite,
-    stage: EpisodePlayer,
+    player: EpisodePlayer,
     config: ProposeConfig,
     model: Model | None = None,
 ) -> SourceResult:
@@ -328,13 +328,13 @@ async def explore_for_proposals(
             f"--source {source} fills in forms and sends them; on a site that is not reset it needs"
             " limits, give them with --guard"
         )
-    stage = replace(stage, provenance=Provenance(arm=source))
+    player = replace(player, provenance=Provenance(arm=source))
     writer = ModelWriter(model) if model is not None else GrammarWriter()
     surprise = _choose_surprise(config) if source == "curiosity" else None
     roles = ExplorationRoles(writer=writer, surprise=surprise)
     settings = ExplorationSettings(steps=config.explore_steps, most=config.count)
     seed = 2 * config.seed + EXPLORING.index(source)  # each source goes its own ways
-    made = await propose_by_exploration(build_territory(place), stage, seed, settings, roles)
+    made = await propose_by_exploration(build_territory(place), player, seed, settings, roles)
     return SourceResult(tuple(map(_build_record, made)))
 
 

@@ -43,7 +43,7 @@ class ProposalFilter:
     on_line: Callable[[ProposalRecord], None] = lambda line: None
     """Told of each line once it is settled."""
 
-    async def sift(self, lines: Sequence[ProposalRecord]) -> list[ProposalRecord]:
+    async def filter_records(self, lines: Sequence[ProposalRecord]) -> list[ProposalRecord]:
         """The lines with what is said against each. Rules say all they find; the model and whoever
         proves are only asked about what has passed so far. Raises `ModelError`."""
         ruled = [self.by_rules(line) for line in lines]

@@ -221,7 +221,7 @@ class Rehearsal:
 
 
 async def rehearse(
-    candidates: Sequence[TaskCandidate], territory: Territory, stage: EpisodePlayer, phase: str
+    candidates: Sequence[TaskCandidate], territory: Territory, player: EpisodePlayer, phase: str
 ) -> list[Rehearsal]:
     """Play the cut solution of each candidate twice."""
     wanted = []
@@ -232,7 +232,7 @@ async def rehearse(
     if wanted:
         nothing = ScriptedPolicy(play_actions([Answer()]), name="baseline")
         wanted.append(PlannedPlay(territory.task("rehearsal", "Do nothing.", 0, 1), nothing))
-    played = await stage.play(wanted, phase)
+    played = await player.play(wanted, phase)
     return [
         Rehearsal(candidate, (played[2 * index], played[2 * index + 1]), played[-1])
         for index, candidate in enumerate(candidates)

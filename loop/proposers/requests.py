@@ -174,7 +174,7 @@ class WrittenTask:
 class WrittenTasks:
     """What a reply holds."""
 
-    drafts: tuple[WrittenTask, ...]
+    written_tasks: tuple[WrittenTask, ...]
     problems: tuple[str, ...] = ()
     """Of tasks that are not of the schema; one for each."""
 
@@ -199,26 +199,26 @@ def parse_tasks(reply: Mapping[str, Any]) -> WrittenTasks:
     return WrittenTasks(tuple(read), tuple(problems))
 
 
-def build_task(draft: WrittenTask, scope: SiteScope, source: str, parent: str = "") -> Task:
-    """The task of a draft on the site, under a name that its content decides.
+def build_task(written_task: WrittenTask, scope: SiteScope, source: str, parent: str = "") -> Task:
+    """Return a written task on the site, under a name that its content decides.
 
     The limit of steps is the site's: how many it is said to take is for the filter to judge.
     """
-    start = scope.whole(draft.start)
-    named = json.dumps([scope.site or scope.address, draft.login, start, draft.goal])
+    start = scope.whole(written_task.start)
+    named = json.dumps([scope.site or scope.address, written_task.login, start, written_task.goal])
     digest = hashlib.sha256(named.encode()).hexdigest()[:10]
     return Task(
         id=f"proposed/{source}-{digest}@1",
         start_url=start,
-        goal=draft.goal.strip(),
+        goal=written_task.goal.strip(),
         max_steps=scope.max_steps,
-        checks=draft.checks,
+        checks=written_task.checks,
         parent=parent,
         records=("changes",) if scope.tables else (),
         site=scope.site,
-        login=draft.login,
-        queries=dict(draft.queries),
-        skills=draft.skills,
+        login=written_task.login,
+        queries=dict(written_task.queries),
+        skills=written_task.skills,
     )
 
 
@@ -261,38 +261,46 @@ class EstimatedProposal:
 
 
 def build_proposals(
-    drafts: Sequence[WrittenTask], request: TaskRequest, scope: SiteScope
+    written_tasks: Sequence[WrittenTask], request: TaskRequest, scope: SiteScope
 ) -> tuple[list[EstimatedProposal], list[str]]:
-    """As many proposals as were asked for, and why other drafts are none: they say they are made
-    from something that was not shown, or go another way than they were to."""
+    """Return as many proposals as were asked for, and why other tasks of the reply are none.
+
+    They say they are made from something that was not shown, or differ in another direction than
+    asked for.
+    """
     made: list[EstimatedProposal] = []
     problems = []
-    for draft in drafts[: request.count]:
-        problem = _find_misplaced(draft, request)
+    for written_task in written_tasks[: request.count]:
+        problem = _find_misplaced(written_task, request)
         if problem:
             problems.append(problem)
         else:
-            made.append(EstimatedProposal(_build_proposal(draft, request, scope), draft.steps))
+            made.append(
+                EstimatedProposal(_build_proposal(written_task, request, scope), written_task.steps)
+            )
     return made, problems
 
 
-def _find_misplaced(draft: WrittenTask, request: TaskRequest) -> str:
-    shown = len(request.origins)
-    if draft.origin > shown:
-        return f"{draft.goal[:60]!r} is from number {draft.origin}; {shown or 'none'} were shown"
-    if request.directions and not draft.origin:
-        return f"{draft.goal[:60]!r} does not say which task it is made from"
-    wanted = request.directions[draft.origin - 1] if request.directions else ""
-    if wanted and draft.direction != wanted:
-        found = draft.direction or "none"
-        return f"{draft.goal[:60]!r} was to go {wanted}; its direction is {found}"
+def _find_misplaced(written_task: WrittenTask, request: TaskRequest) -> str:
+    shown, number = len(request.origins), written_task.origin
+    goal = f"{written_task.goal[:60]!r}"
+    if number > shown:
+        return f"{goal} is from number {number}; {shown or 'none'} were shown"
+    if request.directions and not number:
+        return f"{goal} does not say which task it is made from"
+    wanted = request.directions[number - 1] if request.directions else ""
+    if wanted and written_task.direction != wanted:
+        found = written_task.direction or "none"
+        return f"{goal} was to be {wanted}; its direction is {found}"
     return ""
 
 
-def _build_proposal(draft: WrittenTask, request: TaskRequest, scope: SiteScope) -> Proposal:
-    parent = request.parents[draft.origin - 1] if draft.origin and request.parents else ""
-    where = request.origins[draft.origin - 1] if draft.origin else ""
-    way = f", {draft.direction}" if request.directions else ""
+def _build_proposal(written_task: WrittenTask, request: TaskRequest, scope: SiteScope) -> Proposal:
+    parent = (
+        request.parents[written_task.origin - 1] if written_task.origin and request.parents else ""
+    )
+    where = request.origins[written_task.origin - 1] if written_task.origin else ""
+    way = f", {written_task.direction}" if request.directions else ""
     made_from = f" (from {where}{way})" if where else ""
-    task = build_task(draft, scope, request.source, parent)
-    return Proposal(task, request.source, f"{draft.why.strip()}{made_from}")
+    task = build_task(written_task, scope, request.source, parent)
+    return Proposal(task, request.source, f"{written_task.why.strip()}{made_from}")

@@ -65,15 +65,17 @@ class ProposalRun:
         images = self.store.images.add if self.config.images else None
         async with AsyncExitStack() as ends:
             place = await ends.enter_async_context(open_site(self.config, images))
-            stage = EpisodePlayer(place.open_world, self.store, concurrency=self.config.concurrency)
+            player = EpisodePlayer(
+                place.open_world, self.store, concurrency=self.config.concurrency
+            )
             asker = self._asker(ends)
             lines = [line for path in self.config.known for line in read_records(path)]
             known = _list_tasks([line for line in lines if line.is_taken])
             made: list[ProposalRecord] = []
             for source in self.config.source:
-                at = _SourceInputs(place, stage, asker, [*known, *_list_tasks(made)])
+                at = _SourceInputs(place, player, asker, [*known, *_list_tasks(made)])
                 made += await self._made(source, at)
-            prove = await self._solver(ends, stage)
+            prove = await self._solver(ends, player)
             earlier = {line.proposal.task.id: line for line in self.lines}
             self.lines = []
 
@@ -81,7 +83,7 @@ class ProposalRun:
                 self.lines.append(line)
                 write_records(self.path, [*self.lines, *_list_unsettled(earlier, self.lines)])
 
-            sieve = ProposalFilter(
+            proposal_filter = ProposalFilter(
                 place.scope,
                 known,
                 read_guard_limits(read_guard(self.config)),
@@ -90,7 +92,7 @@ class ProposalRun:
                 prove=reuse_proofs(earlier, prove),
                 on_line=keep,
             )
-            await sieve.sift(made)
+            await proposal_filter.filter_records(made)
 
     async def _made(self, source: str, at: "_SourceInputs") -> list[ProposalRecord]:
         """What a source gives; what it gave in an earlier session where there was one."""
@@ -111,7 +113,7 @@ class ProposalRun:
         config = self.config
         if source in EXPLORING:
             model = at.asker.model if at.asker and config.writer == "model" else None
-            return await explore_for_proposals(source, at.place, at.stage, config, model)
+            return await explore_for_proposals(source, at.place, at.player, config, model)
         if at.asker is None:
             raise UsageError(f"--source {source} asks a model; name it with --model")
         material = Material(
@@ -139,7 +141,7 @@ class ProposalRun:
         images = self.store.images.get if config.images else None
         return ProposerModel(model, kept, images, sampling)
 
-    async def _solver(self, ends: AsyncExitStack, stage: EpisodePlayer) -> Prove | None:
+    async def _solver(self, ends: AsyncExitStack, player: EpisodePlayer) -> Prove | None:
         """Whoever tries to solve what has passed; None for nobody."""
         config = self.config
         if config.solver == NOBODY:
@@ -148,9 +150,9 @@ class ProposalRun:
         policy = await ends.enter_async_context(config.solving.ready(None, metered))
         if config.solver == "oracle":
             policy = ParentSolutions()
-        stage = replace(stage, provenance=Provenance(arm="solver"))
+        player = replace(player, provenance=Provenance(arm="solver"))
         return ProposalSolver(
-            policy, config.solving.label(), stage, config.tries, self._judge(ends)
+            policy, config.solving.label(), player, config.tries, self._judge(ends)
         )
 
     def _judge(self, ends: AsyncExitStack) -> FunctionEvaluator | None:
@@ -172,7 +174,7 @@ class _SourceInputs:
     """Where and by whom a source's tasks are made."""
 
     place: ProposalSite
-    stage: EpisodePlayer
+    player: EpisodePlayer
     asker: ProposerModel | None
     known: list[Task]
 

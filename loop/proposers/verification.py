@@ -48,7 +48,7 @@ class EpisodePlayer:
     async def play(self, wanted: Sequence[PlannedPlay], phase: str) -> list[Trajectory | None]:
         """The episodes in order, None for one that the worlds failed at for good.
 
-        `phase` tells the calls of one stage apart; each needs one of its own.
+        `phase` tells the calls of one player apart; each needs one of its own.
         """
         provenance = replace(self.provenance, phase=phase)
         plan = [
@@ -183,26 +183,26 @@ class ProofTask:
 
 
 async def prove_proposals(
-    drafts: Sequence[ProofTask], stage: EpisodePlayer, phase: str = "prove"
+    proof_tasks: Sequence[ProofTask], player: EpisodePlayer, phase: str = "prove"
 ) -> list[Proof]:
     """Play each proposal's solution, nothing, giving up and the mutants of its solution, each from
     a fresh state, and score all of them by the proposal's checks."""
     baselines: dict[str, int] = {}
     playing: list[PlannedPlay] = []
     places: list[list[tuple[str, int]]] = []
-    for draft in drafts:
+    for proof_task in proof_tasks:
         places.append([])
-        for what, each in _list_trials(draft):
+        for what, each in _list_trials(proof_task):
             number = len(playing)
             if what in _BASELINES:
                 number = baselines.setdefault(f"{what} {_describe_start(each.task)}", number)
             if number == len(playing):
                 playing.append(each)
             places[-1].append((what, number))
-    episodes = await stage.play(playing, phase)
+    episodes = await player.play(playing, phase)
     proofs = []
-    for draft, tried in zip(drafts, places, strict=True):
-        task = draft.proposal.task
+    for proof_task, tried in zip(proof_tasks, places, strict=True):
+        task = proof_task.proposal.task
         proofs.append(
             Proof(tuple([await _score_trial(what, episodes[n], task) for what, n in tried]))
         )
@@ -223,32 +223,34 @@ def _describe_start(task: Task) -> str:
 
 
 async def verify_proposals(
-    drafts: Sequence[ProofTask], stage: EpisodePlayer, phase: str = "prove"
+    proof_tasks: Sequence[ProofTask], player: EpisodePlayer, phase: str = "prove"
 ) -> list[Proposal]:
     """The proposals with what their proofs say of them: a solution, or why they are refused."""
-    proofs = await prove_proposals(drafts, stage, phase)
+    proofs = await prove_proposals(proof_tasks, player, phase)
     return [
         replace(
-            draft.proposal,
-            solution=draft.proposal.solution or proof.solution,
-            refusals=(*draft.proposal.refusals, *proof.refusals()),
+            proof_task.proposal,
+            solution=proof_task.proposal.solution or proof.solution,
+            refusals=(*proof_task.proposal.refusals, *proof.refusals()),
         )
-        for draft, proof in zip(drafts, proofs, strict=True)
+        for proof_task, proof in zip(proof_tasks, proofs, strict=True)
     ]
 
 
-def _list_trials(draft: ProofTask) -> list[tuple[str, PlannedPlay]]:
-    task = draft.proposal.task
+def _list_trials(proof_task: ProofTask) -> list[tuple[str, PlannedPlay]]:
+    task = proof_task.proposal.task
     found = [("nothing", _play_one(task, Answer())), ("giving up", _play_one(task, GiveUp()))]
-    if draft.recording is not None:
-        solution = ScriptedPolicy(replay_recording(draft.recording))
-        found.extend(("solution", PlannedPlay(task, solution)) for _ in range(draft.plays))
+    if proof_task.recording is not None:
+        solution = ScriptedPolicy(replay_recording(proof_task.recording))
+        found.extend(("solution", PlannedPlay(task, solution)) for _ in range(proof_task.plays))
         found.extend(
             (what, PlannedPlay(task, ScriptedPolicy(replay_recording(mutant), name="mutant")))
-            for what, mutant in make_mutants(draft.recording, task)
+            for what, mutant in make_mutants(proof_task.recording, task)
         )
-    elif draft.solver is not None:
-        found.extend(("solution", PlannedPlay(task, draft.solver)) for _ in range(draft.plays))
+    elif proof_task.solver is not None:
+        found.extend(
+            ("solution", PlannedPlay(task, proof_task.solver)) for _ in range(proof_task.plays)
+        )
     return found
 
 
@@ -337,7 +339,7 @@ NOTHING: dict[str, Action] = {"doing nothing": Answer(), "giving up": GiveUp()}
 
 @dataclass(slots=True)
 class ProposalSolver:
-    """Tries proposals on a stage, each from a fresh state, until one try succeeds.
+    """Tries proposals with a player, each from a fresh state, until one try succeeds.
 
     Where a task has checks, they decide: those that hold although nothing was done, or that cannot
     tell then, are no checks at all. Where it has none that can be trusted, the judge decides; with
@@ -346,7 +348,7 @@ class ProposalSolver:
 
     policy: Policy
     name: str
-    stage: EpisodePlayer
+    player: EpisodePlayer
     tries: int = 3
     judge: FunctionEvaluator | None = None
 
@@ -398,7 +400,7 @@ class ProposalSolver:
         self, task: Task, policies: Sequence[Policy], what: str
     ) -> list[Trajectory | None]:
         wanted = [PlannedPlay(task, policy) for policy in policies]
-        return await self.stage.play(wanted, f"solve {task.id} {what}")
+        return await self.player.play(wanted, f"solve {task.id} {what}")
 
 
 class ParentSolutions:

@@ -187,7 +187,7 @@ async def test_the_sieve_asks_the_model_and_the_prover_only_about_what_passed() 
         )
 
     model = CannedModel([verdict((True, True), (True, True), (False, True))])
-    sieve = ProposalFilter(HERE, asker=ProposerModel(model), prove=prove)
+    proposal_filter = ProposalFilter(HERE, asker=ProposerModel(model), prove=prove)
     goals = (
         "Close ticket 5.",
         "Explore it all.",
@@ -195,7 +195,7 @@ async def test_the_sieve_asks_the_model_and_the_prover_only_about_what_passed() 
         "Close ticket 6.",
         "Open page A.",
     )
-    settled = await sieve.sift([line(goal) for goal in goals])
+    settled = await proposal_filter.filter_records([line(goal) for goal in goals])
     told = [[refusal.filter for refusal in each.proposal.refusals] for each in settled]
     assert told == [[], ["validity"], ["novelty"], ["feasibility"], ["validity"]]
     assert proven == ["Close ticket 5.", "Close ticket 6."]
@@ -213,8 +213,8 @@ async def test_the_sieve_asks_the_model_and_the_prover_only_about_what_passed() 
 async def test_what_comes_with_its_solution_needs_no_proof_and_what_nobody_tried_is_not_taken() -> (
     None
 ):
-    sieve = ProposalFilter(HERE)
-    solved, untried = await sieve.sift(
+    proposal_filter = ProposalFilter(HERE)
+    solved, untried = await proposal_filter.filter_records(
         [line("Close ticket 5.", solution="e-1"), line("Open page A.")]
     )
     assert solved.is_taken and solved.proof is not None and solved.proof.is_solved

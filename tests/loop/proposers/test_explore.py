@@ -26,7 +26,7 @@ from webagent.store import Store
 FEW = ExplorationSettings(steps=120)
 
 
-def stage(store: Store | None = None) -> EpisodePlayer:
+def player(store: Store | None = None) -> EpisodePlayer:
     async def world() -> World:
         return Desk()
 
@@ -34,7 +34,7 @@ def stage(store: Store | None = None) -> EpisodePlayer:
 
 
 async def test_an_exploration_finds_the_kinds_of_pages_and_keeps_to_its_budget() -> None:
-    place = stage()
+    place = player()
     found = await explore(TERRITORY, place, 0, FEW)
     paths = {key.partition(" ")[0] for key in found.frontier.nodes}
     assert {"/", "/tickets", "/ticket/*", "/new"} <= paths
@@ -43,7 +43,7 @@ async def test_an_exploration_finds_the_kinds_of_pages_and_keeps_to_its_budget()
 
 
 async def test_the_session_is_never_ended_by_exploring() -> None:
-    found = await explore(TERRITORY, stage(), 3, FEW)
+    found = await explore(TERRITORY, player(), 3, FEW)
     assert not any("/out" in step.observation.url for e in found.episodes for step in e.steps)
 
 
@@ -52,7 +52,7 @@ async def test_the_same_seed_explores_the_same_and_another_differs() -> None:
         return [step.decision.action for episode in episodes for step in episode.steps]
 
     first, again, other = [
-        page_actions((await explore(TERRITORY, stage(), seed, FEW)).episodes) for seed in (1, 1, 2)
+        page_actions((await explore(TERRITORY, player(), seed, FEW)).episodes) for seed in (1, 1, 2)
     ]
     assert first == again
     assert first != other
@@ -60,10 +60,10 @@ async def test_the_same_seed_explores_the_same_and_another_differs() -> None:
 
 async def test_exploration_goes_on_where_it_stopped(tmp_path: Path) -> None:
     with Store.open(tmp_path / "run", create=True) as store:
-        half = stage(store)
+        half = player(store)
         await explore(TERRITORY, half, 0, ExplorationSettings(steps=60))
         played = half.episodes
-        whole = stage(store)
+        whole = player(store)
         fresh: Counter[str] = Counter()
         whole.on_episode = lambda episode: fresh.update([episode.id])
         before = {t.id for t in store.trajectories()}
@@ -73,7 +73,7 @@ async def test_exploration_goes_on_where_it_stopped(tmp_path: Path) -> None:
 
 
 async def test_tasks_come_with_goals_checks_and_solutions_that_are_proven() -> None:
-    made = await propose_by_exploration(TERRITORY, stage(), 0, FEW)
+    made = await propose_by_exploration(TERRITORY, player(), 0, FEW)
     taken = [each for each in made if not each.refusals]
     goals = [each.task.goal for each in taken]
     assert len(taken) >= 8
@@ -89,7 +89,7 @@ async def test_tasks_come_with_goals_checks_and_solutions_that_are_proven() -> N
 
 
 async def test_no_check_holds_a_key_or_a_time_of_a_new_row() -> None:
-    made = await propose_by_exploration(TERRITORY, stage(), 0, FEW)
+    made = await propose_by_exploration(TERRITORY, player(), 0, FEW)
     for each in made:
         for check in each.task.checks:
             if check.rule == "changes_are":
@@ -100,7 +100,7 @@ async def test_no_check_holds_a_key_or_a_time_of_a_new_row() -> None:
 
 async def test_a_kept_solution_passes_its_own_checks(tmp_path: Path) -> None:
     with Store.open(tmp_path / "run", create=True) as store:
-        made = await propose_by_exploration(TERRITORY, stage(store), 0, FEW)
+        made = await propose_by_exploration(TERRITORY, player(store), 0, FEW)
         taken = [each for each in made if not each.refusals]
         assert taken
         for each in taken:
@@ -112,15 +112,15 @@ async def test_a_kept_solution_passes_its_own_checks(tmp_path: Path) -> None:
 
 async def test_what_describes_nothing_new_is_pruned() -> None:
     settings = ExplorationSettings(steps=120, pruning=Pruning(most=1))
-    many = await propose_by_exploration(TERRITORY, stage(), 0, FEW)
-    few = await propose_by_exploration(TERRITORY, stage(), 0, settings)
+    many = await propose_by_exploration(TERRITORY, player(), 0, FEW)
+    few = await propose_by_exploration(TERRITORY, player(), 0, settings)
     assert len(few) < len(many)
     assert settings.pruning.pruned > 0
 
 
 async def test_with_a_surprise_the_source_is_curiosity() -> None:
     made = await propose_by_exploration(
-        TERRITORY, stage(), 0, FEW, ExplorationRoles(surprise=by_novelty())
+        TERRITORY, player(), 0, FEW, ExplorationRoles(surprise=by_novelty())
     )
     assert {each.source for each in made} == {"curiosity"}
 
@@ -135,7 +135,7 @@ async def test_pages_that_surprise_are_gone_to_more_often() -> None:
     visits = []
     for surprise in (strange, dull):
         settings = ExplorationSettings(steps=300, curiosity=20.0)
-        found = await explore(TERRITORY, stage(), 0, settings, ExplorationRoles(surprise=surprise))
+        found = await explore(TERRITORY, player(), 0, settings, ExplorationRoles(surprise=surprise))
         visits.append(
             sum(n.visits for k, n in found.frontier.nodes.items() if k.startswith("/new"))
         )
@@ -145,7 +145,7 @@ async def test_pages_that_surprise_are_gone_to_more_often() -> None:
 async def test_another_policy_may_explore_from_the_page_it_is_sent_to() -> None:
     explorer = ScriptedPolicy(play_actions([]), name="model")
     found = await explore(
-        TERRITORY, stage(), 0, ExplorationSettings(steps=25), ExplorationRoles(explorer=explorer)
+        TERRITORY, player(), 0, ExplorationSettings(steps=25), ExplorationRoles(explorer=explorer)
     )
     assert {step.decision.weights for e in found.episodes for step in e.steps} == {"model"}
 
@@ -153,7 +153,7 @@ async def test_another_policy_may_explore_from_the_page_it_is_sent_to() -> None:
 async def test_a_model_that_writes_no_usable_task_makes_none() -> None:
     model = CannedModel(["no JSON"] * 400)
     made = await propose_by_exploration(
-        TERRITORY, stage(), 0, FEW, ExplorationRoles(writer=ModelWriter(model))
+        TERRITORY, player(), 0, FEW, ExplorationRoles(writer=ModelWriter(model))
     )
     assert made
     assert all(each.refusals for each in made)
@@ -164,7 +164,7 @@ async def test_a_world_model_is_surprised_by_what_it_did_not_predict() -> None:
     from worldmodel.accuracy import CopyPage
     from worldmodel.model import Outcome
 
-    found = await explore(TERRITORY, stage(), 0, ExplorationSettings(steps=12))
+    found = await explore(TERRITORY, player(), 0, ExplorationSettings(steps=12))
     steps = found.episodes[0].steps
     moved = ObservedTransition(
         (), steps[0].observation, steps[0].decision.action, steps[1].observation
@@ -178,7 +178,7 @@ async def test_a_world_model_is_surprised_by_what_it_did_not_predict() -> None:
 
 
 async def test_the_same_again_surprises_less() -> None:
-    found = await explore(TERRITORY, stage(), 0, ExplorationSettings(steps=12))
+    found = await explore(TERRITORY, player(), 0, ExplorationSettings(steps=12))
     step = found.episodes[0].steps[0]
     moved = ObservedTransition(
         (), step.observation, step.decision.action, found.episodes[0].steps[1].observation
@@ -189,7 +189,7 @@ async def test_the_same_again_surprises_less() -> None:
 
 async def test_a_budget_too_small_for_an_episode_is_refused() -> None:
     with pytest.raises(SetupError, match="3 steps are too few"):
-        await explore(TERRITORY, stage(), 0, ExplorationSettings(steps=3))
+        await explore(TERRITORY, player(), 0, ExplorationSettings(steps=3))
 
 
 async def test_worlds_that_fail_from_the_beginning_are_named() -> None:

@@ -62,10 +62,10 @@ async def test_what_exploration_proposes_can_be_solved_from_the_goal_alone() -> 
     found = await explore(TERRITORY, EpisodePlayer(world), 0, FEW)
     pages = [step.observation for episode in found.episodes for step in episode.steps]
     made = await propose_by_exploration(TERRITORY, EpisodePlayer(world), 0, FEW)
-    drafts = [
+    proof_tasks = [
         ProofTask(each, solver=GoalSolver(pages), plays=1) for each in made if not each.refusals
     ]
-    proofs = await prove_proposals(drafts, EpisodePlayer(world))
+    proofs = await prove_proposals(proof_tasks, EpisodePlayer(world))
     assert len(proofs) >= 8
     assert all(proof.is_feasible for proof in proofs)
 

@@ -30,7 +30,7 @@ ACTIONS = (
 )
 
 
-def stage(desk: Desk | None = None) -> EpisodePlayer:
+def player(desk: Desk | None = None) -> EpisodePlayer:
     async def world() -> World:
         return desk or Desk()
 
@@ -53,7 +53,7 @@ async def draft_of(task: Task, *actions: Action) -> ProofTask:
 
 
 async def test_a_proposal_whose_checks_tell_its_solution_from_all_else_is_proven() -> None:
-    [proof] = await prove_proposals([await draft_of(ticket_task())], stage())
+    [proof] = await prove_proposals([await draft_of(ticket_task())], player())
     assert proof.solved == 2
     assert proof.are_checks_proven
     assert proof.refusals() == ()
@@ -70,7 +70,7 @@ async def test_a_proposal_whose_checks_tell_its_solution_from_all_else_is_proven
 async def test_checks_that_hold_for_another_value_are_refused() -> None:
     loose: Json = {"ticket": {"added": [{"type": "Wish"}]}}
     task = replace(ticket_task(), checks=(Check("changes", "changes_are", loose),))
-    [proposal] = await verify_proposals([await draft_of(task)], stage())
+    [proposal] = await verify_proposals([await draft_of(task)], player())
     [refusal] = proposal.refusals
     assert refusal.filter == "validity"
     assert "another value typed" in refusal.reason
@@ -79,34 +79,34 @@ async def test_checks_that_hold_for_another_value_are_refused() -> None:
 async def test_checks_that_hold_where_nothing_is_done_are_refused() -> None:
     empty: Json = {}
     task = replace(ticket_task(), checks=(Check("changes", "changes_are", empty),))
-    [proof] = await prove_proposals([await draft_of(task, Click(2), Answer())], stage())
+    [proof] = await prove_proposals([await draft_of(task, Click(2), Answer())], player())
     assert not proof.are_checks_proven
     assert "nothing" in proof.refusals()[0].reason
 
 
 async def test_a_solution_that_does_not_pass_makes_no_task() -> None:
     [proposal] = await verify_proposals(
-        [await draft_of(ticket_task(), Click(2), Answer())], stage()
+        [await draft_of(ticket_task(), Click(2), Answer())], player()
     )
     assert proposal.solution == ""
     assert proposal.refusals[0].filter == "feasibility"
 
 
 async def test_a_solution_that_passes_only_at_times_is_refused() -> None:
-    draft = await draft_of(ticket_task())
-    [proposal] = await verify_proposals([draft], stage(Desk(breaks=True)))
+    proof_task = await draft_of(ticket_task())
+    [proposal] = await verify_proposals([proof_task], player(Desk(breaks=True)))
     assert proposal.refusals[0].reason == "its solution passes 1 of 2 times"
 
 
 async def test_checks_that_cannot_tell_are_refused_with_their_reason() -> None:
     task = replace(ticket_task(), checks=(Check("mail", "equals", 1),))
-    [proof] = await prove_proposals([await draft_of(task)], stage())
+    [proof] = await prove_proposals([await draft_of(task)], player())
     assert "mail was not captured" in proof.refusals()[0].reason
 
 
 async def test_a_proposal_that_nobody_knows_a_solution_of_is_not_feasible() -> None:
     [proof] = await prove_proposals(
-        [ProofTask(Proposal(ticket_task(), "pages", "a test"))], stage()
+        [ProofTask(Proposal(ticket_task(), "pages", "a test"))], player()
     )
     assert not proof.is_feasible
     assert "nobody knows a solution" in proof.refusals()[0].reason
@@ -114,21 +114,21 @@ async def test_a_proposal_that_nobody_knows_a_solution_of_is_not_feasible() -> N
 
 async def test_whoever_is_given_may_solve_it() -> None:
     solver = ScriptedPolicy(play_actions(ACTIONS))
-    draft = ProofTask(Proposal(ticket_task(), "pages", "a test"), solver=solver, plays=1)
-    [proof] = await prove_proposals([draft], stage())
+    proof_task = ProofTask(Proposal(ticket_task(), "pages", "a test"), solver=solver, plays=1)
+    [proof] = await prove_proposals([proof_task], player())
     assert proof.are_checks_proven
     assert proof.solution
 
 
 async def test_the_solution_named_is_an_episode_that_passed() -> None:
-    [proof] = await prove_proposals([await draft_of(ticket_task())], stage())
+    [proof] = await prove_proposals([await draft_of(ticket_task())], player())
     assert proof.solution in [t.episode for t in proof.trials if t.what == "solution"]
 
 
 async def test_doing_nothing_is_played_once_for_tasks_that_begin_alike() -> None:
-    place = stage()
-    drafts = [await draft_of(ticket_task()), await draft_of(ticket_task(id="desk/other@1"))]
-    proofs = await prove_proposals(drafts, place)
+    place = player()
+    proof_tasks = [await draft_of(ticket_task()), await draft_of(ticket_task(id="desk/other@1"))]
+    proofs = await prove_proposals(proof_tasks, place)
     assert [proof.are_checks_proven for proof in proofs] == [True, True]
     assert place.episodes == 2 + 2 * 5
 
@@ -148,8 +148,8 @@ async def test_a_wrong_answer_is_a_mutant_of_a_question() -> None:
         TERRITORY.task("ask", 'What is the status of "Copper harbour map"?', 0, 9),
         checks=(Check("episode.answer", "same_text", "Closed"),),
     )
-    draft = await draft_of(task, Click(2), Click(12), Answer("Closed"))
-    [proof] = await prove_proposals([draft], stage())
+    proof_task = await draft_of(task, Click(2), Click(12), Answer("Closed"))
+    [proof] = await prove_proposals([proof_task], player())
     assert proof.are_checks_proven
     assert "another answer" in [trial.what for trial in proof.trials]
 
@@ -157,7 +157,7 @@ async def test_a_wrong_answer_is_a_mutant_of_a_question() -> None:
 async def test_a_site_without_a_database_is_checked_by_its_pages() -> None:
     probes, checks = build_page_checks(f"{ADDRESS}/ticket/3", ["Torn sail 7"])
     task = replace(ticket_task(), checks=checks, probes=probes, records=())
-    [proof] = await prove_proposals([await draft_of(task)], stage())
+    [proof] = await prove_proposals([await draft_of(task)], player())
     assert [trial.what for trial in proof.trials if trial.is_pass] == [
         "solution",
         "solution",

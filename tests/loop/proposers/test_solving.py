@@ -30,10 +30,10 @@ def proposal(task: Task | None = None) -> Proposal:
 
 
 def solver(
-    policy: Policy, judge: FunctionEvaluator | None = None, stage: EpisodePlayer | None = None
+    policy: Policy, judge: FunctionEvaluator | None = None, player: EpisodePlayer | None = None
 ) -> ProposalSolver:
     """Three tries in fake worlds."""
-    return ProposalSolver(policy, "somebody", stage or EpisodePlayer(a_world), 3, judge)
+    return ProposalSolver(policy, "somebody", player or EpisodePlayer(a_world), 3, judge)
 
 
 def judging(value: float | None) -> FunctionEvaluator:
@@ -71,9 +71,9 @@ async def test_one_success_among_the_tries_is_enough() -> None:
 
 
 async def test_nobody_tries_again_once_it_is_solved() -> None:
-    stage = EpisodePlayer(a_world)
-    assert (await solver(ScriptedPolicy(), stage=stage)(proposal())).tries == 1
-    assert stage.episodes == 3, "doing nothing, giving up, and one try"
+    player = EpisodePlayer(a_world)
+    assert (await solver(ScriptedPolicy(), player=player)(proposal())).tries == 1
+    assert player.episodes == 3, "doing nothing, giving up, and one try"
 
 
 async def test_what_is_never_solved_is_refused_with_the_last_reason() -> None:
@@ -117,17 +117,17 @@ async def test_a_world_that_fails_is_no_failure_of_the_task() -> None:
     async def broken() -> FakeWorld:
         return FakeWorld({"reset": WorldError("gone")})
 
-    assert await solver(ScriptedPolicy(), stage=EpisodePlayer(broken))(proposal()) is None
+    assert await solver(ScriptedPolicy(), player=EpisodePlayer(broken))(proposal()) is None
 
 
 async def test_what_was_played_is_not_played_again(tmp_path: Path) -> None:
     with Store.open(tmp_path / "run", create=True) as store:
-        first = await solver(ScriptedPolicy(), stage=EpisodePlayer(a_world, store))(proposal())
+        first = await solver(ScriptedPolicy(), player=EpisodePlayer(a_world, store))(proposal())
 
         async def nowhere() -> FakeWorld:
             raise AssertionError("nothing is to be played")
 
-        again = await solver(ScriptedPolicy(), stage=EpisodePlayer(nowhere, store))(proposal())
+        again = await solver(ScriptedPolicy(), player=EpisodePlayer(nowhere, store))(proposal())
     assert again == first
 
 
