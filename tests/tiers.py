@@ -100,6 +100,7 @@ def move_home() -> Path:
             del os.environ[name]
     home = Path(tempfile.mkdtemp(prefix="webagent-tests-home-"))
     os.environ["HOME"] = str(home)
+    os.environ["WEBAGENT_SCORERS"] = os.environ["WEBAGENT_TESTS_CACHE"]
     os.environ["HF_HUB_OFFLINE"] = "1"  # no test waits for a hub that it does not need
     return home
 

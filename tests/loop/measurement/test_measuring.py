@@ -152,10 +152,10 @@ def test_a_run_that_was_killed_comes_to_what_it_would_have_come_to(
     script = (
         "import sys\nfrom recipes import cli\n"
         "from benchmarks.catalogue import BENCHMARKS, Benchmark\n"
-        "from tests.recipes.benchmark import test_measuring as own, toy\n"
+        "from tests.loop.measurement import test_measuring as own, toy\n"
         "from benchmarks.oracles import ORACLES\n"
         "BENCHMARKS['toy'] = Benchmark('a page', 3, toy.__name__)\n"
-        "ORACLES |= {n: own.give_up if n == 'impossible' else own.press for n in toy.NAMES}\n"
+        "ORACLES.update({n: own.give_up if n == 'impossible' else own.press for n in toy.NAMES})\n"
         "sys.exit(cli.main(['benchmark', *sys.argv[1:]]))\n"
     )
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])}
