@@ -23,7 +23,7 @@ BENCHMARKS = {"bell": Benchmark("a bell to ring", 1, "benchmarks.bell.tasks")}
 from pathlib import Path
 
 from benchmarks.catalogue import Options
-from benchmarks.task_files import suite_of
+from benchmarks.task_files import make_suite
 from tasks.suite import Suite
 from tasks.task import Check, Task
 
@@ -34,7 +34,7 @@ def suite(options: Options, subset: str = "") -> Suite:
     """Return the suite of the one task."""
     count = Check("rung", "bell_rung", 2)
     task = Task("bell/ring@1", PAGE, "Ring twice.", evidence={"rung": "rung"}, checks=(count,))
-    return suite_of("bell@1", [task])
+    return make_suite("bell@1", [task])
 ''',
     "rules.py": '''
 """Whether the bell was rung as often as asked."""
