@@ -141,7 +141,8 @@ def train_judge(
     A third of what was told is kept for the calibration, which draws the line at one false
     positive in twenty.
     """
-    kept = [t for t in learner.labelled if (t.task.seed % 3 == 0)]
+    # Every third seed of a task is kept for the calibration.
+    kept = [t for t in learner.labelled if t.task.seed % 3 == 0]
     episodes = [*learner.demonstrations, *learner.labelled, *learner.experience]
     taught = [t for t in episodes if t not in kept]
     grow_vocabulary(network.vocabulary, taught)

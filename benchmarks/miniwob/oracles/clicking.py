@@ -118,7 +118,7 @@ def choose_several(view: View) -> Action:
     """`Select Peru, Chile from the scroll list and click Submit.`: in page order."""
     named = view.read_one(r"Select (.+) from the scroll list")
     field = view.find("listbox")
-    options = [node.name for node in view.all("option") if (f", {node.name}, " in f", {named}, ")]
+    options = [node.name for node in view.all("option") if f", {node.name}, " in f", {named}, "]
     return view.next_of(
         *(SelectOption(field.mark, option) for option in options),
         Click(view.find("button", name="Submit").mark),
