@@ -18,7 +18,7 @@ from typing import Any, Generic, TypeVar
 import benchmarks
 
 RUNTIME = frozenset(
-    {"catalogue", "discovery", "download", "oracles", "rules", "sites", "task_files"}
+    {"catalogue", "discovery", "download", "oracles", "rules", "sites", "task_files", "templates"}
 )
 """Names in this package that are no benchmarks but what all of them use."""
 

@@ -10,11 +10,10 @@ import pytest
 
 from loop.arms import ARMS
 from loop.folder import RunFolder, read_warnings
-from loop.learners import ArmState
-from loop.learners.builtin import BuiltinLearner
+from loop.learner import Learner
 from loop.session import SHARED, Session
 from loop.settings import ImproveConfig
-from loop.stages import demonstrate
+from loop.stages import demonstrate, report_first_training
 from tests.fakes.lessons import untrained
 from webagent.records import Ending, Trajectory
 from webagent.rollout import PlannedEpisode
@@ -41,9 +40,8 @@ def test_what_a_first_training_lacks_is_told_and_kept(
             *(config, folder, store, nothing, nothing, ARMS[SHARED], 1),
             lambda stage, done, text: said.append(text),
         )
-        learner = BuiltinLearner(session, untrained())
-        learner.unsaid = Counter(unsaid)
-        learner.report_first_training(FitReport(tokens, 10, 1.0, 1.0, passes, 1.0))
+        learner = Learner(untrained(), unsaid=Counter(unsaid))
+        report_first_training(session, learner, FitReport(tokens, 10, 1.0, 1.0, passes, 1.0))
         kept = read_warnings(store)
     assert len(said) == len(kept) == bool(told)
     assert all(words in line for words in told for line in (*said, *kept))
@@ -77,13 +75,12 @@ async def test_spare_demonstrations_are_played_only_of_tasks_that_fell_short(
     monkeypatch.setattr("loop.stages.score_episodes", scored)
     config = ImproveConfig(tasks=tuple(values), demonstrations=2)
     folder = RunFolder.create(tmp_path / "run", config, ["webagent", "improve"])
-    nothing = cast(Any, SimpleNamespace())
-    state = ArmState(nothing)
+    nothing, learner = cast(Any, SimpleNamespace()), Learner(untrained())
     with folder.store() as store:
         session = Session(
             *(config, folder, store, nothing, nothing, ARMS[SHARED], 1), lambda *said: None
         )
-        await demonstrate(session, state)
+        await demonstrate(session, learner)
     (first, played), (second, again) = waves
     assert (first, second) == ("demonstrations", "more demonstrations")
     assert [(name, index) for name, _, index in played] == [
@@ -95,7 +92,7 @@ async def test_spare_demonstrations_are_played_only_of_tasks_that_fell_short(
     ]
     seeds = [seed for name, seed, _ in played + again if name == "click-link"]
     assert len(set(seeds)) == 4, "every try is another task"
-    assert state.shown == {"click-test-2": (2, 2), "click-link": (4, 3), "click-tab": (0, 0)}
-    assert [shown.task.name for shown in state.demonstrations] == [
+    assert learner.shown == {"click-test-2": (2, 2), "click-link": (4, 3), "click-tab": (0, 0)}
+    assert [shown.task.name for shown in learner.demonstrations] == [
         *("click-test-2", "click-test-2", "click-link", "click-link")
     ]

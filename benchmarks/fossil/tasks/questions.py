@@ -4,7 +4,8 @@ from random import Random
 
 from benchmarks.fossil.site import project, repository
 from benchmarks.fossil.site.project import Ticket
-from benchmarks.fossil.tasks.template import TaskDraft, answered, template, worded
+from benchmarks.fossil.tasks.template import answered, template
+from benchmarks.templates import TaskDraft
 
 FIELD_WORDS = {
     "severity": "severity",
@@ -49,13 +50,11 @@ def read_field(draw: Random) -> TaskDraft:
     """Begins at the ticket."""
     ticket = draw.choice(project.tickets())
     field = draw.choice(list(FIELD_WORDS))
-    goal = worded(
-        draw,
-        "What is the {field} of this ticket? Answer with the value as the page shows it.",
-        "Tell me the {field} of the ticket on this page, just as it is written there.",
-        field=FIELD_WORDS[field],
+    return TaskDraft(
+        {"field": FIELD_WORDS[field]},
+        answered(getattr(ticket, field)),
+        f"/tktview/{ticket.uuid[:10]}",
     )
-    return TaskDraft(goal, answered(getattr(ticket, field)), f"/tktview/{ticket.uuid[:10]}")
 
 
 @template("ticket-find-field", "reader", 5, "question ticket search")
@@ -63,14 +62,10 @@ def find_field(draw: Random) -> TaskDraft:
     """Begins at the home page."""
     ticket = draw.choice(project.tickets())
     field = draw.choice(["severity", "priority", "foundin"])
-    goal = worded(
-        draw,
-        "There is a ticket with the title {q_title}. What is its {field}? Give only the value.",
-        "Look up the ticket {q_title} and answer with its {field}, nothing else.",
-        title=ticket.title,
-        field={"foundin": "version found in"}.get(field, field),
+    return TaskDraft(
+        {"title": ticket.title, "field": {"foundin": "version found in"}.get(field, field)},
+        answered(getattr(ticket, field)),
     )
-    return TaskDraft(goal, answered(getattr(ticket, field)))
 
 
 @template("ticket-who-closed", "reader", 6, "question ticket history")
@@ -79,13 +74,7 @@ def who_closed(draw: Random) -> TaskDraft:
     closed = [ticket for ticket in project.tickets() if ticket.status == "Closed"]
     ticket = draw.choice(closed)
     last = next(each for each in ticket.changes if each.fields.get("status") == "Closed")
-    goal = worded(
-        draw,
-        "Who closed the ticket {q_title}? Answer with the login name only.",
-        "Find out which user set the ticket {q_title} to Closed; answer with just the login name.",
-        title=ticket.title,
-    )
-    return TaskDraft(goal, answered(last.user))
+    return TaskDraft({"title": ticket.title}, answered(last.user))
 
 
 @template("ticket-who-wrote", "reader", 5, "question ticket search")
@@ -98,14 +87,7 @@ def who_wrote(draw: Random) -> TaskDraft:
         if [each.comment for each in ticket.changes].count(change.comment) == 1
     ]
     ticket, change = draw.choice(pairs)
-    goal = worded(
-        draw,
-        "Who wrote {q_said} on the ticket {q_title}? Answer with the login name only.",
-        "Somebody remarked {q_said} on the ticket {q_title}. Give just the login name.",
-        said=change.comment,
-        title=ticket.title,
-    )
-    return TaskDraft(goal, answered(change.user))
+    return TaskDraft({"said": change.comment, "title": ticket.title}, answered(change.user))
 
 
 @template("ticket-count-status", "reader", 4, "question ticket count")
@@ -113,19 +95,10 @@ def count_status(draw: Random) -> TaskDraft:
     """To be counted in the report of all tickets."""
     subsystem = draw.choice(sorted({ticket.subsystem for ticket in project.tickets()}))
     status = draw.choice(["Open", "Closed", "Fixed", "Deferred", "Verified"])
-    goal = worded(
-        draw,
-        "How many tickets of the subsystem {q_subsystem} have the status {q_status}? "
-        "Answer with the number.",
-        "Count the tickets that are filed under {q_subsystem} and whose status is {q_status}. "
-        "Answer with the number only.",
-        subsystem=subsystem,
-        status=status,
-    )
     found = [
         each for each in project.tickets() if (each.subsystem, each.status) == (subsystem, status)
     ]
-    return TaskDraft(goal, answered(str(len(found))))
+    return TaskDraft({"subsystem": subsystem, "status": status}, answered(str(len(found))))
 
 
 @template("ticket-count-severe", "reader", 4, "question ticket count report")
@@ -133,49 +106,29 @@ def count_severe(draw: Random) -> TaskDraft:
     """To be counted in the report with severities."""
     severity = draw.choice(["Severe", "Important", "Minor", "Cosmetic", "Critical"])
     subsystem = draw.choice(sorted({ticket.subsystem for ticket in project.tickets()}))
-    goal = worded(
-        draw,
-        "How many tickets of severity {q_severity} in the subsystem {q_subsystem} are not closed "
-        "yet? Answer with the number.",
-        "Count those tickets of severity {q_severity} and subsystem {q_subsystem} whose status is "
-        "anything but Closed. Answer with the number only.",
-        severity=severity,
-        subsystem=subsystem,
-    )
 
     def counts(ticket: Ticket) -> bool:
         is_there = ticket.severity == severity and ticket.subsystem == subsystem
         return is_there and ticket.status != "Closed"
 
-    return TaskDraft(goal, answered(str(sum(map(counts, project.tickets())))))
+    return TaskDraft(
+        {"severity": severity, "subsystem": subsystem},
+        answered(str(sum(map(counts, project.tickets())))),
+    )
 
 
 @template("wiki-read-option", "reader", 4, "question wiki")
 def read_option(draw: Random) -> TaskDraft:
     """From the table of the configuration reference."""
     name, default = draw.choice(options())
-    goal = worded(
-        draw,
-        "According to the wiki page {q_page}, what is the default of the option {q_name}? "
-        "Answer with the value only.",
-        "Open the page {q_page} of the wiki and give the default value of {q_name}, nothing else.",
-        page="Configuration reference",
-        name=name,
-    )
-    return TaskDraft(goal, answered(default))
+    return TaskDraft({"page": "Configuration reference", "name": name}, answered(default))
 
 
 @template("wiki-find-fact", "reader", 4, "question wiki search")
 def find_fact(draw: Random) -> TaskDraft:
     """Which page has it is to be found out."""
     question, answer = draw.choice(FACTS)
-    goal = worded(
-        draw,
-        "{question} The wiki says so. Answer with that one word or number.",
-        "Find this in the wiki and answer with the one word or number: {question}",
-        question=question,
-    )
-    return TaskDraft(goal, answered(*answer.split("|")))
+    return TaskDraft({"question": question}, answered(*answer.split("|")))
 
 
 @template("wiki-who-edited", "reader", 5, "question wiki history")
@@ -183,30 +136,21 @@ def who_edited(draw: Random) -> TaskDraft:
     """From the history of a page."""
     page = draw.choice([page for page in project.pages() if len({u for _, u in page.versions}) > 1])
     first = draw.random() < 0.5
-    goal = worded(
-        draw,
-        "Who {did} the wiki page {q_page}? Answer with the login name only.",
-        "Look at the history of the wiki page {q_page}: who {did} it? Give just the login name.",
-        page=page.name,
-        did="wrote the first version of" if first else "was the last to edit",
+    return TaskDraft(
+        {
+            "page": page.name,
+            "did": "wrote the first version of" if first else "was the last to edit",
+            "did_so": "wrote the first version" if first else "was the last to edit it",
+        },
+        answered(page.versions[0 if first else -1][1]),
     )
-    goal = goal.replace("version of it?", "version?")
-    return TaskDraft(goal, answered(page.versions[0 if first else -1][1]))
 
 
 @template("forum-count-replies", "reader", 3, "question forum count")
 def count_replies(draw: Random) -> TaskDraft:
     """The first post is no reply."""
     thread = draw.choice(project.threads())
-    goal = worded(
-        draw,
-        "How many replies does the forum thread {q_title} have? The first post is none. "
-        "Answer with the number.",
-        "Count the answers in the thread {q_title} of the forum, without the post that began it. "
-        "Answer with the number only.",
-        title=thread[0].title,
-    )
-    return TaskDraft(goal, answered(str(len(thread) - 1)))
+    return TaskDraft({"title": thread[0].title}, answered(str(len(thread) - 1)))
 
 
 @template("forum-who-said", "reader", 3, "question forum")
@@ -214,15 +158,10 @@ def who_said(draw: Random) -> TaskDraft:
     """The author of one reply."""
     thread = draw.choice([thread for thread in project.threads() if len(thread) > 1])
     post = draw.choice(thread[1:])
-    goal = worded(
-        draw,
-        "In the forum thread {q_title} somebody wrote {q_said}. "
-        "Who was it? Answer with the login name only.",
-        "Which user said in the thread {q_title}: {q_said}? Give just the login name.",
-        title=thread[0].title,
-        said=post.text.split(". ")[0].rstrip(".?!"),
+    return TaskDraft(
+        {"title": thread[0].title, "said": post.text.split(". ")[0].rstrip(".?!")},
+        answered(post.user),
     )
-    return TaskDraft(goal, answered(post.user))
 
 
 @template("code-last-change", "reader", 5, "question code history")
@@ -239,15 +178,7 @@ def last_change(draw: Random) -> TaskDraft:
     ]
     path = draw.choice(trunk_only)
     _, name = [pair for pair in history if path in pair[0].paths][-1]
-    goal = worded(
-        draw,
-        "In which check-in was the file {q_path} last changed? "
-        "Answer with the first ten characters of its hash.",
-        "Find the newest check-in that changed {q_path} and give the first ten characters of the "
-        "check-in's hash.",
-        path=path,
-    )
-    return TaskDraft(goal, answered(name[:10]))
+    return TaskDraft({"path": path}, answered(name[:10]))
 
 
 @template("code-who-tagged", "reader", 3, "question code")
@@ -255,15 +186,14 @@ def who_tagged(draw: Random) -> TaskDraft:
     """A check-in by its tag: who made it, or when."""
     change = draw.choice([change for change in project.check_ins() if change.tag])
     by_date = draw.random() < 0.6
-    goal = worded(
-        draw,
-        "{asked} the check-in that has the tag {q_tag} made? Answer with the {form}.",
-        "Look for the tag {q_tag}. {asked} that check-in made? Answer with the {form}.",
-        asked="On which day was" if by_date else "By whom was",
-        form="date as year-month-day" if by_date else "login name only",
-        tag=change.tag,
+    return TaskDraft(
+        {
+            "asked": "On which day was" if by_date else "By whom was",
+            "form": "date as year-month-day" if by_date else "login name only",
+            "tag": change.tag,
+        },
+        answered(change.date[:10] if by_date else change.user),
     )
-    return TaskDraft(goal, answered(change.date[:10] if by_date else change.user))
 
 
 @template("code-find-branch", "reader", 2, "question code history")
@@ -271,13 +201,7 @@ def find_branch(draw: Random) -> TaskDraft:
     """The branch of one check-in."""
     branches = [change for change in project.check_ins() if change.branch != "trunk"]
     change = draw.choice(branches)
-    goal = worded(
-        draw,
-        "On which branch was the check-in {q_comment} made? Answer with the name of the branch.",
-        "There is a check-in with the comment {q_comment}. Which branch is it on? Give its name.",
-        comment=change.comment,
-    )
-    return TaskDraft(goal, answered(change.branch))
+    return TaskDraft({"comment": change.comment}, answered(change.branch))
 
 
 @template("code-count-check-ins", "reader", 2, "question code count")
@@ -285,10 +209,4 @@ def count_check_ins(draw: Random) -> TaskDraft:
     """How many check-ins somebody made."""
     who = draw.choice(sorted({change.user for change in project.check_ins()}))
     found = [change for change in project.check_ins() if change.user == who]
-    goal = worded(
-        draw,
-        "How many check-ins has {q_who} made in all, merges included? Answer with the number.",
-        "Count the check-ins by the user {q_who}, on every branch. Answer with the number only.",
-        who=who,
-    )
-    return TaskDraft(goal, answered(str(len(found))))
+    return TaskDraft({"who": who}, answered(str(len(found))))

@@ -1,15 +1,16 @@
 """Templates of tasks: words and values drawn from a seed, with what shows that it was done."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from random import Random
-from typing import TypeAlias, cast
+from typing import cast
 
 from benchmarks.fossil.site.project import Ticket
 from benchmarks.fossil.site.repository import all_artifacts, password_hash
-from tasks.task import Check, Json, PageHooks, Probe, Task
+from benchmarks.templates import EndState, TemplateSet
+from tasks.task import Check, Json, PageHooks, Probe
 
 FIELDS = (
     *("title", "type", "status", "subsystem", "priority", "severity", "foundin", "resolution"),
@@ -38,22 +39,6 @@ _NEWEST_TEXT = {
     }})()""",
 }
 """The text that was written last, from the artifact or from the form that would change it."""
-
-
-@dataclass(frozen=True, slots=True)
-class EndState:
-    """Checks with what they look at."""
-
-    checks: tuple[Check, ...]
-    queries: Mapping[str, str] = field(default_factory=dict)
-    probes: tuple[Probe, ...] = ()
-
-    def __add__(self, other: "EndState") -> "EndState":
-        return EndState(
-            (*self.checks, *other.checks),
-            {**self.queries, **other.queries},
-            (*self.probes, *other.probes),
-        )
 
 
 def answered(*texts: str) -> EndState:
@@ -284,83 +269,14 @@ def _built() -> int:
     return len(set(all_artifacts()))
 
 
-VERSION = 1
-ADDRESS = "http://fossil.test"
-_HOOKS = PageHooks(ignore=".tl-canvas, .tl-canvas *")
-"""The dots and lines beside a timeline, of which there are hundreds, are no part of any task."""
-
-
-@dataclass(frozen=True, slots=True)
-class TaskDraft:
-    """One task of a template: the words, the end state, and where it begins."""
-
-    goal: str
-    outcome: EndState
-    start: str = "/"
-
-
-Ask: TypeAlias = Callable[[Random], TaskDraft]
-
-
-@dataclass(frozen=True, slots=True)
-class FossilTemplate:
-    """Tasks that differ in their values only."""
-
-    name: str
-    ask: Ask
-    login: str
-    steps: int
-    """Actions of the scripted solution, the longest one where they differ."""
-    skills: tuple[str, ...]
-
-    def task(self, seed: int) -> Task:
-        """The task of a seed: the same words, values and checks every time."""
-        asked = self.ask(Random(f"{self.name} {seed}"))
-        return Task(
-            id=f"fossil/{self.name}@{VERSION}",
-            start_url=ADDRESS + asked.start,
-            goal=asked.goal,
-            seed=seed,
-            max_steps=2 * self.steps + 2,
-            hooks=_HOOKS,
-            checks=asked.outcome.checks,
-            probes=asked.outcome.probes,
-            records=("changes",),
-            site="fossil@1",
-            login=self.login,
-            queries=asked.outcome.queries,
-            template=self.name,
-            skills=self.skills,
-        )
-
-
-TEMPLATES: dict[str, FossilTemplate] = {}
-"""By name, in the order of their definition."""
-
-
-def template(name: str, login: str, steps: int, skills: str) -> Callable[[Ask], Ask]:
-    """Register a function that draws a task as the template of this name."""
-
-    def register(ask: Ask) -> Ask:
-        if name in TEMPLATES:
-            raise ValueError(f"two templates are called {name}")
-        TEMPLATES[name] = FossilTemplate(name, ask, login, steps, tuple(skills.split()))
-        return ask
-
-    return register
-
-
-def worded(draw: Random, *ways: str, **values: str) -> str:
-    """One of several ways to say the same, with the values in their places."""
-    return draw.choice(ways).format_map(_Quoted(values))
-
-
-class _Quoted(dict[str, str]):
-    """Values as they are, and between quotation marks where `{q_name}` asks for that."""
-
-    def __init__(self, values: Mapping[str, str]) -> None:
-        super().__init__(values)
-        self.update({f"q_{name}": f'"{value}"' for name, value in values.items()})
+TEMPLATES = TemplateSet(
+    "fossil@1",
+    "http://fossil.test",
+    Path(__file__).with_name("wordings.toml"),
+    # The dots and lines beside a timeline, of which there are hundreds, are no part of any task.
+    hooks=PageHooks(ignore=".tl-canvas, .tl-canvas *"),
+)
+template = TEMPLATES.template
 
 
 _SUBJECTS = (
@@ -425,18 +341,10 @@ TAGS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """Something to report."""
-
-    title: str
-    description: str
-
-
-def problem(draw: Random) -> Problem:
-    """A problem that the project does not know yet."""
+def problem(draw: Random) -> tuple[str, str]:
+    """Title and description of a problem that the project does not know yet."""
     title = f"{draw.choice(_SUBJECTS)} {draw.choice(_FAULTS)}"
-    return Problem(title, " ".join(draw.sample(_DETAILS, 2)))
+    return title, " ".join(draw.sample(_DETAILS, 2))
 
 
 def thought(draw: Random) -> str:

@@ -12,15 +12,8 @@ from benchmarks.fossil.site.project import (
     TYPES,
     Ticket,
 )
-from benchmarks.fossil.tasks.template import (
-    REMARKS,
-    TaskDraft,
-    problem,
-    template,
-    ticket_opened,
-    tickets_are,
-    worded,
-)
+from benchmarks.fossil.tasks.template import REMARKS, problem, template, ticket_opened, tickets_are
+from benchmarks.templates import TaskDraft
 
 FIELDS = {
     "priority": PRIORITIES,
@@ -47,14 +40,9 @@ def set_status(draw: Random) -> TaskDraft:
     """One field of one ticket."""
     ticket = draw.choice(project.tickets())
     status = other(draw, ["Verified", "Review", "Deferred", "Tested"], ticket.status)
-    goal = worded(
-        draw,
-        "Set the status of the ticket {q_title} to {q_status}.",
-        "The ticket {q_title} should have the status {q_status}; change that and nothing else.",
-        title=ticket.title,
-        status=status,
+    return TaskDraft(
+        {"title": ticket.title, "status": status}, tickets_are([(ticket, {"status": status})])
     )
-    return TaskDraft(goal, tickets_are([(ticket, {"status": status})]))
 
 
 @template("ticket-set-here", "developer", 5, "ticket form")
@@ -63,15 +51,10 @@ def set_here(draw: Random) -> TaskDraft:
     ticket = draw.choice(project.tickets())
     field = draw.choice(["priority", "severity", "subsystem"])
     value = other(draw, FIELDS[field], getattr(ticket, field))
-    goal = worded(
-        draw,
-        "Change the {q_field} of this ticket to {q_value}.",
-        "This ticket has the wrong {q_field}: make it {q_value}.",
-        field=field,
-        value=value,
-    )
     start = f"/tktview/{ticket.uuid[:10]}"
-    return TaskDraft(goal, tickets_are([(ticket, {field: value})]), start)
+    return TaskDraft(
+        {"field": field, "value": value}, tickets_are([(ticket, {field: value})]), start
+    )
 
 
 @template("ticket-change-fields", "developer", 11, "ticket form")
@@ -82,45 +65,24 @@ def change_fields(draw: Random) -> TaskDraft:
         field: other(draw, FIELDS[field], getattr(ticket, field))
         for field in ("severity", "priority", "subsystem")
     }
-    goal = worded(
-        draw,
-        "On the ticket {q_title} set the severity to {q_severity}, the priority to {q_priority} "
-        "and the subsystem to {q_subsystem}.",
-        "The ticket {q_title} was filed badly. Its severity should be {q_severity}, its priority "
-        "{q_priority}, its subsystem {q_subsystem}.",
-        title=ticket.title,
-        **after,
-    )
-    return TaskDraft(goal, tickets_are([(ticket, after)]))
+    return TaskDraft({"title": ticket.title, **after}, tickets_are([(ticket, after)]))
 
 
 @template("ticket-retitle", "developer", 9, "ticket form")
 def retitle(draw: Random) -> TaskDraft:
     """A ticket gets another title."""
     ticket = draw.choice(project.tickets())
-    title = problem(draw).title
-    goal = worded(
-        draw,
-        "Change the title of the ticket {q_old} to {q_new}.",
-        "The ticket {q_old} needs a better title: {q_new}. Put it there.",
-        old=ticket.title,
-        new=title,
-    )
-    return TaskDraft(goal, tickets_are([(ticket, {"title": title})]))
+    title, _ = problem(draw)
+    return TaskDraft({"old": ticket.title, "new": title}, tickets_are([(ticket, {"title": title})]))
 
 
 @template("ticket-remark", "reader", 9, "ticket comment")
 def remark(draw: Random) -> TaskDraft:
     """A remark by somebody who may do no more."""
     ticket, said = draw.choice(project.tickets()), draw.choice(REMARKS)
-    goal = worded(
-        draw,
-        "Add the remark {q_said} to the ticket {q_title}.",
-        "Write {q_said} as a new remark on the ticket {q_title}.",
-        said=said,
-        title=ticket.title,
+    return TaskDraft(
+        {"said": said, "title": ticket.title}, tickets_are([(ticket, {})], [(ticket, said)])
     )
-    return TaskDraft(goal, tickets_are([(ticket, {})], [(ticket, said)]))
 
 
 @template("ticket-close", "developer", 11, "ticket form comment")
@@ -129,17 +91,11 @@ def close(draw: Random) -> TaskDraft:
     ticket = draw.choice([ticket for ticket in project.tickets() if active(ticket)])
     resolutions = ["Rejected", "Workaround", "Works_As_Designed", "Overcome_By_Events"]
     resolution, said = draw.choice(resolutions), draw.choice(REMARKS)
-    goal = worded(
-        draw,
-        "Close the ticket {q_title} with the resolution {q_resolution} and the remark {q_said}.",
-        "The ticket {q_title} is done with: set it to Closed, resolution {q_resolution}, and add "
-        "the remark {q_said}.",
-        title=ticket.title,
-        resolution=resolution,
-        said=said,
-    )
     after = {"status": "Closed", "resolution": resolution}
-    return TaskDraft(goal, tickets_are([(ticket, after)], [(ticket, said)]))
+    return TaskDraft(
+        {"title": ticket.title, "resolution": resolution, "said": said},
+        tickets_are([(ticket, after)], [(ticket, said)]),
+    )
 
 
 @template("ticket-reopen", "developer", 10, "ticket form")
@@ -147,13 +103,9 @@ def reopen(draw: Random) -> TaskDraft:
     """A closed ticket is opened again."""
     closed = [each for each in project.tickets() if each.status == "Closed"]
     ticket = draw.choice([each for each in closed if each.resolution != "Open"])
-    goal = worded(
-        draw,
-        "Reopen the ticket {q_title}: its status and its resolution should both be Open.",
-        "The ticket {q_title} was closed too early. Set status and resolution back to Open.",
-        title=ticket.title,
+    return TaskDraft(
+        {"title": ticket.title}, tickets_are([(ticket, {"status": "Open", "resolution": "Open"})])
     )
-    return TaskDraft(goal, tickets_are([(ticket, {"status": "Open", "resolution": "Open"})]))
 
 
 @template("ticket-close-duplicate", "developer", 15, "ticket form comment search")
@@ -162,19 +114,10 @@ def close_duplicate(draw: Random) -> TaskDraft:
     newer, older = draw.choice(duplicates())
     pair = [newer.title, older.title]
     draw.shuffle(pair)
-    goal = worded(
-        draw,
-        "The tickets {q_one} and {q_two} are about the same thing. Close the newer one of the two "
-        "with the resolution Duplicate, and add as its remark the first ten characters of the "
-        "hash of the older one.",
-        "{q_one} and {q_two} are the same ticket twice. Of these, set the one that was opened "
-        "later to Closed with the resolution Duplicate; as a remark on it write the first ten "
-        "characters of the other one's hash.",
-        one=pair[0],
-        two=pair[1],
-    )
     after = {"status": "Closed", "resolution": "Duplicate"}
-    return TaskDraft(goal, tickets_are([(newer, after)], [(newer, older.uuid[:10])]))
+    return TaskDraft(
+        {"one": pair[0], "two": pair[1]}, tickets_are([(newer, after)], [(newer, older.uuid[:10])])
+    )
 
 
 def duplicates() -> list[tuple[Ticket, Ticket]]:
@@ -189,32 +132,23 @@ def duplicates() -> list[tuple[Ticket, Ticket]]:
 @template("ticket-open", "reader", 10, "ticket form create")
 def open_ticket(draw: Random) -> TaskDraft:
     """What the form for new tickets asks for."""
-    told = problem(draw)
+    title, description = problem(draw)
     fields = {
-        "title": told.title,
+        "title": title,
         "type": draw.choice(TYPES),
         "foundin": draw.choice(VERSIONS),
         "severity": draw.choice(SEVERITIES),
     }
-    goal = worded(
-        draw,
-        "Open a ticket with the summary {q_title}, the type {q_type}, the version {q_foundin}, the "
-        "severity {q_severity} and the description {q_text}.",
-        "Please report a problem: {q_title}. Type {q_type}, found in version {q_foundin}, severity "
-        "{q_severity}; the description is {q_text}.",
-        text=told.description,
-        **fields,
-    )
     after = {**fields, "status": "Open"}
-    return TaskDraft(goal, ticket_opened(after, told.description))
+    return TaskDraft({"text": description, **fields}, ticket_opened(after, description))
 
 
 @template("ticket-open-and-file", "developer", 16, "ticket form create long")
 def open_and_file(draw: Random) -> TaskDraft:
     """Opened, then filed, because the form for new tickets does not ask for all fields."""
-    told = problem(draw)
+    title, description = problem(draw)
     fields = {
-        "title": told.title,
+        "title": title,
         "type": draw.choice(TYPES),
         "foundin": draw.choice(VERSIONS),
         "severity": draw.choice(SEVERITIES),
@@ -222,18 +156,10 @@ def open_and_file(draw: Random) -> TaskDraft:
         "priority": draw.choice(["Immediate", "High", "Low", "Zero"]),
         "status": "Verified",
     }
-    goal = worded(
-        draw,
-        "Open a ticket with the summary {q_title}, the type {q_type}, the version {q_foundin}, the "
-        "severity {q_severity} and the description {q_text}. Then put it into the subsystem "
-        "{q_subsystem}, with the priority {q_priority} and the status Verified.",
-        "We need a new ticket: {q_title}, type {q_type}, version {q_foundin}, severity "
-        "{q_severity}, described as {q_text}. Then set its subsystem to {q_subsystem}, "
-        "its priority to {q_priority} and its status to Verified.",
-        text=told.description,
-        **fields,
+    return TaskDraft(
+        {"text": description, **fields},
+        ticket_opened({**fields, "resolution": "Open"}, description),
     )
-    return TaskDraft(goal, ticket_opened({**fields, "resolution": "Open"}, told.description))
 
 
 @template("ticket-triage", "developer", 33, "ticket form report long")
@@ -247,14 +173,7 @@ def triage(draw: Random) -> TaskDraft:
     group = fitting[subsystem, status]
     unused = set(PRIORITIES) - {ticket.priority for ticket in group}
     priority = draw.choice(sorted(unused))
-    goal = worded(
-        draw,
-        "Give every ticket of the subsystem {q_subsystem} whose status is {q_status} the priority "
-        "{q_priority}.",
-        "All tickets filed under {q_subsystem} with the status {q_status} should get the "
-        "priority {q_priority}. Leave the others as they are.",
-        subsystem=subsystem,
-        status=status,
-        priority=priority,
+    return TaskDraft(
+        {"subsystem": subsystem, "status": status, "priority": priority},
+        tickets_are([(ticket, {"priority": priority}) for ticket in group]),
     )
-    return TaskDraft(goal, tickets_are([(ticket, {"priority": priority}) for ticket in group]))

@@ -21,16 +21,15 @@ from benchmarks.oscar.site.people import (
 )
 from benchmarks.oscar.tasks.template import (
     Row,
-    ShopTask,
     added,
     amount,
     changed,
     does,
-    one,
     removed,
     sold,
     template,
 )
+from benchmarks.templates import TaskDraft
 from tasks.task import Json
 
 LINES = "basket_line"
@@ -46,121 +45,77 @@ def line(person: ShopUser, product: Product, quantity: int, size: str = "") -> R
     }
 
 
-@template("shop-add", "customer", 4, "search", "basket")
-def add(draw: Random) -> ShopTask:
+@template("shop-add", "customer", 4, "search basket")
+def add(draw: Random) -> TaskDraft:
     """One piece of one product."""
     product = sold(draw)[0]
-    goal = one(
-        draw,
-        'Put one "{}" into my basket.',
-        'Add the "{}" to the basket, a single piece.',
-        'I want the "{}". Lay one in my basket, but do not order yet.',
-    )
-    return does(goal.format(product.title), {LINES: added(line(CUSTOMER, product, 1))})
+    return TaskDraft({"product": product.title}, does({LINES: added(line(CUSTOMER, product, 1))}))
 
 
-@template("shop-add-several", "customer", 7, "search", "basket", "form")
-def add_several(draw: Random) -> ShopTask:
+@template("shop-add-several", "customer", 7, "search basket form")
+def add_several(draw: Random) -> TaskDraft:
     """Several pieces of one product."""
     product, quantity = sold(draw)[0], draw.randint(2, 6)
-    goal = one(
-        draw,
-        'Put {} pieces of the "{}" into my basket.',
-        'I need {} of the "{}": see that my basket has that many, and order nothing.',
-    )
     rows = {LINES: added(line(CUSTOMER, product, quantity))}
-    return does(goal.format(quantity, product.title), rows)
+    return TaskDraft({"quantity": quantity, "product": product.title}, does(rows))
 
 
-@template("shop-add-size", "customer", 5, "search", "basket", "choose")
-def add_size(draw: Random) -> ShopTask:
+@template("shop-add-size", "customer", 5, "search basket choose")
+def add_size(draw: Random) -> TaskDraft:
     """One of the sizes of a shirt."""
     product, size = draw.choice(products_of(SIZED)), draw.choice(SIZES)
-    goal = one(
-        draw,
-        'Put one "{}" in size {} into my basket.',
-        'Add the "{}" to the basket, size {}.',
-    )
     rows = {LINES: added(line(CUSTOMER, product, 1, size))}
-    return does(goal.format(product.title, size), rows)
+    return TaskDraft({"product": product.title, "size": size}, does(rows))
 
 
-@template("shop-add-three", "customer", 12, "search", "basket", "long")
-def add_three(draw: Random) -> ShopTask:
+@template("shop-add-three", "customer", 12, "search basket long")
+def add_three(draw: Random) -> TaskDraft:
     """Three products."""
     chosen = sold(draw, 3)
-    goal = one(
-        draw,
-        'Put these into my basket, one of each: "{}", "{}" and "{}".',
-        'Collect a "{}", a "{}" and a "{}" in the basket, one piece each, without ordering.',
-    )
     rows = {LINES: added(*(line(CUSTOMER, product, 1) for product in chosen))}
-    return does(goal.format(*(product.title for product in chosen)), rows)
+    return TaskDraft(
+        {"first": chosen[0].title, "second": chosen[1].title, "third": chosen[2].title}, does(rows)
+    )
 
 
-@template("shop-add-cheapest", "customer", 3, "browse", "compare", "basket")
-def add_cheapest(draw: Random) -> ShopTask:
+@template("shop-add-cheapest", "customer", 3, "browse compare basket")
+def add_cheapest(draw: Random) -> TaskDraft:
     """The cheapest of a category that is in stock."""
     name = draw.choice(("Mugs", "Pans", "Cushions", "Clocks", "Planters", "Pens", "Scarves"))
     there = [each for each in products_of(name) if each.stock]
     product = min(there, key=lambda each: each.price)
-    goal = one(
-        draw,
-        'Put the cheapest product under "{}" that is in stock into my basket.',
-        'Of what the category "{}" has in stock, add the one with the lowest price to the basket.',
-    )
-    return does(goal.format(name), {LINES: added(line(CUSTOMER, product, 1))})
+    return TaskDraft({"category": name}, does({LINES: added(line(CUSTOMER, product, 1))}))
 
 
-@template("shop-basket-quantity", "shopper", 4, "basket", "form")
-def basket_quantity(draw: Random) -> ShopTask:
+@template("shop-basket-quantity", "shopper", 4, "basket form")
+def basket_quantity(draw: Random) -> TaskDraft:
     """More or fewer pieces of what lies in the basket."""
     product, before = draw.choice(basket())
     quantity = draw.choice([each for each in range(1, 8) if each != before])
-    goal = one(
-        draw,
-        'Change the number of "{}" in my basket to {}.',
-        'My basket should have the "{}" {} times. Leave the rest of it as it is.',
-    )
     pair = (line(SHOPPER, product, before), line(SHOPPER, product, quantity))
-    return does(goal.format(product.title, quantity), {LINES: changed(pair)})
+    return TaskDraft({"product": product.title, "quantity": quantity}, does({LINES: changed(pair)}))
 
 
 @template("shop-basket-remove", "shopper", 3, "basket")
-def basket_remove(draw: Random) -> ShopTask:
+def basket_remove(draw: Random) -> TaskDraft:
     """One line less."""
     product, quantity = draw.choice(basket())
-    goal = one(
-        draw,
-        'Take the "{}" out of my basket.',
-        'I do not want the "{}" any more: remove it from the basket, and nothing else.',
-    )
     rows = {LINES: removed(line(SHOPPER, product, quantity))}
-    return does(goal.format(product.title), rows)
+    return TaskDraft({"product": product.title}, does(rows))
 
 
-@template("shop-basket-keep", "shopper", 5, "basket", "long")
-def basket_keep(draw: Random) -> ShopTask:
+@template("shop-basket-keep", "shopper", 5, "basket long")
+def basket_keep(draw: Random) -> TaskDraft:
     """Everything but one line goes."""
     kept, _ = draw.choice(basket())
-    goal = one(
-        draw,
-        'Remove everything from my basket but the "{}".',
-        'Keep only the "{}" in the basket; take all the rest out.',
-    )
     gone = [line(SHOPPER, product, count) for product, count in basket() if product != kept]
-    return does(goal.format(kept.title), {LINES: removed(*gone)})
+    return TaskDraft({"product": kept.title}, does({LINES: removed(*gone)}))
 
 
-@template("shop-basket-voucher", "shopper", 5, "basket", "form")
-def basket_voucher(draw: Random) -> ShopTask:
+@template("shop-basket-voucher", "shopper", 5, "basket form")
+def basket_voucher(draw: Random) -> TaskDraft:
     """A code that is good."""
     voucher = draw.choice([each for each in VOUCHERS if each.ends > 2026])
-    goal = one(
-        draw,
-        "Use the voucher code {} on my basket.",
-        "I have a promo code, {}. Enter it for what is in the basket, but do not order.",
-    )
     used: Row = {"basket_id": basket_key(SHOPPER), "voucher_id": voucher_key(voucher.code)}
     rows: dict[str, Row] = {
         "basket_basket_vouchers": added(used),
@@ -171,40 +126,30 @@ def basket_voucher(draw: Random) -> ShopTask:
             )
         ),
     }
-    return does(goal.format(voucher.code), rows)
+    return TaskDraft({"code": voucher.code}, does(rows))
 
 
 @template("shop-basket-save", "shopper", 3, "basket")
-def basket_save(draw: Random) -> ShopTask:
+def basket_save(draw: Random) -> TaskDraft:
     """A line is kept for later."""
     product, quantity = draw.choice(basket())
-    goal = one(
-        draw,
-        'Save the "{}" in my basket for later.',
-        'Move the "{}" from the basket to what is saved for later.',
-    )
     gone = line(SHOPPER, product, quantity)
     kept = {name: gone[name] for name in ("product_id", "stockrecord_id", "quantity")}
     rows: dict[str, Row] = {
         LINES: changed((gone, kept)),
         "basket_basket": added({"status": "Saved"}),
     }
-    return does(goal.format(product.title), rows)
+    return TaskDraft({"product": product.title}, does(rows))
 
 
-@template("shop-reorder", "customer", 4, "account", "basket")
-def reorder(draw: Random) -> ShopTask:
+@template("shop-reorder", "customer", 4, "account basket")
+def reorder(draw: Random) -> TaskDraft:
     """Everything of an old order once more."""
     order = draw.choice(orders_of(CUSTOMER))
     while not all(product.stock >= count for product, count in order.lines):
         order = draw.choice(orders_of(CUSTOMER))
-    goal = one(
-        draw,
-        "Put everything of my order {} into the basket again.",
-        "I want the same as in order {}: get its products into my basket, without ordering yet.",
-    )
     rows = {LINES: added(*(line(CUSTOMER, product, count) for product, count in order.lines))}
-    return does(goal.format(order.number), rows)
+    return TaskDraft({"order": order.number}, does(rows))
 
 
 _PLACES = (
@@ -295,96 +240,79 @@ def filled(buyer: ShopUser, goods: Goods) -> dict[str, Row]:
     return {LINES: added(*(line(buyer, each, count) for each, count in goods))}
 
 
-@template("shop-buy", "customer", 11, "search", "checkout", "long")
-def buy(draw: Random) -> ShopTask:
+@template("shop-buy", "customer", 11, "search checkout long")
+def buy(draw: Random) -> TaskDraft:
     """One product to one of one's addresses."""
     product, address = sold(draw)[0], draw.choice(CUSTOMER.addresses)
     shipping = draw.choice(tuple(SHIPPING))
-    goal = one(
-        draw,
-        'Order one "{0}" for me, to my address in {1}, with {2} shipping.',
-        'Buy a "{0}" and have it sent by {2} shipping to where I live in {1}.',
-    ).format(product.title, address.city, SHIPPING[shipping][0])
     goods = [(product, 1)]
     rows = ordered(CUSTOMER, goods, address, shipping) | filled(CUSTOMER, goods)
-    return does(goal, rows)
+    return TaskDraft(
+        {"product": product.title, "city": address.city, "shipping": SHIPPING[shipping][0]},
+        does(rows),
+    )
 
 
-@template("shop-buy-cheapest", "customer", 13, "browse", "compare", "checkout", "long")
-def buy_cheapest(draw: Random) -> ShopTask:
+@template("shop-buy-cheapest", "customer", 13, "browse compare checkout long")
+def buy_cheapest(draw: Random) -> TaskDraft:
     """Several pieces of the cheapest of a category."""
     name = draw.choice(("Mugs", "Pans", "Knives", "Cushions", "Planters", "Notebooks", "Puzzles"))
     there = [each for each in products_of(name) if each.stock]
     product = min(there, key=lambda each: each.price)
     count, address = draw.randint(2, 5), draw.choice(CUSTOMER.addresses)
-    goal = one(
-        draw,
-        'Order {0} pieces of the cheapest product under "{1}" that is in stock, with Standard'
-        " shipping to my address in {2}.",
-        'I need {0} of whatever costs least in the category "{1}" and is in stock. Buy them, sent'
-        " by Standard shipping to {2}, where I have an address.",
-    ).format(count, name, address.city)
     goods = [(product, count)]
     rows = ordered(CUSTOMER, goods, address, "standard") | filled(CUSTOMER, goods)
-    return does(goal, rows)
+    return TaskDraft({"count": count, "category": name, "city": address.city}, does(rows))
 
 
-@template("shop-buy-two", "customer", 18, "search", "checkout", "form", "long")
-def buy_two(draw: Random) -> ShopTask:
+@template("shop-buy-two", "customer", 18, "search checkout form long")
+def buy_two(draw: Random) -> TaskDraft:
     """Two products, one of them several times."""
     first, second = sold(draw, 2)
     count, address = draw.randint(2, 5), draw.choice(CUSTOMER.addresses)
     shipping = draw.choice(tuple(SHIPPING))
-    goal = one(
-        draw,
-        'Order {0} pieces of the "{1}" and one "{2}" together, to my address in {3}, with {4}'
-        " shipping.",
-        'Buy the "{1}" {0} times and a single "{2}" in one order. Send it to my address in {3} by'
-        " {4} shipping.",
-    ).format(count, first.title, second.title, address.city, SHIPPING[shipping][0])
     goods = [(first, count), (second, 1)]
     rows = ordered(CUSTOMER, goods, address, shipping) | filled(CUSTOMER, goods)
-    return does(goal, rows)
+    return TaskDraft(
+        {
+            "count": count,
+            "first": first.title,
+            "second": second.title,
+            "city": address.city,
+            "shipping": SHIPPING[shipping][0],
+        },
+        does(rows),
+    )
 
 
-@template("shop-buy-new-address", "newcomer", 16, "search", "checkout", "form", "long")
-def buy_new_address(draw: Random) -> ShopTask:
+@template("shop-buy-new-address", "newcomer", 16, "search checkout form long")
+def buy_new_address(draw: Random) -> TaskDraft:
     """A first order, to an address that has to be typed."""
     product, address = sold(draw)[0], new_address(draw)
     shipping = draw.choice(tuple(SHIPPING))
-    goal = one(
-        draw,
-        'Order one "{0}" with {2} shipping to: {1}.',
-        'Buy a "{0}" for me. It goes by {2} shipping to this address: {1}.',
-    ).format(product.title, written(address), SHIPPING[shipping][0])
     goods = [(product, 1)]
     rows = ordered(NEWCOMER, goods, address, shipping) | filled(NEWCOMER, goods)
-    return does(goal, rows)
+    return TaskDraft(
+        {"product": product.title, "address": written(address), "shipping": SHIPPING[shipping][0]},
+        does(rows),
+    )
 
 
-@template("shop-buy-basket", "shopper", 7, "basket", "checkout")
-def buy_basket(draw: Random) -> ShopTask:
+@template("shop-buy-basket", "shopper", 7, "basket checkout")
+def buy_basket(draw: Random) -> TaskDraft:
     """What lies in the basket already."""
     address, shipping = draw.choice(SHOPPER.addresses), draw.choice(tuple(SHIPPING))
-    goal = one(
-        draw,
-        "Order what is in my basket as it is, to my address in {0}, with {1} shipping.",
-        "Check out my basket: {1} shipping, to where I live in {0}.",
-    ).format(address.city, SHIPPING[shipping][0])
-    return does(goal, ordered(SHOPPER, basket(), address, shipping))
+    return TaskDraft(
+        {"city": address.city, "shipping": SHIPPING[shipping][0]},
+        does(ordered(SHOPPER, basket(), address, shipping)),
+    )
 
 
-@template("shop-buy-voucher", "shopper", 11, "basket", "checkout", "form", "long")
-def buy_voucher(draw: Random) -> ShopTask:
+@template("shop-buy-voucher", "shopper", 11, "basket checkout form long")
+def buy_voucher(draw: Random) -> TaskDraft:
     """What lies in the basket, with a code."""
     address, shipping = draw.choice(SHOPPER.addresses), draw.choice(tuple(SHIPPING))
     voucher = draw.choice([each for each in VOUCHERS if each.ends > 2026])
-    goal = one(
-        draw,
-        "Order what is in my basket with the voucher code {2}, to my address in {0}, with {1}"
-        " shipping.",
-        "Use the code {2} and check out my basket: {1} shipping, to my address in {0}.",
-    ).format(address.city, SHIPPING[shipping][0], voucher.code)
     used: Row = {"voucher_id": voucher_key(voucher.code)}
     rows = ordered(SHOPPER, basket(), address, shipping, voucher.percent) | {
         "basket_basket_vouchers": added({**used, "basket_id": basket_key(SHOPPER)}),
@@ -393,4 +321,6 @@ def buy_voucher(draw: Random) -> ShopTask:
         "order_orderdiscount": added({**used, "voucher_code": voucher.code}),
         "may": [*_BASKETS, "offer_conditionaloffer", "order_orderlinediscount"],
     }
-    return does(goal, rows)
+    return TaskDraft(
+        {"city": address.city, "shipping": SHIPPING[shipping][0], "code": voucher.code}, does(rows)
+    )

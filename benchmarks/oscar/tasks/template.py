@@ -1,65 +1,26 @@
-"""What the shop's tasks are made of: templates, and what is true once one of them is done."""
+"""The set of the shop's templates, and what is true once a task of one is done."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from pathlib import Path
 from random import Random
 from typing import TypeAlias, cast
 
 from benchmarks.oscar.site.catalogue import DISCOUNTED, Product, decimal, pounds, products
+from benchmarks.templates import EndState, TemplateSet
 from tasks.task import Check, Json
 
 Row: TypeAlias = Mapping[str, Json]
 """Columns that matter, or the changes of a table."""
-CHANGES = "changes"
 
 
-@dataclass(frozen=True, slots=True)
-class ShopTask:
-    """One task of a template: what is asked, and how anyone can tell that it was done."""
-
-    goal: str
-    checks: tuple[Check, ...]
-    queries: Mapping[str, str] = field(default_factory=dict)
-    """Asked of the database for the checks."""
-
-
-Write: TypeAlias = Callable[[Random], ShopTask]
-"""Draws the values of a task, and writes it down."""
-
-
-@dataclass(frozen=True, slots=True)
-class ShopTemplate:
-    """Tasks that differ in their values only."""
-
-    name: str
-    login: str
-    steps: int
-    """What the scripted solution takes, at most; the agent is given twice that."""
-    skills: tuple[str, ...]
-    write: Write
-    start: str
-    """Path of the page that it begins on."""
-
-
-TEMPLATES: dict[str, ShopTemplate] = {}
-
-
-def template(
-    name: str, login: str, steps: int, *skills: str, start: str = ""
-) -> Callable[[Write], Write]:
-    """Register the function that writes the tasks of this name."""
-
-    def register(write: Write) -> Write:
-        begin = start or ("/dashboard/" if login == "staff" else "/catalogue/")
-        TEMPLATES[name] = ShopTemplate(name, login, steps, skills, write, begin)
-        return write
-
-    return register
-
-
-def one(draw: Random, *wordings: str) -> str:
-    """One of several ways to say a thing."""
-    return draw.choice(wordings)
+TEMPLATES = TemplateSet(
+    "oscar@1",
+    "http://shop.test",
+    Path(__file__).with_name("wordings.toml"),
+    start=lambda login: "/dashboard/" if login == "staff" else "/catalogue/",
+    spare_steps=4,
+)
+template = TEMPLATES.template
 
 
 def sold(draw: Random, count: int = 1) -> list[Product]:
@@ -72,22 +33,22 @@ def sold(draw: Random, count: int = 1) -> list[Product]:
     return draw.sample(fit, count)
 
 
-def says(goal: str, *answers: str) -> ShopTask:
-    """It is done when one of these is answered and nothing has changed."""
+def says(*answers: str) -> EndState:
+    """One of these is answered and nothing has changed."""
     answer = Check("episode.answer", "one_of", list(answers))
-    return ShopTask(goal, (answer, Check(CHANGES, "unchanged", [])))
+    return EndState((answer, Check("changes", "unchanged", [])))
 
 
-def does(goal: str, changes: Mapping[str, Row | list[str]]) -> ShopTask:
-    """It is done when exactly this has changed, and the agent says that it is done."""
+def does(changes: Mapping[str, Row | list[str]]) -> EndState:
+    """Exactly this has changed, and the agent says that it is done."""
     ending = Check("episode.ending", "equals", "answered")
-    return ShopTask(goal, (ending, Check(CHANGES, "changes_are", _plain(changes))))
+    return EndState((ending, Check("changes", "changes_are", cast(Json, dict(changes)))))
 
 
-def cannot(goal: str) -> ShopTask:
-    """It cannot be done: right is to give up, with nothing changed."""
+def cannot() -> EndState:
+    """The agent has given up, with nothing changed."""
     ending = Check("episode.ending", "equals", "gave up")
-    return ShopTask(goal, (ending, Check(CHANGES, "unchanged", [])))
+    return EndState((ending, Check("changes", "unchanged", [])))
 
 
 def money(pence: int) -> tuple[str, ...]:
@@ -110,18 +71,14 @@ def number(count: int) -> tuple[str, ...]:
 
 def added(*rows: Row) -> Row:
     """A table that has these rows more, and no other change."""
-    return {"added": [_plain(row) for row in rows]}
+    return {"added": cast(Json, [dict(row) for row in rows])}
 
 
 def removed(*rows: Row) -> Row:
     """A table that lacks these rows, with no other change."""
-    return {"removed": [_plain(row) for row in rows]}
+    return {"removed": cast(Json, [dict(row) for row in rows])}
 
 
 def changed(*pairs: tuple[Row, Row]) -> Row:
     """A table in which these rows, as they were, became as they are; with no other change."""
-    return {"changed": [{"before": _plain(was), "after": _plain(now)} for was, now in pairs]}
-
-
-def _plain(value: Mapping[str, Json] | Mapping[str, Row | list[str]]) -> dict[str, Json]:
-    return cast(dict[str, Json], dict(value))
+    return {"changed": [{"before": dict(was), "after": dict(now)} for was, now in pairs]}
