@@ -12,7 +12,7 @@ from webagent.action import Answer, GiveUp, Wait
 from webagent.action import actions as act
 from webagent.action.actions import Button
 from webagent.browser import input as pointer
-from webagent.browser.input import hold_keys, press, read_keys, turn
+from webagent.browser.input import hold_keys, read_keys
 from webagent.browser.tabs import Tabs
 from webagent.errors import WorldError
 
@@ -33,17 +33,17 @@ async def perform(action: object, tabs: Tabs) -> str:
 
 
 @perform.register
-async def _click(action: act.Click, tabs: Tabs) -> str:
+async def click(action: act.Click, tabs: Tabs) -> str:
     return await _click_on(tabs, action.mark, action.button)
 
 
 @perform.register
-async def _double_click(action: act.DoubleClick, tabs: Tabs) -> str:
+async def double_click(action: act.DoubleClick, tabs: Tabs) -> str:
     return await _click_on(tabs, action.mark, count=2)
 
 
 @perform.register
-async def _click_with(action: act.ClickWith, tabs: Tabs) -> str:
+async def click_with_keys(action: act.ClickWith, tabs: Tabs) -> str:
     if not 1 <= action.count <= _MOST_CLICKS:
         return f"one can click 1 to {_MOST_CLICKS} times, not {action.count}"
     keys = read_keys(action.keys) if action.keys else ()
@@ -54,7 +54,7 @@ async def _click_with(action: act.ClickWith, tabs: Tabs) -> str:
 
 
 @perform.register
-async def _hover(action: act.Hover, tabs: Tabs) -> str:
+async def hover(action: act.Hover, tabs: Tabs) -> str:
     place = await _locate(tabs, action.mark)
     if "error" not in place:
         await pointer.move(tabs.active, (place["x"], place["y"]))
@@ -62,19 +62,17 @@ async def _hover(action: act.Hover, tabs: Tabs) -> str:
 
 
 @perform.register
-async def _focus(action: act.Focus, tabs: Tabs) -> str:
+async def focus(action: act.Focus, tabs: Tabs) -> str:
     return await _ask(tabs, "focusOn", action.mark)
 
 
 @perform.register
-async def _fill(action: act.Fill | act.Clear, tabs: Tabs) -> str:
-    return await _fill_field(
-        tabs, action.mark, "" if isinstance(action, act.Clear) else action.text
-    )
+async def fill(action: act.Fill | act.Clear, tabs: Tabs) -> str:
+    return await _fill_field(tabs, action.mark, getattr(action, "text", ""))
 
 
 @perform.register
-async def _check(action: act.Check | act.Uncheck, tabs: Tabs) -> str:
+async def check(action: act.Check | act.Uncheck, tabs: Tabs) -> str:
     mark, wanted = action.mark, isinstance(action, act.Check)
     tick = await tabs.active.ask_about(mark, "tickOf")
     if "error" in tick:
@@ -87,7 +85,7 @@ async def _check(action: act.Check | act.Uncheck, tabs: Tabs) -> str:
 
 
 @perform.register
-async def _scroll(action: act.Scroll, tabs: Tabs) -> str:
+async def scroll(action: act.Scroll, tabs: Tabs) -> str:
     reason = await _ask(tabs, "scrollOn", action.mark, action.dx, action.dy)
     if not reason:
         await tabs.active.next_frame()
@@ -95,7 +93,7 @@ async def _scroll(action: act.Scroll, tabs: Tabs) -> str:
 
 
 @perform.register
-async def _drag_and_drop(action: act.DragAndDrop, tabs: Tabs) -> str:
+async def drag_and_drop(action: act.DragAndDrop, tabs: Tabs) -> str:
     start = await _locate(tabs, action.source)
     end = await tabs.active.ask_about(action.target, "middleOf")
     if "error" in start or "error" in end:
@@ -105,7 +103,7 @@ async def _drag_and_drop(action: act.DragAndDrop, tabs: Tabs) -> str:
 
 
 @perform.register
-async def _use_mouse(
+async def use_mouse(
     action: act.MouseClick
     | act.MouseDoubleClick
     | act.MouseDrag
@@ -138,51 +136,71 @@ async def _use_mouse(
 
 
 @perform.register
-async def _press(action: act.Press, tabs: Tabs) -> str:
+async def press(action: act.Press, tabs: Tabs) -> str:
     keys = read_keys(action.key)
     if isinstance(keys, str):
         return keys
     reason = await _ask(tabs, "focusOn", action.mark)
     if not reason:
-        await press(tabs.active, keys)
+        await pointer.press(tabs.active, keys)
     return reason
 
 
 @perform.register
-async def _hold_key(action: act.KeyboardDown | act.KeyboardUp, tabs: Tabs) -> str:
+async def hold_key(action: act.KeyboardDown | act.KeyboardUp, tabs: Tabs) -> str:
     keys, down = read_keys(action.key), isinstance(action, act.KeyboardDown)
     if isinstance(keys, str):
         return keys
     for key in keys if down else reversed(keys):
-        await turn(tabs.active, key, down)
+        await pointer.turn(tabs.active, key, down)
     return ""
 
 
 @perform.register
-async def _type(action: act.KeyboardType, tabs: Tabs) -> str:
+async def type_text(action: act.KeyboardType, tabs: Tabs) -> str:
     if action.text:
         await pointer.type_text(tabs.active, action.text)
     return ""
 
 
 @perform.register
-async def _insert_text(action: act.KeyboardInsertText, tabs: Tabs) -> str:
+async def insert_text(action: act.KeyboardInsertText, tabs: Tabs) -> str:
     await tabs.active.send("Input.insertText", text=action.text)
     return ""
 
 
 @perform.register
-async def _select_option(action: act.SelectOption, tabs: Tabs) -> str:
-    reason = await _ask(tabs, "choose", action.mark, action.option)
-    if reason.endswith("is not a drop-down list"):
-        return await _choose_built(tabs, action.mark, action.option)
+async def select_option(action: act.SelectOption, tabs: Tabs) -> str:
+    """Choose by label; from a list that the page builds: open it and click what bears the label."""
+    mark, label = action.mark, action.option
+    reason = await _ask(tabs, "choose", mark, label)
     if "has no option" in reason:
-        return reason + await _suggest_labels(tabs, action.mark, action.option)
-    return reason
+        return reason + await _suggest_labels(tabs, mark, label)
+    if not reason.endswith("is not a drop-down list"):
+        return reason
+
+    async def find() -> dict[str, Any]:
+        await tabs.settle(_OPEN_MS)
+        return dict(await tabs.active.ask_about(mark, "optionNamed", label))
+
+    found = await tabs.active.ask_about(mark, "optionNamed", label)
+    if "error" in found:
+        return _error_in(found)
+    if "mark" not in found and not found["open"]:
+        if reason := await _click_on(tabs, mark):
+            return reason
+        found = await find()
+    if "mark" not in found and found.get("filters"):
+        await _fill_field(tabs, mark, label)
+        found = await find()
+    if "mark" in found:
+        return await _click_on(tabs, found["mark"])
+    missing = f"element {mark} has no option {label!r}"
+    return _error_in(found) or missing + await _suggest_labels(tabs, mark, label)
 
 
 @perform.register
-async def _select_options(action: act.SelectOptions, tabs: Tabs) -> str:
+async def select_options(action: act.SelectOptions, tabs: Tabs) -> str:
     answer = await tabs.active.ask_about(action.mark, "chooseExactly", action.options)
     if "missing" in answer:
         return _error_in(answer) + await _suggest_labels(tabs, action.mark, answer["missing"])
@@ -190,7 +208,7 @@ async def _select_options(action: act.SelectOptions, tabs: Tabs) -> str:
 
 
 @perform.register
-async def _upload(action: act.UploadFile | act.UploadFiles, tabs: Tabs) -> str:
+async def upload(action: act.UploadFile | act.UploadFiles, tabs: Tabs) -> str:
     paths = (action.path,) if isinstance(action, act.UploadFile) else action.paths
     if reason := _missing(paths):
         return reason
@@ -204,13 +222,20 @@ async def _upload(action: act.UploadFile | act.UploadFiles, tabs: Tabs) -> str:
         return reason or await tabs.active.upload(action.mark, _resolve(paths))
     reason = await _click_on(tabs, action.mark)
     reason = reason or await _answer_chooser(tabs, paths, f"element {action.mark}")
-    return (
-        await _drop_files(tabs, action.mark, paths) if reason.endswith(_ASKS_FOR_NONE) else reason
-    )
+    if not reason.endswith(_ASKS_FOR_NONE):
+        return reason
+    # Some pages want files dropped on them instead.
+    place = await _locate(tabs, action.mark)
+    if "error" in place:
+        return _error_in(place)
+    await pointer.drop_files(tabs.active, (place["x"], place["y"]), _resolve(paths))
+    if await tabs.active.ask_about(action.mark, "dropWasTaken", action.mark):
+        return ""
+    return f"element {action.mark} {_ASKS_FOR_NONE}, and takes none that is dropped on it"
 
 
 @perform.register
-async def _upload_at(action: act.MouseUploadFile, tabs: Tabs) -> str:
+async def upload_at(action: act.MouseUploadFile, tabs: Tabs) -> str:
     if reason := _outside(tabs, action.x, action.y) or _missing((action.path,)):
         return reason
     await pointer.click(tabs.active, (action.x, action.y))
@@ -218,44 +243,44 @@ async def _upload_at(action: act.MouseUploadFile, tabs: Tabs) -> str:
 
 
 @perform.register
-async def _goto(action: act.Goto, tabs: Tabs) -> str:
+async def goto(action: act.Goto, tabs: Tabs) -> str:
     return await tabs.goto(action.url)
 
 
 @perform.register
-async def _go_in_history(action: act.GoBack | act.GoForward, tabs: Tabs) -> str:
+async def go_in_history(action: act.GoBack | act.GoForward, tabs: Tabs) -> str:
     return await tabs.active.go_in_history(-1 if isinstance(action, act.GoBack) else 1)
 
 
 @perform.register
-async def _open_tab(action: act.NewTab, tabs: Tabs) -> str:
+async def open_tab(action: act.NewTab, tabs: Tabs) -> str:
     await tabs.new()
     return ""
 
 
 @perform.register
-async def _focus_tab(action: act.TabFocus, tabs: Tabs) -> str:
+async def focus_tab(action: act.TabFocus, tabs: Tabs) -> str:
     return await tabs.focus(action.index)
 
 
 @perform.register
-async def _close_tab(action: act.TabClose, tabs: Tabs) -> str:
+async def close_tab(action: act.TabClose, tabs: Tabs) -> str:
     await tabs.close_active()
     return ""
 
 
 @perform.register
-async def _answer_dialog(action: act.AnswerDialog, tabs: Tabs) -> str:
+async def answer_dialog(action: act.AnswerDialog, tabs: Tabs) -> str:
     return await tabs.active.dialogs.answer(action.reply == "accept", action.text)
 
 
 @perform.register
-async def _wait(action: Wait, tabs: Tabs) -> str:
+async def wait(action: Wait, tabs: Tabs) -> str:
     return await tabs.clock.wait(tabs.active, min(max(0, action.milliseconds), _LONGEST_WAIT_MS))
 
 
 @perform.register
-async def _finish(action: Answer | GiveUp, tabs: Tabs) -> str:
+async def finish(action: Answer | GiveUp, tabs: Tabs) -> str:
     return ""
 
 
@@ -315,31 +340,6 @@ async def _fill_field(tabs: Tabs, mark: int, text: str) -> str:
     return _error_in(ready)
 
 
-async def _choose_built(tabs: Tabs, mark: int, label: str) -> str:
-    """Choose from a list that a page builds: open it, look for the label, click what bears it."""
-
-    async def find(settle: bool = True) -> dict[str, Any]:
-        if settle:
-            await tabs.settle(_OPEN_MS)
-        found: dict[str, Any] = await tabs.active.ask_about(mark, "optionNamed", label)
-        return found
-
-    found = await find(settle=False)
-    if "error" in found:
-        return _error_in(found)
-    if "mark" not in found and not found["open"]:
-        if reason := await _click_on(tabs, mark):
-            return reason
-        found = await find()
-    if "mark" not in found and found.get("filters"):
-        await _fill_field(tabs, mark, label)
-        found = await find()
-    if "mark" in found:
-        return await _click_on(tabs, found["mark"])
-    missing = f"element {mark} has no option {label!r}"
-    return _error_in(found) or missing + await _suggest_labels(tabs, mark, label)
-
-
 async def _suggest_labels(tabs: Tabs, mark: int, label: str) -> str:
     """Return which labels come near to a wrong one, or why it cannot be chosen."""
     labels = await tabs.active.ask_about(mark, "labelsOf")
@@ -365,17 +365,6 @@ async def _give_files(tabs: Tabs, paths: tuple[str, ...]) -> str:
     return reason or await tabs.active.answer_chooser(_resolve(paths))
 
 
-async def _drop_files(tabs: Tabs, mark: int, paths: tuple[str, ...]) -> str:
-    """Drop the files on an element, which some pages want instead."""
-    place = await _locate(tabs, mark)
-    if "error" in place:
-        return _error_in(place)
-    await pointer.drop_files(tabs.active, (place["x"], place["y"]), _resolve(paths))
-    if await tabs.active.ask_about(mark, "dropWasTaken", mark):
-        return ""
-    return f"element {mark} {_ASKS_FOR_NONE}, and takes none that is dropped on it"
-
-
 def _missing(paths: tuple[str, ...]) -> str:
     if not paths:
         return "no file was named"
@@ -388,4 +377,4 @@ def _resolve(paths: tuple[str, ...]) -> list[str]:
 
 
 def _too_many(paths: tuple[str, ...], takes: str) -> str:
-    return f"only one file is taken, not {len(paths)}" if takes == "one" and paths[1:] else ""
+    return f"only one file is taken, not {len(paths)}" if takes == "one" and len(paths) > 1 else ""

@@ -84,7 +84,13 @@ class Tabs:
     async def open(cls, context: BrowserContext, clock: PageClock, init: str) -> "Tabs":
         """Return the tabs of a fresh context: one, empty, with the wall clock until `start`."""
         tabs = cls(context, clock, init)
-        context.on("page", tabs._page_opened)
+
+        def note_arrival(page: Page) -> None:
+            if not tabs._expects_own:
+                tabs._arrivals.append(page)
+                tabs._arrived.set()
+
+        context.on("page", note_arrival)
         await tabs._adopt(await tabs.blank_page(), is_first=True)
         return tabs
 
@@ -101,12 +107,11 @@ class Tabs:
         await self.leaving.aclose()
 
     async def start(self, url: str, site: str = "") -> None:
-        """Load the first page, of this site where the task names one, and take its clock in hand.
+        """Load the first page, of this site where the task names one, and start its clock.
         Raises `WorldError`."""
         if self.guard and not self.guard.begin(url, site):
             return
-        failure = await self.first.goto(url)
-        if failure:
+        if failure := await self.first.goto(url):
             raise WorldError(failure)
         if not await RealClock().load(self.first):
             has_arrived = False
@@ -131,7 +136,7 @@ class Tabs:
 
     @property
     def active_index(self) -> int:
-        """Return place of the tab in front, counted from 0."""
+        """Return the place of the tab in front, counted from 0."""
         return self._active
 
     @property
@@ -145,9 +150,7 @@ class Tabs:
     async def new(self) -> None:
         """Open an empty tab in front."""
         await self._adopt(await self.blank_page())
-        await self.clock.start(self.active)
-        if self._holds_dialogs:
-            self.active.dialogs.hold()
+        await self._start_clock()
 
     async def open_behind(self, urls: Sequence[str]) -> None:
         """Open the addresses in order, each in a tab of its own; the tab in front stays there.
@@ -202,7 +205,7 @@ class Tabs:
         await asyncio.gather(*(tab.send("Page.crash") for tab in self._tabs))
 
     async def settle(self, milliseconds: int) -> list[str]:
-        """Let the last action take its effect everywhere; what there is to say about it."""
+        """Let the last action take its effect everywhere; return what there is to say about it."""
         tab = self.active
         notes: list[str] = []
         try:
@@ -210,7 +213,7 @@ class Tabs:
         except WorldError:
             if not tab.page.is_closed():
                 raise
-        notes.append(await self._welcome_popups(tab))
+        notes.append(await self._adopt_popups(tab))
         self._downloads_begun = 0
         await self._drop_closed()
         if self.downloads:
@@ -218,32 +221,31 @@ class Tabs:
         if self.active is not tab:
             notes.append(await self.clock.settle(self.active, milliseconds))
         notes.extend(note for each in self._tabs for note in each.take_notes())
-        notes.extend(self._take_download_notes())
+        refused, self._refused = self._refused, []
+        notes.extend(self.downloads.take_notes() if self.downloads else refused)
         notes.extend(self.guard.take_notes() if self.guard else ())
         notes.extend(self.replay.take_notes() if self.replay else ())
         return [note for note in notes if note]
 
     async def titles(self, front: str) -> tuple[str, ...]:
         """Return titles of all tabs in order, or addresses; the one in front is known already."""
-        return tuple(
-            [
-                front
-                if tab is self.active
-                else (tab.dialogs.describe() or await tab.ask("titleOf") or tab.page.url)
-                for tab in self._tabs
-            ]
-        )
+        titles = []
+        for tab in self._tabs:
+            if tab is self.active:
+                titles.append(front)
+            else:
+                titles.append(tab.dialogs.describe() or await tab.ask("titleOf") or tab.page.url)
+        return tuple(titles)
 
     def urls(self) -> tuple[str, ...]:
-        """Return addresses of all tabs in order."""
+        """Return the addresses of all tabs in order."""
         return tuple(tab.page.url for tab in self._tabs)
 
     async def captcha(self) -> Captcha | None:
-        """Return the captcha that the tab in front shows. Pages from files are not asked: no site
-        has put them there."""
-        tab = self.active
-        is_sites = tab.page.url.startswith("http")
-        return Captcha.of(await tab.ask("captchaOn")) if is_sites else None
+        """Return the captcha that the tab in front shows; none where no site has made the page."""
+        is_from_site = self.active.page.url.startswith("http")
+        answer = await self.active.ask("captchaOn") if is_from_site else None
+        return Captcha(answer["kind"], answer["blocks"]) if answer else None
 
     async def lend_to_person(self, until: Awaitable[None]) -> None:
         """Let the page's time run while a person uses it, for as long as they like."""
@@ -276,29 +278,29 @@ class Tabs:
         finally:
             self._expects_own = False
 
-    def _take_download_notes(self) -> list[str]:
-        refused, self._refused = self._refused, []
-        return self.downloads.take_notes() if self.downloads else refused
-
-    def _offered(self, download: Download) -> None:
-        self._downloads_begun += 1
-        name = safe_name(download.suggested_filename)
-        self._refused.append(f"the page offered a file ({name}), refused: none are kept here")
-
     async def _adopt(self, page: Page, *, is_first: bool = False) -> None:
-        page.on("download", self._offered)
+        """Put a page in front as a tab."""
+
+        def note_offer(download: Download) -> None:
+            self._downloads_begun += 1
+            name = safe_name(download.suggested_filename)
+            self._refused.append(f"the page offered a file ({name}), refused: none are kept here")
+
+        page.on("download", note_offer)
         tab = await Tab.open(page, self.clock.script + self._init, is_blank=is_first)
         await self.clock.follow(tab)
         self._tabs.append(tab)
         self._active = len(self._tabs) - 1
 
-    def _page_opened(self, page: Page) -> None:
-        if not self._expects_own:
-            self._arrivals.append(page)
-            self._arrived.set()
+    async def _start_clock(self) -> None:
+        """Begin the time of a tab that has just come to the front."""
+        await self.clock.start(self.active)
+        if self._holds_dialogs:
+            self.active.dialogs.hold()
 
-    async def _welcome_popups(self, opener: Tab) -> str:
-        welcomed = 0
+    async def _adopt_popups(self, opener: Tab) -> str:
+        """Make tabs of the windows that the page opens; return the reason when some were closed."""
+        adopted = 0
         while opener.popups_announced or self._arrivals:
             if not self._arrivals:
                 self._arrived.clear()
@@ -308,7 +310,7 @@ class Tabs:
                 except TimeoutError:
                     opener.popups_announced = 0
                     return ""
-            if welcomed == _MOST_POPUPS:
+            if adopted == _MOST_POPUPS:
                 return await self._stop_popups(opener)
             opener.popups_announced = max(0, opener.popups_announced - 1)
             page = self._arrivals.pop(0)
@@ -316,12 +318,10 @@ class Tabs:
                 await page.close()
             if not page.is_closed():
                 await self._adopt(page)
-                welcomed += 1
+                adopted += 1
                 if not await RealClock().load(self.active):
                     await self.active.stop_loading()
-                await self.clock.start(self.active)
-                if self._holds_dialogs:
-                    self.active.dialogs.hold()
+                await self._start_clock()
         return ""
 
     async def _stop_popups(self, opener: Tab) -> str:

@@ -130,20 +130,20 @@ class NavigationWatch:
         self._background = Background()
         self._committed = asyncio.Event()
         """Set and replaced whenever the tab has come to another page or place."""
-        tab.on("Page.frameRequestedNavigation", self._on_requested)
-        tab.on("Page.frameStartedNavigating", self._on_started)
-        tab.on("Page.frameNavigated", lambda event: self._on_arrived(event["frame"]["id"]))
-        tab.on("Page.navigatedWithinDocument", lambda event: self._on_arrived(event["frameId"]))
+        tab.on("Page.frameRequestedNavigation", self._note_request)
+        tab.on("Page.frameStartedNavigating", self._note_start)
+        tab.on("Page.frameNavigated", lambda event: self._note_arrival(event["frame"]["id"]))
+        tab.on("Page.navigatedWithinDocument", lambda event: self._note_arrival(event["frameId"]))
 
     async def begin(self) -> None:
         """Read where in its history the tab is. Raises `WorldError`."""
         self._place = (await self._tab.send("Page.getNavigationHistory"))["currentIndex"]
 
-    def _on_requested(self, event: dict[str, Any]) -> None:
+    def _note_request(self, event: dict[str, Any]) -> None:
         if event["frameId"] == self._tab.frame:
             self._is_asked_by_page = True
 
-    def _on_started(self, event: dict[str, Any]) -> None:
+    def _note_start(self, event: dict[str, Any]) -> None:
         if event["frameId"] != self._tab.frame:
             return
         is_by_page, self._is_asked_by_page = self._is_asked_by_page, False
@@ -156,7 +156,7 @@ class NavigationWatch:
         else:
             self._report("went", event["url"])
 
-    def _on_arrived(self, frame: str) -> None:
+    def _note_arrival(self, frame: str) -> None:
         """Read the new place in the history, unless a comparison is about to read it."""
         if frame == self._tab.frame:
             committed, self._committed = self._committed, asyncio.Event()
@@ -211,7 +211,7 @@ class SessionWatch:
     async def begin(self) -> None:
         """Report what is done in the pages from here on."""
         context = self._tabs.context
-        context.on("page", self._on_page_opened)
+        context.on("page", self._handle_page_opened)
         context.on("close", lambda _: self._end())
         self._tabs.hold_dialogs()
         await self._watch_new_tabs()
@@ -265,20 +265,42 @@ class SessionWatch:
         return await self._world.look()
 
     async def _watch_new_tabs(self) -> None:
+        def report_dialog(event: dict[str, Any]) -> None:
+            default = event.get("defaultPrompt", "")
+            dialog = describe_dialog(event["type"], event["message"], default)
+            self._note_event(observe_dialog(self.seen, dialog))
+            self._is_stale = False
+
+        def report_answer(event: dict[str, Any]) -> None:
+            said = {"accepted": bool(event["result"]), "text": str(event.get("userInput", ""))}
+            self._report(UserEvent("dialog", self.seen, said=said))
+            self._note_event()
+
+        def report_navigation(tab: Tab, what: str, url: str) -> None:
+            if not url.startswith(("chrome:", "about:")):
+                self._come_to_front(tab)
+                self._report(UserEvent(what, self.seen, not self._is_stale, said={"url": url}))
+                self._note_event()
+
         for tab in self._tabs.all:
             if tab not in self._watched:
                 self._watched[tab] = navigations = NavigationWatch(
-                    tab, partial(self._on_navigation, tab), lambda: self._in_page_at
+                    tab, partial(report_navigation, tab), lambda: self._in_page_at
                 )
-                tab.on("Page.javascriptDialogOpening", self._on_dialog_opened)
-                tab.on("Page.javascriptDialogClosed", self._on_dialog_closed)
+                tab.on("Page.javascriptDialogOpening", report_dialog)
+                tab.on("Page.javascriptDialogClosed", report_answer)
                 self._pages.add(tab.page)
-                tab.page.on("close", self._on_page_closed)
+                tab.page.on("close", self._handle_page_closed)
                 with suppress(WorldError):
-                    await listen_to(tab, partial(self._on_document_event, tab))
+                    await listen_to(tab, partial(self._handle_document_event, tab))
                     await navigations.begin()
 
-    def _on_document_event(self, tab: Tab, what: str, details: Mapping[str, Any]) -> None:
+    def _handle_document_event(self, tab: Tab, what: str, details: Mapping[str, Any]) -> None:
+        async def report_files(event: UserEvent) -> None:
+            said = event.said
+            paths = await read_file_paths(said["context"], said["session"], said["key"])
+            self._report(replace(event, said={**said, "paths": paths}))
+
         if what == "changed":
             self._note_change()
             return
@@ -289,7 +311,7 @@ class SessionWatch:
         said = {name: value for name, value in details.items() if name != "page"}
         mark = int(details.get("mark", 0))
         if what == "files":
-            self._start(self._report_files(UserEvent(what, seen, is_fresh, mark, said)))
+            self._start(report_files(UserEvent(what, seen, is_fresh, mark, said)))
         else:
             rested = self._rested if seen is not self._rested else None
             self._report(UserEvent(what, seen, is_fresh, mark, said, rested))
@@ -297,28 +319,22 @@ class SessionWatch:
         self._in_page_at = self._event_at
 
     def _as_observation(self, view: PageView) -> Observation:
+        """Return the last observation with what a document has shown of itself since then."""
         known = self.seen
-        is_same = view.url == known.url
+        is_same, front = view.url == known.url, known.active_tab
+        titles = (view.title if i == front else title for i, title in enumerate(known.tabs))
         return replace(
             known,
             url=view.url,
             title=view.title,
             nodes=view.nodes,
-            tabs=tuple(
-                view.title if place == known.active_tab else title
-                for place, title in enumerate(known.tabs)
-            ),
+            tabs=tuple(titles),
             focus=view.focus,
             scroll=view.scroll,
             outcome="" if self._is_stale else known.outcome,
             screenshot=known.screenshot if is_same else "",
             captured=known.captured if is_same else "",
         )
-
-    async def _report_files(self, event: UserEvent) -> None:
-        said = event.said
-        paths = await read_file_paths(said["context"], said["session"], said["key"])
-        self._report(replace(event, said={**said, "paths": paths}))
 
     def _come_to_front(self, tab: Tab) -> None:
         if tab is self._tabs.active or tab not in self._tabs.all:
@@ -333,24 +349,7 @@ class SessionWatch:
         self._start(focus())
         self._note_event(replace(self.seen, active_tab=index, nodes=(), focus=0, screenshot=""))
 
-    def _on_navigation(self, tab: Tab, what: str, url: str) -> None:
-        if url.startswith(("chrome:", "about:")):
-            return
-        self._come_to_front(tab)
-        self._report(UserEvent(what, self.seen, not self._is_stale, said={"url": url}))
-        self._note_event()
-
-    def _on_dialog_opened(self, event: dict[str, Any]) -> None:
-        dialog = describe_dialog(event["type"], event["message"], event.get("defaultPrompt", ""))
-        self._note_event(observe_dialog(self.seen, dialog))
-        self._is_stale = False
-
-    def _on_dialog_closed(self, event: dict[str, Any]) -> None:
-        said = {"accepted": bool(event["result"]), "text": str(event.get("userInput", ""))}
-        self._report(UserEvent("dialog", self.seen, said=said))
-        self._note_event()
-
-    def _on_page_opened(self, page: Page) -> None:
+    def _handle_page_opened(self, page: Page) -> None:
         async def report(event: UserEvent) -> None:
             with suppress(PlaywrightError):
                 if await page.opener() is None:
@@ -364,27 +363,28 @@ class SessionWatch:
         """Return whether what happens now comes of something that was done in a page."""
         return time.monotonic() - self._in_page_at < BY_PAGE_SECONDS
 
-    def _on_page_closed(self, page: Page) -> None:
+    def _handle_page_closed(self, page: Page) -> None:
         """Report a page that was closed by hand; the last one, or several at once, are the end."""
+
+        async def report(index: int, active: int, seen: Observation) -> None:
+            await asyncio.sleep(_CLOSING_SECONDS)
+            if all(each.is_closed() for each in self._pages):
+                self._end()
+                return
+            if index != active:
+                self._report(UserEvent("tab", seen, said={"index": index}))
+            self._report(UserEvent("closed", seen))
+            self._note_event()
+
         if self.ended.is_set():
             return
         places = [tab.page for tab in self._tabs.all]
         if all(each.is_closed() for each in self._pages):
             self._end()
         elif page in places and not self._is_by_page():
-            self._start(self._report_closed(places.index(page), self._tabs.active_index, self.seen))
+            self._start(report(places.index(page), self._tabs.active_index, self.seen))
         else:
             self._note_event()
-
-    async def _report_closed(self, index: int, active: int, seen: Observation) -> None:
-        await asyncio.sleep(_CLOSING_SECONDS)
-        if all(each.is_closed() for each in self._pages):
-            self._end()
-            return
-        if index != active:
-            self._report(UserEvent("tab", seen, said={"index": index}))
-        self._report(UserEvent("closed", seen))
-        self._note_event()
 
     def _report(self, event: UserEvent) -> None:
         if not self.ended.is_set():

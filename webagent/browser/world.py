@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from tasks.task import Json, Task
 from webagent.action import Action
 from webagent.browser.evidence.capture import ActedElements, capture_evidence
-from webagent.browser.page.captcha import Captcha, Handover
+from webagent.browser.page.captcha import Handover
 from webagent.browser.page.connection import DialogOpen
 from webagent.browser.page.source import PageElements, PageSource
 from webagent.browser.perform import perform
@@ -24,7 +24,7 @@ from webagent.records import Node, Observation
 from webagent.timing import Background
 
 KeepImage = Callable[[bytes], str]
-"""Stores a PNG and answers with the reference to it."""
+"""Stores a PNG and returns the reference to it."""
 
 
 class BrowserWorld:
@@ -137,7 +137,11 @@ class BrowserWorld:
         values: dict[str, Json] = {}
         if task.evidence:
             await self._tabs.close_dialogs()
-            values = await self._tabs.first.evaluate(_all_of(task.evidence))
+            items = ", ".join(
+                f"{json.dumps(name)}: {_or(f'({expression}) ?? null', 'null')}"
+                for name, expression in task.evidence.items()
+            )
+            values = await self._tabs.first.evaluate(f"({{{items}}})")
         if task.probes or task.records:
             values |= await capture_evidence(task, self._tabs, self._acted, self._keep_picture)
         return self._tabs.guard.evidence(values) if self._tabs.guard else values
@@ -154,13 +158,12 @@ class BrowserWorld:
         return PageSource(tabs.active, task.hooks.ignore, self._next_mark)
 
     def urls(self) -> tuple[str, ...]:
-        """Return addresses of the open tabs, in order."""
+        """Return the addresses of the open tabs, in order."""
         return self._playing()[0].urls()
 
     async def screenshot(self) -> bytes:
         """Return the viewport of the tab in front, as PNG."""
-        tabs, _, _ = self._playing()
-        return await tabs.active.screenshot()
+        return await self._playing()[0].active.screenshot()
 
     async def prepare(self, task: Task) -> None:
         """Begin to load the next episode's page now, so that its `reset` need not wait."""
@@ -210,8 +213,8 @@ class BrowserWorld:
         return reason
 
     async def _observe(self, task: Task, tabs: Tabs, notes: list[str]) -> Observation:
-        """Return the observation of the tab in front, seen once more where the page had not heard
-        of what came to lie under the mouse."""
+        """Return the tab in front, seen once more where the page had not heard of what came to lie
+        under the mouse."""
         seen = await self._look(task, tabs)
         if seen.view.lost_mouse and task.clock == "virtual":
             await tabs.active.remind_of_mouse()
@@ -239,10 +242,14 @@ class BrowserWorld:
         """Read the tab in front while its picture is taken; what is captured besides is read after
         the lines, by when elements have their marks."""
 
+        async def read_is_over() -> bool:
+            over = task.hooks.over and _or(f"Boolean({task.hooks.over})", "false")
+            return bool(over) and await tabs.first.evaluate(over) is True
+
         async def read() -> tuple[PageView, bool, str]:
             view, is_over = await asyncio.gather(
                 tabs.active.view(ignore=task.hooks.ignore, firstMark=self._next_mark),
-                self._is_over(tabs, task),
+                read_is_over(),
             )
             self._next_mark = view.next_mark
             if self._variant is None or self._variant.capture is None:
@@ -256,26 +263,22 @@ class BrowserWorld:
         (view, is_over, captured), screenshot = await asyncio.gather(read(), photograph())
         return _Look(view, is_over, captured, screenshot)
 
-    async def _is_over(self, tabs: Tabs, task: Task) -> bool:
-        over = task.hooks.over and _or(f"Boolean({task.hooks.over})", "false")
-        return bool(over) and await tabs.first.evaluate(over) is True
-
     async def _past_captcha(self, task: Task, tabs: Tabs, seen: Observation) -> Observation:
         """Return the page once a person has passed its captcha, where there is a person; else the
-        page as it is, with the captcha named. Raises `CaptchaError` when there is nothing
-        besides."""
+        page with the captcha named. Raises `CaptchaError` when there is nothing besides."""
         captcha = await tabs.captcha()
-        if captcha is None or (not captcha.blocks and seen.url in self._asked_about):
-            return _with_note(seen, captcha)
-        if self._handover is not None:
+        was_asked_about = captcha and not captcha.blocks and seen.url in self._asked_about
+        if captcha and not was_asked_about and self._handover is not None:
             self._asked_about.add(seen.url)
             await tabs.lend_to_person(self._handover.hand_over(captcha.describe()))
             seen = await self._observe(task, tabs, await tabs.settle(task.settle_ms))
             captcha = await tabs.captcha()
-        if captcha is not None and captcha.blocks:
+        if captcha is None:
+            return seen
+        if captcha.blocks:
             self._seen = seen
             raise captcha.error(seen.url)
-        return _with_note(seen, captcha)
+        return replace(seen, outcome="; ".join(filter(None, (seen.outcome, captcha.describe()))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,19 +291,14 @@ class _Look:
     screenshot: str
 
 
-def _with_note(seen: Observation, captcha: Captcha | None) -> Observation:
-    notes = [seen.outcome] if seen.outcome else []
-    return replace(seen, outcome="; ".join([*notes, captcha.describe()])) if captcha else seen
-
-
 def _facing_dialog(tabs: Tabs, before: Observation) -> Observation:
     page = observe_dialog(before, tabs.active.dialogs.describe())
     return tabs.guard.secrets.masked_page(page) if tabs.guard else page
 
 
 def observe_dialog(before: Observation, dialog: str) -> Observation:
-    """Return what there is to see while a dialog is open: the dialog and nothing else. The page
-    behind it stands still and cannot be asked."""
+    """Return what there is to see while a dialog is open: only the dialog, for the page behind it
+    stands still and cannot be asked."""
     return replace(
         before,
         nodes=(Node(0, "text", dialog),),
@@ -316,15 +314,7 @@ async def _perform(action: Action, tabs: Tabs, seen: Observation) -> str:
     return await (tabs.guard.perform(action, tabs, seen) if tabs.guard else perform(action, tabs))
 
 
-def _all_of(evidence: Mapping[str, str]) -> str:
-    items = ", ".join(
-        f"{json.dumps(name)}: {_or(f'({expression}) ?? null', 'null')}"
-        for name, expression in evidence.items()
-    )
-    return f"({{{items}}})"
-
-
 def _or(expression: str, otherwise: str) -> str:
-    """Return the expression's value; where it throws, as on a page the agent went off to, the
-    other."""
+    """Return the expression in JavaScript, with another value where it throws, as it may on a page
+    that the agent went off to."""
     return f"(() => {{ try {{ return {expression}; }} catch (error) {{ return {otherwise}; }} }})()"

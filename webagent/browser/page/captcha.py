@@ -1,7 +1,7 @@
 """Captchas: recognised, named and left to a person. They are never solved here."""
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from webagent.errors import CaptchaError
 
@@ -22,18 +22,13 @@ class Captcha:
     blocks: bool
     """Whether there is no page besides: nothing can be done until it is passed."""
 
-    @classmethod
-    def of(cls, answer: dict[str, Any] | None) -> "Captcha | None":
-        """Read from the page's side."""
-        return cls(answer["kind"], answer["blocks"]) if answer else None
-
     def describe(self) -> str:
-        """Return how the agent is told."""
+        """Return what the agent is told."""
         where = "instead of its content" if self.blocks else "on it"
         return f"the page shows a captcha ({self.kind}) {where}; only a person may pass it"
 
     def error(self, url: str) -> CaptchaError:
-        """Return how an episode ends that cannot go on from this address."""
+        """Return the error that ends an episode which cannot go on from this address."""
         return CaptchaError(
             f"{url} shows a captcha ({self.kind}) instead of its content; captchas are never "
             "solved: use a login or an address that the site trusts, or a window with a person"

@@ -40,10 +40,9 @@ def _address(tab: Tab) -> str:
 
 
 _ENDLESS = ("EventSource", "WebSocket", "Ping", "Media", "Prefetch", "CSPViolationReport")
-_ELSEWHERE = ("Document",)
-"""Pages are known by their loading; of a frame's end its own process hears, not its page."""
-_LOCAL = ("data:", "blob:")
-_LONGEST_URL = 100
+_NOT_COUNTED = (*_ENDLESS, "Document")
+"""Documents, too: a page's is known by its loading, and the end of a frame's may be reported to
+another process."""
 
 
 class PendingRequests:
@@ -58,15 +57,25 @@ class PendingRequests:
     async def of(cls, tab: Tab, patience: float) -> "PendingRequests":
         """Count from now on; `patience` is in seconds. Raises `WorldError`."""
         requests = cls(patience)
-        tab.on("Network.requestWillBeSent", requests._begin)
+
+        def begin(event: dict[str, Any]) -> None:
+            url = event["request"]["url"]
+            if event.get("type") not in _NOT_COUNTED and not url.startswith(("data:", "blob:")):
+                requests._began[event["requestId"]] = (time.monotonic(), url[:100])
+            requests._changed.set()
+
+        def end(event: dict[str, Any]) -> None:
+            requests._began.pop(event["requestId"], None)
+            requests._changed.set()
+
+        tab.on("Network.requestWillBeSent", begin)
         for event in ("loadingFinished", "loadingFailed", "requestServedFromCache"):
-            tab.on(f"Network.{event}", requests._end)
+            tab.on(f"Network.{event}", end)
         await tab.send("Network.enable", maxTotalBufferSize=0, maxResourceBufferSize=0)
         return requests
 
     def pending(self) -> str:
-        """Return the address of the oldest request that is worth waiting for; empty when there is
-        none."""
+        """Return the address of the oldest request worth waiting for; empty when there is none."""
         latest = time.monotonic() - self._patience
         return next((url for began, url in self._began.values() if began > latest), "")
 
@@ -76,16 +85,6 @@ class PendingRequests:
         with suppress(TimeoutError):
             async with asyncio.timeout(max(0.0, min(seconds, self._patience))):
                 await tab.alive(self._changed.wait())
-
-    def _begin(self, event: dict[str, Any]) -> None:
-        url = event["request"]["url"]
-        if event.get("type") not in _ENDLESS + _ELSEWHERE and not url.startswith(_LOCAL):
-            self._began[event["requestId"]] = (time.monotonic(), url[:_LONGEST_URL])
-        self._changed.set()
-
-    def _end(self, event: dict[str, Any]) -> None:
-        self._began.pop(event["requestId"], None)
-        self._changed.set()
 
 
 Answer = TypeVar("Answer")
@@ -136,13 +135,13 @@ class PageClock(Protocol):
         """Take hold of a page that has loaded."""
 
     async def settle(self, tab: Tab, milliseconds: int) -> str:
-        """Let an action take its full effect; says what was still going on when time was up."""
+        """Let an action take its full effect; return what still went on when time was up."""
 
     async def wait(self, tab: Tab, milliseconds: int) -> str:
-        """Let so much time pass on the page."""
+        """Let so much time pass on the page; return what the agent is to know of it."""
 
-    async def load(self, tab: Tab) -> bool:
-        """Wait until the page has loaded; False when it takes too long."""
+    async def load(self, tab: Tab, within: float | None = None) -> bool:
+        """Return whether the page has loaded within so many seconds, `LOAD_SECONDS` unless told."""
 
 
 class VirtualClock:
@@ -174,7 +173,11 @@ class VirtualClock:
                 return await self._by_wall.settle(tab, milliseconds)
         deadline = time.monotonic() + self._loading.of(tab)
         milliseconds = round(milliseconds * self._share.of(tab))
-        unrest = await _unrest(tab)
+        unrest = await _unless_loading(tab, tab.ask_now("unrest", tab.mouse))
+        if unrest and unrest["lostMouse"]:
+            # Time runs only once the page knows what lies under the mouse.
+            await tab.remind_of_mouse(takes_text=unrest["takesText"])
+            unrest = await _unless_loading(tab, tab.ask_now("unrest", None))
         if unrest and unrest["live"]:
             return await self._leave(tab, "the page holds a live connection")
         reason = await self.wait(tab, milliseconds)
@@ -190,7 +193,7 @@ class VirtualClock:
             reason = await self.wait(tab, milliseconds)
         if not tab.loading:
             return reason
-        if not await self._load(tab, max(_LEAST_LOAD_SECONDS, deadline - time.monotonic())):
+        if not await self.load(tab, max(_LEAST_LOAD_SECONDS, deadline - time.monotonic())):
             return await _give_up_loading(tab, self._loading)
         self._loading.restore(tab)
         return await self.wait(tab, milliseconds)
@@ -208,12 +211,9 @@ class VirtualClock:
         self._share.halve(tab)
         return "the page is slower than the wall clock and gets less time after an action"
 
-    async def load(self, tab: Tab) -> bool:
-        return await self._load(tab, LOAD_SECONDS)
-
-    async def _load(self, tab: Tab, seconds: float) -> bool:
-        """Time must run for a page to load, so it is granted in portions until it has."""
-        deadline = time.monotonic() + seconds
+    async def load(self, tab: Tab, within: float | None = None) -> bool:
+        """Grant time in portions until the page has loaded: without any it would not."""
+        deadline = time.monotonic() + (LOAD_SECONDS if within is None else within)
         while tab.loading:
             left = deadline - time.monotonic()
             if left <= 0:
@@ -255,7 +255,7 @@ class RealClock:
         deadline = time.monotonic() + patience
         while True:
             if tab.loading:
-                if not await self._load(tab, self._loading.of(tab)):
+                if not await self.load(tab, self._loading.of(tab)):
                     return await _give_up_loading(tab, self._loading)
                 self._loading.restore(tab)
             left = max(0.001, deadline - time.monotonic())
@@ -276,12 +276,9 @@ class RealClock:
         await asyncio.sleep(milliseconds / 1000)
         return ""
 
-    async def load(self, tab: Tab) -> bool:
-        return await self._load(tab, LOAD_SECONDS)
-
-    async def _load(self, tab: Tab, seconds: float) -> bool:
+    async def load(self, tab: Tab, within: float | None = None) -> bool:
         """Wait for the browser to say that the page has loaded."""
-        deadline = time.monotonic() + seconds
+        deadline = time.monotonic() + (LOAD_SECONDS if within is None else within)
         while tab.loading:
             left = deadline - time.monotonic()
             if left <= 0:
@@ -294,7 +291,16 @@ class RealClock:
 @asynccontextmanager
 async def run_in_real_time(tab: Tab) -> AsyncIterator[None]:
     """Let virtual time pass as the wall clock's does, whatever the page waits for."""
-    pacing = asyncio.create_task(_pace(tab))
+
+    async def pace() -> None:
+        granted = time.monotonic()
+        while True:
+            now = time.monotonic()
+            passed, granted = max(1, round((now - granted) * 1000)), now
+            await tab.advance(passed, waits=False)
+            await asyncio.sleep(_PACE_MS / 1000)
+
+    pacing = asyncio.create_task(pace())
     try:
         yield
     finally:
@@ -303,18 +309,9 @@ async def run_in_real_time(tab: Tab) -> AsyncIterator[None]:
             await pacing
 
 
-async def _pace(tab: Tab) -> None:
-    granted = time.monotonic()
-    while True:
-        now = time.monotonic()
-        passed, granted = max(1, round((now - granted) * 1000)), now
-        await tab.advance(passed, waits=False)
-        await asyncio.sleep(_PACE_MS / 1000)
-
-
 async def _unless_loading(tab: Tab, question: Awaitable[Answer]) -> Answer | None:
-    """Return the answer of the page, or None where it is about to be replaced: on the way to
-    another site the browser passes on no question until that site has answered."""
+    """Return the page's answer, or None where it is about to be replaced: on the way to another
+    site the browser passes on no question until that site has answered."""
     asking = asyncio.ensure_future(question)
     try:
         while not tab.loading:
@@ -327,16 +324,6 @@ async def _unless_loading(tab: Tab, question: Awaitable[Answer]) -> Answer | Non
         return None
     finally:
         asking.cancel()
-
-
-async def _unrest(tab: Tab) -> dict[str, bool] | None:
-    """Return what goes on on the page before its time runs, once it knows what lies under the
-    mouse."""
-    unrest = await _unless_loading(tab, tab.ask_now("unrest", tab.mouse))
-    if unrest and unrest["lostMouse"]:
-        await tab.remind_of_mouse(takes_text=unrest["takesText"])
-        unrest = await _unless_loading(tab, tab.ask_now("unrest", None))
-    return unrest
 
 
 async def _changed_within(tab: Tab, seconds: float) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any, TypeVar
 
@@ -25,7 +25,7 @@ class Dialogs:
 
     def __init__(self, page: Page) -> None:
         self.open: Dialog | None = None
-        self.waiting = self._fresh()
+        self.waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         """Done while a dialog is open."""
         self.are_held = False
         self._page = page
@@ -38,7 +38,7 @@ class Dialogs:
 
     @asynccontextmanager
     async def let_go(self) -> AsyncIterator[None]:
-        """Meanwhile dialogs are dismissed as they come, and so is one that is open."""
+        """Dismiss dialogs as they come while the block runs, and one that is open."""
         was_held, self.are_held = self.are_held, False
         if was_held:
             self._page.remove_listener("dialog", self._opened)
@@ -78,24 +78,21 @@ class Dialogs:
         """Forget the dialog, which is answered or gone with its page."""
         self.open = None
         if self.waiting.done():
-            self.waiting = self._fresh()
+            self.waiting = asyncio.get_running_loop().create_future()
 
     def _opened(self, dialog: Dialog) -> None:
         self.open = dialog
         if not self.waiting.done():
             self.waiting.set_result(None)
 
-    def _fresh(self) -> "asyncio.Future[None]":
-        return asyncio.get_running_loop().create_future()
-
 
 def describe_dialog(kind: str, message: str, filled_in: str) -> str:
     """Return a dialog in words."""
-    asks = f"the page opened a dialog ({kind})"
     if kind == "beforeunload":
-        return f"{asks}: leave this page and lose what was not saved?"
-    given = f", with {filled_in!r} filled in" if filled_in else ""
-    return f"{asks}: {message}{given}"
+        message = "leave this page and lose what was not saved?"
+    elif filled_in:
+        message += f", with {filled_in!r} filled in"
+    return f"the page opened a dialog ({kind}): {message}"
 
 
 ANSWER_SECONDS = 15.0
@@ -119,13 +116,13 @@ class PageConnection:
         page.on("close", lambda _: self._die("the page was closed"))
 
     async def send(self, method: str, **params: Any) -> dict[str, Any]:
-        """Return one command of the protocol."""
+        """Send one command of the protocol and return its answer."""
         async with world_failures():
             answer: dict[str, Any] = await self.alive(self.cdp.send(method, params))
         return answer
 
     def on(self, event: str, handler: Callable[[dict[str, Any]], None]) -> None:
-        """Be told about an event of the protocol."""
+        """Call the handler at each event of this kind."""
         self.cdp.on(event, handler)
 
     async def alive(self, work: Awaitable[Result]) -> Result:
@@ -198,8 +195,7 @@ class TopDocument:
 
     async def evaluate(self, expression: str) -> Any:
         """Return the JSON value of an expression in the page's own world; of the next page's, where
-        this one is just being replaced. Errors of the page are values of their own: `WorldError`
-        says what the page threw."""
+        this one is just being replaced. Raises `WorldError` with what the page threw."""
         answer = await self._evaluate(expression)
         if answer is None:
             with suppress(TimeoutError):
@@ -216,18 +212,20 @@ class TopDocument:
 
     async def ask(self, function: str, *arguments: Any) -> Any:
         """Call one of our own functions in the isolated world; waits out navigations."""
-        return (await self._ask(_call(function, arguments), returnByValue=True)).get("value")
+        call = write_call(function, arguments)
+        return (await self._ask(call, returnByValue=True)).get("value")
 
     async def ask_for_elements(self, function: str, *arguments: Any) -> tuple[str, list[int]]:
         """As `ask`, of a function that answers with a text and elements after it: the text, and the
         browser's own numbers for the elements (backend node ids)."""
-        answer = await self._ask(_call(function, arguments), serializationOptions=_NODES_BY_NUMBER)
+        call = write_call(function, arguments)
+        answer = await self._ask(call, serializationOptions=_NODES_BY_NUMBER)
         text, *nodes = answer["deepSerializedValue"]["value"]
         return text["value"], [node["value"]["backendNodeId"] for node in nodes]
 
     async def ask_now(self, function: str, *arguments: Any) -> Any:
         """As `ask`, but None where the page is just being replaced."""
-        answer = await self._try(_call(function, arguments), returnByValue=True)
+        answer = await self._try(write_call(function, arguments), returnByValue=True)
         return answer.get("value") if answer is not None else None
 
     async def _evaluate(self, expression: str) -> dict[str, Any] | None:
@@ -275,5 +273,6 @@ def _has_lost_context(message: str) -> bool:
     return any(phrase in message for phrase in _LOST_CONTEXT)
 
 
-def _call(function: str, arguments: tuple[Any, ...]) -> str:
+def write_call(function: str, arguments: Iterable[Any]) -> str:
+    """Return the call of one of our functions as JavaScript."""
     return f"webagent.{function}({', '.join(json.dumps(each) for each in arguments)})"

@@ -33,15 +33,8 @@ class FileChooser:
     takes: str
     """`one` or `several`."""
 
-    @classmethod
-    def of(cls, event: dict[str, Any]) -> "FileChooser | None":
-        """Read from `Page.fileChooserOpened`; None for a chooser without a field behind it."""
-        field = event.get("backendNodeId")
-        takes = "several" if event["mode"] == "selectMultiple" else "one"
-        return cls(field, takes) if field else None
-
     def describe(self) -> str:
-        """Return how the agent is told."""
+        """Return what the agent is told."""
         several = "files" if self.takes == "several" else "a file"
         return f"the page asks for {several}; give {several} with upload_file(0, path)"
 
@@ -66,7 +59,7 @@ class NativeDrags:
 
     @property
     def has_begun(self) -> bool:
-        """Return whether the browser has taken a native drag out of the mouse's hand."""
+        """Return whether the browser has taken over a drag that began with the mouse."""
         return not self._taken.empty()
 
     async def data(self) -> dict[str, Any] | None:
@@ -95,7 +88,7 @@ _UNDRAWN = "Unable to capture screenshot"
 
 
 class Tab:
-    """A page that is looked at, asked and told; what it reports by itself is kept for the step.
+    """A page to read and to act on; what it reports by itself is kept for the step.
 
     Every method raises `WorldError` when the page crashed, was closed or does not answer.
     """
@@ -123,17 +116,30 @@ class Tab:
         self._held_since: float | None = None
         self._let_pass = 0.0
         """Seconds of virtual time, at most, since it was first held."""
-        self._frame = ""
+        self.frame = ""
+        """The browser's name of the top document's frame."""
         self._frames = Frames(self)
 
     @classmethod
     async def open(cls, page: Page, main_world: str = "", *, is_blank: bool = False) -> "Tab":
         """Take over a page: from here on its documents carry our scripts, and `main_world` in the
         page's own world. A blank page that is about to be left goes without."""
+        script, now = "Page.addScriptToEvaluateOnNewDocument", not is_blank
+        main = reporting_script() + main_world
         async with world_failures():
             tab = cls(page, await page.context.new_cdp_session(page))
-            await tab._listen()
-            await tab._install(main_world, now=not is_blank)
+            tab.frame = (await tab.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
+            tab._listen()
+            await asyncio.gather(
+                tab.send("Page.enable"),
+                tab.send("Runtime.enable"),
+                tab.drags.intercept(),
+                tab.send("Page.setInterceptFileChooserDialog", enabled=True),
+                tab.send(
+                    script, source=isolated_script(), worldName=ISOLATED_WORLD, runImmediately=now
+                ),
+                tab.send(script, source=main, runImmediately=now),
+            )
         return tab
 
     async def send(self, method: str, **params: Any) -> dict[str, Any]:
@@ -177,18 +183,12 @@ class Tab:
         """Return the number of an element, by the one that its document knows it by so far."""
         return self._frames.mark_in(session, context, mark)
 
-    @property
-    def frame(self) -> str:
-        """Return the browser's name of the top document's frame."""
-        return self._frame
-
     async def tell_frames(self) -> None:
         """Have frames know their marks, for a function that looks into several documents."""
         await self._frames.tell()
 
     async def view(self, **options: Any) -> PageView:
-        """Return what the page and its frames show. The options are those of `observe` in
-        observe.js."""
+        """Return what the page and its frames show; see `observe` in observe.js for options."""
         options |= {
             "firstMark": max(options["firstMark"], self._frames.next_mark),
             "mouse": self.mouse,
@@ -234,10 +234,8 @@ class Tab:
 
     async def upload(self, mark: int, paths: Sequence[str]) -> str:
         """Put files into a file field; return the reason when it is not one."""
-        session, context = self._frames.place_of(mark) or (
-            self._connection.cdp,
-            self._document.context,
-        )
+        top = (self._connection.cdp, self._document.context)
+        session, context = self._frames.place_of(mark) or top
         field = {"expression": f"webagent.fileField({mark})", "contextId": context}
         async with world_failures():
             answer = await self.alive(session.send("Runtime.evaluate", field))
@@ -249,8 +247,7 @@ class Tab:
         return ""
 
     async def answer_chooser(self, paths: Sequence[str]) -> str:
-        """Give files to the page that has asked for them; return the reason when it no longer
-        does."""
+        """Give files to the page that asked for them; return the reason when it no longer asks."""
         chooser, self.chooser = self.chooser, None
         if chooser is None:
             return "nothing on the page asks for a file"
@@ -264,8 +261,8 @@ class Tab:
         return ""
 
     async def remind_of_mouse(self, *, takes_text: bool = True) -> None:
-        """Tell the page where the mouse is. The browser does so by itself with some later frame,
-        when something else has come to lie there; nothing must depend on when that is. A page that
+        """Tell the page where the mouse is. When something else has come to lie there, the browser
+        does so by itself with some later frame; nothing must depend on when that is. A page that
         draws no frame in time hears of it later.
 
         A move waits for a frame, but for what is typed after it the browser hurries: where the page
@@ -351,77 +348,64 @@ class Tab:
             return False
         return True
 
-    async def _listen(self) -> None:
-        self._frame = (await self.send("Page.getFrameTree"))["frameTree"]["frame"]["id"]
-        self.on("Runtime.executionContextCreated", self._context_created)
-        self.on("Runtime.executionContextDestroyed", self._context_destroyed)
-        self.on("Runtime.executionContextsCleared", self._contexts_cleared)
-        self.on("Emulation.virtualTimeBudgetExpired", lambda _: self._expired.set())
-        self.on("Page.javascriptDialogOpening", self._dialog_opened)
-        self.on("Page.javascriptDialogClosed", lambda _: self.dialogs.closed())
-        self.on("Page.fileChooserOpened", self._chooser_opened)
-        self.on("Page.windowOpen", self._window_opened)
-        for event in ("frameRequestedNavigation", "frameStartedNavigating", "frameStartedLoading"):
-            self.on(f"Page.{event}", self._navigation_started)
-        for event in ("frameStoppedLoading", "navigatedWithinDocument"):
-            self.on(f"Page.{event}", self._navigation_ended)
+    def _listen(self) -> None:
+        """Register for what the page reports by itself."""
+        session = self._connection.cdp
 
-    async def _install(self, main_world: str, *, now: bool) -> None:
-        await asyncio.gather(
-            self.send("Page.enable"),
-            self.send("Runtime.enable"),
-            self.drags.intercept(),
-            self.send("Page.setInterceptFileChooserDialog", enabled=True),
-            self.send(
-                "Page.addScriptToEvaluateOnNewDocument",
-                source=isolated_script(),
-                worldName=ISOLATED_WORLD,
-                runImmediately=now,
-            ),
-            self.send(
-                "Page.addScriptToEvaluateOnNewDocument",
-                source=reporting_script() + main_world,
-                runImmediately=now,
-            ),
+        def begin_context(event: dict[str, Any]) -> None:
+            context = event["context"]
+            if context["auxData"]["frameId"] != self.frame:
+                self._frames.created(session, context)
+            else:
+                self._document.created(context)
+
+        def clear_contexts(_event: dict[str, Any]) -> None:
+            self._document.cleared()
+            self._frames.cleared(session)
+
+        def note_dialog(event: dict[str, Any]) -> None:
+            if event["type"] != "beforeunload" and not self.dialogs.are_held:
+                what = f"{event['type']}), dismissed: {event['message']}"
+                self.notes.append(f"the page opened a dialog ({what}")
+
+        def note_chooser(event: dict[str, Any]) -> None:
+            field = event.get("backendNodeId")
+            takes = "several" if event["mode"] == "selectMultiple" else "one"
+            self.chooser = FileChooser(field, takes) if field else None
+            unanswerable = "the page asks for a file in a way that cannot be answered"
+            self.notes.append(self.chooser.describe() if self.chooser else unanswerable)
+
+        def count_popup(_event: dict[str, Any]) -> None:
+            self.popups_announced += 1
+
+        self.on("Runtime.executionContextCreated", begin_context)
+        self.on(
+            "Runtime.executionContextDestroyed",
+            lambda event: self._frames.destroyed(session, event["executionContextId"]),
         )
+        self.on("Runtime.executionContextsCleared", clear_contexts)
+        self.on("Emulation.virtualTimeBudgetExpired", lambda _: self._expired.set())
+        self.on("Page.javascriptDialogOpening", note_dialog)
+        self.on("Page.javascriptDialogClosed", lambda _: self.dialogs.closed())
+        self.on("Page.fileChooserOpened", note_chooser)
+        self.on("Page.windowOpen", count_popup)
+        self._follow_loading()
 
-    def _context_created(self, event: dict[str, Any]) -> None:
-        context = event["context"]
-        if context["auxData"]["frameId"] != self._frame:
-            self._frames.created(self._connection.cdp, context)
-        else:
-            self._document.created(context)
+    def _follow_loading(self) -> None:
+        """Set `loading` as the top document's navigations begin and end."""
 
-    def _context_destroyed(self, event: dict[str, Any]) -> None:
-        self._frames.destroyed(self._connection.cdp, event["executionContextId"])
+        def begin(event: dict[str, Any]) -> None:
+            if event["frameId"] == self.frame and event.get("navigationType") != "sameDocument":
+                self._set_loading(True)
 
-    def _contexts_cleared(self, _event: dict[str, Any]) -> None:
-        self._document.cleared()
-        self._frames.cleared(self._connection.cdp)
+        def end(event: dict[str, Any]) -> None:
+            if event["frameId"] == self.frame:
+                self._set_loading(False)
 
-    def _dialog_opened(self, event: dict[str, Any]) -> None:
-        if event["type"] != "beforeunload" and not self.dialogs.are_held:
-            self.notes.append(
-                f"the page opened a dialog ({event['type']}), dismissed: {event['message']}"
-            )
-
-    def _chooser_opened(self, event: dict[str, Any]) -> None:
-        self.chooser = FileChooser.of(event)
-        if self.chooser:
-            self.notes.append(self.chooser.describe())
-        else:
-            self.notes.append("the page asks for a file in a way that cannot be answered")
-
-    def _window_opened(self, _event: dict[str, Any]) -> None:
-        self.popups_announced += 1
-
-    def _navigation_started(self, event: dict[str, Any]) -> None:
-        if event["frameId"] == self._frame and event.get("navigationType") != "sameDocument":
-            self._set_loading(True)
-
-    def _navigation_ended(self, event: dict[str, Any]) -> None:
-        if event["frameId"] == self._frame:
-            self._set_loading(False)
+        for event in ("frameRequestedNavigation", "frameStartedNavigating", "frameStartedLoading"):
+            self.on(f"Page.{event}", begin)
+        for event in ("frameStoppedLoading", "navigatedWithinDocument"):
+            self.on(f"Page.{event}", end)
 
     def _set_loading(self, loading: bool) -> None:
         self.loading = loading
