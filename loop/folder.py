@@ -6,7 +6,8 @@ import platform
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar
 from benchmarks.rules import checks_hold
 from loop.flat import flat, nested
 from webagent.errors import SetupError, StoreError
+from webagent.records import Score
 from webagent.store import Store
 
 SOURCE = Path(__file__).resolve().parents[1]
@@ -105,7 +107,8 @@ class RunFolder:
     def create(cls, path: Path, config: Any, command: Sequence[str]) -> "RunFolder":
         """A new one with its settings. Raises `StoreError` when there is a run already."""
         if (path / "run.json").exists():
-            raise StoreError(f"{path} holds a run already; resume it with --resume {path}")
+            advice = f"resume it with --resume {path}, or " * hasattr(config, "resume")
+            raise StoreError(f"{path} holds a run already; {advice}choose another --name")
         Store.open(path, create=True).close()
         folder = cls(path)
         settings = {
@@ -222,6 +225,17 @@ JUDGE = "benchmark:judge"
 def read_judge_id(store: Store) -> str:
     """The id of whoever scored this run: the rules over evidence where nobody else was named."""
     return str(store.get_state(JUDGE) or checks_hold().id)
+
+
+def choose_judge(named: str, scores: Mapping[str, Sequence[Score]]) -> str:
+    """Return how the id of the judge begins that has the last word: the one the run names, else
+    whoever gave most verdicts."""
+    given = Counter(
+        score.evaluator for said in scores.values() for score in said if score.name == "success"
+    )
+    if not given or any(evaluator.startswith(named) for evaluator in given):
+        return named
+    return min(given, key=lambda evaluator: (-given[evaluator], evaluator))
 
 
 def read_warnings(store: Store) -> list[str]:

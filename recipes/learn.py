@@ -15,7 +15,7 @@ from loop.policies import ModelChoice
 from recipes.settings import resolve
 from tasks.suite import split_of
 from webagent.errors import SetupError
-from webagent.policy.knowledge import InducedRules, learn_rules
+from webagent.policy.knowledge import Hints, InducedRules, learn_rules
 from webagent.records import Trajectory
 from webagent.store import Store
 
@@ -43,7 +43,7 @@ class Learnt:
     refused: list[str]
     """Hints that were not taken, with the reason."""
     books: list[str]
-    """The files of hints, one for each site."""
+    """The files that hold hints, one for each site."""
 
 
 def main(argv: Sequence[str]) -> CommandResult:
@@ -54,10 +54,14 @@ def main(argv: Sequence[str]) -> CommandResult:
     refused = [reason for induced in learnt for reason in induced.refused]
     for reason in refused:
         print(f"not taken: {reason}")
-    books = sorted(config.hints.glob("*.md")) if config.hints.is_dir() else []
-    print(f"{len(judged)} episodes, {len(learnt)} failures beside a success; {config.hints}:")
-    for book in books:
-        print(f"  {book.name}")
+    known = Hints.read(config.hints).books if config.hints.is_dir() else {}
+    counts = {site: len(book.rules) for site, book in known.items() if book.rules}
+    print(f"{len(judged)} episodes, {len(learnt)} failures beside a success")
+    for site, count in counts.items():
+        print(f"  {config.hints / site}.md: {count} hint{'s' * (count != 1)}")
+    if not counts:
+        print(f"no hint was learnt, so {config.hints} holds none")
+    books = [config.hints / f"{site}.md" for site in counts]
     return CommandResult(Learnt(len(judged), len(learnt), refused, [str(book) for book in books]))
 
 

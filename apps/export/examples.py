@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from tasks.suite import split_of
 from tasks.task import Json, Task
 from webagent.action import format_action
 from webagent.agent.asking import Asking
@@ -15,6 +16,9 @@ from webagent.policy.reply import read_reply
 from webagent.records import Decision, Observation, Score, Step, Trajectory
 from webagent.store import EpisodeSummary, ImageFolder, Store, Where
 from webagent.training.language.selection import compute_step_weights
+
+LEARNT_FROM = ("", "demonstrate", "collect", "imagine")
+"""Phases that are meant to be learnt from; an episode outside of any plan has none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +54,10 @@ class Selection:
 def select(
     store: Store, judge: str, where: Where, phases: Sequence[str], *, imagined: bool
 ) -> Selection:
-    """The played episodes of these phases; no phase means all.
+    """Return the played episodes of these phases; no phase means all.
+
+    With the phases that are meant to be learnt from come measurements on training seeds, too: it is
+    the split of its seed that says whether an episode is for training.
 
     Infrastructure failures and episodes under way say nothing about the agent and are never taken.
     Raises `SetupError` when others judged the run, but this judge did not.
@@ -61,7 +68,8 @@ def select(
     left_out.pop("", None)
     real, dreamt = [], []
     for entry in store.entries("played", **where):
-        if phases and entry.phase not in phases:
+        is_chosen = not phases or entry.phase in phases
+        if not is_chosen and not (tuple(phases) == LEARNT_FROM and _is_for_training(entry)):
             left_out[f"of phase {entry.phase}"] += 1
             continue
         said = scores.get(entry.id, ())
@@ -73,6 +81,13 @@ def select(
         else:
             left_out["imagined"] += 1
     return Selection(tuple(real), tuple(dreamt), left_out)
+
+
+def _is_for_training(entry: EpisodeSummary) -> bool:
+    try:
+        return entry.phase == "evaluate" and split_of(entry.seed) == "train"
+    except ValueError:  # a seed of no split
+        return False
 
 
 def _untold(entry: EpisodeSummary) -> str:

@@ -295,8 +295,8 @@ def _nothing(request: ExportRequest, selection: Selection, counts: Counter[str])
     hint = ""
     if selection.left_out["of phase evaluate"]:
         hint = (
-            "; measurements are on seeds that no training should see: if that is what you want,"
-            " add --phases evaluate"
+            "; these measurements are not on training seeds, and no training should see them: play"
+            " with --split train, or add --phases evaluate if that is what you want"
         )
     return f"nothing to export from {request.run} as {request.what} ({found}){hint}"
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from tyro.conf import Positional
 
+from apps.export.examples import LEARNT_FROM
 from apps.export.trainers import AXOLOTL, LLAMAFACTORY, TRL, VERL, Consumer
 from benchmarks.rules import checks_hold
 from loop.folder import RunFolder
@@ -14,8 +15,6 @@ from webagent.observation.variants import variant_named
 
 PLAIN_FORM = "datasets"
 CONSUMERS: dict[str, Consumer] = {each.name: each for each in (TRL, VERL, LLAMAFACTORY, AXOLOTL)}
-LEARNT_FROM = ("", "demonstrate", "collect", "imagine")
-"""Phases that are meant to be learnt from; an episode outside of any plan has none."""
 _TO_BE_JUDGED = ("preference", "kto", "rl")
 
 
@@ -33,8 +32,8 @@ class ExportConfig:
     """`episodes` (all steps and episodes, for `datasets`), or for a trainer `sft`, `preference`,
     `kto` or `rl`; empty: `episodes` or `sft`."""
     phases: tuple[str, ...] = ()
-    """Which phases of the run; empty: all for `episodes`, for a trainer all but `evaluate`, whose
-    seeds no training should see."""
+    """Which phases of the run; empty: all for `episodes`, for a trainer all but measurements
+    (`evaluate`) on seeds that no training should see, those of `development` and `test`."""
     arms: tuple[str, ...] = ()
     """Which arms of the run; empty: all."""
     judge: str = ""

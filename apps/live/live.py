@@ -133,7 +133,7 @@ class _Patient:
 
 _ADVICE: Mapping[Ending, str] = {
     Ending.STEP_LIMIT: "allow more with --max-steps",
-    Ending.POLICY_UNREADABLE: "see what the model replied; docs/models.md says what helps",
+    Ending.POLICY_UNREADABLE: "docs/models.md says what helps where replies cannot be read",
     Ending.GUARD_REFUSED: "the guard's file says what is open: docs/guard.md",
     Ending.CAPTCHA: "pass it yourself with --headed, or save a login with webagent login",
     Ending.WORLD_FAILED: "check the address, and webagent doctor",

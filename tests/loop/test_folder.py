@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from apps.live.settings import RunConfig
 from loop.costs import Caps
 from loop.folder import RunFolder
 from loop.measurement.settings import BenchmarkConfig
@@ -42,10 +43,14 @@ def test_a_source_that_changed_is_named_once_beside_the_one_it_began_with(tmp_pa
     assert len(folder.settings()["origins"]) == 2
 
 
-def test_a_run_is_not_begun_over_another(tmp_path: Path) -> None:
+def test_a_run_is_not_begun_over_another_and_only_what_can_be_resumed_says_so(
+    tmp_path: Path,
+) -> None:
     begun(tmp_path)
-    with pytest.raises(StoreError, match="--resume"):
+    with pytest.raises(StoreError, match=r"--resume .*, or choose another --name"):
         begun(tmp_path)
+    with pytest.raises(StoreError, match="holds a run already; choose another --name"):
+        RunFolder.create(tmp_path / "run", RunConfig(), ["webagent", "run"])
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,22 @@ def test_a_run_becomes_hints_that_a_benchmark_shows(
     assert Hints.read(hints)
 
 
+def test_no_file_is_announced_where_no_hint_was_learnt(
+    tmp_path: Path,
+    chat_server,
+    behave,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
+    chat_server.will(behave.reply("There is nothing to learn here."))
+    run, hints = a_run(tmp_path), tmp_path / "hints"
+    assert cli.main(["learn", str(run), "--hints", str(hints), "--model", "m"]) == 0
+    told = capsys.readouterr().out
+    assert "no hint was learnt" in told and ".md" not in told
+    assert not list(hints.glob("*.md"))
+
+
 @pytest.mark.parametrize(
     ("split", "flags", "complaint"),
     [

@@ -23,6 +23,7 @@ from perf.fakes.played import (
     run_folder,
 )
 from recipes import cli
+from tasks.suite import seed_of
 from webagent.models.spending import Price, Prices
 from webagent.policy.reply import read_reply
 from webagent.records import Score
@@ -247,7 +248,7 @@ def test_each_start_is_tried_once_with_its_checks_as_ground_truth(run: Path, sto
 def test_measurements_are_not_for_training_unless_asked_for(
     run: Path, store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    play(store, 0, phase="evaluate")
+    play(store, seed_of("test", 0), phase="evaluate")
     assert cli.main(["export", str(run), "--to", "trl", "--out", str(run / "x")]) == 3
     said = capsys.readouterr().err
     assert "1 episodes of phase evaluate" in said
@@ -255,6 +256,15 @@ def test_measurements_are_not_for_training_unless_asked_for(
     assert not (run / "x").exists()
     assert len(rows(export(run, "--to", "trl", "--phases", "evaluate") / "data")) == 3
     assert len(rows(export(run, out="plain") / "steps")) == 3
+
+
+def test_measurements_on_training_seeds_are_for_training(run: Path, store: Store) -> None:
+    play(store, seed_of("train", 0), phase="evaluate")
+    play(store, seed_of("development", 0), phase="evaluate", index=1)
+    out = export(run, "--to", "trl", "--what", "sft")
+    assert len(rows(out / "data")) == 3
+    left_out = json.loads((out / "meta" / "info.json").read_text())["left_out_episodes"]
+    assert left_out == {"of phase evaluate": 1}
 
 
 def test_another_policys_steps_are_put_as_a_language_model_would_see_them(

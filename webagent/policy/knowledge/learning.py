@@ -213,7 +213,8 @@ async def learn_rules(
         induced = await induce_rules(
             model, book, failed, succeeded, settings or InductionSettings()
         )
-        write_book(folder, induced.book)
+        if induced.book.rules or book.rules:
+            write_book(folder, induced.book)
         learnt.append(induced)
     return learnt
 
