@@ -122,8 +122,10 @@ def difference(
     Wu, JASA 1988). A single repeat says nothing of what another would give.
 
     Where the arms share episodes (repeat, task and seed) only those count and both arms are drawn
-    together; where they share none each is drawn by itself. None when either has no episodes. The
-    same arguments give the same interval.
+    together; where they share none each is drawn by itself. Where successes and failures leave no
+    spread to draw from, as after six failures of either arm, the interval is as wide as what was
+    not seen may still be frequent. None when either has no episodes. The same arguments give the
+    same interval.
     """
     shared = a.keys() & b.keys()
     if shared:
@@ -141,8 +143,26 @@ def difference(
     chunks = [draw(one, other, n, rng, bool(shared)) for n in _chunks(resamples, size)]
     drawn = np.concatenate(chunks)
     low, high = np.nanpercentile(drawn, (2.5, 97.5))
-    value = one.sums.sum() / one.counts.sum() - other.sums.sum() / other.counts.sum()
-    return Interval(float(value), float(low), float(high))
+    value = float(one.sums.sum() / one.counts.sum() - other.sums.sum() / other.counts.sum())
+    if low == high and {*a.values(), *b.values()} <= {0.0, 1.0}:
+        half = _unseen_half(a, b, fixed_tasks=fixed_tasks, is_paired=bool(shared))
+        low, high = max(-1.0, value - half), min(1.0, value + half)
+    return Interval(value, float(low), float(high))
+
+
+def _unseen_half(a: Outcomes, b: Outcomes, *, fixed_tasks: bool, is_paired: bool) -> float:
+    """Return half the width of the interval of a difference whose resamples all agree.
+
+    What none of n tasks (with `fixed_tasks`: episodes) has shown may still happen as often as
+    Wilson's upper end of 0 in n says; the ends of unpaired arms add up in squares (Newcombe,
+    "Interval estimation for the difference between independent proportions", Statistics in
+    Medicine 1998).
+    """
+    ends = [
+        wilson(0, len(arm) if fixed_tasks else len({task for _, task, _ in arm}))[1]
+        for arm in (a, b)
+    ]
+    return ends[0] if is_paired else math.hypot(*ends)
 
 
 class _Table(NamedTuple):

@@ -84,6 +84,26 @@ def test_a_clear_difference_excludes_zero_and_a_missing_one_does_not() -> None:
     assert none is not None and none.low < 0 < none.high
 
 
+@pytest.mark.parametrize(("a", "b"), [(0.0, 0.0), (1.0, 1.0), (1.0, 0.0)])
+@pytest.mark.parametrize("fixed_tasks", [False, True])
+def test_six_episodes_that_all_agree_do_not_promise_certainty(
+    a: float, b: float, fixed_tasks: bool
+) -> None:
+    keys = [(0, f"task {n}", 7) for n in range(6)]
+    found = difference(dict.fromkeys(keys, a), dict.fromkeys(keys, b), fixed_tasks=fixed_tasks)
+    assert found is not None
+    unseen = wilson(0, 6)[1]
+    assert found.value == a - b
+    assert found.low == pytest.approx(a - b - unseen)
+    assert found.high == pytest.approx(min(1.0, a - b + unseen))
+    many = [(0, f"task {n}", 7) for n in range(60)]
+    surer = difference(dict.fromkeys(many, a), dict.fromkeys(many, b), fixed_tasks=fixed_tasks)
+    assert surer is not None and surer.high - surer.low < 0.5 * (found.high - found.low)
+    apart = {(0, task, 8): b for _, task, _ in keys}
+    alone = difference(dict.fromkeys(keys, a), apart, fixed_tasks=fixed_tasks)
+    assert alone is not None and alone.low < found.low
+
+
 def test_swapping_the_arms_turns_the_difference_round() -> None:
     a, b = outcomes(0.9), outcomes(0.5, dice=1)
     forth, back = difference(a, b), difference(b, a)
@@ -119,7 +139,10 @@ def test_only_the_episodes_that_both_arms_played_are_compared() -> None:
 def test_arms_without_a_common_repeat_are_compared_as_well() -> None:
     a = {(0, task, seed): 1.0 for task in TASKS for seed in range(4)}
     b = {(1, task, seed): 0.0 for task in TASKS for seed in range(4)}
-    assert difference(a, b) == (1.0, 1.0, 1.0)
+    found = difference(a, b)
+    assert found is not None
+    assert (found.value, found.high) == (1.0, 1.0)
+    assert 0 < found.low < 1
 
 
 def test_nothing_can_be_said_of_an_arm_that_was_not_measured() -> None:
