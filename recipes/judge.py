@@ -37,6 +37,7 @@ from loop.judging.agreement import (
     print_agreement,
     print_costs,
     print_names,
+    print_verdicts,
     read_values,
 )
 from loop.judging.feedback import format_metrics, induce_metrics
@@ -178,6 +179,11 @@ class JudgingRun:
                 " imagined and are of the arms and phases that were named"
             )
         work = scoring.open_work(episodes, retry=self.config.retry)
+        if not work:
+            print(
+                f"nothing left to judge: all {len(episodes)} episodes have their verdicts;"
+                " --retry asks again where an evaluator abstained"
+            )
         with count_episodes(len(work), cost=partial(format_spending, ledger)) as counter:
             await scoring.score(work, self.config.concurrency, counter)
 
@@ -207,6 +213,7 @@ class JudgingRun:
         called = assign_letters([*self.tallies, *asked, *held, *members])
         print_names(called, console)
         print_costs(self.tallies, self.prices, console, called)
+        print_verdicts(self.store, self.entries(), self.asked, console, called)
         if self.standings:
             report["adversarial"] = [asdict(standing) for standing in self.standings]
             self._write("adversarial.json", json.dumps(report["adversarial"], indent=1) + "\n")

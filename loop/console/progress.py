@@ -127,7 +127,7 @@ class EpisodeCounter:
 
     def __init__(self, display: ProgressDisplay, total: int, cost: Callable[[], str]) -> None:
         self._display, self._total, self._cost = display, total, cost
-        self._settled = self._steps = self._failures = 0
+        self._settled = self._scored = self._steps = self._failures = 0
         self._passed = 0.0
         self._trouble = ""
 
@@ -144,10 +144,16 @@ class EpisodeCounter:
             self._trouble = shorten(trajectory.error, 80, placeholder="…")
         else:
             self._settled += 1
+            self._scored += success is not None
             self._passed += success or 0.0
+        rate = (
+            f"{100 * self._passed / self._scored:.1f} % success" if self._scored else "no verdict"
+        )
+        unscored = self._settled - self._scored
+        if self._scored and unscored:
+            rate += f" of {self._scored}, {unscored} without a verdict"
         texts = [
-            f"{self._settled}/{self._total} episodes"
-            f"  {100 * self._passed / (self._settled or 1):.1f} % success",
+            f"{self._settled}/{self._total} episodes  {rate}",
             f"{self._steps / max(self._display.seconds, 1e-3):.0f} steps/s",
         ]
         if cost := self._cost():

@@ -1,6 +1,6 @@
 """Evaluators compared with people's labels: matching, figures, tables, the file they go to."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from difflib import get_close_matches
@@ -26,6 +26,7 @@ from evaluators.agreement import (
     pair_scores,
 )
 from evaluators.combine import EvaluatorTally, MemberTally
+from evaluators.evaluator import FunctionEvaluator
 from evaluators.labels import Label
 from evaluators.statistics import Interval
 from webagent.errors import SetupError
@@ -291,6 +292,32 @@ def print_costs(
             _print_table(f"asked of {called[name]}", COST_HEAD, rows, console)
             for sentence in describe_costs(called[name], tally, prices, called):
                 console.print(escape(f"• {sentence}"), highlight=False)
+
+
+def print_verdicts(
+    store: Store,
+    entries: Sequence[EpisodeSummary],
+    asked: Iterable[FunctionEvaluator],
+    console: Console,
+    called: Mapping[str, str],
+) -> None:
+    """Print what each evaluator made of these episodes, and why it abstained, over all sessions."""
+    scores = store.scores("finished", id=[entry.id for entry in entries]) if entries else {}
+    for each in asked:
+        given = [
+            score
+            for episode in scores.values()
+            for score in episode
+            if (score.name, score.evaluator) == (each.score, each.id)
+        ]
+        values = [score.value for score in given if score.value is not None]
+        said = f"{called[each.id]}: {len(given):,} of {len(entries):,} episodes asked about"
+        if values:
+            said += f", {100 * sum(values) / len(values):.1f} % {each.score} of {len(values):,}"
+        reasons = Counter(score.reason for score in given if score.value is None)
+        if reasons:
+            said += f", abstained on {reasons.total():,}, mostly: {reasons.most_common(1)[0][0]}"
+        console.print(escape(said), highlight=False)
 
 
 def _group_rows(

@@ -7,8 +7,10 @@ import pytest
 from rich.console import Console
 
 from loop.console import progress
-from loop.console.progress import count_items, show_jobs, track
+from loop.console.progress import count_episodes, count_items, show_jobs, track
 from loop.workers import JobProgress
+from perf.fakes.run import episode
+from webagent.records import Provenance
 
 
 @pytest.fixture
@@ -48,6 +50,19 @@ def test_into_a_file_goes_a_line_every_few_seconds_and_one_at_the_end(clock: lis
 def test_on_a_terminal_there_is_a_bar(clock: list[float]) -> None:
     said = lines(4, 1.0, clock, is_terminal=True)
     assert "pages" in said and "4 of 4" in said
+
+
+def test_episodes_without_a_verdict_are_no_failures() -> None:
+    said = StringIO()
+    played = [episode(Provenance(index=index), "click-link", index, True) for index in range(3)]
+    with count_episodes(3, Console(file=said, width=200)) as counter:
+        for each, success in zip(played, (None, 1.0, None), strict=True):
+            counter.count(each, success, is_new=True)
+    last = said.getvalue().splitlines()[-1]
+    assert "3/3 episodes  100.0 % success of 1, 2 without a verdict" in last
+    with count_episodes(1, Console(file=said, width=200)) as counter:
+        counter.count(played[0], None, is_new=True)
+    assert said.getvalue().splitlines()[-1].split("episodes")[1].startswith("  no verdict")
 
 
 def test_tracked_items_come_out_in_order() -> None:

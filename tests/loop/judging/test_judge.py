@@ -106,6 +106,15 @@ def test_what_is_scored_is_not_asked_again_and_imagined_ones_only_on_demand(
     assert counts == [12, 12, 13]
 
 
+def test_a_second_run_says_what_is_known_and_that_nothing_is_left(run, capsys) -> None:
+    asked = ["judge", str(run), "--with", "rules"]
+    for is_second in (False, True):
+        assert cli.main(asked) == 0
+        told = " ".join(capsys.readouterr().out.split())
+        assert "checks_hold@1: 12 of 12 episodes asked about, 50.0 % success of 12" in told
+        assert ("nothing left to judge: all 12 episodes have their verdicts" in told) is is_second
+
+
 def test_labels_given_in_a_run_folder_count_without_naming_an_evaluator(run, capsys) -> None:
     from evaluators.labels import Label, add_label
 
@@ -238,11 +247,16 @@ def test_the_judge_that_looks_is_asked_and_abstains_where_its_reply_cannot_be_us
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", chat_server.url)
     chat_server.will(behave.reply("I would rather not say"))
-    assert cli.main(["judge", str(run), "--with", "judge", "--model", "m", "--json"]) == 0
+    asked = ["judge", str(run), "--with", "judge", "--model", "m"]
+    assert cli.main([*asked, "--json"]) == 0
 
-    [cost] = json.loads(capsys.readouterr().out)["costs"].values()
+    told = capsys.readouterr()
+    [cost] = json.loads(told.out)["costs"].values()
     [stage] = cost["stages"]
     assert (stage["asked"], stage["abstained"], stage["failed"]) == (12, 12, 0)
+    assert cli.main(asked) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "abstained on 12, mostly:" in told and "% success" not in told
     assert stage["spent"]["m"]["requests"] >= 24
     assert all(score.value is None and score.reason for [score] in scores(run).values())
 
