@@ -27,6 +27,8 @@ class ChartFrame:
     high: float
     after: float
     """Pixels right of the last round, for arms that only act."""
+    has_steps: bool
+    """Whether the axis counts real steps; else rounds."""
     left: float = 46.0
     top: float = 12.0
     bottom: float = 44.0
@@ -70,8 +72,9 @@ def _drawing(summary: Summary, width: float, height: float, kind: str) -> Markup
     rows = [row for arm in summary["arms"] for row in arm["rounds"]]
     low, high = _bounds(rows)
     gap = 16.0 if width > 500 else 11.0
-    steps = max(row["real_steps"] for row in rows)
-    frame = ChartFrame(width, height, steps, low, high, after=gap * (len(actors) + 0.5))
+    steps = max(place_rounds(summary).values())
+    after, has_steps = gap * (len(actors) + 0.5), any(row["real_steps"] for row in rows)
+    frame = ChartFrame(width, height, steps, low, high, after, has_steps)
     learners = [arm for arm in summary["arms"] if not _only_acts(arm)]
     parts = [*_axes(frame), *_start(summary, frame)]
     for place, arm in enumerate(learners):
@@ -118,7 +121,7 @@ def _axes(frame: ChartFrame) -> list[Markup]:
         x = frame.x(steps)
         parts.append(tag("text", f"{steps:,.0f}", x=x, y=base + 18, text_anchor="middle"))
     middle = (frame.left + right) / 2
-    words = "real steps in the browser, mean over repeats"
+    words = "real steps in the browser, mean over repeats" if frame.has_steps else "round"
     parts.append(tag("text", words, x=middle, y=frame.height - 6, text_anchor="middle"))
     return parts
 
@@ -142,7 +145,10 @@ def _start(summary: Summary, frame: ChartFrame) -> list[Markup]:
 
 
 def _curve(summary: Summary, arm: ArmRow, frame: ChartFrame, shift: float) -> Markup:
-    points = [_Point(frame.x(steps_shown(summary, row)) + shift, row) for row in arm["rounds"]]
+    places = place_rounds(summary)
+    points = [
+        _Point(frame.x(places[arm["name"], row["round"]]) + shift, row) for row in arm["rounds"]
+    ]
     line = " ".join(f"{p.x:.1f},{frame.y(p.row['success']):.1f}" for p in points)
     is_dashed = arm["rounds"][-1]["real_steps"] == 0
     whiskers = [
@@ -161,12 +167,36 @@ def _curve(summary: Summary, arm: ArmRow, frame: ChartFrame, shift: float) -> Ma
     return tag("g", whiskers, curve, marks, class_=colour_class(summary, arm["name"]))
 
 
-def steps_shown(summary: Summary, row: RoundSummary) -> float:
-    """Where a round stands: an arm that takes no real steps stands beside those that do."""
-    if row["real_steps"] or not row["round"]:
-        return row["real_steps"]
-    others = (other for arm in summary["arms"] for other in arm["rounds"])
-    return max((o["real_steps"] for o in others if o["round"] == row["round"]), default=0.0)
+def place_rounds(summary: Summary) -> dict[tuple[str, int], float]:
+    """Return the real steps at which each arm's rounds stand, by its name and the round's number.
+
+    Never backwards: where not all repeats have come as far, a round stands as many steps behind the
+    one before it as the repeats that are there took in between. A round without real steps stands
+    beside those of other arms; where none of them has come so far, the arm's pace is carried on
+    from the rounds that are known. Without real steps at all the rounds are numbered.
+    """
+    places: dict[tuple[str, int], float] = {}
+    by_number: dict[int, float] = {}
+    for arm in summary["arms"]:
+        steps: dict[int, int] = {}
+        at = 0.0
+        for row in arm["rounds"]:
+            taken = [one["real_steps"] - steps.get(one["repeat"], 0) for one in row["by_repeat"]]
+            at += max(0.0, sum(taken) / len(taken)) if taken else 0.0
+            steps |= {one["repeat"]: one["real_steps"] for one in row["by_repeat"]}
+            if row["real_steps"]:
+                places[arm["name"], row["round"]] = at
+                by_number[row["round"]] = max(at, by_number.get(row["round"], 0.0))
+    last = max(by_number, default=0)
+    pace = by_number[last] / last if last else 1.0
+    for arm in summary["arms"]:
+        reached = 0.0
+        for row in arm["rounds"]:
+            place = arm["name"], row["round"]
+            beside = by_number.get(row["round"], pace * row["round"])
+            reached = max(reached, places.get(place, beside))
+            places[place] = reached
+    return places
 
 
 def _marked(summary: Summary, arm: str, point: _Point, frame: ChartFrame) -> Markup:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from apps.report.chart import has_curve, steps_shown
+from apps.report.chart import has_curve, place_rounds
 from apps.report.colours import colour_of, marker_of
 from evaluators.attribution import FailureSummary
 from loop.summary import ArmRow, Summary, format_headline
@@ -64,8 +64,8 @@ def _success(summary: Summary) -> "Figure":
         _bars(axes, summary)
     else:
         figure, axes = _drawn(4.6)
-        rows = [row for arm in summary["arms"] for row in arm["rounds"]]
-        apart = 0.008 * max(row["real_steps"] for row in rows)
+        places = place_rounds(summary)
+        apart = 0.008 * max(places.values())
         for place, arm in enumerate(summary["arms"]):
             shift = apart * (place - len(summary["arms"]) / 2)
             rounds = arm["rounds"]
@@ -73,7 +73,7 @@ def _success(summary: Summary) -> "Figure":
             below = [100 * (row["success"] - row["low"]) for row in rounds]
             above = [100 * (row["high"] - row["success"]) for row in rounds]
             axes.errorbar(
-                [steps_shown(summary, row) + shift for row in rounds],
+                [places[arm["name"], row["round"]] + shift for row in rounds],
                 values,
                 yerr=[below, above],
                 label=arm["name"],

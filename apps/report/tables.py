@@ -10,7 +10,10 @@ from loop.summary import ArmComparison, EpisodeRate, RoundSummary, Summary, form
 from loop.summary.format import (
     BASELINE_HEAD,
     DRIFT_HEAD,
+    STEP_COLUMNS,
+    StepColumn,
     find_lenient_rule,
+    find_step_columns,
     format_baseline,
     format_drift,
     format_points,
@@ -23,19 +26,20 @@ _FIRST_PROSE = 2
 
 def rounds(summary: Summary) -> Markup:
     """A row for every round of every arm."""
-    rule = find_lenient_rule(summary)
+    rule, columns = find_lenient_rule(summary), find_step_columns(summary)
     rows = [
         tag(
             "tr",
             tag("th", "" if place else _named(summary, arm["name"]), scope="row"),
-            _round_cells(row, rule),
+            _round_cells(row, rule, columns),
             class_="" if place else "first",
         )
         for arm in summary["arms"]
         for place, row in enumerate(arm["rounds"])
     ]
     head = ("arm", "round", *(("raw = 1", "95 %", rule) if rule else ("success %", "95 %")))
-    return _table((*head, "episodes", "real steps", "imagined", "seconds"), rows)
+    steps = [STEP_COLUMNS[name] for name in columns]
+    return _table((*head, "episodes", *steps, "seconds"), rows)
 
 
 def tasks(summary: Summary) -> Markup:
@@ -119,15 +123,14 @@ def _named(summary: Summary, arm: str) -> Markup:
     return tag("span", arm, class_=f"key {colour_class(summary, arm)}")
 
 
-def _round_cells(row: RoundSummary, rule: str) -> list[Markup]:
+def _round_cells(row: RoundSummary, rule: str, columns: Sequence[StepColumn]) -> list[Markup]:
     return [
         tag("td", str(row["round"])),
         tag("td", tag("b", _number(row["success"]))),
         tag("td", f"{_number(row['low'])}–{_number(row['high'])}"),
         *[tag("td", _number(row["raw_positive"]))] * bool(rule),
         tag("td", f"{row['episodes']:,}", class_="soft"),
-        tag("td", f"{row['real_steps']:,.0f}"),
-        tag("td", f"{row['imagined_steps']:,.0f}"),
+        *[tag("td", f"{row[name]:,.0f}") for name in columns],
         tag("td", f"{row['seconds']:,.0f}", class_="soft"),
     ]
 

@@ -1,6 +1,8 @@
 """Differences put into sentences that claim no more than their intervals show."""
 
 import math
+from collections.abc import Iterable
+from typing import Literal, TypeAlias
 
 from loop.folder import Origin
 from loop.summary.schema import (
@@ -52,13 +54,25 @@ def format_lenient(rate: EpisodeRate, rule: str) -> tuple[str, ...]:
     return (format_hundredths(rate["raw_positive"]),) if rule else ()
 
 
-def format_costs(row: RoundSummary) -> tuple[str, ...]:
-    """What stands last in a row of a table: the episodes, real and imagined steps behind it."""
-    return (
-        f"{row['episodes']:,}",
-        f"{row['real_steps']:,.0f}",
-        f"{row['imagined_steps']:,.0f}",
-    )
+StepColumn: TypeAlias = Literal["real_steps", "imagined_steps"]
+
+STEP_COLUMNS: dict[StepColumn, str] = {
+    "real_steps": "real steps",
+    "imagined_steps": "imagined steps",
+}
+"""What an arm has learnt from, with the heads of its columns."""
+
+
+def find_step_columns(summary: Summary) -> list[StepColumn]:
+    """Return the kinds of steps that any arm has learnt from: none where nothing was learnt, so
+    that a benchmark's table says nothing of steps."""
+    rows = [row for arm in summary["arms"] for row in arm["rounds"]]
+    return [name for name in STEP_COLUMNS if any(row[name] for row in rows)]
+
+
+def format_costs(row: RoundSummary, columns: Iterable[StepColumn]) -> tuple[str, ...]:
+    """Return what stands last in a row of a table: the episodes, and the steps behind them."""
+    return (f"{row['episodes']:,}", *(f"{row[name]:,.0f}" for name in columns))
 
 
 SPENT_HEAD = ("", "tokens read", "tokens written", "seconds deciding", "of pages", "money")

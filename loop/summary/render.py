@@ -11,7 +11,9 @@ from loop.summary.format import (
     BASELINE_HEAD,
     DRIFT_HEAD,
     SPENT_HEAD,
+    STEP_COLUMNS,
     find_lenient_rule,
+    find_step_columns,
     format_baseline,
     format_comparison,
     format_comparison_here,
@@ -27,7 +29,7 @@ from loop.summary.format import (
     format_spending_rows,
     name_seeds,
 )
-from loop.summary.schema import ArmRow, DriftRow, EpisodeRate, RoundSummary, SpentRow, Summary
+from loop.summary.schema import ArmRow, DriftRow, EpisodeRate, SpentRow, Summary
 
 
 def print_summary(summary: Summary, console: Console | None = None) -> None:
@@ -87,22 +89,21 @@ def _build_rounds(summary: Summary) -> Table:
     table.add_column("arm")
     rule = find_lenient_rule(summary)
     lenient = (f"{rule} %",) if rule else ()
-    for name in ("round", "success %", "95 %", *lenient, "episodes", "real steps", "imagined"):
+    columns = find_step_columns(summary)
+    steps = [STEP_COLUMNS[name] for name in columns]
+    for name in ("round", "success %", "95 %", *lenient, "episodes", *steps):
         table.add_column(name, justify="right")
     for arm in summary["arms"]:
         for place, row in enumerate(arm["rounds"]):
-            table.add_row("" if place else escape(arm["name"]), *_format_round(row, rule))
+            table.add_row(
+                "" if place else escape(arm["name"]),
+                str(row["round"]),
+                f"[bold]{format_hundredths(row['success'])}[/bold]",
+                format_interval(row),
+                *format_lenient(row, rule),
+                *format_costs(row, columns),
+            )
     return table
-
-
-def _format_round(row: RoundSummary, rule: str) -> tuple[str, ...]:
-    return (
-        str(row["round"]),
-        f"[bold]{format_hundredths(row['success'])}[/bold]",
-        format_interval(row),
-        *format_lenient(row, rule),
-        *format_costs(row),
-    )
 
 
 def _build_tasks(summary: Summary) -> Table:
@@ -193,26 +194,23 @@ def _spending_as_markdown(row: SpentRow) -> list[str]:
 
 
 def _rounds_as_markdown(summary: Summary) -> str:
-    rule = find_lenient_rule(summary)
+    rule, columns = find_lenient_rule(summary), find_step_columns(summary)
     rows = [
-        (arm["name"], *_round_as_markdown(row, rule))
+        (
+            arm["name"],
+            str(row["round"]),
+            format_hundredths(row["success"]),
+            format_interval(row),
+            ", ".join(format_hundredths(one["success"]) for one in row["by_repeat"]),
+            *format_lenient(row, rule),
+            *format_costs(row, columns),
+        )
         for arm in summary["arms"]
         for row in arm["rounds"]
     ]
     lenient = (f"{rule} %",) if rule else ()
-    head = ("arm", "round", "success %", "95 %", "by repeat %", *lenient)
-    return _table_as_markdown((*head, "episodes", "real steps", "imagined steps"), rows)
-
-
-def _round_as_markdown(row: RoundSummary, rule: str) -> tuple[str, ...]:
-    return (
-        str(row["round"]),
-        format_hundredths(row["success"]),
-        format_interval(row),
-        ", ".join(format_hundredths(one["success"]) for one in row["by_repeat"]),
-        *format_lenient(row, rule),
-        *format_costs(row),
-    )
+    head = ("arm", "round", "success %", "95 %", "by repeat %", *lenient, "episodes")
+    return _table_as_markdown((*head, *(STEP_COLUMNS[name] for name in columns)), rows)
 
 
 def _tasks_as_markdown(summary: Summary) -> str:

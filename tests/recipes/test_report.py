@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from apps.report import write_report
-from apps.report.chart import has_curve
+from apps.report.chart import has_curve, place_rounds
 from apps.report.markup import Markup, joined, tag
 from apps.report.page import page
 from loop.folder import read_origin
@@ -22,7 +22,7 @@ from loop.summary import (
     summarize,
     write_summary,
 )
-from perf.fakes.run import TASKS, episode, fill
+from perf.fakes.run import TASKS, episode, fill, measure
 from recipes import cli
 from webagent.records import Ending, Provenance, Score
 from webagent.store import Store
@@ -138,6 +138,44 @@ def test_everything_drawn_lies_inside_its_drawing(store: Store) -> None:
             places = [float(place) for place in re.findall(rf' (?:{axes})="([-\d.]+)"', inside)]
             assert all(0 <= place <= float(end) for place in places)
             assert len(places) > 10
+
+
+def test_a_curve_never_runs_backwards_while_arms_and_repeats_stand_at_different_rounds(
+    store: Store,
+) -> None:
+    fill(store, {("none", 0): 0.3, ("self", 1): 0.5, ("self", 2): 0.6, ("uniform", 1): 0.4})
+    slow = Provenance(arm="self", repeat=0, round=3, phase="collect")
+    store.add(episode(slow, "click-link", 50, False))  # repeat 1 has not come as far
+    measure(store, replace(slow, phase="evaluate"), "click-link", 1, True)
+    ahead = Provenance(arm="control", round=4, phase="evaluate")  # takes no real steps
+    measure(store, replace(ahead, round=3), "click-link", 1, True)
+    measure(store, ahead, "click-link", 1, True)
+    measure(store, Provenance(arm="uniform", round=2, phase="evaluate"), "click-link", 1, True)
+    summary = summarize(store, META)
+    places = place_rounds(summary)
+    for arm in summary["arms"]:
+        steps = [places[arm["name"], row["round"]] for row in arm["rounds"]]
+        assert steps == sorted(steps)
+        assert all(steps[1:]), f"{arm['name']}: a round stands at 0"
+    assert places["self", 3] == places["self", 2] + 2
+    assert places["control", 3] == places["self", 3] < places["control", 4]
+
+
+def test_without_real_steps_the_axis_counts_rounds(store: Store) -> None:
+    fill(store, {("none", 0): 0.3, ("control", 1): 0.4, ("control", 2): 0.5})
+    summary = summarize(store, META)
+    assert [place_rounds(summary)["control", number] for number in (0, 1, 2)] == [0, 1, 2]
+    assert ">round</text>" in page(summary)
+
+
+def test_a_table_speaks_of_steps_only_where_something_was_learnt_from_them(
+    store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fill(store, {("oracle", 0): 1.0}, repeats=1)
+    summary = summarize(store, META)
+    print_summary(summary)
+    told = capsys.readouterr().out + format_markdown(summary, "x") + page(summary)
+    assert "real steps" not in told and "imagined" not in told
 
 
 def test_one_success_and_failures_of_different_tasks_are_shown(read: Reader) -> None:
