@@ -7,12 +7,12 @@ from typing import Any
 
 from evaluators.attribution import Attribution, FailureSummary, attribute, has_failed, summarize
 from evaluators.steps import load_judgements
+from loop.folder import choose_judge, read_judge_id
 from webagent.errors import StoreError
+from webagent.records import is_of_policy
 from webagent.store import Store
 
 FILE = "attribution.json"
-TRUSTED = "checks_hold"
-"""How the ids of evaluators begin that have the last word."""
 COLUMNS = ("cause", "failures", "share", "kinds", "tasks", "sites", "see")
 _SHOWN = 3
 """Kinds, tasks and sites named in one cell."""
@@ -38,18 +38,22 @@ def read_written(run: Path) -> dict[str, Attribution]:
 
 
 def attribute_failures(
-    run: Path, phase: str = "", trusted: str = TRUSTED
+    run: Path, phase: str = "", trusted: str = ""
 ) -> tuple[list[Attribution], int]:
-    """What the rules put each failure down to, and of how many episodes there is a verdict.
+    """Return what the rules put each failure of the policy down to, and of how many of its episodes
+    there is a verdict.
 
-    Of one phase, or of all; evaluators whose ids begin with `trusted` have the last word. Raises
-    `StoreError`.
+    Of one phase, or of all; evaluators whose ids begin with `trusted` have the last word, without
+    one the judge of the run. Raises `StoreError`.
     """
     where: dict[str, Any] = {"phase": phase} if phase else {}
     found, scored = [], 0
     with Store.open(run) as store:
-        scores, judged = store.scores("finished", **where), load_judgements(store)
-        for episode in store.trajectories("finished", world="browser", **where):
+        scores, judged = store.scores("any", **where), load_judgements(store)
+        trusted = trusted or choose_judge(read_judge_id(store), scores)
+        for episode in store.trajectories("finished", **where):
+            if not is_of_policy(episode.provenance.phase, episode.provenance.world):
+                continue
             given = scores.get(episode.id, ())
             failed = has_failed(episode, given, trusted)
             scored += failed or any(score.name == "success" for score in given)

@@ -14,7 +14,7 @@ from tyro.conf import OmitArgPrefixes, Positional
 from evaluators.attribution import Attribution, Cause, FailureSummary, ask_cause, summarize
 from loop.console.outcome import CommandResult
 from loop.console.output import results_console
-from loop.failures import COLUMNS, FILE, TRUSTED, attribute_failures, format_rows
+from loop.failures import COLUMNS, FILE, attribute_failures, format_rows
 from loop.policies import ModelChoice
 from recipes.settings import resolve
 from webagent.errors import StoreError
@@ -30,9 +30,9 @@ class AttributeConfig:
     """The run folder; this one when none is named."""
     phase: str = ""
     """Only episodes of this phase, such as `evaluate` or `collect`; all when empty."""
-    trust: str = TRUSTED
+    trust: str = ""
     """Evaluators whose ids begin so have the last word; where others contradict each other, the
-    judge is at fault."""
+    judge is at fault. Empty: the judge of the run."""
     asked: OmitArgPrefixes[ModelChoice] = field(default_factory=ModelChoice)
     """The model that is asked where the rules cannot tell. Without any of these nobody is asked."""
 
@@ -93,7 +93,10 @@ async def _asked(model: Model, run: Path, episode: str) -> Attribution:
 def _print(summary: FailureSummary, scored: int, path: Path) -> None:
     console = results_console()
     if not summary.failures:
-        console.print(f"none of {scored} episodes with a verdict failed", highlight=False)
+        said = (
+            f"none of {scored} episodes with a verdict failed" if scored else "nothing was judged"
+        )
+        console.print(said, highlight=False)
         return
     title = f"why {summary.failures} of {scored} episodes failed"
     table = Table(title=title, box=None)

@@ -152,6 +152,15 @@ SET_APART = ("baseline", "record")
 are among a run's episodes only for whoever names them."""
 
 
+def is_of_policy(phase: str, world: str) -> bool:
+    """Return whether episodes of this phase and world count in a policy's figures.
+
+    The one definition of it: baselines, what was recorded to be replayed in one, and imagined
+    episodes do not count.
+    """
+    return phase not in SET_APART and world != "imagined"
+
+
 @dataclass(frozen=True, slots=True)
 class Provenance:
     """Where an episode came from."""

@@ -36,7 +36,7 @@ class KnownCauses:
 
     found: Mapping[str, Attribution]
     failures: int
-    """Episodes that have failed."""
+    """Episodes of the policy that have failed, as far as is known."""
     pending: int
     """Failures that will yet be looked at."""
     problem: str = ""
@@ -131,8 +131,9 @@ class _Work:
         with self._lock:
             told = {id: self._found[id] for id in contents.failed if id in self._found}
             found = {id: one for id, one in told.items() if one is not None}
-            left = 0 if self._problem else len(contents.failed) - len(told)
-            return KnownCauses(found, len(contents.failed), left, self._problem)
+            missing = len(contents.failed) - len(told)
+            left = 0 if self._problem else missing
+            return KnownCauses(found, len(found) + missing, left, self._problem)
 
     def take(self) -> list[str]:
         """The next failures to look at, those left out that are known from before."""

@@ -11,10 +11,11 @@ from starlette.routing import BaseRoute, Route
 
 from apps.report.chart import draw_curves, has_curve
 from apps.view.contents import Contents, EpisodeLine, EpisodeOutcome, Run
-from apps.view.figures import settings_of
+from apps.view.figures import benchmark_of, settings_of
 from apps.view.pages import Pages
 from evaluators.statistics import Interval, difference, wilson
 from loop.summary.format import format_points
+from loop.summary.measure import task_name
 from webagent.errors import SetupError
 
 _FLIPS = 40
@@ -37,6 +38,9 @@ class ComparedRun:
     is_summed_up: bool
     """Whether its figures have been worked out."""
     settings: Mapping[str, str]
+    benchmark: str
+    judge: str
+    """How the id of the judge begins whose verdicts count."""
 
     @property
     def rate(self) -> Interval | None:
@@ -91,7 +95,16 @@ def _side(pages: Pages, name: str, arm: str) -> ComparedRun:
     number, lines = _last_round(contents, chosen)
     drawn = draw_curves(summary) if summary and summary["arms"] and has_curve(summary) else ""
     return ComparedRun(
-        run, tuple(arms), chosen, number, lines, drawn, bool(summary), _settings(run)
+        run,
+        tuple(arms),
+        chosen,
+        number,
+        lines,
+        drawn,
+        bool(summary),
+        _settings(run),
+        benchmark_of(contents),
+        contents.judge,
     )
 
 
@@ -141,6 +154,7 @@ def _beside(a: ComparedRun, b: ComparedRun) -> dict[str, Any]:
     flips = _flips(a, b)
     return {
         "shared": len(a.lines.keys() & b.lines.keys()),
+        "warnings": _warnings(a, b),
         "claim": _claim(found),
         "difference": found,
         "tasks": _tasks(a.lines.values(), b.lines.values()),
@@ -148,6 +162,23 @@ def _beside(a: ComparedRun, b: ComparedRun) -> dict[str, Any]:
         "flipped": len(flips),
         "settings": _differing(a.settings, b.settings),
     }
+
+
+def _warnings(a: ComparedRun, b: ComparedRun) -> list[str]:
+    """Return why a difference between the two need not be one between their agents."""
+    if not (a.lines and b.lines):
+        return []
+    found = []
+    if a.benchmark != b.benchmark:
+        found.append(
+            f"A was measured on {a.benchmark} and B on {b.benchmark}: a difference between them may"
+            " be one between the benchmarks."
+        )
+    elif not a.lines.keys() & b.lines.keys():
+        found.append("They share no repeat, task and seed, so each was measured on other episodes.")
+    if a.judge != b.judge:
+        found.append(f"A was judged by {a.judge} and B by {b.judge}.")
+    return found
 
 
 def _claim(found: Interval | None) -> str:
@@ -166,11 +197,13 @@ def _tasks(a: Iterable[EpisodeLine], b: Iterable[EpisodeLine]) -> list[ComparedT
     values: tuple[dict[str, list[float]], dict[str, list[float]]] = ({}, {})
     for lines, into in zip((a, b), values, strict=True):
         for line in lines:
-            into.setdefault(line.task, []).append(line.value or 0.0)
+            into.setdefault(line.entry.task, []).append(line.value or 0.0)
     rows = [
-        ComparedTask(name, fmean(mine), fmean(values[1][name]), len(mine), len(values[1][name]))
-        for name, mine in values[0].items()
-        if name in values[1]
+        ComparedTask(
+            task_name(task), fmean(mine), fmean(values[1][task]), len(mine), len(values[1][task])
+        )
+        for task, mine in values[0].items()
+        if task in values[1]
     ]
     return sorted(rows, key=lambda row: (-abs(row.b - row.a), row.name))
 

@@ -1,20 +1,21 @@
 """The runs under a folder, and each run's table of contents: episodes with their verdicts."""
 
 import os
+import shlex
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 
-from loop.folder import read_judge_id
+from loop.folder import choose_judge, read_judge_id
 from loop.summary.measure import task_name
 from webagent.errors import SetupError, StoreError, unknown_name
-from webagent.records import SET_APART, Score
+from webagent.records import Score
 from webagent.store import EpisodeSummary, Store
 
 _FILES = ("run.sqlite", "run.json")
@@ -44,6 +45,13 @@ class Run:
     def address(self) -> str:
         """Where its pages begin."""
         return f"/run/{self.name}"
+
+    @property
+    def argument(self) -> str:
+        """Its folder as a command in this viewer's folder takes it."""
+        here = Path.cwd()
+        path = self.path.relative_to(here) if self.path.is_relative_to(here) else self.path
+        return shlex.quote(str(path))
 
     @contextmanager
     def store(self) -> Iterator[Store]:
@@ -172,11 +180,6 @@ class EpisodeLine:
     """All scores named `success`."""
 
     @property
-    def is_apart(self) -> bool:
-        """Whether it says nothing of a policy: a baseline, or what one was recorded from."""
-        return self.entry.phase in SET_APART
-
-    @property
     def doubts(self) -> tuple[Score, ...]:
         """Verdicts of other judges that contradict the last word."""
         if self.value is None:
@@ -201,22 +204,30 @@ class Contents:
         return {line.entry.id: line for line in self.lines}
 
     @cached_property
+    def of_policy(self) -> tuple[EpisodeLine, ...]:
+        """The lines that count in the policy's figures."""
+        return tuple(line for line in self.lines if line.entry.is_of_policy)
+
+    @cached_property
     def failed(self) -> tuple[str, ...]:
-        """Ids of episodes that went wrong, the last ones first: what a cause is looked for."""
+        """Ids of the policy's episodes that went wrong, the last ones first: what a cause is looked
+        for."""
         wrong = [
             line
-            for line in self.lines
+            for line in self.of_policy
             if line.outcome in (EpisodeOutcome.FAILED, EpisodeOutcome.BROKEN)
         ]
         wrong += [
-            line for line in self.lines if line.outcome is EpisodeOutcome.UNSCORED and line.verdicts
+            line
+            for line in self.of_policy
+            if line.outcome is EpisodeOutcome.UNSCORED and line.verdicts
         ]
         return tuple(line.entry.id for line in sorted(wrong, key=lambda one: -one.entry.started))
 
     @cached_property
     def counts(self) -> Mapping[EpisodeOutcome, int]:
-        """How many episodes came to what."""
-        found = Counter(line.outcome for line in self.lines)
+        """How many episodes of the policy came to what."""
+        found = Counter(line.outcome for line in self.of_policy)
         return {outcome: found[outcome] for outcome in EpisodeOutcome}
 
     def values(self, name: str) -> list[str]:
@@ -228,7 +239,7 @@ class Contents:
 def read_contents(store: Store, version: str) -> Contents:
     """The contents as they are stored now. Raises `StoreError`."""
     entries, scores = store.entries("any"), store.scores("any")
-    judge = _judge(read_judge_id(store), scores)
+    judge = choose_judge(read_judge_id(store), scores)
     lines = tuple(_line(entry, scores.get(entry.id, ()), judge) for entry in entries)
     return Contents(version, judge, lines)
 
@@ -286,16 +297,6 @@ class ContentsCache:
         if place.contents and time.monotonic() - place.read_at < _REST * place.seconds:
             return place.contents.version
         return run.version()
-
-
-def _judge(named: str, scores: Mapping[str, Sequence[Score]]) -> str:
-    """Who has the last word: who the run says, else whoever gave most verdicts."""
-    given = Counter(
-        score.evaluator for said in scores.values() for score in said if score.name == "success"
-    )
-    if not given or any(evaluator.startswith(named) for evaluator in given):
-        return named
-    return min(given, key=lambda evaluator: (-given[evaluator], evaluator))
 
 
 def _line(entry: EpisodeSummary, scores: Iterable[Score], judge: str) -> EpisodeLine:

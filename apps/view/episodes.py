@@ -54,6 +54,7 @@ PLAIN: Mapping[str, str] = {
     "broken": "browser, model server or site failed",
     "running": "under way",
     "disputed": "judges contradict each other",
+    "policy": "played by a policy: no baseline, nothing recorded for one, nothing imagined",
 }
 """Words that stand alone."""
 _JUDGE = ("wrong", "lenient", "strict")
@@ -202,6 +203,8 @@ def _judged(kinds: Sequence[str]) -> Test:
 def _plain(word: str) -> Test:
     if word == "disputed":
         return lambda line, found: bool(line.doubts)
+    if word == "policy":
+        return lambda line, found: line.entry.is_of_policy
     if word == "failed":
         return lambda line, found: line.outcome in (EpisodeOutcome.FAILED, EpisodeOutcome.BROKEN)
     return lambda line, found: line.outcome == word
@@ -299,10 +302,10 @@ def routes(pages: Pages) -> list[BaseRoute]:
             known=known,
             waits=bool(question and question.needs_causes and known.pending),
             lines=[(line, cause_of(line, known.found)) for line in shown],
-            tally=_tally(lines),
+            tally=count_outcomes(lines),
             total=len(contents.lines),
             columns=_columns(asked, run.address),
-            chips=_chips(contents, known.found),
+            chips=list_chips(contents, known.found),
             words={**{f"{word}:": help for word, help in WORDS.items()}, **PLAIN},
             page=_page(asked, number, len(lines), run.address),
         )
@@ -334,13 +337,19 @@ def _number(text: str, count: int) -> int:
     return max(1, min(number, -(-count // PER_PAGE)))
 
 
-def _tally(lines: Sequence[EpisodeLine]) -> dict[str, Any]:
-    """How many were chosen, and how often they succeeded."""
-    counts = Counter(line.outcome for line in lines)
+def count_outcomes(lines: Sequence[EpisodeLine]) -> dict[str, Any]:
+    """Return how many were chosen, and how often the policy succeeded in them.
+
+    Where none is of the policy, as in a list of baselines, the rate is that of all of them.
+    """
+    of_policy = [line for line in lines if line.entry.is_of_policy]
+    counted = of_policy or lines
+    counts = Counter(line.outcome for line in counted)
     scored = counts[EpisodeOutcome.SUCCEEDED] + counts[EpisodeOutcome.FAILED]
     low, high = wilson(counts[EpisodeOutcome.SUCCEEDED], scored)
     return {
         "count": len(lines),
+        "apart": len(lines) - len(counted),
         "steps": sum(line.entry.steps for line in lines),
         "scored": scored,
         "success": counts[EpisodeOutcome.SUCCEEDED] / scored if scored else 0.0,
@@ -368,12 +377,16 @@ def _columns(asked: Mapping[str, str], address: str) -> list[Column]:
     return made
 
 
-def _chips(contents: Contents, found: Causes) -> list[tuple[str, str, int]]:
-    """Filters that choose something here: label, filter, count."""
-    chips = [(str(o), str(o), count) for o, count in contents.counts.items() if count]
-    disputed = sum(bool(line.doubts) for line in contents.lines)
-    if disputed:
-        chips.append(("disputed", "disputed", disputed))
+def list_chips(contents: Contents, found: Causes) -> list[tuple[str, str, int]]:
+    """Return filters that choose something here, each as label, filter and count; counted are the
+    policy's episodes."""
+    apart = len(contents.lines) - len(contents.of_policy)
+    only = "policy " if apart else ""
+    counts = {str(outcome): count for outcome, count in contents.counts.items()}
+    counts["disputed"] = sum(bool(line.doubts) for line in contents.of_policy)
+    chips = [(name, f"{only}{name}", count) for name, count in counts.items() if count]
+    if apart:
+        chips.append(("not the policy’s", "-policy", apart))
     causes = Counter(str(one.cause) for one in found.values())
     return [*chips, *((f"at {name}", f"at:{name}", n) for name, n in causes.most_common())]
 

@@ -128,7 +128,7 @@ def _written(run: Run) -> tuple[Summary | None, str]:
 def _meta(run: Run, contents: Contents, written: Summary | None) -> RunMeta:
     """What the store does not know of the run, from whatever file knows it."""
     settings, _ = settings_of(run)
-    tasks = tuple(dict.fromkeys(line.task for line in contents.lines if not line.is_apart))
+    tasks = tuple(dict.fromkeys(line.task for line in contents.of_policy))
     command = settings.get("command")
     config = settings.get("config")
     split = str(config.get("split", "")) if isinstance(config, Mapping) else ""

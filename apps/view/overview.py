@@ -62,13 +62,14 @@ class RunRow:
 
     @property
     def arms(self) -> list[str]:
-        """The arms there are."""
-        return [arm for arm in self.contents.values("arm") if arm] if self.contents else []
+        """The arms there are, baselines apart."""
+        lines = self.contents.of_policy if self.contents else ()
+        return sorted({line.entry.arm for line in lines if line.entry.arm})
 
     @property
     def steps(self) -> int:
-        """All that were taken."""
-        return sum(line.entry.steps for line in self.contents.lines) if self.contents else 0
+        """All that the policy took."""
+        return sum(line.entry.steps for line in self.contents.of_policy) if self.contents else 0
 
     @property
     def begun(self) -> str:
@@ -215,13 +216,14 @@ def _drawn(summary: Summary) -> dict[str, Any]:
 
 
 def _facts(contents: Contents) -> dict[str, str]:
-    lines = [line for line in contents.lines if not line.is_apart]
-    real = [line for line in lines if line.entry.world != "imagined"]
+    lines = contents.of_policy
+    imagined = sum(line.entry.world == "imagined" for line in contents.lines)
     facts = {
         "tasks": f"{len({line.task for line in lines}):,}",
         "episodes": f"{len(lines):,}",
-        "real steps": f"{sum(line.entry.steps for line in real):,}",
-        "imagined": f"{len(lines) - len(real):,}",
+        "steps": f"{sum(line.entry.steps for line in lines):,}",
+        "imagined": f"{imagined:,}",
+        "set apart": f"{len(contents.lines) - len(lines) - imagined:,}",
         "under way": f"{contents.counts[EpisodeOutcome.RUNNING]:,}",
         "took": _span(lines),
     }

@@ -20,6 +20,7 @@ from evaluators.statistics import wilson
 from loop.folder import CURRICULUM, read_monitors
 from loop.summary.measure import task_name
 from webagent.errors import unknown_name
+from webagent.records import SET_APART
 from webagent.store import Store
 
 Place = tuple[str, int]
@@ -114,7 +115,7 @@ def by_task(contents: Contents) -> dict[str, list[EpisodeLine]]:
     """The episodes of each task, tasks in the order of their names, baselines left out."""
     found: dict[str, list[EpisodeLine]] = {}
     for line in contents.lines:
-        if not line.is_apart:
+        if line.entry.phase not in SET_APART:
             found.setdefault(line.task, []).append(line)
     return dict(sorted(found.items()))
 

@@ -145,7 +145,7 @@ def summarize_spending(store: Store) -> SpentRow | None:
     asked = [_summarize_model(entry, prices) for entry in read_spending(store)]
     beside: Where = {"phase": [PHASE, RECORDING]}
     steps = store.count_real_steps() - store.count_real_steps(**beside)
-    episodes = len(store.entries("played"))
+    episodes = sum(entry.is_of_policy for entry in store.entries("played"))
     total = _add_up(asked, _read_noted(store))
     currencies = {row["currency"] for row in asked if row["currency"]}
     return SpentRow(

@@ -14,7 +14,16 @@ from typing import Any, Literal, TypeAlias, TypedDict, Unpack
 
 from tasks.task import Json
 from webagent.errors import StoreError
-from webagent.records import SET_APART, Decision, Ending, Observation, Score, Step, Trajectory
+from webagent.records import (
+    SET_APART,
+    Decision,
+    Ending,
+    Observation,
+    Score,
+    Step,
+    Trajectory,
+    is_of_policy,
+)
 from webagent.serialize import dumps, from_json, loads, to_json
 from webagent.store import database
 from webagent.store.images import ImageFolder
@@ -45,6 +54,11 @@ class EpisodeSummary:
     seconds: float
     goal: str
     """What was asked for, as the episode began."""
+
+    @property
+    def is_of_policy(self) -> bool:
+        """Whether it counts in a policy's figures."""
+        return is_of_policy(self.phase, self.world)
 
 
 Kind: TypeAlias = Literal["played", "finished", "any"]

@@ -26,6 +26,7 @@ from evaluators.labels import FILE, Label, add_label, read_labels
 from evaluators.steps import StepJudgement, load_episode_judgements
 from loop.costs import RunPrices
 from loop.failures import read_written
+from loop.folder import choose_judge, read_judge_id
 from webagent.errors import SetupError, StoreError
 from webagent.observation import render
 from webagent.policy.past_actions import marks_of
@@ -331,7 +332,8 @@ def findings_of(exhibit: OpenedEpisode, store: Store, labels: EpisodeLabels) -> 
         written = read_written(exhibit.run.path).get(trajectory.id)
     except StoreError as error:
         troubles.append(str(error))
-    found = findings(trajectory, scores, judgements, labels.labels, written)
+    judge = choose_judge(read_judge_id(store), {trajectory.id: scores})
+    found = findings(trajectory, scores, judgements, labels.labels, written, judge)
     return replace(found, troubles=(*troubles, *found.troubles))
 
 

@@ -9,11 +9,12 @@ from benchmarks.rules import run_each_check
 from evaluators.attribution import Attribution, attribute, find_remedy, has_failed
 from evaluators.labels import Label
 from evaluators.steps import JudgedStep, StepJudgement, judge_by_rules
-from loop.failures import TRUSTED
 from tasks.task import Check
 from webagent.errors import SetupError
-from webagent.records import Score, Trajectory
+from webagent.records import Score, Trajectory, is_of_policy
 
+CHECKS = "checks_hold"
+"""How the ids of the evaluators begin that make the task's own checks."""
 _PASSES = 0.5
 _PLACE = re.compile(
     r"\b(?:page|screenshot|step) (?P<number>\d+)"
@@ -97,10 +98,13 @@ def findings(
     judgements: Sequence[StepJudgement],
     labels: Sequence[Label],
     written: Attribution | None,
+    judge: str = CHECKS,
 ) -> Findings:
-    """The findings of a finished episode; of one under way only what was said already.
+    """Return the findings of a finished episode; of one under way only what was said already.
 
     Where no judgement of steps was kept, rules give one. `written` is what attribution.json says.
+    Whether it failed says the judge whose id begins with `judge`; only failures of the policy have
+    a cause.
     """
     truth, by = _truth(scores, labels)
     over = trajectory.ending is not None
@@ -110,9 +114,10 @@ def findings(
         succeeded = None if truth is None else truth >= _PASSES
         known = (judge_by_rules(trajectory, succeeded=succeeded),)
     checks, trouble = _checks(trajectory) if over and is_real else ((), "")
-    cause = written
-    if cause is None and over and is_real and has_failed(trajectory, scores, TRUSTED):
-        cause = attribute(trajectory, scores, known[0] if known else None, trusted=TRUSTED)
+    cause, place = written, trajectory.provenance
+    counts = over and is_of_policy(place.phase, place.world)
+    if cause is None and counts and has_failed(trajectory, scores, judge):
+        cause = attribute(trajectory, scores, known[0] if known else None, trusted=judge)
     return Findings(
         truth=truth,
         truth_by=by,
@@ -166,7 +171,7 @@ def _said(score: Score, truth: float | None) -> GivenVerdict:
         who=score.evaluator,
         value=value,
         pieces=pieces_of(score.reason),
-        is_trusted=score.name == "success" and score.evaluator.startswith(TRUSTED),
+        is_trusted=score.name == "success" and score.evaluator.startswith(CHECKS),
         departs=speaks and ((value or 0.0) >= _PASSES) != ((truth or 0.0) >= _PASSES),
     )
 
@@ -174,7 +179,7 @@ def _said(score: Score, truth: float | None) -> GivenVerdict:
 def _truth(scores: Sequence[Score], labels: Sequence[Label]) -> tuple[float | None, str]:
     """By the task's checks; where those say nothing by most of the people that were sure."""
     for score in scores:
-        is_trusted = score.name == "success" and score.evaluator.startswith(TRUSTED)
+        is_trusted = score.name == "success" and score.evaluator.startswith(CHECKS)
         if is_trusted and score.value is not None:
             return float(score.value >= _PASSES), score.evaluator
     values = [label.value for label in labels if label.value is not None]
