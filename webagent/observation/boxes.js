@@ -45,9 +45,10 @@ function boxOf(element) {
   return toBox(element[own.getBoundingClientRect]());
 }
 
-function boxOfText(node) {
+function boxOfText(node, start, end) {
   const range = document.createRange();
-  range.selectNodeContents(node);
+  range.setStart(node, start);
+  range.setEnd(node, end);
   const rect = range.getBoundingClientRect();
   return rect.width > 0 && rect.height > 0 ? toBox(rect) : null;
 }

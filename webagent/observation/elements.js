@@ -110,11 +110,24 @@ function isInteractive(element, style) {
 
 // Whether something without a control's tag or role reacts to the mouse, as far as one can tell.
 function isSensitive(element, style) {
-  if (LISTENING.has(element) || element[own.hasAttribute]("onclick")) return true;
+  if (element[own.hasAttribute]("onclick")) return true;
+  if (LISTENING.has(element) && !isDelegate(element, style)) return true;
   if (element[own.hasAttribute]("tabindex") && element[own.tabIndex] >= 0) return true;
   if (element[own.draggable] && tagOf(element) !== "img") return true;
   if (HANDLES.test(classOf(element))) return true;
   return style.cursor === "pointer" && parentCursor(element) !== "pointer";
+}
+
+const STRUCTURE = "h1, h2, h3, h4, h5, h6, p, li, tr, dt, form, section, article, main, nav, header, footer";
+const LEAST_STRUCTURE = 3;
+
+// Whether an element listens for what happens anywhere in it, as the root of a React page does; to
+// mark it would make one element of the whole page.
+function isDelegate(element, style) {
+  if (style.cursor === "pointer" || !(element instanceof HTMLElement)) return false;
+  if (element[own.querySelectorAll](STRUCTURE).length < LEAST_STRUCTURE) return false;
+  const box = element[own.getBoundingClientRect]();
+  return element[own.parentElement] === document.body || box.width * box.height > (innerWidth * innerHeight) / 2;
 }
 
 function parentCursor(element) {

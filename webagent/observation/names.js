@@ -50,6 +50,7 @@ function nameStep(element, way) {
   if (readsContent(element, way)) { // 2F
     const content = contentText(element, { ...way, isRoot: false, isDirect: false });
     if (readable(content)) return content;
+    if (content && !way.isRoot) return tooltip(element) || " "; // it keeps words apart
   }
   return tooltip(element); // 2I
 }

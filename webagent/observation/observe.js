@@ -3,6 +3,8 @@
 // Elements looked at, after which only what is in view is read; clocks may stand still here.
 const MOST_READ = 12000;
 const LONGEST_DESCRIPTION = 80;
+// Of an element that is called by all the text in it.
+const LONGEST_NAME = 160;
 
 const count = (number, what) => `${number} ${what}${number === 1 ? "" : "s"}`;
 
@@ -167,13 +169,20 @@ class Walk {
       if (this.text) this.text += " ";
       return;
     }
-    if (muted || this.consumed.has(node) || getComputedStyle(parent).visibility !== "visible") return;
-    const box = boxOfText(node);
-    if (!box) return;
-    this.beginText(parent, depth);
-    if (this.selection && this.selection.containsNode(node, true)) this.textStates = ["highlighted"];
-    this.text += text;
-    this.textBox = union(this.textBox, box);
+    const style = getComputedStyle(parent);
+    if (muted || this.consumed.has(node) || style.visibility !== "visible") return;
+    const lines = /^(pre|break-spaces)/.test(style.whiteSpace) ? text.split("\n") : [text];
+    let start = 0;
+    for (const [index, line] of lines.entries()) {
+      if (index) this.flush();
+      const box = clean(line) && boxOfText(node, start, start + line.length);
+      start += line.length + 1;
+      if (!box) continue;
+      this.beginText(parent, depth);
+      if (this.selection && this.selection.containsNode(node, true)) this.textStates = ["highlighted"];
+      this.text += line;
+      this.textBox = union(this.textBox, box);
+    }
   }
 
   flush() {
@@ -215,8 +224,12 @@ class Walk {
     this.children(element, depth + 1, false);
     this.flush();
     const inner = this.rows.splice(start);
-    if (!inner.some((other) => other.mark || other.hole) || isWhole(row, inner)) return;
-    this.container(row, inner);
+    if (isWhole(row, inner)) return;
+    if (inner.some((other) => other.mark || other.hole)) this.container(row, inner);
+    else if (row.name.length > LONGEST_NAME && inner.length > 1) {
+      row.name = inner[0].name;
+      this.rows.push(...inner.slice(1));
+    }
   }
 
   // An element with controls of its own in it is named by the text around them; without any such
@@ -224,7 +237,7 @@ class Walk {
   container(row, inner) {
     const texts = inner.filter((other) => !other.mark && !other.hole && other.depth === row.depth + 1);
     const name = texts.map((other) => other.name).join(" | ");
-    const keeps = row.kind === "svg" || (name && name.length <= 160 && texts.length <= 8);
+    const keeps = row.kind === "svg" || (name && name.length <= LONGEST_NAME && texts.length <= 8);
     if (!keeps) {
       this.rows.pop();
       inner.forEach((other) => (other.depth -= 1));

@@ -160,3 +160,60 @@ async def test_what_stands_right_below_a_shadow_root_is_read(
     )
     seen = await world.reset(Task("page/shadow@1", path.as_uri()))
     assert render(seen) == 'Before\nOne\n[1] generic "teal box"\n[2] button "MORE"\nTwo Logo'
+
+
+async def test_what_listens_for_the_whole_page_does_not_swallow_it(
+    world: BrowserWorld, tmp_path: Path
+) -> None:
+    """As the root of a React page does; a card that listens for itself is one element."""
+    path = tmp_path / "root.html"
+    path.write_text(
+        """<div id=root><h1>Shop</h1><p>Welcome.<ul><li>One<li>Two</ul>
+        <div id=card><h3>Kayak</h3><p>It floats.</div></div>
+        <script>for (const e of [root, card]) e.addEventListener("click", () => {})</script>""",
+        encoding="utf-8",
+    )
+    seen = await world.reset(Task("page/root@1", path.as_uri()))
+    assert render(seen) == 'Shop\nWelcome.\nOne\nTwo\n[1] generic "Kayak It floats."'
+
+
+async def test_a_long_text_that_listens_is_called_by_its_first_line(
+    world: BrowserWorld, tmp_path: Path
+) -> None:
+    words = " ".join(["words"] * 40)
+    path = tmp_path / "long.html"
+    path.write_text(
+        f"""<main><div id=text><p>Title<p>{words}</div></main>
+        <script>text.addEventListener("click", () => {{}})</script>""",
+        encoding="utf-8",
+    )
+    seen = await world.reset(Task("page/long@1", path.as_uri()))
+    assert render(seen) == f'[1] generic "Title"\n  {words}'
+
+
+async def test_spaces_in_elements_of_their_own_keep_words_apart(
+    world: BrowserWorld, tmp_path: Path
+) -> None:
+    path = tmp_path / "spaces.html"
+    path.write_text(
+        """<button>Add<span> </span>to cart</button><a href=#>Price<b> </b>12</a>
+        <label>First<i> </i>name <input></label>""",
+        encoding="utf-8",
+    )
+    seen = await world.reset(Task("page/spaces@1", path.as_uri()))
+    assert [node.name for node in seen.nodes] == ["Add to cart", "Price 12", "First name"]
+
+
+async def test_lines_of_preformatted_text_stay_lines(world: BrowserWorld, tmp_path: Path) -> None:
+    path = tmp_path / "lines.html"
+    path.write_text(
+        """<pre>one\n  <b>two</b> and\nthree</pre>
+        <div style="white-space: pre-wrap">four\nfive</div><p>six\nseven</p>""",
+        encoding="utf-8",
+    )
+    seen = await world.reset(Task("page/lines@1", path.as_uri()))
+    assert [node.name for node in seen.nodes] == [
+        *("one", "two and", "three", "four", "five", "six seven"),
+    ]
+    tops = [node.box[1] for node in seen.nodes]
+    assert tops == sorted(set(tops))
