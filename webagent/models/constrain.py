@@ -21,8 +21,6 @@ _MAX_BYTES = 32
 """Bytes of an id beyond which text within n tokens would have no bound in characters."""
 _UTF8_BYTES = (*range(0xC0), *range(0xC2, 0xF5))
 """Every byte that occurs in text."""
-
-
 _MANY = ("{1,10}", "{1,30}", "+")
 _PLAIN, _TEXT = r"[ !#-;=-\[\]-~]", r'[^"\\<\x00-\x1F\x7F]'
 _SLICES = [r"[ \n\r\t]+", *(kind + many for kind in (_PLAIN, _TEXT) for many in _MANY)]
@@ -116,18 +114,23 @@ class TokenizerVocabulary:
                 "a grammar needs llguidance; install it with: pip install 'webagent-loop[llm]'"
             ) from error
         try:
-            known = LLTokenizer(
-                self._description(), n_vocab=self.size, eos_token=list(self.ends), slices=_SLICES
-            )
+            # The tokenizer's own file, with every mark declared as one.
+            described = json.loads(self.tokenizer.backend_tokenizer.to_str())
+            described |= {"padding": None, "truncation": None}
+            for token in described["added_tokens"]:
+                token["special"] = token["id"] in self.marks
+            text = json.dumps(described)
+            known = LLTokenizer(text, n_vocab=self.size, eos_token=list(self.ends), slices=_SLICES)
         except (ValueError, AttributeError) as error:
             raise SetupError(self._unfit(str(error))) from error
         missing = [
-            byte
+            repr(chr(byte)) if byte < 0x80 else f"0x{byte:02x}"
             for byte in _UTF8_BYTES
             if known.decode_bytes(known.tokenize_bytes(bytes([byte]))) != bytes([byte])
         ]
         if missing:
-            raise SetupError(self._unfit(f"no token for {_bytes_in_words(missing)}"))
+            more = f" and {len(missing) - 6} more bytes" if len(missing) > 6 else ""
+            raise SetupError(self._unfit(f"no token for {', '.join(missing[:6])}{more}"))
         return known
 
     @cached_property
@@ -138,24 +141,11 @@ class TokenizerVocabulary:
         lengths = np.fromiter((len(each) for each in spelled), dtype=np.int64)
         return np.flatnonzero(lengths > _MAX_BYTES)
 
-    def _description(self) -> str:
-        """Return the tokenizer's file, with every mark declared as one."""
-        described = json.loads(self.tokenizer.backend_tokenizer.to_str())
-        described |= {"padding": None, "truncation": None}
-        for token in described["added_tokens"]:
-            token["special"] = token["id"] in self.marks
-        return json.dumps(described)
-
     def _unfit(self, why: str) -> str:
         return (
             f"the tokenizer of {self.name} cannot be held to a grammar ({why}); use a model whose"
             " tokenizer is a fast one, byte-level or with a fallback to bytes"
         )
-
-
-def _bytes_in_words(missing: Sequence[int]) -> str:
-    shown = ", ".join(repr(chr(byte)) if byte < 0x80 else f"0x{byte:02x}" for byte in missing[:6])
-    return f"{shown} and {len(missing) - 6} more bytes" if len(missing) > 6 else shown
 
 
 @dataclass(slots=True)
@@ -305,6 +295,7 @@ class _KnownTokenizer:
 
     vocabulary: TokenizerVocabulary
     starts: OrderedDict[Constraint, Any] = field(default_factory=OrderedDict)
+    """Where a reply under each constraint begins: the root of a tree, or llguidance's matcher."""
     lock: Lock = field(default_factory=Lock)
 
 
@@ -342,7 +333,14 @@ def compile_constraint(
             _KNOWN.popitem(last=False)
     vocabulary = known.vocabulary
     with known.lock:
-        start = _compile(known, constraint)
+        start = known.starts.pop(constraint, None) or (
+            build_trie(constraint.choices, vocabulary)
+            if constraint.choices
+            else parse_grammar(constraint.grammar, vocabulary)
+        )
+        known.starts[constraint] = start
+        if len(known.starts) > _MOST_CONSTRAINTS:
+            known.starts.popitem(last=False)
     wide = vocabulary.size if width is None else width
     if max(vocabulary.ends) >= wide:
         raise SetupError(
@@ -352,20 +350,6 @@ def compile_constraint(
     if isinstance(start, TrieNode):
         return lambda: TrieMatcher(start, vocabulary.ends, wide)
     return lambda: GrammarMatcher(start, vocabulary, wide)
-
-
-def _compile(kept: _KnownTokenizer, constraint: Constraint) -> Any:
-    """Return where a reply under the constraint begins: the root of a tree, or llguidance's
-    matcher."""
-    start = kept.starts.pop(constraint, None) or (
-        build_trie(constraint.choices, kept.vocabulary)
-        if constraint.choices
-        else parse_grammar(constraint.grammar, kept.vocabulary)
-    )
-    kept.starts[constraint] = start
-    if len(kept.starts) > _MOST_CONSTRAINTS:
-        kept.starts.popitem(last=False)
-    return start
 
 
 @dataclass(frozen=True, slots=True)

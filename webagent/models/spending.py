@@ -30,7 +30,7 @@ class Price(BaseModel):
     date: Date | None = None
     source: str = ""
     own: bool = False
-    """Own weights on an own machine: they cost tokens and seconds, and no money is told of."""
+    """Own weights on an own machine: they cost tokens and seconds, and no money is counted."""
 
     def money(self, usage: Mapping[str, int]) -> float | None:
         """Return what so many tokens cost; None for own weights."""
@@ -92,28 +92,19 @@ def read_prices(path: Path) -> Prices:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
         raise SetupError(f"{path}: {place}: {first['msg']}; see docs/cost.md") from error
-    return Prices(
-        {
-            name: _complete(path, name, price, found.currency)
-            for name, price in found.models.items()
-        },
-        path,
-    )
-
-
-def _complete(path: Path, name: str, price: Price, currency: str) -> Price:
-    """Return it with the file's currency. Raises `SetupError` where the price is not whole."""
-    whole = price if price.currency else price.model_copy(update={"currency": currency})
-    if whole.own:
-        return whole
-    lacking = [key for key in ("input", "output") if key not in price.model_fields_set]
-    lacking += ["currency"] * (not whole.currency)
-    if lacking:
-        raise SetupError(
-            f'{path}: [models."{name}"] lacks {", ".join(lacking)}; a price left out would count as'
-            " nothing: give it, write 0 where that is the price, or own = true for own weights"
-        )
-    return whole
+    prices = {}
+    for name, price in found.models.items():
+        currency = price.currency or found.currency
+        missing = [key for key in ("input", "output") if key not in price.model_fields_set]
+        missing += ["currency"] * (not currency)
+        if missing and not price.own:
+            raise SetupError(
+                f'{path}: [models."{name}"] lacks {", ".join(missing)}; a price left out would'
+                " count as nothing: give it, write 0 where that is the price, or own = true for own"
+                " weights"
+            )
+        prices[name] = price.model_copy(update={"currency": currency})
+    return Prices(prices, path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +177,7 @@ class Ledger:
     entries: dict[tuple[str, str], Spent] = field(default_factory=dict)
     """By role and model."""
     on_change: Callable[[Spent], None] = lambda spent: None
-    """Told of each entry that changed, to keep it."""
+    """Called with each entry that changed, to keep it."""
     closed: asyncio.Event = field(default_factory=asyncio.Event)
     in_flight: int = 0
     _stopped: str = ""
@@ -195,8 +186,21 @@ class Ledger:
 
     @property
     def reason(self) -> str:
-        """Why no more is asked; empty while it is."""
-        return self._stopped or self._exceeded()
+        """Why no more is asked: stopped, or a limit reached or not to be kept; else empty."""
+        limits = self.limits
+        if self._stopped or limits == SpendingLimits():
+            return self._stopped
+        if limits.tokens is not None and self.tokens >= limits.tokens:
+            return f"{self.tokens:,} tokens of {limits.tokens:,} are spent"
+        money = None if limits.money is None else self.money()
+        if limits.money is not None and money is not None and money >= limits.money:
+            return f"{money:.4g} of {limits.money:g} in money is spent"
+        if any(spent.uncounted for spent in self.entries.values()):
+            return (
+                "the server does not say how many tokens a request took, so that no limit on tokens"
+                " or money can be kept"
+            )
+        return ""
 
     @property
     def tokens(self) -> int:
@@ -210,11 +214,16 @@ class Ledger:
 
     def money(self) -> float | None:
         """Of all that has a price; None when anything that was asked has none that is known."""
-        told = [
-            spent.money(self.prices) for spent in self.entries.values() if not self._is_own(spent)
-        ]
-        known = [amount for amount in told if amount is not None]
-        return sum(known) if known and len(known) == len(told) else None
+        known = []
+        for spent in self.entries.values():
+            price = self.prices.of(spent.model)
+            if price is not None and price.own:
+                continue
+            amount = spent.money(self.prices)
+            if amount is None:
+                return None
+            known.append(amount)
+        return sum(known) if known else None
 
     def stop(self, reason: str) -> None:
         """Begin no more requests, whatever the limits."""
@@ -223,7 +232,7 @@ class Ledger:
         self._settle()
 
     async def begin(self) -> None:
-        """Returns when a request may be sent: at once, or never."""
+        """Return when a request may be sent: at once, or never."""
         if self.reason:
             self._is_wanted = True
             self._settle()
@@ -243,28 +252,9 @@ class Ledger:
         self.on_change(after)
         self._settle()
 
-    def _exceeded(self) -> str:
-        """Return which limit has been reached, or cannot be kept; empty while none."""
-        limits = self.limits
-        if limits.tokens is not None and self.tokens >= limits.tokens:
-            return f"{self.tokens:,} tokens of {limits.tokens:,} are spent"
-        money = None if limits.money is None else self.money()
-        if limits.money is not None and money is not None and money >= limits.money:
-            return f"{money:.4g} of {limits.money:g} in money is spent"
-        if limits != SpendingLimits() and any(spent.uncounted for spent in self.entries.values()):
-            return (
-                "the server does not say how many tokens a request took, so that no limit on tokens"
-                " or money can be kept"
-            )
-        return ""
-
     def _settle(self) -> None:
         if self.reason and self._is_wanted and not self.in_flight:
             self.closed.set()
-
-    def _is_own(self, spent: Spent) -> bool:
-        price = self.prices.of(spent.model)
-        return price is not None and price.own
 
 
 class MeteredModel:

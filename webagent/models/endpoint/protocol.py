@@ -2,9 +2,9 @@
 
 import base64
 import json
-import math
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
@@ -34,8 +34,7 @@ _ESCAPES = MappingProxyType(
     | {chr(code): f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), 0x2028, 0x2029)}
 )
 _SPECIAL_TOKEN = re.compile(r"<[\[|\w]")
-
-
+_GRAMMAR_KEYS = {"sglang": "ebnf", "llama.cpp": "grammar"}
 _PLAIN_SAMPLING = {"top_p": 1.0, "top_k": -1, "min_p": 0.0, "repetition_penalty": 1.0}
 """Undoes what a model's own generation settings would filter, which training could not repeat."""
 _LEAST_TO_JUDGE = 2000
@@ -78,8 +77,11 @@ def format_constraint(constraint: Constraint, server: Server) -> dict[str, Any]:
         }
         declared = {"name": "reply", "strict": True, "schema": schema}
         return {"response_format": {"type": "json_schema", "json_schema": declared}}
+    # Literals as in JSON, but for the escapes that not every server can read.
+    quoted = (json.dumps(choice, ensure_ascii=False) for choice in choices)
+    literals = (_UNSAFE.sub(lambda found: _ESCAPES.get(found[0], found[0]), q) for q in quoted)
     head = f"{_LARK}start: " if server.grammars else "root ::= "
-    return {_grammar_key(server): head + " | ".join(map(_literal, choices))}
+    return {_GRAMMAR_KEYS[server.dialect]: head + " | ".join(literals)}
 
 
 def _format_grammar(grammar: str, server: Server) -> dict[str, Any]:
@@ -93,36 +95,16 @@ def _format_grammar(grammar: str, server: Server) -> dict[str, Any]:
             f"a {server.kind} server reads Lark grammars only where it is set up for them:"
             f" {_START_WITH[server.dialect]}, then declare grammars = true"
         )
-    text = _lark(grammar)
+    text = _mark_as_lark(grammar)
     if not _names_tokens(text):
-        _matcher(text)
+        _start_matcher(text)  # raises for a grammar that cannot be read
     if server.dialect == "vllm":
         return {"structured_outputs": {"grammar": text}}
-    return {_grammar_key(server): text}
+    return {_GRAMMAR_KEYS[server.dialect]: text}
 
 
-def _lark(grammar: str) -> str:
+def _mark_as_lark(grammar: str) -> str:
     return grammar if grammar.startswith("%llguidance") else _LARK + grammar
-
-
-def _grammar_key(server: Server) -> str:
-    return "ebnf" if server.dialect == "sglang" else "grammar"
-
-
-def _literal(text: str) -> str:
-    """Return a literal of a grammar: as in JSON, but for escapes that not all can read."""
-    quoted = json.dumps(text, ensure_ascii=False)
-    return _UNSAFE.sub(lambda found: _ESCAPES.get(found[0], found[0]), quoted)
-
-
-def unwrap(text: str, server: Server) -> str:
-    """Return the reply out of the object this dialect has it written in, or the text as it is."""
-    if server.dialect != "json_schema":
-        return text
-    try:
-        return str(json.loads(text)["reply"])
-    except (ValueError, KeyError, TypeError):
-        return text
 
 
 def follows_constraint(text: str, constraint: Constraint, *, cut: bool) -> bool:
@@ -133,7 +115,7 @@ def follows_constraint(text: str, constraint: Constraint, *, cut: bool) -> bool:
         return text in constraint.choices
     if _names_tokens(constraint.grammar):
         return True
-    matcher = _matcher(_lark(constraint.grammar))
+    matcher = _start_matcher(_mark_as_lark(constraint.grammar))
     read = bool(matcher.consume_tokens(list(text.encode("utf-8"))))
     return read and (cut or bool(matcher.is_accepting()))
 
@@ -143,7 +125,7 @@ def _names_tokens(grammar: str) -> bool:
     return bool(_SPECIAL_TOKEN.search(_QUOTED.sub("", grammar)))
 
 
-def _matcher(grammar: str) -> Any:
+def _start_matcher(grammar: str) -> Any:
     """Return what follows text byte by byte. Raises `SetupError` for a grammar that is none."""
     try:
         from llguidance import LLMatcher
@@ -164,15 +146,6 @@ def _byte_tokenizer() -> Any:
     from llguidance import LLTokenizer
 
     return LLTokenizer("byte")
-
-
-def require_followed(text: str, constraint: Constraint, *, cut: bool, where: str) -> None:
-    """Raise `ModelError` for a reply that the constraint does not allow."""
-    if not follows_constraint(text, constraint, cut=cut):
-        raise ModelError(
-            f"{where}: declared to hold replies to a constraint, but this one breaks it:"
-            f" {text[:120]!r}; check the server's structured output, or declare dialect = ''"
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,22 +172,34 @@ def write_request(
     Raises `SetupError` where it asks for what the server is not declared to do.
     """
     server = endpoint.server
-    asked = prompt if isinstance(prompt, Tokens) else tuple(prompt)
-    body: dict[str, Any] = {"model": endpoint.model, **_prompt(endpoint, asked), **options}
+    prompt = prompt if isinstance(prompt, Tokens) else tuple(prompt)
+    _require_declared(endpoint, prompt, options["temperature"])
+    body: dict[str, Any] = {"model": endpoint.model, **options}
+    if isinstance(prompt, Tokens):
+        path = "/completions"
+        body["prompt"] = list(prompt.ids)
+    else:
+        path = "/chat/completions"
+        body["messages"] = [_format_message(message) for message in prompt]
     if constraint is not None:
         body |= format_constraint(constraint, server)
     if server.token_ids:
-        _require_stated_temperature(endpoint, options["temperature"])
-        body |= _PLAIN_SAMPLING | _ids_and_log_probs(asked, server.dialect == "sglang")
+        body |= _PLAIN_SAMPLING
+        body |= {"return_token_ids": True, "logprobs": 1 if isinstance(prompt, Tokens) else True}
+        if server.dialect == "sglang" and not isinstance(prompt, Tokens):
+            body["return_prompt_token_ids"] = True
     if server.cache_salt and version:
         body["cache_salt"] = version
-    path = "/completions" if isinstance(asked, Tokens) else "/chat/completions"
-    return EndpointRequest(path, asked, body, constraint)
+    return EndpointRequest(path, prompt, body, constraint)
 
 
-def _prompt(endpoint: Endpoint, prompt: Tokens | tuple[Message, ...]) -> dict[str, Any]:
+def _require_declared(
+    endpoint: Endpoint, prompt: Tokens | tuple[Message, ...], temperature: float
+) -> None:
+    """Raise `SetupError` for a prompt or a temperature that the endpoint is not declared for."""
+    server = endpoint.server
     if isinstance(prompt, Tokens):
-        if not endpoint.server.token_ids:
+        if not server.token_ids:
             raise SetupError(
                 f"{endpoint.model} reads messages, not token ids; a prompt of ids needs a server"
                 " declared with token_ids, such as vLLM or SGLang, or weights in this process"
@@ -224,18 +209,13 @@ def _prompt(endpoint: Endpoint, prompt: Tokens | tuple[Message, ...]) -> dict[st
                 f"{endpoint.model}: an endpoint takes no images beside token ids; ask with"
                 " messages, or load the weights in this process"
             )
-        return {"prompt": list(prompt.ids)}
-    if not endpoint.images and any(message.images for message in prompt):
+    elif not endpoint.images and any(message.images for message in prompt):
         raise SetupError(
             f"{endpoint.model} is declared not to look at images; leave them out of the messages,"
             " or declare images = true for a model that does"
         )
-    return {"messages": _wire(prompt)}
-
-
-def _require_stated_temperature(endpoint: Endpoint, temperature: float) -> None:
-    """Refuse log-probabilities that are not of the distribution that is sampled from."""
-    if endpoint.server.log_probs == "raw" and temperature not in (0.0, 1.0):
+    # Raw log-probabilities are not those of the distribution that was sampled from.
+    if server.token_ids and server.log_probs == "raw" and temperature not in (0.0, 1.0):
         raise SetupError(
             f"{endpoint.model}: the server is declared to return raw log-probabilities, which are"
             f" those of temperature 1, not of {temperature:g}; start vLLM with --logprobs-mode"
@@ -244,56 +224,32 @@ def _require_stated_temperature(endpoint: Endpoint, temperature: float) -> None:
         )
 
 
-def _ids_and_log_probs(prompt: Tokens | tuple[Message, ...], sglang: bool) -> dict[str, Any]:
-    if isinstance(prompt, Tokens):
-        return {"return_token_ids": True, "logprobs": 1}
-    prompt_ids = {"return_prompt_token_ids": True} if sglang else {}
-    return {"return_token_ids": True, "logprobs": True, **prompt_ids}
+def _format_message(message: Message) -> dict[str, Any]:
+    """Return the message as the protocol writes it; images travel as data URLs."""
+    # A page may hold lone surrogates, which JSON in UTF-8 cannot.
+    text = message.text.encode("utf-8", "replace").decode("utf-8")
+    if not message.images:
+        return {"role": message.role, "content": text}
+    parts: list[dict[str, Any]] = [{"type": "text", "text": text}]
+    for image in message.images:
+        kind = "png"
+        if image.startswith(b"\xff\xd8\xff"):
+            kind = "jpeg"
+        elif image[:4] == b"RIFF" and image[8:12] == b"WEBP":
+            kind = "webp"
+        url = f"data:image/{kind};base64,{base64.b64encode(image).decode('ascii')}"
+        parts.append({"type": "image_url", "image_url": {"url": url}})
+    return {"role": message.role, "content": parts}
 
 
-def _wire(messages: Sequence[Message]) -> list[dict[str, Any]]:
-    """Return the messages as the protocol writes them; images travel as data URLs."""
-    return [
-        {
-            "role": message.role,
-            "content": _content_parts(message) if message.images else _encodable(message),
-        }
-        for message in messages
-    ]
-
-
-def _content_parts(message: Message) -> list[dict[str, Any]]:
-    images = [
-        {"type": "image_url", "image_url": {"url": _data_url(image)}} for image in message.images
-    ]
-    return [{"type": "text", "text": _encodable(message)}, *images]
-
-
-def _encodable(message: Message) -> str:
-    """Return the text without the lone surrogates a page may hold, which JSON in UTF-8 cannot."""
-    return message.text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _data_url(image: bytes) -> str:
-    return f"data:{_media_type(image)};base64,{base64.b64encode(image).decode('ascii')}"
-
-
-def _media_type(image: bytes) -> str:
-    if image.startswith(b"\xff\xd8\xff"):
-        return "image/jpeg"
-    if image[:4] == b"RIFF" and image[8:12] == b"WEBP":
-        return "image/webp"
-    return "image/png"
-
-
-class _Said(BaseModel):
+class _ResponseMessage(BaseModel):
     content: str | None = None
 
 
 class ResponseChoice(BaseModel):
     """One reply of a chat completion or of a completion; ids are looked at where declared."""
 
-    message: _Said | None = None
+    message: _ResponseMessage | None = None
     text: str | None = None
     finish_reason: str | None = None
     token_ids: Any = None
@@ -301,7 +257,7 @@ class ResponseChoice(BaseModel):
     logprobs: Any = None
 
     @model_validator(mode="after")
-    def _says_something(self) -> "ResponseChoice":
+    def _require_text(self) -> "ResponseChoice":
         if self.message is None and self.text is None:
             raise ValueError("a choice without message or text")
         return self
@@ -336,10 +292,16 @@ def read_replies(
 ) -> list[Reply]:
     """Return the replies of a body. Raises `ModelError` for what was declared and is not there."""
     _require_whole_prompt(body, request, endpoint, where)
-    found = [_reply(choice, request, endpoint, where) for choice in body.choices]
-    if endpoint.server.token_ids:
-        _require_all_counted(found, body.usage, where)
-    return found
+    replies = [_read_reply(choice, request, endpoint, where) for choice in body.choices]
+    # The ids are all that was sampled, the one that ended a reply included.
+    ids = sum(len(reply.token_ids) for reply in replies)
+    counted = body.usage.completion_tokens if body.usage is not None else 0
+    if endpoint.server.token_ids and counted and ids != counted:
+        raise ModelError(
+            f"{where}: returned {ids} token ids, but counts {counted} sampled tokens; the ids are"
+            f" not what was sampled, so {_ACTING_ONLY}"
+        )
+    return replies
 
 
 def read_prompt_ids(
@@ -352,7 +314,7 @@ def read_prompt_ids(
     if not endpoint.server.token_ids:
         return ()
     found = body.prompt_token_ids or body.choices[0].prompt_token_ids
-    ids = _ids(found, "the prompt's ids (prompt_token_ids)", where)
+    ids = _read_ids(found, "the prompt's ids (prompt_token_ids)", where)
     if isinstance(request.prompt, Tokens) and ids != request.prompt.ids:
         raise ModelError(
             f"{where}: sent {len(request.prompt.ids)} prompt ids, and the server read"
@@ -361,37 +323,24 @@ def read_prompt_ids(
     return ids
 
 
-def _reply(
+def _read_reply(
     choice: ResponseChoice, request: EndpointRequest, endpoint: Endpoint, where: str
 ) -> Reply:
-    content = choice.message.content if choice.message is not None else choice.text
+    text = (choice.message.content if choice.message is not None else choice.text) or ""
     finish_reason = choice.finish_reason or "stop"
-    text = content or ""
     if request.constraint is not None:
-        text = unwrap(text, endpoint.server)
-        cut = finish_reason == "length"
-        require_followed(text, request.constraint, cut=cut, where=where)
+        if endpoint.server.dialect == "json_schema":
+            with suppress(ValueError, KeyError, TypeError):
+                text = str(json.loads(text)["reply"])
+        if not follows_constraint(text, request.constraint, cut=finish_reason == "length"):
+            raise ModelError(
+                f"{where}: declared to hold replies to a constraint, but this one breaks it:"
+                f" {text[:120]!r}; check the server's structured output, or declare dialect = ''"
+            )
     if not endpoint.server.token_ids:
         return Reply(text, finish_reason)
-    ids = _ids(choice.token_ids, "the reply's ids (token_ids)", where)
-    values: Any = None
-    if isinstance(choice.logprobs, dict):
-        content = choice.logprobs.get("content")
-        values = choice.logprobs.get("token_logprobs")
-        if isinstance(content, list):
-            values = [item.get("logprob") if isinstance(item, dict) else None for item in content]
-    if not isinstance(values, list) or not values:
-        raise ModelError(
-            f"{where}: declared to return token ids with log-probabilities, but the reply has no"
-            f" log-probabilities (logprobs); {_ACTING_ONLY}"
-        )
-    if not all(_is_log_prob(value) for value in values):
-        odd = next(value for value in values if not _is_log_prob(value))
-        raise ModelError(
-            f"{where}: {odd!r} among the log-probabilities of the sampled ids, expected finite"
-            " numbers of at most 0"
-        )
-    log_probs = tuple(float(value) for value in values)
+    ids = _read_ids(choice.token_ids, "the reply's ids (token_ids)", where)
+    log_probs = _read_log_probs(choice.logprobs, where)
     if len(ids) != len(log_probs):
         raise ModelError(
             f"{where}: the reply has {len(ids)} token ids and {len(log_probs)} log-probabilities,"
@@ -400,7 +349,29 @@ def _reply(
     return Reply(text, finish_reason, ids, log_probs)
 
 
-def _ids(found: Any, what: str, where: str) -> tuple[int, ...]:
+def _read_log_probs(found: Any, where: str) -> tuple[float, ...]:
+    """Return the values of a chat completion (`content`) or a completion (`token_logprobs`)."""
+    values: Any = None
+    if isinstance(found, dict):
+        values = found.get("token_logprobs")
+        if isinstance(found.get("content"), list):
+            items = found["content"]
+            values = [item.get("logprob") if isinstance(item, dict) else None for item in items]
+    if not isinstance(values, list) or not values:
+        raise ModelError(
+            f"{where}: declared to return token ids with log-probabilities, but the reply has no"
+            f" log-probabilities (logprobs); {_ACTING_ONLY}"
+        )
+    for value in values:
+        if type(value) not in (int, float) or not _MINUS_INFINITY < value <= _ROUNDING:
+            raise ModelError(
+                f"{where}: {value!r} among the log-probabilities of the sampled ids, expected"
+                " finite numbers of at most 0"
+            )
+    return tuple(float(value) for value in values)
+
+
+def _read_ids(found: Any, what: str, where: str) -> tuple[int, ...]:
     if not isinstance(found, list) or not found:
         raise ModelError(
             f"{where}: declared to return token ids, but {what} are missing; use a version of the"
@@ -411,27 +382,10 @@ def _ids(found: Any, what: str, where: str) -> tuple[int, ...]:
     return tuple(found)
 
 
-def _is_log_prob(value: object) -> bool:
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        return False
-    return math.isfinite(value) and _MINUS_INFINITY < value <= _ROUNDING
-
-
-def _require_all_counted(found: list[Reply], usage: ResponseUsage | None, where: str) -> None:
-    """The ids are all that was sampled, the one that ended a reply included."""
-    ids = sum(len(reply.token_ids) for reply in found)
-    counted = usage.completion_tokens if usage is not None else 0
-    if counted and ids != counted:
-        raise ModelError(
-            f"{where}: returned {ids} token ids, but counts {counted} sampled tokens; the ids are"
-            f" not what was sampled, so {_ACTING_ONLY}"
-        )
-
-
 def _require_whole_prompt(
     body: ResponseBody, request: EndpointRequest, endpoint: Endpoint, where: str
 ) -> None:
-    """The server read all that it was sent, as far as its count of tokens tells."""
+    """Raise `ModelError` where the server's count of tokens tells that it cut the prompt."""
     counted = body.usage.prompt_tokens if body.usage is not None else 0
     if not counted:
         return

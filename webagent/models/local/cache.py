@@ -15,8 +15,6 @@ Pairs = list[tuple[Tensor, Tensor]]
 """Keys and values of each layer, (rows, heads, columns, width)."""
 
 _LEAST_ROOM = 64
-
-
 Keys: TypeAlias = NDArray[np.int64]
 """One number a column: the id, or for the place of an image what the image shows."""
 
@@ -43,7 +41,7 @@ class GrowingLayer(DynamicLayer):
     def update(
         self, key_states: Tensor, value_states: Tensor, *args: object, **kwargs: object
     ) -> tuple[Tensor, Tensor]:
-        """Append columns; gives all keys and values."""
+        """Append columns; return all keys and values."""
         if not self.is_initialized:
             self.hold(key_states, value_states, key_states.shape[-2])
             return self.keys, self.values
@@ -52,10 +50,10 @@ class GrowingLayer(DynamicLayer):
         assert self._buffers is not None
         if self._buffers[0].shape[-2] < last:
             columns = last + max(_LEAST_ROOM, last // 4)
-            self._buffers = (
-                _widened(self._buffers[0], first, columns),
-                _widened(self._buffers[1], first, columns),
-            )
+            old = self._buffers
+            keys, values = (one.new_zeros((*one.shape[:2], columns, one.shape[3])) for one in old)
+            keys[:, :, :first], values[:, :, :first] = old[0][:, :, :first], old[1][:, :, :first]
+            self._buffers = (keys, values)
         keys, values = self._buffers
         keys[:, :, first:last] = key_states
         values[:, :, first:last] = value_states
@@ -121,13 +119,8 @@ def copy_slice(piece: CacheSlice) -> Pairs:
     return pairs_of(assemble([piece], 0))
 
 
-def size_of(pairs: Pairs) -> int:
-    """Return bytes of the keys and values."""
-    return sum(part.numel() * part.element_size() for pair in pairs for part in pair)
-
-
 def columns_of(cache: Cache) -> int:
-    """Filled columns."""
+    """Return the number of filled columns."""
     return int(cache.get_seq_length()) if cache.layers else 0
 
 
@@ -152,17 +145,11 @@ def _layers(cache: Cache) -> list[GrowingLayer]:
 def _aligned(pieces: Sequence[CacheSlice], place: int, which: int, width: int, room: int) -> Tensor:
     like = pieces[0].pairs[place][which]
     heads, depth = like.shape[1], like.shape[3]
-    made = like.new_zeros((len(pieces), heads, width + room, depth))
+    aligned = like.new_zeros((len(pieces), heads, width + room, depth))
     for row, piece in enumerate(pieces):
         part = piece.pairs[place][which][piece.row, :, piece.first : piece.last]
-        made[row, :, width - len(piece) : width] = part
-    return made
-
-
-def _widened(buffer: Tensor, filled: int, columns: int) -> Tensor:
-    made = buffer.new_zeros((*buffer.shape[:2], columns, buffer.shape[3]))
-    made[:, :, :filled] = buffer[:, :, :filled]
-    return made
+        aligned[row, :, width - len(piece) : width] = part
+    return aligned
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +191,7 @@ class PrefixCache:
 
     def keep(self, adapter: str | None, keys: Keys, pairs: Pairs) -> None:
         """Remember a prompt; the older ones that it continues go, and the oldest over the bound."""
-        size = size_of(pairs)
+        size = sum(part.numel() * part.element_size() for pair in pairs for part in pair)
         if size > self._most_bytes or not self._most:
             return
         for number, entry in list(self._entries.items()):

@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -29,8 +30,6 @@ _ROOM = 256
 """Columns allocated ahead when replies join."""
 _RECENT = 8
 """Replies that later ones may copy from."""
-
-
 _NO_ID = (
     "no id can be drawn: the logits are not numbers, or the constraint allows none of the ids that"
     " the model knows; check the weights (a smaller dtype may overflow) and the constraint"
@@ -63,7 +62,12 @@ class Decoder:
         """Read the prompt of these rows once, and say the first id of each."""
         row = rows[0]
         reading = _so_far(row)
-        cache, start = self._begin(row.request.adapter, reading)
+        cache, start = new_cache(), 0
+        if self._settings.prefix_reuse:
+            known = self.prefixes.longest(row.request.adapter, reading.keys)
+            start = reading.whole(len(known)) if known else 0
+            if known and start:
+                cache = assemble([CacheSlice(known.pairs, 0, 0, start)], len(reading) - start)
         row.request.reused = max(row.request.reused, start)
         inputs = self._weights.reader.inputs(reading, start)
         logits = self._forward(inputs, cache, last_only=True)[:, -1]
@@ -104,28 +108,26 @@ class Decoder:
             row.place += count
             if guess and row.copier:
                 row.copier.learn(len(guess), count - 1)
-        self._align(taken, before)
+        # The columns of guesses that did not come true go.
+        most = max(taken)
+        shorten(cache, before + most)
+        for place, (row, count) in enumerate(zip(rows, taken, strict=True)):
+            if count < most:
+                shift(cache, place, row.first, before + count, most - count)
+                row.first += most - count
         if any(row.is_over for row in rows):
-            self._part()
-
-    def _begin(self, adapter: str | None, reading: EncodedPrompt) -> tuple[Cache, int]:
-        """Return a cache with what is known of the prompt's beginning, and its length."""
-        known = self._settings.prefix_reuse and self.prefixes.longest(adapter, reading.keys)
-        start = reading.whole(len(known)) if known else 0
-        if not known or not start:
-            return new_cache(), 0
-        piece = CacheSlice(known.pairs, 0, 0, start)
-        return assemble([piece], len(reading) - start), start
+            self._release_finished()
 
     def _forward(
         self, inputs: dict[str, Tensor], cache: Cache, *, last_only: bool = False
     ) -> Tensor:
         self.passes += 1
-        given = {name: value.to(self._weights.device) for name, value in inputs.items()}
-        keep = {"logits_to_keep": 1} if last_only else {}
-        if not self._weights.reader.accepts("logits_to_keep"):
-            keep = {}
-        out = self._weights.module(**given, **keep, past_key_values=cache, use_cache=True)
+        given: dict[str, Any] = {
+            name: value.to(self._weights.device) for name, value in inputs.items()
+        }
+        if last_only and self._weights.reader.accepts("logits_to_keep"):
+            given["logits_to_keep"] = 1
+        out = self._weights.module(**given, past_key_values=cache, use_cache=True)
         logits: Tensor = out.logits
         return logits
 
@@ -154,16 +156,13 @@ class Decoder:
         rows = self.rows
         if not self._settings.copying or len(rows) > self._settings.copying_rows:
             return [[] for _ in rows]
+        guesses = []
         for row in rows:
-            row.copier = row.copier or self._copier(row)
-        return [
-            row.copier.guess(row.request.limit - len(row.sampled_ids) - 1) if row.copier else []
-            for row in rows
-        ]
-
-    def _copier(self, row: ReplyRow) -> Copier:
-        prompt = _reading(row).tokens.ids
-        return Copier([*self._recent, prompt, row.sampled_ids], self._settings)
+            if row.copier is None:
+                texts = [*self._recent, _reading(row).tokens.ids, row.sampled_ids]
+                row.copier = Copier(texts, self._settings)
+            guesses.append(row.copier.guess(row.request.limit - len(row.sampled_ids) - 1))
+        return guesses
 
     def _check(self, guesses: Sequence[Sequence[int]], logits: Tensor) -> list[int]:
         """Sample ids while the guesses come true; return how many each row got."""
@@ -185,8 +184,7 @@ class Decoder:
 
     def _sample_next(self, rows: Sequence[ReplyRow], logits: Tensor) -> None:
         """Sample the next id of each row. What one row fails by fails its request alone."""
-        draws = []
-        speaking = []
+        draws, speaking = [], []
         for place, row in enumerate(rows):
             try:
                 draws.append(row.draw())
@@ -204,18 +202,7 @@ class Decoder:
             except ModelError as error:
                 rows[place].request.fail(error)
 
-    def _align(self, taken: Sequence[int], before: int) -> None:
-        """Drop the columns of guesses that did not come true."""
-        assert self._cache is not None
-        most = max(taken)
-        shorten(self._cache, before + most)
-        for place, (row, count) in enumerate(zip(self.rows, taken, strict=True)):
-            if count < most:
-                by = most - count
-                shift(self._cache, place, row.first, before + count, by)
-                row.first += by
-
-    def _part(self) -> None:
+    def _release_finished(self) -> None:
         """Let the rows go that are over, remembering their ids."""
         pieces = self._pieces()
         for row, piece in pieces:

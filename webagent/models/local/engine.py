@@ -19,8 +19,6 @@ CompileConstraint = Callable[[Constraint, Any], Callable[[], Matcher]]
 
 _FAILURES = (RuntimeError, ValueError, TypeError, KeyError, IndexError, AttributeError)
 """What code of a model, a processor or a template raises at inputs it was not made for."""
-
-
 _IDLE = 2.0
 """Seconds without a request after which the thread ends; the next request starts another."""
 _CLOSED = "the model was closed; make a new one to go on"
@@ -83,8 +81,10 @@ class GenerationEngine:
             request.fail(error)
 
     def _admit(self) -> None:
+        """Read the prompts of those who may join, and take them into the batch."""
         joining: list[Joining] = []
-        while (group := self._next_group(joining)) is not None:
+        rows: list[ReplyRow] = []
+        while (group := self._next_group(rows)) is not None:
             if not group:
                 continue
             request = group[0].request
@@ -93,14 +93,13 @@ class GenerationEngine:
                 joining.append(self.decoder.read(group))
             except _FAILURES as error:
                 if _is_memory(error):
-                    self._shrink([*self._joined(joining), *group])
+                    self._shrink([*rows, *group])
                     return
                 request.fail(_failed(error))
-        if joining:
-            self._join(joining)
-
-    def _join(self, joining: list[Joining]) -> None:
-        rows = self._joined(joining)
+            else:
+                rows += group
+        if not joining:
+            return
         try:
             self.decoder.join(joining)
         except RuntimeError as error:
@@ -109,19 +108,19 @@ class GenerationEngine:
             self._shrink(rows)
         self._settle(rows)
 
-    def _joined(self, joining: list[Joining]) -> list[ReplyRow]:
-        return [row for one in joining for row in one.rows]
-
-    def _next_group(self, joining: list[Joining]) -> list[ReplyRow] | None:
+    def _next_group(self, joining: list[ReplyRow]) -> list[ReplyRow] | None:
         """Return the rows whose prompt is read next, empty to ask again, None when nobody may
         join."""
-        here = [*self.decoder.rows, *self._joined(joining)]
+        here = [*self.decoder.rows, *joining]
         free = self._capacity - len(here)
         if not self.waiting or free <= 0:
             return None
         request = self.waiting[0]
-        if here and not self._may_join(request, here[0].request):
-            return None
+        if here:
+            first = here[0].request
+            may_batch = self._settings.batching or request is first
+            if request.adapter != first.adapter or not may_batch:
+                return None
         if request.is_closed or not self._prepare(request):
             self.waiting.popleft()
             return []
@@ -132,11 +131,6 @@ class GenerationEngine:
         if not request.pending:
             self.waiting.popleft()
         return group
-
-    def _may_join(self, request: GenerationRequest, there: GenerationRequest) -> bool:
-        if request.adapter != there.adapter:
-            return False
-        return self._settings.batching or request is there
 
     def _prepare(self, request: GenerationRequest) -> bool:
         """Read the prompt into ids, once. False when that failed, and was answered so."""
@@ -156,15 +150,15 @@ class GenerationEngine:
         return True
 
     def _settle(self, rows: list[ReplyRow]) -> None:
-        for request in dict.fromkeys(row.request for row in rows):
-            request.settle(self._text)
+        def decode(ids: list[int]) -> str:
+            text_ids = ids[:-1] if ids[-1] in self._weights.endings.stop else ids
+            text: str = self._weights.tokenizer.decode(
+                text_ids, skip_special_tokens=True, clean_up_tokenization_spaces=False
+            )
+            return text
 
-    def _text(self, ids: list[int]) -> str:
-        text_ids = ids[:-1] if ids[-1] in self._weights.endings.stop else ids
-        text: str = self._weights.tokenizer.decode(
-            text_ids, skip_special_tokens=True, clean_up_tokenization_spaces=False
-        )
-        return text
+        for request in dict.fromkeys(row.request for row in rows):
+            request.settle(decode)
 
     def _shrink(self, more: list[ReplyRow]) -> None:
         """Memory ran out: forget all caches, and go on with half the rows."""
@@ -174,12 +168,20 @@ class GenerationEngine:
             torch.cuda.empty_cache()
         rows = list(dict.fromkeys(row for row in rows if not row.is_over))
         if len(rows) == 1:
-            rows[0].request.fail(_too_large(rows[0], self._weights))
+            request = rows[0].request
+            length = len(request.reading) if request.reading else 0
+            request.fail(
+                ModelError(
+                    f"out of memory on {self._weights.device} with a single reply: a prompt of"
+                    f" {length:,} ids and {len(rows[0].sampled_ids):,} of the reply; show less of"
+                    " the page, lower max_tokens, or load the model with a smaller dtype"
+                )
+            )
             return
         self._capacity = max(1, len(rows) // 2)
-        self._return(rows)
+        self._requeue(rows)
 
-    def _return(self, rows: list[ReplyRow]) -> None:
+    def _requeue(self, rows: list[ReplyRow]) -> None:
         """Put rows back to the front, in their order."""
         for request in reversed(dict.fromkeys(row.request for row in rows)):
             mine = [row for row in rows if row.request is request]
@@ -189,15 +191,14 @@ class GenerationEngine:
             self.waiting.appendleft(request)
 
     def _notice_changes(self) -> None:
-        """After a change of the weights nothing that was computed before it holds."""
+        """Begin everything again after a change of the weights."""
         if self.waiting or self._weights.is_touched:
             self._weights.refresh()
         if self._weights.revision == self._revision:
             return
         self._revision = self._weights.revision
         self.decoder.prefixes.clear()
-        rows = self.decoder.drop()
-        self._return(rows)
+        self._requeue(self.decoder.drop())
         for request in self.waiting:
             request.version = ""
             for row in request.rows:
@@ -206,21 +207,11 @@ class GenerationEngine:
 
 
 def _is_memory(error: BaseException) -> bool:
-    if isinstance(error, torch.OutOfMemoryError):
-        return True
+    if not isinstance(error, RuntimeError):  # torch.OutOfMemoryError is one
+        return False
     message = str(error).lower()
-    return isinstance(error, RuntimeError) and (
-        "can't allocate memory" in message or "out of memory" in message
-    )
-
-
-def _too_large(row: ReplyRow, weights: LoadedWeights) -> ModelError:
-    length = len(row.request.reading) if row.request.reading else 0
-    return ModelError(
-        f"out of memory on {weights.device} with a single reply: a prompt of {length:,} ids and"
-        f" {len(row.sampled_ids):,} of the reply; show less of the page, lower max_tokens, or load"
-        " the model with a smaller dtype"
-    )
+    is_named = "can't allocate memory" in message or "out of memory" in message
+    return is_named or isinstance(error, torch.OutOfMemoryError)
 
 
 def _failed(error: BaseException) -> ModelError:
@@ -280,7 +271,7 @@ class GenerationWorker:
             return True
 
     def _leave(self, error: BaseException | None) -> None:
-        """After the end of the thread: whoever still waits is told why."""
+        """Fail whatever still waits at the end of the thread, with the reason."""
         with self._changed:
             if error is None and not self._closed:
                 return

@@ -14,6 +14,8 @@ from webagent.models.local.weights import Endings, LoadedWeights
 
 _ENDLESS = 1 << 30
 """The context of a model that names none."""
+_IMAGE_IDS = ("image_token_id", "image_token_index")
+"""What configurations call the id that stands for a part of an image."""
 
 
 def load_weights(source: ModelSource) -> LoadedWeights:
@@ -22,17 +24,27 @@ def load_weights(source: ModelSource) -> LoadedWeights:
     Raises `SetupError` for whatever is missing or does not belong together.
     """
     from transformers import AutoConfig, AutoTokenizer
+    from transformers.models.auto.modeling_auto import MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES
 
     check_model(source.name)
     with _explain_failures(source.name):
         config = AutoConfig.from_pretrained(source.name)
         tokenizer = AutoTokenizer.from_pretrained(source.name)
-    sees = _sees_images(config)
+    sees = config.model_type in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES
     processor, image_processor = _load_processors(source.name) if sees else (None, None)
     module = _load_module(source, config, sees)
     image_id = _find_image_id(config, tokenizer) if sees else None
-    _check_words(source.name, tokenizer, module)
-    conversation = _conversation(source, tokenizer, processor, image_id)
+    known = module.get_input_embeddings().weight.shape[0]  # type: ignore[operator]
+    if len(tokenizer) > known:
+        raise SetupError(
+            f"the tokenizer of {source.name} has {len(tokenizer)} ids and the model knows {known};"
+            " they do not belong together"
+        )
+    marks = [getattr(processor, mark, None) or "" for mark in ("image_token", "boi_token")]
+    if image_id is not None:
+        marks.append(tokenizer.convert_ids_to_tokens(image_id))
+    template = _find_template(source, tokenizer, processor)
+    conversation = ChatWriter(tokenizer, template, typed=image_id is not None, marks=marks)
     pictures = image_id is not None and ImageReader(
         image_processor=image_processor,
         tokenizer=tokenizer,
@@ -42,9 +54,10 @@ def load_weights(source: ModelSource) -> LoadedWeights:
     )
     context = getattr(config.get_text_config(), "max_position_embeddings", None) or _ENDLESS
     reader = PromptReader(module, conversation, pictures or None, context)
-    endings = Endings(
-        _find_stop_ids(source.name, tokenizer, module), _find_forbidden_ids(config) if sees else ()
-    )
+    # Ids that stand for what is not text: a reply that held one could not be read again.
+    names = (*_IMAGE_IDS, "video_token_id", "audio_token_id") if sees else ()
+    never = {one for name in names if isinstance(one := getattr(config, name, None), int)}
+    endings = Endings(_find_stop_ids(source.name, tokenizer, module), tuple(sorted(never)))
     return LoadedWeights(source.name, module, tokenizer, reader, endings)
 
 
@@ -69,14 +82,9 @@ def _explain_failures(name: str) -> Iterator[None]:
         ) from error
 
 
-def _sees_images(config: Any) -> bool:
-    from transformers.models.auto.modeling_auto import MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES
-
-    return config.model_type in MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES
-
-
 def _load_module(source: ModelSource, config: Any, sees: bool) -> torch.nn.Module:
     from transformers import AutoModelForCausalLM, AutoModelForImageTextToText
+    from transformers.cache_utils import DynamicCache
 
     device = source.device
     if device == "auto":
@@ -96,24 +104,17 @@ def _load_module(source: ModelSource, config: Any, sees: bool) -> torch.nn.Modul
             output_loading_info=True,
         )
         module = module.to(device).eval()
-    _check_whole(source.name, module, report)
-    return cast(torch.nn.Module, module)
-
-
-def _check_whole(name: str, module: Any, report: Any) -> None:
     if missing := sorted(report["missing_keys"]):
         raise SetupError(
-            f"{name} lacks {len(missing)} tensors of a {type(module).__name__}, such as"
+            f"{source.name} lacks {len(missing)} tensors of a {type(module).__name__}, such as"
             f" {missing[0]}; these would be random: copy the folder again"
         )
-    from transformers.cache_utils import DynamicCache
-
-    cache = DynamicCache(config=module.config)
-    if any(cache.is_linear):
+    if any(DynamicCache(config=module.config).is_linear):
         raise SetupError(
-            f"{name} has recurrent layers, whose state cannot be cut back to a prefix; serve it"
-            " (vLLM, SGLang) and use an endpoint"
+            f"{source.name} has recurrent layers, whose state cannot be cut back to a prefix; serve"
+            " it (vLLM, SGLang) and use an endpoint"
         )
+    return cast(torch.nn.Module, module)
 
 
 def _load_processors(name: str) -> tuple[Any | None, Any]:
@@ -155,30 +156,14 @@ def _load_image_processor(name: str) -> Any:
 
 
 def _find_image_id(config: Any, tokenizer: Any) -> int:
-    names = ("image_token_id", "image_token_index")
-    found = next((one for name in names if (one := getattr(config, name, None)) is not None), -1)
+    named = (getattr(config, name, None) for name in _IMAGE_IDS)
+    found = next((one for one in named if one is not None), -1)
     if not 0 <= found < len(tokenizer) or tokenizer.convert_ids_to_tokens(found) is None:
         raise SetupError(
             f"the tokenizer lacks the token that stands for an image (id {found}, it knows"
             f" {len(tokenizer)}); it belongs to a text model: save its own with it"
         )
     return int(found)
-
-
-def _find_forbidden_ids(config: Any) -> tuple[int, ...]:
-    """Return ids that stand for what is not text: a reply that held one could not be read again."""
-    names = ("image_token_id", "image_token_index", "video_token_id", "audio_token_id")
-    found = {getattr(config, name, None) for name in names}
-    return tuple(sorted(one for one in found if isinstance(one, int)))
-
-
-def _check_words(name: str, tokenizer: Any, module: Any) -> None:
-    known = module.get_input_embeddings().weight.shape[0]
-    if len(tokenizer) > known:
-        raise SetupError(
-            f"the tokenizer of {name} has {len(tokenizer)} ids and the model knows {known}; they do"
-            " not belong together"
-        )
 
 
 def _find_stop_ids(name: str, tokenizer: Any, module: Any) -> frozenset[int]:
@@ -191,18 +176,6 @@ def _find_stop_ids(name: str, tokenizer: Any, module: Any) -> frozenset[int]:
             " reply; set eos_token in tokenizer_config.json"
         )
     return frozenset(found)
-
-
-def _conversation(
-    source: ModelSource, tokenizer: Any, processor: Any | None, image_id: int | None
-) -> ChatWriter:
-    template = _find_template(source, tokenizer, processor)
-    marks = [
-        getattr(processor, "image_token", None) or "",
-        getattr(processor, "boi_token", None) or "",
-        "" if image_id is None else tokenizer.convert_ids_to_tokens(image_id),
-    ]
-    return ChatWriter(tokenizer, template, typed=image_id is not None, marks=marks)
 
 
 def _find_template(source: ModelSource, tokenizer: Any, processor: Any | None) -> str:

@@ -4,11 +4,11 @@ import hashlib
 import inspect
 import io
 import re
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
 import torch
@@ -21,7 +21,6 @@ from webagent.models.model import Message, Tokens
 
 _KEPT = 8
 """Recent images whose pixels and places are kept."""
-Value = TypeVar("Value")
 _TYPES = ("mm_token_type_ids", "token_type_ids")
 """Inputs that say of each id whether it stands for text (0) or an image (1)."""
 
@@ -52,8 +51,14 @@ class ChatWriter:
             return self._render(messages)
         except TemplateError as error:
             refused = error
+        # Some templates know no system role: its words go to the head of the user's first turn.
+        instructions = "\n\n".join(turn.text for turn in messages if turn.role == "system")
+        turns = [message for message in messages if message.role != "system"]
+        place = next((at for at, turn in enumerate(turns) if turn.role == "user"), None)
+        if place is not None and instructions:
+            turns[place] = replace(turns[place], text=f"{instructions}\n\n{turns[place].text}")
         try:
-            return self._render(_without_system(messages))
+            return self._render(turns)
         except TemplateError:
             roles = " ".join(message.role for message in messages)
             raise SetupError(
@@ -72,27 +77,17 @@ class ChatWriter:
         return self._control.sub(lambda found: f"{found[0][:1]} {found[0][1:]}", plain)
 
     def _render(self, messages: Sequence[Message]) -> str:
-        turns = [{"role": message.role, "content": self._content(message)} for message in messages]
+        turns = []
+        for message in messages:
+            content: str | list[dict[str, str]] = self.harmless(message.text)
+            if self._typed:
+                images = [{"type": "image"}] * len(message.images)
+                content = [{"type": "text", "text": str(content)}, *images]
+            turns.append({"role": message.role, "content": content})
         text: str = self._tokenizer.apply_chat_template(
             turns, chat_template=self._template, tokenize=False, add_generation_prompt=True
         )
         return text
-
-    def _content(self, message: Message) -> str | list[dict[str, str]]:
-        text = self.harmless(message.text)
-        if not self._typed:
-            return text
-        return [{"type": "text", "text": text}, *({"type": "image"} for _ in message.images)]
-
-
-def _without_system(messages: Sequence[Message]) -> list[Message]:
-    """Return the same with the system's words at the head of the first turn of the user."""
-    instructions = "\n\n".join(message.text for message in messages if message.role == "system")
-    turns = [message for message in messages if message.role != "system"]
-    place = next((at for at, turn in enumerate(turns) if turn.role == "user"), None)
-    if place is not None and instructions:
-        turns[place] = replace(turns[place], text=f"{instructions}\n\n{turns[place].text}")
-    return turns
 
 
 class ImageReader:
@@ -117,8 +112,10 @@ class ImageReader:
         self._tokenizer = tokenizer
         self._write = write
         self._token: str = tokenizer.convert_ids_to_tokens(image_id)
-        self._pixels: _Recent[dict[str, Tensor]] = _Recent()
-        self._counts: _Recent[int] = _Recent()
+        self._process = lru_cache(_KEPT)(
+            lambda images: dict(image_processor(images=_open(images), return_tensors="pt"))
+        )
+        self._count = lru_cache(_KEPT)(self._measure)
 
     def save(self, folder: Path) -> None:
         """Write the processor, or the image processor where that is all there is."""
@@ -128,7 +125,7 @@ class ImageReader:
         """Return the ids of a text that names each image once, with the places of each image."""
         if self._processor is not None:
             found = self._processor(
-                text=[text], images=_opened(images), add_special_tokens=False, return_tensors="pt"
+                text=[text], images=_open(images), add_special_tokens=False, return_tensors="pt"
             )
             ids: list[int] = found["input_ids"][0].tolist()
             return ids
@@ -160,15 +157,10 @@ class ImageReader:
 
     def pixels(self, images: Sequence[bytes]) -> dict[str, Tensor]:
         """Return what the image processor makes of the images together."""
-        key = b"".join(hashlib.sha256(image).digest() for image in images)
-        return self._pixels.get(
-            key, lambda: dict(self._images(images=_opened(images), return_tensors="pt"))
-        )
-
-    def _count(self, image: bytes) -> int:
-        return self._counts.get(hashlib.sha256(image).digest(), lambda: self._measure(image))
+        return self._process(tuple(images))
 
     def _measure(self, image: bytes) -> int:
+        """Return how many places the image takes."""
         if self._processor is None:
             grid = self.pixels([image])["image_grid_thw"][0]
             return int(grid.prod()) // int(self._images.merge_size) ** 2
@@ -176,35 +168,18 @@ class ImageReader:
         return ids.count(self.image_id)
 
 
-class _Recent(Generic[Value]):
-    """Values by key, the most recently used ones kept."""
-
-    def __init__(self) -> None:
-        self._held: OrderedDict[bytes, Value] = OrderedDict()
-
-    def get(self, key: bytes, make: Callable[[], Value]) -> Value:
-        """Return the value, made where it is not held."""
-        if key not in self._held:
-            self._held[key] = make()
-        self._held.move_to_end(key)
-        while len(self._held) > _KEPT:
-            self._held.popitem(last=False)
-        return self._held[key]
-
-
-def _opened(images: Sequence[bytes]) -> list[Image.Image]:
-    return [_open(place, image) for place, image in enumerate(images, start=1)]
-
-
-def _open(place: int, image: bytes) -> Image.Image:
-    try:
-        with Image.open(io.BytesIO(image)) as opened:
-            return opened.convert("RGB")
-    except (UnidentifiedImageError, OSError) as error:
-        raise ModelError(
-            f"image {place} of the prompt cannot be opened ({error}); expected a PNG, JPEG or WebP"
-            " file"
-        ) from error
+def _open(images: Sequence[bytes]) -> list[Image.Image]:
+    opened = []
+    for place, image in enumerate(images, start=1):
+        try:
+            with Image.open(io.BytesIO(image)) as file:
+                opened.append(file.convert("RGB"))
+        except (UnidentifiedImageError, OSError) as error:
+            raise ModelError(
+                f"image {place} of the prompt cannot be opened ({error}); expected a PNG, JPEG or"
+                " WebP file"
+            ) from error
+    return opened
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,15 +249,31 @@ class PromptReader:
         """Return the prompt in ids. Raises `ModelError` for one that is too long or does not
         fit."""
         if isinstance(prompt, Tokens):
-            return self._reading(prompt)
-        images = tuple(image for message in prompt for image in message.images)
-        self._require_sight(images)
-        text = self._conversation.write(prompt)
-        if self._pictures and images:
-            ids = self._pictures.expand(text, images)
+            tokens = prompt
+            self._require_sight(tokens.images)
         else:
-            ids = self._conversation.encode(text)
-        return self._reading(Tokens(tuple(ids), images))
+            images = tuple(image for message in prompt for image in message.images)
+            self._require_sight(images)
+            text = self._conversation.write(prompt)
+            if self._pictures and images:
+                tokens = Tokens(tuple(self._pictures.expand(text, images)), images)
+            else:
+                tokens = Tokens(tuple(self._conversation.encode(text)), images)
+        ids = np.asarray(tokens.ids, dtype=np.int64)
+        if not len(ids):
+            raise ModelError("the prompt is empty; expected at least one id")
+        if len(ids) >= self.context:
+            raise ModelError(
+                f"the prompt has {len(ids):,} ids and the model reads {self.context:,}; show less"
+                " of the page or of the history, or load a model with a longer context"
+            )
+        if ids.min() < 0 or ids.max() >= self._vocabulary:
+            raise ModelError(
+                f"the prompt holds the id {int(ids.max() if ids.min() >= 0 else ids.min())}, and"
+                f" the model knows 0 to {self._vocabulary - 1}; it was written by another tokenizer"
+            )
+        spans, keys = self._find_images(ids, tokens.images)
+        return EncodedPrompt(tokens, keys, spans, self._positions(ids, tokens.images))
 
     def save(self, folder: Path) -> None:
         """Write what images are read with; nothing for a model of text."""
@@ -310,29 +301,8 @@ class PromptReader:
         return inputs
 
     def placed(self, positions: Tensor) -> Tensor:
-        """Positions (1 or 3, rows, columns) as the forward pass takes them."""
+        """Return positions (1 or 3, rows, columns) as the forward pass takes them."""
         return positions[0] if len(positions) == 1 else positions
-
-    def _reading(self, tokens: Tokens) -> EncodedPrompt:
-        self._require_sight(tokens.images)
-        ids = np.asarray(tokens.ids, dtype=np.int64)
-        self._check(ids)
-        spans, keys = self._seen(ids, tokens.images)
-        return EncodedPrompt(tokens, keys, spans, self._positions(ids, tokens.images))
-
-    def _check(self, ids: Keys) -> None:
-        if not len(ids):
-            raise ModelError("the prompt is empty; expected at least one id")
-        if len(ids) >= self.context:
-            raise ModelError(
-                f"the prompt has {len(ids):,} ids and the model reads {self.context:,}; show less"
-                " of the page or of the history, or load a model with a longer context"
-            )
-        if ids.min() < 0 or ids.max() >= self._vocabulary:
-            raise ModelError(
-                f"the prompt holds the id {int(ids.max() if ids.min() >= 0 else ids.min())}, and"
-                f" the model knows 0 to {self._vocabulary - 1}; it was written by another tokenizer"
-            )
 
     def _require_sight(self, images: Sequence[bytes]) -> None:
         if images and self._pictures is None:
@@ -341,7 +311,10 @@ class PromptReader:
                 " image-text model, or leave the images out (see capabilities.images)"
             )
 
-    def _seen(self, ids: Keys, images: Sequence[bytes]) -> tuple[tuple[tuple[int, int], ...], Keys]:
+    def _find_images(
+        self, ids: Keys, images: Sequence[bytes]
+    ) -> tuple[tuple[tuple[int, int], ...], Keys]:
+        """Return `spans` and `keys` of an encoded prompt."""
         if self._pictures is None:
             return (), ids
         places = np.flatnonzero(ids == self._pictures.image_id)

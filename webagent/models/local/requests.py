@@ -84,20 +84,14 @@ def log_softmax(logits: Tensor, draws: Sequence[TokenDraw], never: Tensor) -> Te
     if len(never):
         scaled = scaled.index_fill(-1, never, -math.inf)
     if any(one.allowed is not None for one in draws):
-        scaled = scaled.masked_fill(~_allowed(draws, scaled), -math.inf)
+        masks = np.ones(tuple(scaled.shape), dtype=np.bool_)
+        for row, one in enumerate(draws):
+            if one.allowed is not None:
+                width = min(len(one.allowed), masks.shape[1])
+                masks[row, :width] = one.allowed[:width]
+                masks[row, width:] = False  # ids without a mask entry are out
+        scaled = scaled.masked_fill(~torch.from_numpy(masks).to(scaled.device), -math.inf)
     return torch.log_softmax(scaled, -1)
-
-
-def _allowed(draws: Sequence[TokenDraw], logits: Tensor) -> Tensor:
-    """Return the masks one below the other, as wide as the logits; ids without a mask entry are
-    out."""
-    masks = np.ones(tuple(logits.shape), dtype=np.bool_)
-    for row, one in enumerate(draws):
-        if one.allowed is not None:
-            width = min(len(one.allowed), masks.shape[1])
-            masks[row, :width] = one.allowed[:width]
-            masks[row, width:] = False
-    return torch.from_numpy(masks).to(logits.device)
 
 
 class Copier:

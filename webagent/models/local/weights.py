@@ -108,8 +108,9 @@ class Adapters:
                 else:
                     self._peft.load_adapter(str(folder), adapter_name=name)
             except (ValueError, RuntimeError, OSError) as error:
+                first_line = next(iter(str(error).strip().splitlines()), type(error).__name__)
                 raise SetupError(
-                    f"the adapter in {str(folder)!r} does not load: {_summarize(error)}"
+                    f"the adapter in {str(folder)!r} does not load: {first_line}"
                 ) from error
             self.names.add(name)
             self._switch(self._active)
@@ -122,7 +123,7 @@ class Adapters:
                 self._switch(name)
 
     def require(self, name: str | None) -> None:
-        """Raises `SetupError` for a name that was not added."""
+        """Raise `SetupError` for a name that was not added."""
         if name is not None and name not in self.names:
             raise unknown_name("adapter", name, self.names)
 
@@ -167,7 +168,7 @@ class Adapters:
                 )
 
     def _shape(self, path: str) -> tuple[int, int] | None:
-        """Outputs and inputs of a layer; None where there is no such layer."""
+        """Return outputs and inputs of a layer; None where there is no such layer."""
         try:
             layer: Any = self._module.get_submodule(path)
         except AttributeError:
@@ -180,10 +181,6 @@ class Adapters:
             return None
         # Embeddings and the transposed linear layers of GPT-2 hold (inputs, outputs).
         return int(weight.shape[1]), int(weight.shape[0])
-
-
-def _summarize(error: Exception) -> str:
-    return next(iter(str(error).strip().splitlines()), type(error).__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,7 +277,7 @@ class LoadedWeights:
         return found.gather(-1, reply_ids).squeeze(-1)
 
     def without_never(self, logits: Tensor) -> Tensor:
-        """Logits of at least float32, with the ids that no reply may hold at minus infinity."""
+        """Return logits of at least float32, minus infinity for ids that no reply may hold."""
         whole = logits.to(torch.promote_types(logits.dtype, torch.float32))
         return whole.index_fill(-1, self.never, -torch.inf) if self.endings.never else whole
 
@@ -290,14 +287,26 @@ class LoadedWeights:
         return torch.tensor(self.endings.never, dtype=torch.long, device=self.device)
 
     def version(self, adapter: str | None = None) -> str:
-        """Name and digest of the weights as they are now; computed when they have changed."""
+        """Return name and digest of the weights as they are; computed when they have changed."""
         self.refresh()
         if adapter not in self._versions:
-            self._versions[adapter] = self._digest(adapter)
+            if adapter is None:
+                # Without adapters, and by the names that parameters have without one.
+                named = self.module.state_dict(keep_vars=True).items()
+                base = (
+                    (name.replace(".base_layer.", "."), tensor)
+                    for name, tensor in named
+                    if self.adapters.names.isdisjoint(name.split("."))
+                )
+                found = f"{Path(self.name).name}@{digest_tensors(base)}"
+            else:
+                found = f"{self.version()}+{adapter}"
+                found += f"@{digest_tensors(self.adapters.tensors(adapter))}"
+            self._versions[adapter] = found
         return self._versions[adapter]
 
     def refresh(self) -> None:
-        """Notice whether the weights have changed; what was known of them goes."""
+        """Forget the digests where the weights have changed since the last look."""
         now = fingerprint_tensors(self.module.named_parameters())
         if now != self._state:
             self._versions.clear()
@@ -330,15 +339,3 @@ class LoadedWeights:
             time.sleep(0.001)
         with self.lock:
             yield
-
-    def _digest(self, adapter: str | None) -> str:
-        if adapter is None:
-            return f"{Path(self.name).name}@{digest_tensors(self._base())}"
-        return f"{self.version()}+{adapter}@{digest_tensors(self.adapters.tensors(adapter))}"
-
-    def _base(self) -> Iterator[tuple[str, Tensor]]:
-        """Parameters and saved buffers that belong to no adapter, by their name without one."""
-        theirs = self.adapters.names
-        for name, tensor in self.module.state_dict(keep_vars=True).items():
-            if not theirs.intersection(name.split(".")):
-                yield name.replace(".base_layer.", "."), tensor

@@ -16,7 +16,6 @@ from webagent.models.local.cache import (
     pairs_of,
     shift,
     shorten,
-    size_of,
 )
 from webagent.models.local.weights import digest_tensors
 
@@ -97,7 +96,7 @@ def test_a_prompt_takes_the_place_of_the_one_that_it_continues():
 
 
 def test_the_least_recently_used_goes_first_and_bytes_are_bounded():
-    size = size_of(pairs(10))
+    size = 10 * 48
     prefixes = PrefixCache(99, 2 * size)
     for first in (1, 2):
         prefixes.keep(None, np.arange(first, first + 10), pairs(10))
