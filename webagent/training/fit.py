@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from webagent.models.builtin.layout import LINES, PromptField
-from webagent.models.builtin.network import Batch, PrefixLM, collate
+from webagent.models.builtin.network import PrefixLM, collate
 from webagent.training.rows import TrainingRow
 
 
@@ -64,17 +64,23 @@ def fit(
     started, cpu_started = time.monotonic(), time.process_time()
     rng = np.random.default_rng(config.seed)
     torch.manual_seed(config.seed)
-    optimizer = _optimizer(network, config)
+    matrices = [p for p in network.parameters() if p.ndim > 1]
+    vectors = [p for p in network.parameters() if p.ndim <= 1]
+    groups = [
+        {"params": matrices, "weight_decay": config.weight_decay},
+        {"params": vectors, "weight_decay": 0.0},
+    ]
+    optimizer = torch.optim.AdamW(groups, lr=config.learning_rate, betas=(0.9, 0.98), fused=True)
     network.train()
     used, updates = 0, 0
     losses: list[float] = []
     average: dict[str, Tensor] | None = None
-    for batch_rows in _batches(rows, config, rng):
+    for batch_rows in _batch_rows(rows, config, rng):
         fraction = used / config.tokens
         if fraction >= 1:
             break
         for group in optimizer.param_groups:
-            group["lr"] = config.learning_rate * _schedule(fraction)
+            group["lr"] = config.learning_rate * _schedule_rate(fraction)
         loss = _loss(network, batch_rows, config.word_dropout)
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
@@ -84,7 +90,13 @@ def fit(
         updates += 1
         losses.append(float(loss.detach()))
         if fraction >= config.average_from:
-            average = _averaged(network, average)
+            now = network.state_dict()
+            if average is None:
+                average = {name: value.detach().clone() for name, value in now.items()}
+            else:
+                # An exponential average with a horizon of about 50 updates.
+                for name, value in now.items():
+                    average[name].lerp_(value.detach(), 0.02)
         progress(used / config.tokens, losses[-1])
     if average is not None:
         network.load_state_dict(average)
@@ -100,38 +112,21 @@ def fit(
     )
 
 
-def _optimizer(network: PrefixLM, config: FitConfig) -> torch.optim.AdamW:
-    matrices = [p for p in network.parameters() if p.ndim > 1]
-    vectors = [p for p in network.parameters() if p.ndim <= 1]
-    groups = [
-        {"params": matrices, "weight_decay": config.weight_decay},
-        {"params": vectors, "weight_decay": 0.0},
-    ]
-    return torch.optim.AdamW(groups, lr=config.learning_rate, betas=(0.9, 0.98), fused=True)
-
-
-def _schedule(fraction: float) -> float:
+def _schedule_rate(fraction: float) -> float:
     warm = min(1.0, (fraction + 0.002) / 0.05)
     return warm * (0.05 + 0.95 * 0.5 * (1 + math.cos(math.pi * min(1.0, fraction))))
 
 
-def _averaged(network: PrefixLM, average: dict[str, Tensor] | None) -> dict[str, Tensor]:
-    """Return exponential average of the weights with a horizon of about 50 updates."""
-    now = network.state_dict()
-    if average is None:
-        return {name: value.detach().clone() for name, value in now.items()}
-    for name, value in now.items():
-        average[name].lerp_(value.detach(), 0.02)
-    return average
-
-
-def _batches(
+def _batch_rows(
     rows: Sequence[TrainingRow], config: FitConfig, rng: np.random.Generator
 ) -> Iterator[list[TrainingRow]]:
-    """Yield endless batches of rows of like length, from one drawing of the rows after another."""
-    groups = _groups(rows, config.balance)
+    """Yield endless batches of rows of like length, from one sample of the rows after another."""
+    by_group: defaultdict[str, list[int]] = defaultdict(list)
+    for i, row in enumerate(rows):
+        by_group[row.group if config.balance else ""].append(i)
+    groups = [np.array(indices) for indices in by_group.values()]
     while True:
-        order = _drawing(groups, rng)
+        order = _sample_rows(groups, rng)
         pools = [order[i : i + 512] for i in range(0, len(order), 512)]
         batches: list[list[TrainingRow]] = []
         for pool in pools:
@@ -147,14 +142,7 @@ def _batches(
             yield batches[i]
 
 
-def _groups(rows: Sequence[TrainingRow], balance: bool) -> list[NDArray[np.int64]]:
-    found: defaultdict[str, list[int]] = defaultdict(list)
-    for i, row in enumerate(rows):
-        found[row.group if balance else ""].append(i)
-    return [np.array(indices) for indices in found.values()]
-
-
-def _drawing(groups: Sequence[NDArray[np.int64]], rng: np.random.Generator) -> list[int]:
+def _sample_rows(groups: Sequence[NDArray[np.int64]], rng: np.random.Generator) -> list[int]:
     """Return equally many rows of each group in random order: of large ones a part, small ones
     again."""
     size = max(1, round(sum(map(len, groups)) / len(groups)))
@@ -167,13 +155,23 @@ def _drawing(groups: Sequence[NDArray[np.int64]], rng: np.random.Generator) -> l
 
 
 def _loss(network: PrefixLM, rows: Sequence[TrainingRow], word_dropout: float) -> Tensor:
-    """Cross-entropy per target token; a row of negative weight is made less likely as a whole.
+    """Return cross-entropy per target token; a row of negative weight is made less likely.
 
-    Its loss is -log(1 - p) with p the probability of the whole target: the unlikelihood of
+    Such a row's loss is -log(1 - p) with p the probability of the whole target: the unlikelihood of
     Welleck et al. 2020 (arXiv 1908.04319), on sequences instead of tokens.
     """
     batch = collate([r.prefix for r in rows], [r.inputs for r in rows], [r.slots for r in rows])
-    logits = network(_augmented(batch, network.config.capacity, word_dropout))
+    # Some known words are hidden and the line numbers shifted.
+    hidden = torch.rand(len(batch.ids), network.config.capacity) < word_dropout
+    is_word = (
+        (batch.fields == PromptField.GOAL)
+        | (batch.fields >= PromptField.NAME)
+        | (batch.fields == PromptField.HISTORY)
+    )
+    dropped = hidden.gather(1, batch.ids) & is_word
+    shift = torch.randint(0, LINES, (len(batch.ids), 1))
+    lines = torch.where(batch.lines > 0, batch.lines + shift, batch.lines)
+    logits = network(replace(batch, ids=batch.ids.masked_fill(dropped, 0), lines=lines))
     targets = torch.full(batch.inputs.shape, -100)
     for i, row in enumerate(rows):
         targets[i, : len(row.targets)] = torch.tensor(row.targets)
@@ -185,20 +183,3 @@ def _loss(network: PrefixLM, rows: Sequence[TrainingRow], word_dropout: float) -
     avoided = -torch.log1p(-chance) * (-weights).clamp(min=0)
     counts = torch.tensor([len(row.targets) for row in rows])
     return (taught + avoided.sum()) / (counts * weights.abs()).sum().clamp(min=1e-6)
-
-
-def _augmented(batch: Batch, capacity: int, word_dropout: float) -> Batch:
-    """Return the batch with some known words hidden and the line numbers shifted."""
-    hidden = torch.rand(len(batch.ids), capacity) < word_dropout
-    wordy = (
-        (batch.fields == PromptField.GOAL)
-        | (batch.fields >= PromptField.NAME)
-        | (batch.fields == PromptField.HISTORY)
-    )
-    drop = hidden.gather(1, batch.ids) & wordy
-    shift = torch.randint(0, LINES, (len(batch.ids), 1))
-    return replace(
-        batch,
-        ids=batch.ids.masked_fill(drop, 0),
-        lines=torch.where(batch.lines > 0, batch.lines + shift, batch.lines),
-    )

@@ -13,7 +13,7 @@ from tests.fakes.lessons import WORDS, demonstrations, lesson, task, trained, un
 from webagent.models.builtin.generate import sample
 from webagent.models.builtin.prefix import encode
 from webagent.models.builtin.targets import ActionGrammar, Codec
-from webagent.training.fit import FitConfig, _batches, fit
+from webagent.training.fit import FitConfig, _batch_rows, fit
 from webagent.training.rows import TrainingRow, make_policy_rows
 
 SHORT = FitConfig(tokens=8_000, batch_tokens=800)
@@ -83,7 +83,7 @@ def test_a_row_of_no_weight_teaches_nothing() -> None:
 def drawn(rows: list[TrainingRow], balance: bool) -> Counter[str]:
     """How often each group came up in sixty batches."""
     config = FitConfig(batch_tokens=800, balance=balance)
-    batches = islice(_batches(rows, config, np.random.default_rng(0)), 60)
+    batches = islice(_batch_rows(rows, config, np.random.default_rng(0)), 60)
     return Counter(row.group for batch in batches for row in batch)
 
 
@@ -99,7 +99,7 @@ def test_no_batch_is_larger_than_asked_but_for_a_single_long_row() -> None:
     rows = lesson_rows(ActionGrammar(Codec(untrained().vocabulary)))
     for limit in (1, 300):
         config = FitConfig(batch_tokens=limit)
-        for batch in islice(_batches(rows, config, np.random.default_rng(0)), 50):
+        for batch in islice(_batch_rows(rows, config, np.random.default_rng(0)), 50):
             longest = max(len(row.prefix) for row in batch)
             assert len(batch) == 1 or len(batch) * longest <= limit
 

@@ -7,7 +7,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from webagent.models.builtin.layout import PromptField, PromptLayout, PromptLine, PromptToken
+from webagent.models.builtin.layout import PromptField, PromptLayout, PromptToken
 from webagent.models.builtin.relations import CELL, Matches
 from webagent.models.builtin.vocabulary import keys_of
 
@@ -92,18 +92,30 @@ _WORD_FEATURES = 9
 
 
 def compute_features(layout: PromptLayout, matches: Matches) -> NDArray[np.float32]:
-    """(T, FEATURES) what is to be said of each token."""
+    """Return (T, FEATURES): what is to be said of each token."""
     out = np.zeros((len(layout.tokens), FEATURES), np.float32)
     out[0, Feature.STEPS_DONE] = _tenths(len(layout.past))
     words = [(i, token) for i, token in enumerate(layout.tokens) if token.word]
     if words:
         rows = list(_word_rows([token for _, token in words], layout))
         out[[i for i, _ in words], :_WORD_FEATURES] = rows
-    _describe_goal(out, matches)
+    for start, end in matches.quoted:
+        out[start:end, Feature.QUOTED] = 1
+        out[start, Feature.QUOTE_STARTS] = out[end - 1, Feature.QUOTE_ENDS] = 1
+    for span in (span for spans in matches.spans for span in spans):
+        column = Feature.VALUE_REPEATS_GOAL if span.is_value else Feature.REPEATS_GOAL
+        out[span.start : span.end, column] = 1
     for start, end in matches.beside:
         out[start:end, Feature.BESIDE_REPEAT] = 1
-    for position in _last_words(layout.tokens):
-        out[position, Feature.LAST_WORD] = 1
+    next_tokens = [*layout.tokens[1:], None]
+    for position, (token, following) in enumerate(zip(layout.tokens, next_tokens, strict=True)):
+        is_last = (
+            following is None
+            or following.key == CELL
+            or (following.field, following.line) != (token.field, token.line)
+        )
+        if is_last and token.word is not None and token.line:
+            out[position, Feature.LAST_WORD] = 1
     if layout.lines:
         out[[line.head for line in layout.lines]] = _line_rows(layout, matches)
     return out
@@ -134,36 +146,12 @@ def _word_rows(tokens: Sequence[PromptToken], layout: PromptLayout) -> Iterator[
         )
 
 
-def _describe_goal(out: NDArray[np.float32], matches: Matches) -> None:
-    """What the goal's words are told of quotation marks and of lines that repeat them."""
-    for start, end in matches.quoted:
-        out[start:end, Feature.QUOTED] = 1
-        out[start, Feature.QUOTE_STARTS] = out[end - 1, Feature.QUOTE_ENDS] = 1
-    for span in (span for spans in matches.spans for span in spans):
-        column = Feature.VALUE_REPEATS_GOAL if span.is_value else Feature.REPEATS_GOAL
-        out[span.start : span.end, column] = 1
-
-
-def _last_words(tokens: Sequence[PromptToken]) -> Iterator[int]:
-    """Positions of words on the page after which their field or their cell ends."""
-    for position, token in enumerate(tokens):
-        if token.word is None or not token.line:
-            continue
-        following = tokens[position + 1] if position + 1 < len(tokens) else None
-        if (
-            following is None
-            or following.key == CELL
-            or (following.field, following.line) != (token.field, token.line)
-        ):
-            yield position
-
-
-# -- lines -------------------------------------------------------------------------------
-
-
 def _line_rows(layout: PromptLayout, matches: Matches) -> NDArray[np.float32]:
-    """(lines, FEATURES) what is said at the head of each line."""
+    """Return (lines, FEATURES): what is said at the head of each line."""
     rows = np.zeros((len(layout.lines), FEATURES), np.float32)
+    rows[:, Feature.KIND_NAMED] = matches.named_kinds
+    for _, number in matches.places:
+        rows[number, Feature.ORDINAL_NAMED] = layout.lines[number].node.mark > 0
     for first, columns in (
         (Feature.REPEATS_GOAL, _repetition(layout, matches)),
         (Feature.TIMES_ACTED, _attention(layout)),
@@ -172,8 +160,6 @@ def _line_rows(layout: PromptLayout, matches: Matches) -> NDArray[np.float32]:
         (Feature.IS_ELEMENT, _standing(layout)),
         (Feature.ANCHOR_NEARNESS, _anchoring(layout, matches)),
         (Feature.STARTS_WITH_QUOTE, _affixes(layout, matches)),
-        (Feature.KIND_NAMED, ((named,) for named in matches.named_kinds)),
-        (Feature.ORDINAL_NAMED, _naming(layout, matches)),
     ):
         values = np.array(list(columns), np.float32)
         rows[:, first : first + values.shape[1]] = values
@@ -251,22 +237,11 @@ def _anchoring(layout: PromptLayout, matches: Matches) -> Iterator[tuple[float, 
         since.add(line.node.name)
 
 
-def _naming(layout: PromptLayout, matches: Matches) -> Iterator[tuple[float, ...]]:
-    """ORDINAL_NAMED."""
-    named = {number for _, number in matches.places}
-    for number, line in enumerate(layout.lines):
-        yield (line.node.mark > 0 and number in named,)
-
-
 def _affixes(layout: PromptLayout, matches: Matches) -> Iterator[tuple[float, ...]]:
     """STARTS_WITH_QUOTE, ENDS_WITH_QUOTE, STARTS_AND_ENDS_WITH_QUOTES."""
     pieces = [" ".join(layout.goal_keys[start - 1 : end - 1]) for start, end in matches.quoted]
     for line in layout.lines:
-        yield _affix_row(line, pieces)
-
-
-def _affix_row(line: PromptLine, pieces: Sequence[str]) -> tuple[float, ...]:
-    text = " ".join(line.name)
-    starts = any(text.startswith(piece) for piece in pieces)
-    ends = any(text.endswith(piece) for piece in pieces)
-    return starts, ends, starts and ends and len(pieces) > 1
+        text = " ".join(line.name)
+        starts = any(text.startswith(piece) for piece in pieces)
+        ends = any(text.endswith(piece) for piece in pieces)
+        yield starts, ends, starts and ends and len(pieces) > 1

@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from webagent.models.builtin.network import SLOT_INDEX, PrefixLM, PrefixState, collate
+from webagent.models.builtin.network import SLOT_INDEX, PrefixLM, collate
 from webagent.models.builtin.prefix import Prefix
 
 
@@ -65,10 +65,15 @@ def sample(
             break
         logits, memory = network.decode(memory, state.last(), state.slots(), place)
         scores = state.masked(logits, temperature)
-        chosen = [
-            int(row.argmax()) if rng is None else _draw(row, rng)
-            for row, rng in zip(scores, uniforms, strict=True)
-        ]
+        chosen = []
+        for row, rng in zip(scores, uniforms, strict=True):
+            if rng is None:
+                chosen.append(int(row.argmax()))
+            else:
+                # Inverse-transform sampling with one uniform number.
+                cumulative = row.double().exp().cumsum(0)
+                drawn = rng.random() * float(cumulative[-1])
+                chosen.append(min(int(torch.searchsorted(cumulative, drawn)), len(row) - 1))
         state.append(chosen, scores)
     return state.written()
 
@@ -97,7 +102,15 @@ def search(
         bar = sorted((f.log_prob for f in finished), reverse=True)[:width]
         if not beams or (len(bar) == width and beams[0].log_prob < bar[-1]):
             break
-        memory = _select(memory, torch.tensor(parents))
+        rows = torch.tensor(parents)
+        memory = replace(
+            memory,
+            layers=tuple((key[rows], value[rows]) for key, value in memory.layers),
+            copy_keys=memory.copy_keys[rows],
+            ids=memory.ids[rows],
+            features=memory.features[rows],
+            padding=memory.padding[rows],
+        )
     return sorted(finished, key=lambda w: -w.log_prob)[:width]
 
 
@@ -113,24 +126,6 @@ def _grow(
                 longer = GeneratedTarget((*beam.ids, token), (*beam.log_probs, value))
                 options.append((parent, longer))
     return sorted(options, key=lambda option: -option[1].log_prob)[:width]
-
-
-def _select(memory: PrefixState, rows: Tensor) -> PrefixState:
-    return replace(
-        memory,
-        layers=tuple((key[rows], value[rows]) for key, value in memory.layers),
-        copy_keys=memory.copy_keys[rows],
-        ids=memory.ids[rows],
-        features=memory.features[rows],
-        padding=memory.padding[rows],
-    )
-
-
-def _draw(row: Tensor, rng: np.random.Generator) -> int:
-    """Inverse-transform sampling from log-probabilities with one uniform number."""
-    cumulative = row.double().exp().cumsum(0)
-    drawn = rng.random() * float(cumulative[-1])
-    return min(int(torch.searchsorted(cumulative, drawn)), len(row) - 1)
 
 
 class _Rows:

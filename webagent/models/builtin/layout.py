@@ -1,7 +1,7 @@
 """The layout of a prompt: goal, history and page as tokens in order, before they become arrays."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
@@ -124,18 +124,16 @@ def lay_out_prompt(
         _add_past(out, past_action_of(action, observation), PromptField.ACTION, 0)
     if observation.outcome:
         out.tokens.append(PromptToken("outcome:problem", PromptField.HISTORY, 0, 0))
-    for index, name_limit in _fitting(out):
+    for index, name_limit in _fit_lines(out):
         node = out.observation.nodes[index]
-        name = split(node.name, LINE_WORDS)
-        kind = kind_of(node)
-        out.lines.append(
-            PromptLine(len(out.tokens), node, index, kind, keys_of(node.name, LINE_WORDS))
-        )
+        kind, keys = kind_of(node), keys_of(node.name, LINE_WORDS)
+        out.lines.append(PromptLine(len(out.tokens), node, index, kind, keys))
         line = len(out.lines)
         out.tokens.append(PromptToken(kind, PromptField.HEAD, _place(node.depth), line))
         for place, state in enumerate(node.states):
             out.tokens.append(PromptToken(f"state:{state}", PromptField.STATE, _place(place), line))
-        _add_words(out, name[:name_limit], PromptField.NAME, line)
+        name = split(node.name, LINE_WORDS)[:name_limit]
+        _add_words(out, name, PromptField.NAME, line)
         _add_words(out, split(node.value, LINE_WORDS), PromptField.VALUE, line)
     return out
 
@@ -158,9 +156,6 @@ def kind_of(node: Node) -> str:
     return f"{node.role}/{node.kind}" if node.mark else "text"
 
 
-# -- tokens ------------------------------------------------------------------------------
-
-
 def _add_words(out: PromptLayout, words: Sequence[Word], field: PromptField, line: int) -> None:
     for place, word in enumerate(words):
         out.tokens.append(PromptToken(word.key, field, _place(place), line, word))
@@ -178,10 +173,7 @@ def _place(number: int) -> int:
     return max(0, min(number, PLACES - 1))
 
 
-# -- what fits ---------------------------------------------------------------------------
-
-
-def _fitting(out: PromptLayout) -> list[tuple[int, int]]:
+def _fit_lines(out: PromptLayout) -> list[tuple[int, int]]:
     """Return the lines that fit the token limit, each with how many words of its name.
 
     Long names of lines that are not about the goal are cut first; then lines are left out, those
@@ -201,29 +193,21 @@ def _fitting(out: PromptLayout) -> list[tuple[int, int]]:
     about = [sum(weight[key] for key in keys) for keys in shared]
     limits = [LINE_WORDS if each > _BY_CHANCE else _CUT_WORDS for each in about]
     sizes = [_size(node, limit) for node, limit in zip(nodes, limits, strict=True)]
-    worth = [(_worth(nodes[i], about, i) / sizes[i] ** 0.5, -i) for i in range(len(nodes))]
-    order = sorted(range(len(nodes)), key=worth.__getitem__, reverse=True)
-    return sorted(_within(room, ((i, limits[i], sizes[i]) for i in order)))
-
-
-def _worth(node: Node, about: Sequence[float], index: int) -> float:
-    """Return what a line is about, or half of what those beside it are, since a control often says
-    only there what it is for; and what its kind is worth anywhere."""
-    beside = max(about[max(0, index - 1) : index + 2])
-    kind = _TEXT if not node.mark else _LINK if node.role == "link" else _CONTROL
-    return max(about[index], beside / 2) + kind
-
-
-def _within(room: int, lines: Iterator[tuple[int, int, int]]) -> Iterator[tuple[int, int]]:
-    """Yield those of the lines (index, limit, size) that there is room for, first come, first
-    served."""
-    for index, limit, size in lines:
-        if size <= room:
-            room -= size
-            yield index, limit
+    worth = []
+    for i, node in enumerate(nodes):
+        # Half of what lines beside it are about: a control often says only there what it is for.
+        beside = max(about[max(0, i - 1) : i + 2]) / 2
+        kind = _TEXT if not node.mark else _LINK if node.role == "link" else _CONTROL
+        worth.append(((max(about[i], beside) + kind) / sizes[i] ** 0.5, -i))
+    kept = []
+    for i in sorted(range(len(nodes)), key=worth.__getitem__, reverse=True):
+        if sizes[i] <= room:
+            room -= sizes[i]
+            kept.append((i, limits[i]))
+    return sorted(kept)
 
 
 def _size(node: Node, name_limit: int) -> int:
-    """Return tokens that a line takes."""
+    """Return how many tokens a line takes."""
     words = len(split(node.name, LINE_WORDS)[:name_limit]) + len(split(node.value, LINE_WORDS))
     return 1 + len(node.states) + words

@@ -156,25 +156,21 @@ class PrefixLM(PreTrainedModel):
                 self.continue_bonus.fill_(1.0)
 
     def forward(self, batch: Batch) -> Tensor:
-        """Logits (B, M, capacity + T) of every target place, in one pass."""
-        bias, prefix_padding = self._bias(batch)
-        x = torch.cat(
-            [
-                self._embed_prefix(batch),
-                self._embed_outputs(batch.inputs, (batch.ids, batch.features), batch.slots, 0),
-            ],
-            1,
-        )
+        """Return logits (B, M, capacity + T) of every target place, in one pass."""
+        size, padding = batch.ids.shape[1], batch.fields < 0
+        # The position each input token was copied from, (B, M); negative when it was not.
+        copied = batch.inputs - self.config.capacity
+        source = (batch.ids, batch.features)
+        outputs = self._embed_outputs(batch.inputs, source, batch.slots, 0)
+        x = torch.cat([self._embed_prefix(batch), outputs], 1)
+        bias = self._bias(batch, copied, padding)
         for block, layer_bias in zip(self.blocks, bias, strict=True):
             x, _ = block(x, layer_bias)
         x = self.norm(x)
-        size = batch.ids.shape[1]
-        return self._logits(
-            x[:, size:], self.copy_key(x[:, :size]), prefix_padding, self._copied(batch)
-        )
+        return self._logits(x[:, size:], self.copy_key(x[:, :size]), padding, copied)
 
     def prefill(self, batch: Batch) -> PrefixState:
-        """Reads the prefixes once; `batch.inputs` is not looked at."""
+        """Read the prefixes once; `batch.inputs` is not looked at."""
         padding = batch.fields < 0
         x = self._embed_prefix(batch)
         bias = self._relation_bias(batch.relations).masked_fill(padding[:, None, None, None], -1e9)
@@ -206,8 +202,6 @@ class PrefixLM(PreTrainedModel):
         logits = self._logits(self.norm(x), memory.copy_keys, memory.padding, copied[:, None])
         return logits[:, 0], replace(memory, layers=tuple(layers))
 
-    # -- parts ---------------------------------------------------------------------------
-
     def _embed_prefix(self, batch: Batch) -> Tensor:
         embedded: Tensor = (
             self.words(batch.ids)
@@ -221,7 +215,10 @@ class PrefixLM(PreTrainedModel):
     def _embed_outputs(
         self, tokens: Tensor, source: tuple[Tensor, Tensor], slots: Tensor, first: int
     ) -> Tensor:
-        """Target tokens (B, M): a copied token looks like what it copies, word and features."""
+        """Return embeddings (B, M, D) of target tokens (B, M) from place `first` on.
+
+        A copied token looks like what it copies, word and features.
+        """
         ids, features = source
         copied = tokens - self.config.capacity
         place = copied.clamp(min=0)
@@ -237,32 +234,27 @@ class PrefixLM(PreTrainedModel):
             + self.copied_features(seen)
         )
 
-    def _bias(self, batch: Batch) -> tuple[tuple[Tensor, ...], Tensor]:
-        """Attention biases of each layer (B, H, T + M, T + M), and the prefix's padding (B, T)."""
+    def _bias(self, batch: Batch, copied: Tensor, padding: Tensor) -> tuple[Tensor, ...]:
+        """Return attention biases of each layer, (B, H, T + M, T + M)."""
         size, length = batch.ids.shape[1], batch.inputs.shape[1]
         total = size + length
         relations = batch.relations.new_zeros(len(batch.ids), total, total)
         relations[:, :size, :size] = batch.relations
-        relations[:, size:, :size] = _copy_relations(self._copied(batch), size)
-        padding = batch.fields < 0
+        relations[:, size:, :size] = _copy_relations(copied, size)
         hidden = torch.zeros(len(batch.ids), total, total, dtype=torch.bool)
         hidden[:, :, :size] = padding[:, None]
         hidden[:, :size, size:] = True
         hidden[:, size:, size:] = torch.ones(length, length, dtype=torch.bool).triu(1)
         bias = self._relation_bias(relations).masked_fill(hidden[:, None, None], -1e9)
-        return bias.unbind(1), padding
+        return bias.unbind(1)
 
     def _relation_bias(self, relations: Tensor) -> Tensor:
-        """Bit sets (B, S, U) -> biases (B, layers, H, S, U)."""
+        """Return biases (B, layers, H, S, U) of bit sets (B, S, U)."""
         shifts = torch.arange(RELATIONS, dtype=torch.int32)
         bits = ((relations.unsqueeze(-1) >> shifts) & 1).to(self.relation_bias.dtype)
         batch, rows, columns = relations.shape
         shape = (batch, self.config.depth, self.config.heads, rows, columns)
         return (bits @ self.relation_bias).permute(0, 3, 1, 2).reshape(shape)
-
-    def _copied(self, batch: Batch) -> Tensor:
-        """(B, M) the position each input token was copied from; negative when it was not."""
-        return batch.inputs - self.config.capacity
 
     def _logits(self, x: Tensor, copy_keys: Tensor, padding: Tensor, copied: Tensor) -> Tensor:
         pointers = self.copy_query(x) @ copy_keys.transpose(1, 2) / self.config.width**0.5
@@ -274,11 +266,12 @@ class PrefixLM(PreTrainedModel):
 
 
 def _copy_relations(copied: Tensor, size: int) -> Tensor:
-    """Bit sets (B, M, T) from target tokens to the place copied and the one after it."""
+    """Return bit sets (B, M, T) from target tokens to the place copied and the one after it."""
     positions = torch.arange(size)
-    at = ((copied[..., None] >= 0) & (positions == copied[..., None])).int() << Relation.COPIED
-    after = (copied[..., None] >= 0) & (positions == copied[..., None] + 1)
-    return at | (after.int() << Relation.COPIED_NEXT)
+    is_copy = copied[..., None] >= 0
+    at = is_copy & (positions == copied[..., None])
+    after = is_copy & (positions == copied[..., None] + 1)
+    return (at.int() << Relation.COPIED) | (after.int() << Relation.COPIED_NEXT)
 
 
 SLOT_INDEX = {kind: i for i, kind in enumerate(SLOT_KINDS)}
@@ -287,7 +280,7 @@ SLOT_INDEX = {kind: i for i, kind in enumerate(SLOT_KINDS)}
 def collate(
     prefixes: Sequence[Prefix], inputs: Sequence[Sequence[int]], slots: Sequence[Sequence[int]]
 ) -> Batch:
-    """Pads B prompts and decoder inputs; `slots` are indices into `SLOT_KINDS`."""
+    """Return B padded prompts and decoder inputs; `slots` are indices into `SLOT_KINDS`."""
     count, size = len(prefixes), max(len(p) for p in prefixes)
     ids, places, lines = (np.zeros((count, size), np.int64) for _ in range(3))
     fields = np.full((count, size), -1, np.int64)

@@ -36,7 +36,7 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """What was found; the tuples by line are in the order of `Draft.lines`."""
+    """What was found; the tuples by line are in the order of `PromptLayout.lines`."""
 
     quoted: tuple[tuple[int, int], ...]
     """Start and end positions of what stands between quotation marks, the marks left out."""
@@ -54,8 +54,14 @@ class Matches:
 
 def find_matches(layout: PromptLayout) -> Matches:
     """Return everything that the goal and the page have in common beyond single words."""
+    marks = [g for g, key in enumerate(layout.goal_keys, start=1) if key in _QUOTES]
+    quoted = [
+        (start + 1, end)
+        for start, end in zip(marks[::2], marks[1::2], strict=False)
+        if end > start + 1
+    ]
     return Matches(
-        quoted=tuple(_quoted(layout.goal_keys)),
+        quoted=tuple(quoted),
         spans=tuple(tuple(_spans(line, layout.goal_keys)) for line in layout.lines),
         beside=tuple(found for line in layout.lines for found in _beside(line, layout)),
         named_kinds=tuple(not kinds_of(line).isdisjoint(layout.goal_keys) for line in layout.lines),
@@ -73,12 +79,12 @@ def ordinal(word: str) -> int:
 
 
 def kinds_of(line: PromptLine) -> set[str]:
-    """Words for what a line is: `{"radio", "input"}`; none for static text."""
+    """Return words for what a line is: `{"radio", "input"}`; none for static text."""
     return {line.node.role, *line.node.kind.split(":")} if line.node.mark else set()
 
 
 def _beside(line: PromptLine, layout: PromptLayout) -> Iterator[tuple[int, int]]:
-    """Cells are parted by `|` in the name of a line, as the rows of a table are."""
+    """Yield the cells right after one that the goal repeats; `|` parts cells in a line's name."""
     if " | " not in line.node.name:
         return
     start, cells = line.head + 1, list[tuple[int, int]]()
@@ -108,13 +114,6 @@ def _places(layout: PromptLayout) -> Iterator[tuple[int, int]]:
             seen[line.kind] += 1
             if seen[line.kind] == wanted:
                 yield position, number
-
-
-def _quoted(goal: Sequence[str]) -> Iterator[tuple[int, int]]:
-    marks = [g for g, key in enumerate(goal, start=1) if key in _QUOTES]
-    for start, end in zip(marks[::2], marks[1::2], strict=False):
-        if end > start + 1:
-            yield start + 1, end
 
 
 def _spans(line: PromptLine, goal: Sequence[str]) -> Iterator[Span]:
@@ -196,7 +195,7 @@ RELATIONS = len(Relation)
 _Places: TypeAlias = int | Sequence[int] | NDArray[np.int64]
 
 
-class _Sheet:
+class _RelationBits:
     """(T, T) bit sets over `Relation`, being filled in."""
 
     def __init__(self, size: int):
@@ -214,8 +213,8 @@ class _Sheet:
 
 
 def compute_relations(layout: PromptLayout, matches: Matches) -> NDArray[np.int32]:
-    """(T, T) bit sets: bit r of [i, j] says that token i stands in relation r to token j."""
-    sheet = _Sheet(len(layout.tokens))
+    """Return (T, T) bit sets: bit r of [i, j] says that token i stands in relation r to token j."""
+    sheet = _RelationBits(len(layout.tokens))
     numbers: dict[str, int] = {}
     words = np.array(
         [
@@ -256,12 +255,16 @@ def compute_relations(layout: PromptLayout, matches: Matches) -> NDArray[np.int3
         for kind in kinds_of(line) & named.keys():
             sheet.add_both(Relation.KIND, line.head, named[kind])
     _relate_matches(sheet, layout, matches)
-    _relate_past_actions(sheet, layout)
+    # Actions and the lines they were done to, where these are still there.
+    marked = {line.node.mark: line.head for line in layout.lines if line.node.mark}
+    for position, mark in layout.acted:
+        if mark in marked:
+            sheet.add_both(Relation.ACTED, position, marked[mark])
     return sheet.bits
 
 
-def _relate_boxes(sheet: _Sheet, lines: Sequence[PromptLine]) -> None:
-    """Middles closer than half of the smaller box stand in one row, or in one column."""
+def _relate_boxes(sheet: _RelationBits, lines: Sequence[PromptLine]) -> None:
+    """Relate lines in one row or column: middles closer than half of the smaller box."""
     heads = np.array([line.head for line in lines])
     boxes = np.array([line.node.box for line in lines], dtype=np.float32)
     for relation, axis in ((Relation.ROW, 1), (Relation.COLUMN, 0)):
@@ -274,8 +277,8 @@ def _relate_boxes(sheet: _Sheet, lines: Sequence[PromptLine]) -> None:
         sheet.add(relation, heads[one], heads[other])
 
 
-def _relate_parents(sheet: _Sheet, lines: Sequence[PromptLine]) -> None:
-    """The nearest line above that is indented less."""
+def _relate_parents(sheet: _RelationBits, lines: Sequence[PromptLine]) -> None:
+    """Relate each line to the nearest line above that is indented less."""
     stack: list[PromptLine] = []
     for line in lines:
         while stack and stack[-1].node.depth >= line.node.depth:
@@ -286,8 +289,8 @@ def _relate_parents(sheet: _Sheet, lines: Sequence[PromptLine]) -> None:
         stack.append(line)
 
 
-def _relate_affixes(sheet: _Sheet, layout: PromptLayout) -> None:
-    """Goal words that a word elsewhere starts or ends with ("starts with Ita")."""
+def _relate_affixes(sheet: _RelationBits, layout: PromptLayout) -> None:
+    """Relate goal words to words elsewhere that start or end with them ("starts with Ita")."""
     elsewhere: defaultdict[str, list[int]] = defaultdict(list)
     for i, token in enumerate(layout.tokens):
         if token.word and token.field != PromptField.GOAL and token.key.isalnum():
@@ -304,8 +307,8 @@ def _relate_affixes(sheet: _Sheet, layout: PromptLayout) -> None:
                 sheet.add_both(Relation.SUFFIX, found, g)
 
 
-def _relate_matches(sheet: _Sheet, layout: PromptLayout, matches: Matches) -> None:
-    """Lines to what of the goal they repeat, and to the line they belong under."""
+def _relate_matches(sheet: _RelationBits, layout: PromptLayout, matches: Matches) -> None:
+    """Relate lines to what of the goal they repeat, and to the line they belong under."""
     for line, spans, anchor in zip(layout.lines, matches.spans, matches.anchors, strict=True):
         for span in spans:
             stretch = range(span.start, span.end)
@@ -314,11 +317,3 @@ def _relate_matches(sheet: _Sheet, layout: PromptLayout, matches: Matches) -> No
             sheet.add(Relation.SPAN_OF, stretch, line.head)
         if anchor >= 0:
             sheet.add(Relation.UNDER, line.head, layout.lines[anchor].head)
-
-
-def _relate_past_actions(sheet: _Sheet, layout: PromptLayout) -> None:
-    """Actions and the lines they were done to, where these are still there."""
-    heads = {line.node.mark: line.head for line in layout.lines if line.node.mark}
-    for position, mark in layout.acted:
-        if mark in heads:
-            sheet.add_both(Relation.ACTED, position, heads[mark])

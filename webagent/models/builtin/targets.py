@@ -30,6 +30,8 @@ from webagent.models.builtin.vocabulary import (
     split,
 )
 
+_FREE_OF_MARKS = ("press", "scroll")
+"""Operations that may be done to the page as a whole."""
 MAX_TEXT = 24
 """Words a text argument may have."""
 ACTIONS_ALLOWED = "actions:"
@@ -51,8 +53,6 @@ class Codec:
         """Return the id that points at a position of the prefix."""
         return self.vocabulary.capacity + position
 
-    # -- writing -------------------------------------------------------------------------
-
     def encode(self, action: Action, prefix: Prefix, viewport: tuple[int, int]) -> list[int] | None:
         """Return the ids of an action; None when the model has no way to say it on this page.
 
@@ -71,8 +71,8 @@ class Codec:
     def _arguments(self, action: Action, prefix: Prefix, side: int) -> list[list[int] | None]:
         """Return one list of ids for each field of the action; None where it cannot be said."""
         if isinstance(action, act.Scroll):
-            way = min(SCROLLS, key=lambda w: math.dist(SCROLLS[w], (action.dx, action.dy)))
-            return [self._mark(action.mark, prefix), self._fixed(f"way:{way}")]
+            nearest = min(SCROLLS, key=lambda w: math.dist(SCROLLS[w], (action.dx, action.dy)))
+            return [self._mark(action.mark, prefix), self._fixed(f"way:{nearest}")]
         if isinstance(action, act.Wait):
             return []
         if isinstance(action, act.TabFocus):
@@ -85,20 +85,23 @@ class Codec:
 
     def _field(self, name: str, value: str | int, prefix: Prefix, side: int) -> list[int] | None:
         if isinstance(value, int):
-            is_mark = name in ("mark", "source", "target")
-            return (
-                self._mark(value, prefix)
-                if is_mark
-                else self._fixed(f"number:{_grid(value, side)}")
-            )
+            if name in ("mark", "source", "target"):
+                return self._mark(value, prefix)
+            step = min(NUMBERS - 1, max(0, round(value * NUMBERS / side)))
+            return self._fixed(f"number:{step}")
         if name == "option":
             wanted = [word.key for word in split(value, 40)]
             for head in np.flatnonzero(prefix.options):
-                own = (prefix.lines == prefix.lines[head]) & (prefix.fields == PromptField.NAME)
-                if [_key(prefix, int(i)) for i in np.flatnonzero(own)] == wanted:
+                if [word.key for word in _name_words(prefix, int(head))] == wanted:
                     return [self.pointer(int(head))]
             return None
-        return self._fixed(f"key:{value}") if name == "key" else self._text(value, prefix)
+        if name == "key":
+            return self._fixed(f"key:{value}")
+        ids = self.copy_text(value, prefix)
+        copied = [token for token in ids if token >= self.vocabulary.capacity]
+        # A text has to read back the same but for white space, and copies no place twice.
+        is_same = self.read_text(ids[:-1], prefix) == " ".join(value.split())
+        return ids if is_same and len(set(copied)) == len(copied) else None
 
     def _mark(self, mark: int, prefix: Prefix) -> list[int] | None:
         if mark == 0:
@@ -109,15 +112,6 @@ class Codec:
     def _fixed(self, token: str) -> list[int] | None:
         number = self.vocabulary.id(token)
         return [number] if number else None
-
-    def _text(self, text: str, prefix: Prefix) -> list[int] | None:
-        """Return a text that reads back the same but for white space; None when it would not, or
-        when a place would have to be copied twice."""
-        ids = self.copy_text(text, prefix)
-        copied = [token for token in ids if token >= self.vocabulary.capacity]
-        if len(set(copied)) < len(copied):
-            return None
-        return ids if self.read_text(ids[:-1], prefix) == " ".join(text.split()) else None
 
     def copy_text(self, text: str, prefix: Prefix) -> list[int]:
         """Return the first words of a text, copied in the longest stretches there are, then the
@@ -138,8 +132,6 @@ class Codec:
             ids.extend(self.pointer(start + k) for k in range(length))
             i, after = i + length, start + length
         return [*ids, self.end]
-
-    # -- reading -------------------------------------------------------------------------
 
     def decode(self, ids: Sequence[int], prefix: Prefix, viewport: tuple[int, int]) -> Action:
         """Return the action of a complete sequence of ids that `allowed` let through."""
@@ -166,8 +158,7 @@ class Codec:
         if kind == "mark":
             return int(prefix.marks[position])
         if kind == "option":
-            own = (prefix.lines == prefix.lines[position]) & (prefix.fields == PromptField.NAME)
-            return join([w for i in np.flatnonzero(own) if (w := prefix.words[i])])
+            return join(_name_words(prefix, position))
         if kind == "number":
             return round(self._counted(token) * max(viewport) / NUMBERS)
         return self.vocabulary.word(token).split(":", 1)[1]
@@ -227,16 +218,24 @@ class ActionGrammar:
         return kinds[at] if at < len(kinds) else "done"
 
     def allowed(self, ids: Sequence[int], prefix: Prefix) -> NDArray[np.bool_]:
-        """(capacity + T,) which output ids may come next."""
+        """Return (capacity + T,): which output ids may come next."""
         capacity = self.vocabulary.capacity
         mask = np.zeros(capacity + len(prefix), np.bool_)
         op = self.vocabulary.word(ids[0]).removeprefix("op:") if ids else ""
         match self.slot(ids):
             case "op":
-                mask[[self.vocabulary.id(f"op:{op}") for op in self._possible(prefix)]] = True
+                has_mark, has_option = (prefix.marks > 0).any(), prefix.options.any()
+                possible = [
+                    name
+                    for name in self.ops
+                    if (has_mark or "mark" not in SLOTS[name] or name in _FREE_OF_MARKS)
+                    and (has_option or "option" not in SLOTS[name])
+                ]
+                names = possible or ["give_up"]
+                mask[[self.vocabulary.id(f"op:{name}") for name in names]] = True
             case "mark":
                 mask[capacity:] = prefix.marks > 0
-                mask[capacity] = op in ("press", "scroll")
+                mask[capacity] = op in _FREE_OF_MARKS
             case "option":
                 mask[capacity:] = prefix.options
             case "key":
@@ -254,25 +253,11 @@ class ActionGrammar:
                     mask[self.vocabulary.spoken] = True
         return mask
 
-    def _possible(self, prefix: Prefix) -> list[str]:
-        has_mark, has_option = bool((prefix.marks > 0).any()), bool(prefix.options.any())
-        free = ("press", "scroll")
-        return [
-            op
-            for op in self.ops
-            if (has_mark or "mark" not in SLOTS[op] or op in free)
-            and (has_option or "option" not in SLOTS[op])
-        ] or ["give_up"]
 
-
-def _grid(value: float, side: int) -> int:
-    """Return a coordinate in CSS pixels as a step of the grid over the viewport's longer side."""
-    return min(NUMBERS - 1, max(0, round(value * NUMBERS / side)))
-
-
-def _key(prefix: Prefix, position: int) -> str:
-    word = prefix.words[position]
-    return word.key if word else ""
+def _name_words(prefix: Prefix, head: int) -> list[Word]:
+    """Return the words of the name of the line that a token heads."""
+    own = (prefix.lines == prefix.lines[head]) & (prefix.fields == PromptField.NAME)
+    return [word for i in np.flatnonzero(own) if (word := prefix.words[i])]
 
 
 def _longest_copy(words: Sequence[Word], prefix: Prefix, after: int) -> tuple[int, int]:
