@@ -37,20 +37,20 @@ def find_changes(
     differences are left out, and what is `passing`: table to columns, none for the whole table.
 
     Rows are matched by primary key, else by rowid. Views, virtual tables and the tables that those
-    keep their index in are passed over. Raises `Untold`.
+    keep their index in are passed over. Raises `UnreadableChanges`.
     """
     with _opened(now) as connection:
         _ask(connection, "ATTACH ? AS before", (f"{_address(before)}&immutable=1",))
         _ask(connection, "BEGIN")
         tables = _tables(connection, "main") | _tables(connection, "before")
         left_out = {name for name, columns in (passing or {}).items() if not columns}
-        told = {}
+        found = {}
         budget = _Budget()
         for table in sorted(tables - left_out):
             differences = _differences(connection, table, (passing or {}).get(table, ()), budget)
             if any(differences.values()):
-                told[table] = differences
-        return told
+                found[table] = differences
+        return found
 
 
 def run_queries(database: Path, queries: Mapping[str, str]) -> tuple[Found, Found]:
@@ -97,19 +97,19 @@ def _differences(
     columns = ours or theirs
     shown = [name for name in columns if name not in passing]
     key = [name for name, place in columns.items() if place] or ["rowid"]
-    telling = _Telling(connection, _quoted(table), shown, key, budget)
+    difference = _TableDifference(connection, _quoted(table), shown, key, budget)
     if not theirs:
-        return {"added": telling.all_of("main"), "removed": [], "changed": []}
+        return {"added": difference.all_of("main"), "removed": [], "changed": []}
     if not ours:
-        return {"added": [], "removed": telling.all_of("before"), "changed": []}
+        return {"added": [], "removed": difference.all_of("before"), "changed": []}
     return {
-        "added": telling.only_in("main", "before"),
-        "removed": telling.only_in("before", "main"),
-        "changed": telling.changed(),
+        "added": difference.only_in("main", "before"),
+        "removed": difference.only_in("before", "main"),
+        "changed": difference.changed(),
     }
 
 
-class _Telling:
+class _TableDifference:
     """The rows of one table that differ."""
 
     def __init__(
@@ -186,7 +186,7 @@ def _address(database: Path) -> str:
 def _ask(
     connection: sqlite3.Connection, query: str, values: Sequence[object] = ()
 ) -> list[tuple[object, ...]]:
-    """Rows of a query, and of too many one more than can be told. Raises `Untold`."""
+    """Rows of a query, and of too many one more than can be told. Raises `UnreadableChanges`."""
     try:
         return connection.execute(query, values).fetchmany(MOST_ROWS + 1)
     except (sqlite3.Error, sqlite3.Warning, ValueError) as error:

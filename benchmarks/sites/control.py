@@ -61,7 +61,7 @@ class RunningSite:
         draft.replace(path)
 
 
-def send_command(note: RunningSite, deed: str, state: str = "") -> Any:
+def send_command(note: RunningSite, command: str, state: str = "") -> Any:
     """Have the running site do it, and say what came of it. Raises `SiteError` when it did not
     work, `ConnectionError` when nobody is there."""
     with socket.socket(socket.AF_UNIX) as connection:
@@ -70,11 +70,11 @@ def send_command(note: RunningSite, deed: str, state: str = "") -> Any:
             connection.connect(note.socket)
         except OSError as error:
             raise ConnectionError(f"nobody listens at {note.socket}") from error
-        connection.sendall(json.dumps([deed, state]).encode() + b"\n")
+        connection.sendall(json.dumps([command, state]).encode() + b"\n")
         with connection.makefile("rb") as replies:
             line = replies.readline()
     if not line:
-        raise SiteError(f"{note.site} went away over {deed}")
+        raise SiteError(f"{note.site} went away over {command}")
     reply = json.loads(line)
     if "error" in reply:
         raise SiteError(reply["error"])
@@ -82,13 +82,13 @@ def send_command(note: RunningSite, deed: str, state: str = "") -> Any:
 
 
 class SiteControl:
-    """Listens for what other commands ask of an instance: `with Control(instance) as control`."""
+    """Listens for what other commands ask of an instance: `with SiteControl(instance)`."""
 
     def __init__(self, instance: Instance) -> None:
         self.stopped = threading.Event()
         """Set once somebody has asked it to stop."""
         self._instance = instance
-        self._deeds: Mapping[str, _Command] = {
+        self._commands: Mapping[str, _Command] = {
             "reset": instance.reset,
             "snapshot": lambda name: str(instance.snapshot(name)),
             "check": lambda _: instance.is_healthy(),
@@ -118,8 +118,8 @@ class SiteControl:
 
     def _answer(self, line: bytes) -> bytes:
         try:
-            deed, state = json.loads(line)
-            reply = {"done": self._deeds[deed](state)}
+            command, state = json.loads(line)
+            reply = {"done": self._commands[command](state)}
         except SiteError as error:
             reply = {"error": str(error)}
         return json.dumps(reply).encode() + b"\n"

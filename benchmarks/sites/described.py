@@ -5,7 +5,6 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import time
 import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -27,10 +26,10 @@ from benchmarks.sites.site import (
     SiteError,
     UnknownSiteError,
     log_in,
+    run_command,
 )
 
 _BUILD_SECONDS = 1800.0
-_QUOTED = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,41 +53,29 @@ class CommandSite:
     folder: Path = Path()
 
     def fingerprint(self) -> str:
-        """All that is said of it."""
+        """Return all that is said of it."""
         return repr(self)
 
     def missing(self) -> str:
-        """The programs that this machine lacks."""
+        """Return the programs that this machine lacks."""
         lacking = [name for name in self.needs if shutil.which(name) is None]
         return f"install {', '.join(lacking)}" if lacking else ""
 
     def build(self, state: Path) -> None:
         """Run the command. Raises `SiteError` with what it wrote."""
-        if not self.build_command:
-            return
-        try:
-            done = subprocess.run(
-                self._filled(self.build_command, state, 0),
+        if self.build_command:
+            built = self._fill(self.build_command, self.environment, state, 0)
+            run_command(
+                built.argv,
+                f"{self.id} cannot be built",
+                _BUILD_SECONDS,
                 cwd=self.folder,
-                env={**os.environ, **self._environment(state, 0)},
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                timeout=_BUILD_SECONDS,
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise SiteError(f"{self.id} cannot be built: {error}") from error
-        if done.returncode:
-            said = done.stdout.decode(errors="replace").strip()[-_QUOTED:] or "nothing"
-            raise SiteError(
-                f"{self.id} cannot be built: its command ended with status {done.returncode}; it"
-                f" wrote:\n{said}"
+                **built.environment,
             )
 
     def serve(self, state: Path, port: int) -> Serving:
         """The command, with state and port filled in."""
-        argv = self._filled(self.serve_command, state, port)
-        return Serving(argv, self._environment(state, port), self.ready)
+        return self._fill(self.serve_command, self.environment, state, port)
 
     def log_in(self, base: str, account: Account) -> list[dict[str, object]]:
         """By its form."""
@@ -96,18 +83,18 @@ class CommandSite:
             raise SiteError(f"{self.id} has accounts and no [login] that says how they log in")
         return log_in(base, account, self.login)
 
-    def _environment(self, state: Path, port: int) -> dict[str, str]:
-        values = self._filled(tuple(self.environment.values()), state, port)
-        return dict(zip(self.environment, values, strict=True))
+    def _fill(
+        self, command: Sequence[str], environment: Mapping[str, str], state: Path, port: int
+    ) -> Serving:
+        slots = {"{state}": str(state), "{port}": str(port), "{folder}": str(self.folder)}
 
-    def _filled(self, words: tuple[str, ...], state: Path, port: int) -> tuple[str, ...]:
-        filling = {"{state}": str(state), "{port}": str(port), "{folder}": str(self.folder)}
-        for slot, value in filling.items():
-            words = tuple(word.replace(slot, value) for word in words)
-        return words
+        def fill(word: str) -> str:
+            for slot, value in slots.items():
+                word = word.replace(slot, value)
+            return word
 
-
-_QUOTED_OF_RESET = 1000
+        filled = {name: fill(value) for name, value in environment.items()}
+        return Serving(tuple(map(fill, command)), filled, self.ready)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,20 +122,17 @@ class RemoteSite:
         return bool(self.reset_command or self.reset_url)
 
     def missing(self) -> str:
-        """Why it cannot be used now; empty when it answers."""
-        if _status(self._ready_url, 10.0) < 400:
+        """Return why it cannot be used now; empty when it answers."""
+        address = f"{self.hosted.rstrip('/')}{self.ready}"
+        if _status(address, 10.0) < 400:
             return ""
-        return f"{self._ready_url} does not answer with a status below 400; start it there"
+        return f"{address} does not answer with a status below 400; start it there"
 
     def start(self) -> "Remote":
         """Take it as it is. Raises `SiteError` when it does not answer."""
         if missing := self.missing():
             raise SiteError(f"{self.id} cannot be used: {missing}")
         return Remote(self)
-
-    @property
-    def _ready_url(self) -> str:
-        return f"{self.hosted.rstrip('/')}{self.ready}"
 
 
 class Remote:
@@ -167,7 +151,7 @@ class Remote:
         return self.site.hosted.rstrip("/")
 
     def login(self, role: str) -> dict[str, Any]:
-        """A login of this account; made anew after each reset. Raises `SiteError`."""
+        """Return a login of this account; made anew after each reset. Raises `SiteError`."""
         site = self.site
         if role not in site.accounts or site.login is None:
             known = ", ".join(sorted(site.accounts)) or "none"
@@ -180,19 +164,22 @@ class Remote:
         return self._logins[role]
 
     def reset(self) -> float:
-        """By its command or address, and until it answers again; without either nothing is done.
-        Raises `SiteError`."""
-        began = time.monotonic()
-        if self.site.is_reset:
+        """Reset it by its command or address, and wait until it answers again; without either do
+        nothing. Returns the seconds that took. Raises `SiteError`."""
+        began, site = time.monotonic(), self.site
+        if site.is_reset:
             self._logins.clear()
-            self._run_command()
-            self._post()
-            end = began + self.site.reset_seconds
+            if site.reset_command:
+                run_command(site.reset_command, f"{site.id} cannot be reset", site.reset_seconds)
+            if site.reset_url:
+                status = _status(site.reset_url, site.reset_seconds, data=b"")
+                if status >= 400:
+                    found = "no answer" if status == _UNREACHABLE else f"status {status}"
+                    raise SiteError(f"the reset of {site.id} by POST {site.reset_url} gave {found}")
             while not self.is_healthy():
-                if time.monotonic() > end:
+                if time.monotonic() > began + site.reset_seconds:
                     raise SiteError(
-                        f"{self.site.id} did not answer within {self.site.reset_seconds:g} s of its"
-                        " reset"
+                        f"{site.id} did not answer within {site.reset_seconds:g} s of its reset"
                     )
                 time.sleep(0.1)
         return time.monotonic() - began
@@ -202,47 +189,18 @@ class Remote:
 
     def is_healthy(self) -> bool:
         """Whether it answers."""
-        return _status(self.site._ready_url, 10.0) < 400
+        return not self.site.missing()
 
     def stop(self) -> None:
         """It goes on where it is."""
-
-    def _run_command(self) -> None:
-        command = self.site.reset_command
-        if not command:
-            return
-        try:
-            done = subprocess.run(
-                command,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                timeout=self.site.reset_seconds,
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise SiteError(f"the reset of {self.site.id} did not work: {error}") from error
-        if done.returncode:
-            said = (done.stdout + done.stderr).strip()[-_QUOTED_OF_RESET:] or "nothing"
-            raise SiteError(
-                f"the reset of {self.site.id} ended with status {done.returncode}; it wrote: {said}"
-            )
-
-    def _post(self) -> None:
-        address = self.site.reset_url
-        if not address:
-            return
-        status = _status(address, self.site.reset_seconds, data=b"")
-        if status >= 400:
-            found = "no answer" if status == _UNREACHABLE else f"status {status}"
-            raise SiteError(f"the reset of {self.site.id} by POST {address} gave {found}")
 
 
 _UNREACHABLE = 1000
 
 
 def _status(address: str, seconds: float, data: bytes | None = None) -> int:
-    """Of the answer, redirects followed; a number above all of them where there is none."""
+    """Return the status of the answer, redirects followed; a number above all of them where there
+    is none."""
     try:
         with urlopen(Request(address, data), timeout=seconds) as reply:
             return int(reply.status)
@@ -279,26 +237,20 @@ def read_sites(file: Path) -> dict[str, TomlSite]:
     return {name: _site(name, table, file) for name, table in sites.items()}
 
 
-def named_files() -> tuple[Path, ...]:
-    """The files that the environment variable lists, separated as paths are."""
-    listed = os.environ.get(FILES_VARIABLE, "")
-    return tuple(Path(name) for name in listed.split(os.pathsep) if name)
-
-
 def _site(name: str, table: object, file: Path) -> TomlSite:
     where = f'{file} [sites."{name}"]'
     if not _ID.fullmatch(name):
         raise SiteError(f"{where}: a site is called as kanboard@1, a name and a version")
-    if not isinstance(table, dict):
-        raise SiteError(f"{where} should be a table")
+    table = _table(table, where)
     is_hosted = "hosted" in table
     _check_keys(table, (*_BOTH, *(_HOSTED if is_hosted else _LOCAL)), where)
+    passing = _table(table.get("passing", {}), f"{where} passing")
     both: dict[str, Any] = {
         "id": name,
         "ready": _text(table, "ready", where, "/"),
-        "accounts": _accounts(table.get("accounts", {}), where),
-        "login": _login(table["login"], where) if "login" in table else None,
-        "passing": _passing(table.get("passing", {}), where),
+        "accounts": _accounts(table.get("accounts", {}), f"{where} accounts"),
+        "login": _login(table["login"], f"{where} login") if "login" in table else None,
+        "passing": {key: _list(each, f"{where} passing.{key}") for key, each in passing.items()},
     }
     if both["accounts"] and both["login"] is None:
         raise SiteError(f"{where} has accounts and no [login] that says how they log in")
@@ -317,14 +269,8 @@ def _site(name: str, table: object, file: Path) -> TomlSite:
 
 
 def _hosted(table: Mapping[str, Any], where: str, both: Mapping[str, Any]) -> RemoteSite:
-    hosted = _text(table, "hosted", where)
-    if table.get("reset") == NEVER and "reset_url" not in table:
-        command: tuple[str, ...] = ()
-    elif "reset" in table:
-        command = _command(table, "reset", where)
-    elif "reset_url" in table:
-        command = ()
-    else:
+    is_never = table.get("reset") == NEVER and "reset_url" not in table
+    if "reset" not in table and "reset_url" not in table:
         raise SiteError(
             f"{where} does not say how it is reset: give a command in reset, an address to post to"
             f' in reset_url, or reset = "{NEVER}" where every episode may find what others left'
@@ -332,6 +278,7 @@ def _hosted(table: Mapping[str, Any], where: str, both: Mapping[str, Any]) -> Re
     seconds = table.get("reset_seconds", 600)
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or seconds <= 0:
         raise SiteError(f"{where}: reset_seconds is {seconds!r}; expected seconds")
+    hosted = _text(table, "hosted", where)
     address = _text(table, "address", where, hosted)
     if address.rstrip("/") != hosted.rstrip("/"):
         _address(address, "address", where)
@@ -340,7 +287,7 @@ def _hosted(table: Mapping[str, Any], where: str, both: Mapping[str, Any]) -> Re
         **both,
         address=address,
         hosted=hosted,
-        reset_command=command,
+        reset_command=() if is_never or "reset" not in table else _command(table, "reset", where),
         reset_url=_text(table, "reset_url", where, ""),
         reset_seconds=float(seconds),
     )
@@ -348,8 +295,8 @@ def _hosted(table: Mapping[str, Any], where: str, both: Mapping[str, Any]) -> Re
 
 def _accounts(value: object, where: str) -> dict[str, Account]:
     accounts = {}
-    for role, table in _table(value, f"{where} accounts").items():
-        place = f"{where} accounts.{role}"
+    for role, table in _table(value, where).items():
+        place = f"{where}.{role}"
         table = _table(table, place)
         _check_keys(table, ("name", "password", "can"), place)
         name, password = _text(table, "name", place), _text(table, "password", place)
@@ -358,28 +305,20 @@ def _accounts(value: object, where: str) -> dict[str, Account]:
 
 
 def _login(value: object, where: str) -> LoginForm:
-    place = f"{where} login"
-    table = _table(value, place)
-    _check_keys(table, ("path", "name", "password", "more"), place)
-    usual = LoginForm()
+    table, usual = _table(value, where), LoginForm()
+    _check_keys(table, ("path", "name", "password", "more"), where)
     return LoginForm(
-        _text(table, "path", place, usual.path),
-        _text(table, "name", place, usual.name),
-        _text(table, "password", place, usual.password),
-        _texts(table.get("more", {}), f"{place} more"),
+        _text(table, "path", where, usual.path),
+        _text(table, "name", where, usual.name),
+        _text(table, "password", where, usual.password),
+        _texts(table.get("more", {}), f"{where} more"),
     )
 
 
-def _passing(value: object, where: str) -> dict[str, tuple[str, ...]]:
-    tables = _table(value, f"{where} passing")
-    return {name: _list(columns, f"{where} passing.{name}") for name, columns in tables.items()}
-
-
 def _check_keys(table: Mapping[str, Any], known: Collection[str], where: str) -> None:
-    for name in table:
-        if name not in known:
-            close = get_close_matches(name, known, n=3, cutoff=0.5) or sorted(known)
-            raise SiteError(f"{where} has an unknown key {name!r}; expected {', '.join(close)}")
+    if unknown := [name for name in table if name not in known]:
+        close = get_close_matches(unknown[0], known, n=3, cutoff=0.5) or sorted(known)
+        raise SiteError(f"{where} has an unknown key {unknown[0]!r}; expected {', '.join(close)}")
 
 
 def _table(value: object, where: str) -> dict[str, Any]:
@@ -411,11 +350,9 @@ def _list(value: object, where: str) -> tuple[str, ...]:
 def _command(
     table: Mapping[str, Any], key: str, where: str, slots: Collection[str] = ()
 ) -> tuple[str, ...]:
-    """A list of words, or one text that is split as a shell would; no shell runs it."""
+    """Return a list of words, or one text split as a shell would; no shell runs it."""
     value = table.get(key)
-    if isinstance(value, str):
-        value = shlex.split(value)
-    words = _list(value, f"{where} {key}")
+    words = _list(shlex.split(value) if isinstance(value, str) else value, f"{where} {key}")
     if not words:
         raise SiteError(f"{where}: {key} is empty; expected a command")
     for slot in slots:
@@ -456,9 +393,11 @@ def find_site(name: str, files: Sequence[Path] = ()) -> AnySite:
 
 
 def described_sites(files: Sequence[Path] = ()) -> dict[str, TomlSite]:
-    """The sites of all files. Raises `SiteError` where two have one id."""
+    """Return the sites of these files and of those that `WEBAGENT_SITE_FILES` lists, separated as
+    paths are. Raises `SiteError` where two have one id."""
     found: dict[str, TomlSite] = {}
-    for file in (*files, *named_files()):
+    named = map(Path, filter(None, os.environ.get(FILES_VARIABLE, "").split(os.pathsep)))
+    for file in (*files, *named):
         for name, site in read_sites(file).items():
             if name in found or name in SITES:
                 raise SiteError(f"{file} describes {name}, and there is one already; rename it")

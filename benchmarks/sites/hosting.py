@@ -3,7 +3,6 @@
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
@@ -109,8 +108,16 @@ class Hosting:
             raise WorldError(f"{task.id} wants to be logged in: {error}") from error
 
     async def lease(self, site: str) -> Lease:
-        """A running instance of one's own. Raises `SiteError`."""
-        return await self._pool(site).lease()
+        """Lease a running instance. Raises `SiteError`."""
+
+        def start() -> Running:
+            known = self._known(site)
+            return Instance.of(known) if isinstance(known, Build) else known
+
+        if site not in self._pools:
+            most = 1 if isinstance(self._site(site), RemoteSite) else self._concurrency
+            self._pools[site] = Pool(site, start, most)
+        return await self._pools[site].lease()
 
     async def give_back(self, lease: Lease) -> None:
         """An instance that is not needed any more."""
@@ -146,13 +153,3 @@ class Hosting:
                 site.start() if isinstance(site, RemoteSite) else ensure_built(site, first_state)
             )
         return self._builds[name]
-
-    def _start(self, name: str) -> Running:
-        known = self._known(name)
-        return Instance.of(known) if isinstance(known, Build) else known
-
-    def _pool(self, name: str) -> Pool:
-        if name not in self._pools:
-            most = 1 if isinstance(self._site(name), RemoteSite) else self._concurrency
-            self._pools[name] = Pool(name, partial(self._start, name), most)
-        return self._pools[name]

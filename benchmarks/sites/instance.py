@@ -148,7 +148,7 @@ class Instance:
         if process is None:
             raise SiteError(f"{self.site.id} has been stopped; start another instance")
         if not process.is_running:
-            raise SiteError(process.epitaph("has died"))
+            raise SiteError(process.describe_end("has died"))
 
     def is_healthy(self) -> bool:
         """Whether the server runs and answers."""
@@ -197,21 +197,19 @@ class Instance:
             self._process = None
 
     def _is_quiet(self) -> bool:
-        """Once no request is under way and no transaction is open; False where that takes long."""
+        """Return True once no request is under way and no transaction is open, False where that
+        takes long."""
         end = time.monotonic() + _QUIET_SECONDS
-        while self._is_in_use():
-            if time.monotonic() > end:
-                return False
-            time.sleep(0.002)
-        return self.database is None or _is_idle(self.database, end - time.monotonic())
-
-    def _is_in_use(self) -> bool:
         try:
-            return is_in_use(self.port, self._tables)
+            while is_in_use(self.port, self._tables):
+                if time.monotonic() > end:
+                    return False
+                time.sleep(0.002)
         except ConnectionError as error:
             time.sleep(_DYING_SECONDS)
             self.check()
-            raise SiteError(f"{self.site.id} has gone deaf: {error}") from error
+            raise SiteError(f"{self.site.id} does not listen any more: {error}") from error
+        return self.database is None or _is_idle(self.database, end - time.monotonic())
 
 
 def first_state(site: Site, folder: Path, state: Path) -> None:
@@ -228,22 +226,21 @@ def first_state(site: Site, folder: Path, state: Path) -> None:
         process = Process(site.serve(fresh, port.number), folder, port.number, site.id)
         try:
             process.wait_until_ready()
-            _log_all_in(site, f"http://{HOST}:{port.number}", fresh / LOGINS)
+            logins = fresh / LOGINS
+            logins.mkdir()
+            for role, account in site.accounts.items():
+                cookies = site.log_in(f"http://{HOST}:{port.number}", account)
+                if not cookies:
+                    raise SiteError(
+                        f"{site.id} gave {account.name} no cookie; the log-in of {role} failed"
+                    )
+                text = json.dumps({"cookies": cookies, "origins": []}, indent=1)
+                (logins / f"{role}.json").write_text(text, encoding="utf-8")
             keep_state(fresh, state)
         finally:
             process.kill()
     finally:
         port.release()
-
-
-def _log_all_in(site: Site, base: str, folder: Path) -> None:
-    folder.mkdir()
-    for role, account in site.accounts.items():
-        cookies = site.log_in(base, account)
-        if not cookies:
-            raise SiteError(f"{site.id} gave {account.name} no cookie; the log-in of {role} failed")
-        text = json.dumps({"cookies": cookies, "origins": []}, indent=1)
-        (folder / f"{role}.json").write_text(text, encoding="utf-8")
 
 
 def _is_idle(database: Path, seconds: float) -> bool:

@@ -111,16 +111,15 @@ class Pool:
         self._is_closed = False
 
     async def lease(self) -> Lease:
-        """A running site of one's own, in whatever state it is. Waits where all are lent. Raises
+        """Lease a running site, in whatever state it is. Waits where all are lent. Raises
         `SiteError` when none can be started."""
-        await self._turn()
+        await self._wait_for_room()
         try:
             self._check_open()
-            running = self._waiting()
         except SiteError:
             self._room.release()
             raise
-        running = running or await self._started()
+        running = self._take_ready() or await self._start_new()
         lease = Lease(running, self.name, self._idle_seconds)
         self._lent.add(lease)
         if self._is_closed:
@@ -130,9 +129,19 @@ class Pool:
 
     async def give_back(self, lease: Lease) -> None:
         """Take back a lease; safe to call twice. A dead instance makes room for a new one."""
+
+        async def keep_or_stop() -> None:
+            running = lease.running
+            is_good = not lease.is_doubtful or await asyncio.to_thread(running.is_healthy)
+            if is_good and not self._is_closed:
+                self._ready.append(running)
+            else:
+                await asyncio.to_thread(running.stop)
+            self._room.release()
+
         if lease.end():
             self._lent.discard(lease)
-            await asyncio.shield(self._begin(self._settle(lease)))
+            await asyncio.shield(self._begin(keep_or_stop()))
 
     async def close(self) -> None:
         """Stop all instances, lent ones too. Safe to call twice."""
@@ -149,26 +158,22 @@ class Pool:
         if self._is_closed:
             raise SiteError(f"no more of {self.name} is lent: its pool has been closed")
 
-    async def _turn(self) -> None:
-        """Until there is room for one more on loan."""
-        look_seconds = min(5.0, self._idle_seconds / 4)
+    async def _wait_for_room(self) -> None:
+        """Wait until there is room for one more on loan, ending loans that nobody uses. Their sites
+        are stopped: there may be pages still open on them."""
         while True:
             try:
-                async with asyncio.timeout(look_seconds):
+                async with asyncio.timeout(min(5.0, self._idle_seconds / 4)):
                     await self._room.acquire()
                 return
             except TimeoutError:
-                self._take_back()
+                for lease in [lease for lease in self._lent if lease.is_idle() and lease.end()]:
+                    self._lent.discard(lease)
+                    self._begin(asyncio.to_thread(lease.running.stop))
+                    self._room.release()
 
-    def _take_back(self) -> None:
-        """End the loans that nobody uses. Their sites go: there may be pages still open on them."""
-        for lease in [lease for lease in self._lent if lease.is_idle() and lease.end()]:
-            self._lent.discard(lease)
-            self._begin(asyncio.to_thread(lease.running.stop))
-            self._room.release()
-
-    def _waiting(self) -> Running | None:
-        """One that was given back and is not dead, if there is any."""
+    def _take_ready(self) -> Running | None:
+        """Return one that was given back and is not dead, if there is any."""
         while self._ready:
             running = self._ready.pop()
             try:
@@ -179,32 +184,24 @@ class Pool:
                 return running
         return None
 
-    async def _started(self) -> Running:
-        """A new one. Where the asker goes away meanwhile it is kept for the next."""
+    async def _start_new(self) -> Running:
+        """Start one. Where the caller is cancelled meanwhile it is kept for the next."""
         self.starts += 1
         starting = asyncio.ensure_future(asyncio.to_thread(self._start))
+
+        async def keep() -> None:
+            with suppress(SiteError):
+                self._ready.append(await starting)
+            self._room.release()
+
         try:
             return await asyncio.shield(starting)
         except asyncio.CancelledError:
-            self._begin(self._keep(starting))
+            self._begin(keep())
             raise
         except SiteError:
             self._room.release()
             raise
-
-    async def _keep(self, starting: asyncio.Future[Running]) -> None:
-        with suppress(SiteError):
-            self._ready.append(await starting)
-        self._room.release()
-
-    async def _settle(self, lease: Lease) -> None:
-        running = lease.running
-        is_good = not lease.is_doubtful or await asyncio.to_thread(running.is_healthy)
-        if is_good and not self._is_closed:
-            self._ready.append(running)
-        else:
-            await asyncio.to_thread(running.stop)
-        self._room.release()
 
     def _begin(self, work: Coroutine[None, None, None]) -> asyncio.Future[None]:
         """Do it beside; the pool does not close before it is done."""

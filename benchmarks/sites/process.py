@@ -176,11 +176,11 @@ class Process:
         end, pause = time.monotonic() + seconds, 0.005
         while not (is_listening(self.port) and self.answers(end - time.monotonic())):
             if not self.is_running:
-                raise SiteError(self.epitaph("did not start"))
+                raise SiteError(self.describe_end("did not start"))
             if time.monotonic() > end:
                 raise SiteError(
                     f"{self._name} did not answer at http://{HOST}:{self.port}{self.serving.ready}"
-                    f" with a status below 400 within {seconds:g} s; {self.told()}"
+                    f" with a status below 400 within {seconds:g} s; {self._quote_output()}"
                 )
             time.sleep(pause)
             pause = min(0.1, 1.5 * pause)
@@ -196,12 +196,16 @@ class Process:
         finally:
             connection.close()
 
-    def epitaph(self, what: str) -> str:
+    def describe_end(self, what: str) -> str:
         """In words how it ended, with the end of what it has written."""
-        return f"{self._name} {what}: the server ended with {self._ending()}; {self.told()}"
+        status = self._process.poll()
+        if status is None:
+            ending = "nothing yet"
+        else:
+            ending = f"signal {-status}" if status < 0 else f"status {status}"
+        return f"{self._name} {what}: the server ended with {ending}; {self._quote_output()}"
 
-    def told(self) -> str:
-        """What it has written, as a part of a sentence."""
+    def _quote_output(self) -> str:
         return f"it wrote:\n{self.output}" if self.output else "it wrote nothing"
 
     def kill(self) -> None:
@@ -210,9 +214,3 @@ class Process:
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         REAPER.let_go(self._process.pid, str(self._folder))
-
-    def _ending(self) -> str:
-        status = self._process.poll()
-        if status is None:
-            return "nothing yet"
-        return f"signal {-status}" if status < 0 else f"status {status}"

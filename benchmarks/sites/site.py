@@ -1,6 +1,8 @@
 """What a site says of itself: how it is built and served, who has accounts and how they log in."""
 
-from collections.abc import Mapping
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from http.client import HTTPException, HTTPResponse
@@ -8,7 +10,7 @@ from http.cookiejar import Cookie, CookieJar
 from pathlib import Path
 from typing import Protocol, cast
 from urllib.parse import urlencode, urljoin, urlsplit
-from urllib.request import HTTPCookieProcessor, OpenerDirector, ProxyHandler, Request, build_opener
+from urllib.request import HTTPCookieProcessor, ProxyHandler, Request, build_opener
 
 
 class SiteError(Exception):
@@ -94,9 +96,37 @@ class Site(Protocol):
         ...
 
 
+def run_command(
+    argv: Sequence[str], failure: str, seconds: float, *, cwd: Path | None = None, **env: str
+) -> None:
+    """Run a command to its end, with these variables besides those of this process. Raises
+    `SiteError` that begins with `failure` and has the end of what the command wrote."""
+    try:
+        done = subprocess.run(
+            argv,
+            cwd=cwd,
+            env={**os.environ, **env},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=seconds,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise SiteError(f"{failure}: {error}") from error
+    if done.returncode:
+        written = done.stdout.strip()[-_QUOTED:] or "nothing"
+        raise SiteError(
+            f"{failure}: its command ended with status {done.returncode}; it wrote:\n{written}"
+        )
+
+
+_QUOTED = 2000
+"""Characters of output that an error quotes."""
 _SECONDS = 30.0
 _LONGEST = 5_000_000
-_SKIPPED = ("submit", "image", "button", "reset", "file")
+"""Characters that are read of a page with a login form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,35 +142,37 @@ class LoginForm:
 
 
 def log_in(base: str, account: Account, form: LoginForm) -> list[dict[str, object]]:
-    """The cookies of a new login, in Playwright's form. Hidden fields are sent as the page has
-    them. Raises `SiteError` where there is no such form, or it is shown again afterwards."""
+    """Return the cookies of a new login, in Playwright's form. Hidden fields are sent as the page
+    has them. Raises `SiteError` where there is no such form, or it is shown again afterwards."""
     jar = CookieJar()
     opener = build_opener(ProxyHandler({}), HTTPCookieProcessor(jar))
     address = urljoin(f"{base}/", form.path.lstrip("/"))
-    place, page = _open(opener, Request(address))
-    found = _form_with(page, form)
+
+    def open_page(request: Request) -> tuple[str, str]:
+        """Return the address that it came to, redirects followed, and its text."""
+        try:
+            with cast(HTTPResponse, opener.open(request, timeout=_SECONDS)) as reply:
+                return reply.geturl(), reply.read(_LONGEST).decode(errors="replace")
+        except (OSError, HTTPException) as error:
+            raise SiteError(
+                f"{request.full_url} cannot be opened to log {account.name} in: {error}"
+            ) from error
+
+    place, page = open_page(Request(address))
+    found = _find_form(page, form)
     if found is None:
         raise SiteError(
             f"{address} has no form with fields called {form.name!r} and {form.password!r}"
         )
     values = {**found.values, **form.more}
     values |= {form.name: account.name, form.password: account.password}
-    target = urljoin(place, found.action or place)
     data = urlencode(values).encode()
-    _, after = _open(opener, Request(target, data, headers={"Referer": place}))
-    if _form_with(after, form) is not None:
+    target = urljoin(place, found.action or place)
+    _, after = open_page(Request(target, data, headers={"Referer": place}))
+    if _find_form(after, form) is not None:
         raise SiteError(f"{address} did not take the password of {account.name}: it asks again")
     host = urlsplit(base).hostname or ""
-    return [_playwright(cookie, host) for cookie in jar]
-
-
-def _open(opener: OpenerDirector, request: Request) -> tuple[str, str]:
-    """The address that it came to, redirects followed, and its text."""
-    try:
-        with cast(HTTPResponse, opener.open(request, timeout=_SECONDS)) as reply:
-            return reply.geturl(), reply.read(_LONGEST).decode(errors="replace")
-    except (OSError, HTTPException) as error:
-        raise SiteError(f"{request.full_url} cannot be opened to log in: {error}") from error
+    return [_describe_cookie(cookie, host) for cookie in jar]
 
 
 @dataclass(slots=True)
@@ -150,7 +182,7 @@ class _Form:
     names: set[str]
 
 
-class _Forms(HTMLParser):
+class _FormReader(HTMLParser):
     """All forms of a page, each with the values it would send as it is."""
 
     def __init__(self) -> None:
@@ -169,28 +201,28 @@ class _Forms(HTMLParser):
             form = self.forms[-1]
             form.names.add(name)
             is_off = kind in ("checkbox", "radio") and "checked" not in values
-            if kind not in _SKIPPED and not is_off:
+            if kind not in ("submit", "image", "button", "reset", "file") and not is_off:
                 form.values[name] = values.get("value", "on" if kind == "checkbox" else "")
 
     def handle_endtag(self, tag: str) -> None:
-        """A form's end."""
+        """Note a form's end."""
         self._is_inside = self._is_inside and tag != "form"
 
 
-def _form_with(page: str, form: LoginForm) -> _Form | None:
-    reader = _Forms()
+def _find_form(page: str, form: LoginForm) -> _Form | None:
+    reader = _FormReader()
     reader.feed(page)
-    wanted = {form.name, form.password}
-    return next((each for each in reader.forms if wanted <= each.names), None)
+    return next((each for each in reader.forms if {form.name, form.password} <= each.names), None)
 
 
-def _playwright(cookie: Cookie, host: str) -> dict[str, object]:
-    domain = host if cookie.domain.removesuffix(".local") == host else cookie.domain
+def _describe_cookie(cookie: Cookie, host: str) -> dict[str, object]:
+    """Return the cookie as Playwright takes it."""
     same_site = str(cookie.get_nonstandard_attr("SameSite") or "Lax").capitalize()
     return {
         "name": cookie.name,
         "value": cookie.value or "",
-        "domain": domain,
+        # http.cookiejar puts `.local` after a host without a period
+        "domain": host if cookie.domain.removesuffix(".local") == host else cookie.domain,
         "path": cookie.path,
         "expires": float(cookie.expires) if cookie.expires else -1,
         "httpOnly": cookie.has_nonstandard_attr("HttpOnly"),

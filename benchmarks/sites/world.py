@@ -5,9 +5,9 @@ import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass, replace
-from functools import cache, partial
-from typing import Any, Protocol, TypeVar, cast
-from urllib.parse import urlsplit
+from functools import cache
+from typing import Any, Protocol, TypeAlias, TypeVar, cast
+from urllib.parse import SplitResult, urlsplit
 
 from benchmarks.sites.changes import UnreadableChanges, find_changes, run_queries
 from benchmarks.sites.lease import Lease, Running
@@ -44,78 +44,69 @@ class Translation:
             if urlsplit(given).path not in ("", "/"):
                 raise ValueError(f"a site's address is scheme and host, found {given!r}")
         ours, theirs = urlsplit(address), urlsplit(base)
-        self._hints = (ours.netloc.casefold(), f"{theirs.port}" if theirs.port else theirs.netloc)
-        self._out = re.compile(_mention(theirs.scheme, _names(base), is_whole=False), re.IGNORECASE)
-        self._in = re.compile(_mention(ours.scheme, (ours.netloc,), is_whole=True), re.IGNORECASE)
-        self._put_out = partial(_replaced, ours.scheme, ours.netloc)
-        self._put_in = partial(_replaced, theirs.scheme, theirs.netloc)
+        names = [theirs.netloc]
+        if theirs.hostname in ("127.0.0.1", "localhost"):
+            names = [f"127.0.0.1:{theirs.port}", f"localhost:{theirs.port}"]
+        hint = f"{theirs.port}" if theirs.port else theirs.netloc
+        self._out = _replacer(theirs.scheme, names, hint, ours, is_whole=False)
+        self._in = _replacer(ours.scheme, [ours.netloc], ours.netloc, theirs, is_whole=True)
 
     def outward(self, value: Value) -> Value:
-        """The value with the site's own address in each of its strings."""
-        return self._mapped(value, is_out=True)
+        """Return the value with the site's own address in each of its strings."""
+        return cast(Value, _map_strings(value, self._out)) if self._is_needed else value
 
     def inward(self, value: Value) -> Value:
-        """The value with the server's address in each of its strings."""
-        return self._mapped(value, is_out=False)
+        """Return the value with the server's address in each of its strings."""
+        return cast(Value, _map_strings(value, self._in)) if self._is_needed else value
 
-    def _mapped(self, value: Value, is_out: bool) -> Value:
-        return cast(Value, self._each(value, is_out)) if self._is_needed else value
 
-    def _each(self, value: Any, is_out: bool) -> Any:
-        if isinstance(value, str):
-            if is_out:
-                return self._out.sub(self._put_out, value) if self._hints[1] in value else value
-            if self._hints[0] not in value.casefold():
-                return value
-            return self._in.sub(self._put_in, value)
-        if value is None or isinstance(value, int | float):
-            return value
-        if isinstance(value, tuple | list):
-            return type(value)([self._each(item, is_out) for item in value])
-        if isinstance(value, Mapping):
-            pairs = value.items()
-            return {self._each(key, is_out): self._each(item, is_out) for key, item in pairs}
-        changed = {}
-        for name in _fields(cast(Any, type(value))):
-            before = getattr(value, name)
-            after = self._each(before, is_out)
-            if after is not before and after != before:
-                changed[name] = after
-        return replace(value, **changed) if changed else value
+def _map_strings(value: Any, change: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return change(value)
+    if value is None or isinstance(value, int | float):
+        return value
+    if isinstance(value, tuple | list):
+        return type(value)([_map_strings(item, change) for item in value])
+    if isinstance(value, Mapping):
+        pairs = value.items()
+        return {_map_strings(key, change): _map_strings(item, change) for key, item in pairs}
+    changed = {}
+    for name in _fields(cast(Any, type(value))):
+        before = getattr(value, name)
+        after = _map_strings(before, change)
+        if after is not before and after != before:
+            changed[name] = after
+    return replace(value, **changed) if changed else value
 
 
 @cache
 def _fields(kind: Any) -> tuple[str, ...]:
-    """Those of a record that can be given; none for anything else."""
+    """Return the fields of a record that can be given; none for anything else."""
     return tuple(each.name for each in fields(kind) if each.init) if is_dataclass(kind) else ()
 
 
-def _names(base: str) -> tuple[str, ...]:
-    """The server's host and port under each name that it goes by on this machine."""
-    parts = urlsplit(base)
-    if parts.hostname not in ("127.0.0.1", "localhost"):
-        return (parts.netloc,)
-    return (f"127.0.0.1:{parts.port}", f"localhost:{parts.port}")
-
-
-def _mention(scheme: str, names: tuple[str, ...], is_whole: bool) -> str:
-    """Pattern of an address; `scheme` and `after` are what stands before its host, if anything."""
+def _replacer(
+    scheme: str, names: list[str], hint: str, new: SplitResult, *, is_whole: bool
+) -> Callable[[str], str]:
+    """Return what puts the new address in place of hosts of these names, in the way in which each
+    is encoded; `hint` stands in every text that has one, and is faster to look for."""
     hosts = "|".join(re.escape(name).replace(":", _COLON) for name in names)
-    head = rf"(?P<scheme>{scheme})(?P<after>{_COLON}{_SLASHES})"
-    return rf"{_BEGINNING}(?:{head}){'' if is_whole else '?'}(?:{hosts}){_END}"
+    head = rf"(?:(?P<scheme>{scheme})(?P<after>{_COLON}{_SLASHES})){'' if is_whole else '?'}"
+    pattern = re.compile(rf"{_BEGINNING}{head}(?:{hosts}){_END}", re.IGNORECASE)
+    hint = hint.casefold()
 
+    def put(found: re.Match[str]) -> str:
+        colon = next((code for code in ("%253A", "%3A") if code in found[0].upper()), ":")
+        before = f"{new.scheme}{found['after']}" if found["scheme"] else ""
+        return before + new.netloc.replace(":", colon)
 
-def _replaced(scheme: str, netloc: str, found: re.Match[str]) -> str:
-    """In the way in which the address that was found is encoded."""
-    colon = next((code for code in ("%253A", "%3A") if code in found[0].upper()), ":")
-    before = f"{scheme}{found['after']}" if found["scheme"] else ""
-    return before + netloc.replace(":", colon)
+    return lambda text: pattern.sub(put, text) if hint in text.casefold() else text
 
 
 CHANGES = "changes"
 _DYING_SECONDS = 0.1
 """Until a process that has let go of its connections is seen to be gone."""
-Answer = TypeVar("Answer")
+Object: TypeAlias = dict[str, Json]
 
 
 class Host(Protocol):
@@ -159,7 +150,7 @@ class HostedWorld:
         """Put the site into its first state and start the task. Raises `WorldError`."""
         if task.site or self._site:
             await self._leave_pages()
-        with self._at_work():
+        with self._translating_errors():
             if task.site != self._site or self._lease is None:
                 await self._give_back()
             if task.site:
@@ -170,22 +161,26 @@ class HostedWorld:
 
     async def step(self, action: Action) -> Observation:
         """As the inner world's. Raises `WorldError`, also when the site has died."""
-        inner = self._there()
-        with self._at_work():
-            self._check()
+        inner = self._require_world()
+        with self._translating_errors():
+            self._renew()
             seen = await inner.step(self._translation.inward(action))
-            self._check()
+            self._renew()
             return self._translation.outward(seen)
 
     async def evidence(self, task: Task) -> Mapping[str, Json]:
         """The inner world's, then what the site's database says. Raises `WorldError`."""
-        inner = self._there()
-        with self._at_work():
-            self._check()
+        inner = self._require_world()
+        with self._translating_errors():
+            self._renew()
             found = dict(await inner.evidence(self._inward(task)))
             if self._lease is not None:
                 running = self._lease.running
-                found = _joined(found, await asyncio.to_thread(self._asked, running, task))
+                more = await asyncio.to_thread(self._query_database, running, task)
+                reasons = [each.pop("uncaptured", {}) for each in (found, more)]
+                found |= more
+                if together := {k: v for each in reasons for k, v in cast(Object, each).items()}:
+                    found["uncaptured"] = together
                 if not await asyncio.to_thread(running.is_healthy):
                     await asyncio.sleep(_DYING_SECONDS)
                     running.check()
@@ -211,7 +206,7 @@ class HostedWorld:
         except SiteError:
             if self._lease is None:
                 raise
-            self._doubt()
+            self._mark_doubtful()
             await self._give_back()
             lease = await self._reset(task)
         self._translation = Translation(self._host.address(task.site), lease.running.base)
@@ -247,8 +242,9 @@ class HostedWorld:
         records = tuple(name for name in task.records if name != CHANGES)
         return self._translation.inward(replace(task, records=records, checks=(), queries={}))
 
-    def _asked(self, running: Running, task: Task) -> dict[str, Json]:
-        """What the task asks of the database, with the reasons for what could not be told."""
+    def _query_database(self, running: Running, task: Task) -> Object:
+        """Return what the task asks of the database, with the reasons for what could not be
+        read."""
         wanted = [*task.queries, *([CHANGES] if CHANGES in task.records else [])]
         database, saved = running.database, running.saved_database
         if not wanted:
@@ -256,52 +252,42 @@ class HostedWorld:
         if database is None or saved is None:
             reason = f"{task.site} has no database that can be read from here"
             return {"uncaptured": dict.fromkeys(wanted, cast(Json, reason))}
-        found, untold = run_queries(database, task.queries)
+        found, unread = run_queries(database, task.queries)
         if CHANGES in wanted:
             try:
-                told = find_changes(saved, database, self._host.passing(task.site))
-                found[CHANGES] = cast(Json, told)
+                changes = find_changes(saved, database, self._host.passing(task.site))
+                found[CHANGES] = cast(Json, changes)
             except UnreadableChanges as reason:
-                untold[CHANGES] = str(reason)
-        return {**found, "uncaptured": untold} if untold else found
+                unread[CHANGES] = str(reason)
+        return {**found, "uncaptured": unread} if unread else found
 
-    def _check(self) -> None:
+    def _renew(self) -> None:
         if self._lease is not None:
             self._lease.renew()
 
-    def _doubt(self) -> None:
+    def _mark_doubtful(self) -> None:
         if self._lease is not None:
             self._lease.is_doubtful = True
 
-    def _there(self) -> World:
+    def _require_world(self) -> World:
         if self._inner is None:
             raise WorldError("no episode is being played; call reset first")
         return self._inner
 
     @contextmanager
-    def _at_work(self) -> Iterator[None]:
+    def _translating_errors(self) -> Iterator[None]:
         """What goes wrong is told with the site's own address; its health is looked at later."""
         try:
             yield
         except asyncio.CancelledError:
-            self._doubt()
+            self._mark_doubtful()
             raise
         except (SiteError, WorldError) as error:
-            self._doubt()
+            self._mark_doubtful()
             kind = type(error) if isinstance(error, WorldError) else WorldError
             raise kind(self._translation.outward(str(error))) from error
         except GuardError as error:
             raise GuardError(self._translation.outward(str(error))) from error
-
-
-def _joined(found: Mapping[str, Json], more: Mapping[str, Json]) -> dict[str, Json]:
-    """Both, with the reasons of both."""
-    reasons = [each.get("uncaptured") for each in (found, more)]
-    together = {
-        name: why for each in reasons if isinstance(each, dict) for name, why in each.items()
-    }
-    joined = {**found, **more}
-    return {**joined, "uncaptured": together} if together else joined
 
 
 def host_worlds(open_world: OpenWorld, host: Host) -> Callable[[], Awaitable[World]]:

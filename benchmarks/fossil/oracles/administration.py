@@ -1,10 +1,10 @@
 """Oracles for check-ins and administration on Fossil, and for what cannot be done there."""
 
-from benchmarks.fossil.oracles.pages import done
 from benchmarks.fossil.oracles.steps import (
+    ALL_TICKETS,
     Move,
-    appended,
-    edit_page,
+    Moves,
+    append_line,
     fill,
     fill_unnamed,
     find_ticket,
@@ -12,86 +12,57 @@ from benchmarks.fossil.oracles.steps import (
     number_of,
     open_page,
     press,
+    press_below,
     push,
-    quoted,
+    register_plans,
     tick,
-    untick,
-    walk,
+    tick_capability,
 )
-from benchmarks.oracles import View, oracle
+from benchmarks.oracles import View
 from webagent.action import Action
 from webagent.action.actions import Check, Click, GiveUp
 from webagent.errors import PolicyError
 
-_NEW_TAG = "Add the following new tag name to this check-in:"
 
-
-def find_check_in(comment: str) -> tuple[Move, ...]:
+def find_check_in(comment: str) -> Moves:
     """From any page to a check-in, by the timeline: two moves."""
 
     def follow(view: View) -> Action:
-        line = next((node for node in view.page.nodes if node.name == comment), None)
-        if line is None:
-            raise PolicyError(f"expected a check-in {comment!r} in the timeline, found none")
+        lines = [node for node in view.page.nodes if node.name == comment]
+        line = view.first(lines, f"a check-in {comment!r} in the timeline")
         return Click(view.after(line).find("link").mark)
 
     return (press("Timeline"), follow)
 
 
-def change_check_in(*moves: Move) -> tuple[Move, ...]:
+def change_check_in(*moves: Move) -> Moves:
     """On a check-in: open its form, make changes, apply them."""
     return (press("edit"), *moves, push("Preview"), push("Apply Changes"))
 
 
-@oracle("code-add-tag")
-def add_tag(view: View) -> Action:
-    """`Give the check-in "A" the tag "b".`"""
-    comment, tag = quoted(view)
-    moves = (tick(_NEW_TAG), fill_unnamed(tag, 1))
-    return walk(view, *find_check_in(comment), *change_check_in(*moves), done)
+def add_tag(comment: str, tag: str) -> Moves:
+    """From any page: a tag for a check-in."""
+    label = "Add the following new tag name to this check-in:"
+    return (*find_check_in(comment), *change_check_in(tick(label), fill_unnamed(tag, 1)))
 
 
-@oracle("code-edit-comment")
-def edit_comment(view: View) -> Action:
-    """`Change the comment of the check-in "A" to "B".`"""
-    comment, after = quoted(view)
-    return walk(view, *find_check_in(comment), *change_check_in(fill_unnamed(after, 0)), done)
-
-
-@oracle("code-move-tag")
-def move_tag(view: View) -> Action:
-    """`The tag "a" is on the wrong check-in. Cancel it there, and give it to "B" instead.`"""
-    tag, comment = quoted(view)
-
-    old = (press("Tags"), press(tag), first_check_in, *change_check_in(tick(f"Cancel tag {tag}")))
-    new = change_check_in(tick(_NEW_TAG), fill_unnamed(tag, 1))
-    return walk(view, *old, *find_check_in(comment), *new, done)
-
-
-@oracle("code-close-branch")
-def close_branch(view: View) -> Action:
+def close_branch(branch: str) -> Moves:
     """The newest check-in of a branch is the first one in its timeline."""
-    (branch,) = quoted(view)
 
-    def mark(now: View) -> Action:
-        boxes = [node for node in now.all("checkbox") if node.name.startswith("Mark ")]
-        return Check(now.first(boxes, "a box that closes the branch").mark)
+    def mark(view: View) -> Action:
+        boxes = [node for node in view.all("checkbox") if node.name.startswith("Mark ")]
+        return Check(view.first(boxes, "a box that closes the branch").mark)
 
-    way = (press("Branches"), press(branch), first_check_in)
-    return walk(view, *way, *change_check_in(mark), done)
+    return (press("Branches"), press(branch), first_check_in, *change_check_in(mark))
 
 
-def open_user(login: str) -> tuple[Move, ...]:
-    """From any page to the page about a user: three moves."""
-
-    def follow(view: View) -> Action:
-        users = view.after(next(node for node in view.page.nodes if node.name == "Alerts"))
-        return Click(users.find("link", name=login).mark)
-
-    return (press("Admin"), press("Users"), follow)
+def change_user(login: str, *moves: Move) -> Moves:
+    """From any page: open the page about a user, make changes, apply them."""
+    users = (press("Admin"), press("Users"), press_below("Alerts", login))
+    return (*users, *moves, push("Apply Changes"))
 
 
-def user_form(login: str, info: str, secret: str, *words: str) -> tuple[Move, ...]:
+def add_user(login: str, info: str, secret: str, *words: str) -> Moves:
     """From any page: a new user with these capabilities."""
     return (
         press("Admin"),
@@ -99,104 +70,15 @@ def user_form(login: str, info: str, secret: str, *words: str) -> tuple[Move, ..
         press("Add"),
         fill("Login:", login),
         fill("Contact Info:", info),
-        *(ticked(word) for word in words),
+        *map(tick_capability, words),
         fill("Password:", secret),
         push("Apply Changes"),
     )
 
 
-def ticked(word: str) -> Move:
-    """Tick a capability, whose name may be followed by whom it is inherited from."""
-    return lambda view: tick(_box(view, word))(view)
-
-
-def _box(view: View, word: str) -> str:
-    boxes = [node for node in view.all("checkbox") if node.name.partition("[")[0] == word]
-    return view.first(boxes, f"a box for {word}").name
-
-
-@oracle("admin-add-user")
-def add_user(view: View) -> Action:
-    """`Add a user with the login "a", the contact info "B", the password "c" and ...`"""
-    return walk(view, *user_form(*quoted(view)), done)
-
-
-@oracle("admin-grant")
-def grant(view: View) -> Action:
-    """`Give the user "a" the capability "B", besides those held already.`"""
-    login, word = quoted(view)
-    return walk(view, *open_user(login), ticked(word), push("Apply Changes"), done)
-
-
-@oracle("admin-revoke")
-def revoke(view: View) -> Action:
-    """`Take the capability "A" away from the user "b".`"""
-    word, login = quoted(view)
-
-    def clear(now: View) -> Action:
-        return untick(_box(now, word))(now)
-
-    return walk(view, *open_user(login), clear, push("Apply Changes"), done)
-
-
-@oracle("admin-contact")
-def change_contact(view: View) -> Action:
-    """`Set the contact info of the user "a" to "B".`"""
-    login, info = quoted(view)
-    moves = (fill("Contact Info:", info), push("Apply Changes"))
-    return walk(view, *open_user(login), *moves, done)
-
-
-def configure(page: str, *moves: Move) -> tuple[Move, ...]:
+def configure(page: str, *moves: Move) -> Moves:
     """From any page: make changes on a page of settings and apply them."""
     return (press("Admin"), press(page), *moves, push("Apply Changes"))
-
-
-@oracle("admin-project-name")
-def project_name(view: View) -> Action:
-    """`Rename the project to "A" and set its description to "B"`"""
-    name, text = quoted(view)
-    moves = (fill("Project Name", name), fill("Project Description", text))
-    return walk(view, *configure("Configuration", *moves), done)
-
-
-@oracle("admin-timeline-rows")
-def timeline_rows(view: View) -> Action:
-    """The word Timeline is in the main menu, too; the page about the settings comes later."""
-    (count,) = quoted(view)
-
-    def open_settings(now: View) -> Action:
-        return Click(now.all("link", name="Timeline")[-1].mark)
-
-    moves = (fill("Default Number Of Rows", count), push("Apply Changes"))
-    return walk(view, press("Admin"), open_settings, *moves, done)
-
-
-@oracle("admin-moderation")
-def moderation(view: View) -> Action:
-    """`From now on "wiki" changes should wait for the approval of a moderator.`"""
-    (what,) = quoted(view)
-    return walk(view, *configure("Moderation", tick(f"Moderate {what} changes")), done)
-
-
-@oracle("admin-copy-report")
-def copy_report(view: View) -> Action:
-    """`Make a copy of the ticket report "A" and call the copy "B".`"""
-    old, title = quoted(view)
-
-    def copy(now: View) -> Action:
-        return Click(now.after(now.find("link", name=old)).find("link", name="copy").mark)
-
-    form = (fill("Report Title:", title), push("Apply Changes"))
-    return walk(view, press("Tickets"), press("Reports"), copy, *form, done)
-
-
-@oracle("admin-welcome-member")
-def welcome(view: View) -> Action:
-    """A user, then a line in the wiki."""
-    login, info, secret, word, line, page = quoted(view)
-    user = user_form(login, info, secret, word)
-    return walk(view, *user, *open_page(page), *edit_page(appended(line)), done)
 
 
 def unless_found(name: str, reason: str) -> Move:
@@ -210,64 +92,104 @@ def unless_found(name: str, reason: str) -> Move:
     return move
 
 
-@oracle("impossible-missing-ticket")
-def missing_ticket(view: View) -> Action:
+def find_no_ticket(title: str) -> Moves:
     """Not in the report of all tickets."""
-    (title,) = quoted(view)
 
-    def look(now: View) -> Action:
+    def look(view: View) -> Action:
         try:
-            number_of(now, title)
+            number_of(view, title)
         except PolicyError:
             return GiveUp(f"there is no ticket {title!r}")
         raise PolicyError(f"{title!r} is there after all")
 
-    return walk(view, press("Tickets"), press("Reports"), press("All Tickets"), look)
+    return (*ALL_TICKETS, look)
 
 
-@oracle("impossible-due-date")
-def due_date(view: View) -> Action:
-    """The form of the ticket has no such field."""
-    _, title = quoted(view)
-
-    def look(now: View) -> Action:
-        if any("due" in node.name.lower().split() for node in now.all("textbox")):
-            raise PolicyError("there is a field for it after all")
-        return GiveUp("tickets have no due date here")
-
-    return walk(view, *find_ticket(title), press("Edit"), look)
+def find_no_due_date(view: View) -> Action:
+    """The form of a ticket has no such field."""
+    if any("due" in node.name.lower().split() for node in view.all("textbox")):
+        raise PolicyError("there is a field for it after all")
+    return GiveUp("tickets have no due date here")
 
 
-@oracle("impossible-reader-wiki")
-def reader_wiki(view: View) -> Action:
-    """The page offers nothing to edit it with."""
-    page, _ = quoted(view)
-    return walk(view, *open_page(page), unless_found("Edit", "this login may not edit the wiki"))
-
-
-@oracle("impossible-missing-page")
-def missing_page(view: View) -> Action:
-    """Not in the list of pages."""
-    (page,) = quoted(view)
-    look = unless_found(page, f"there is no page {page!r}")
-    return walk(view, press("Wiki"), press("List"), look)
-
-
-@oracle("impossible-grant")
-def grant_without_rights(view: View) -> Action:
-    """The menu has no administration."""
-    return walk(view, unless_found("Admin", "this login may not change users"))
-
-
-@oracle("impossible-missing-thread")
-def missing_thread(view: View) -> Action:
-    """Not in the forum's list."""
-    title, _ = quoted(view)
-    return walk(view, press("Forum"), unless_found(title, f"there is no thread {title!r}"))
-
-
-@oracle("impossible-missing-tag")
-def missing_tag(view: View) -> Action:
-    """Not in the list of tags."""
-    (tag,) = quoted(view)
-    return walk(view, press("Tags"), unless_found(tag, f"there is no tag {tag!r}"))
+register_plans(
+    {
+        # Give the check-in "A" the tag "b".
+        "code-add-tag": add_tag,
+        # Change the comment of the check-in "A" to "B".
+        "code-edit-comment": lambda comment, after: (
+            *find_check_in(comment),
+            *change_check_in(fill_unnamed(after, 0)),
+        ),
+        # The tag "a" is on the wrong check-in. Cancel it there, and give it to "B" instead.
+        "code-move-tag": lambda tag, comment: (
+            press("Tags"),
+            press(tag),
+            first_check_in,
+            *change_check_in(tick(f"Cancel tag {tag}")),
+            *add_tag(comment, tag),
+        ),
+        "code-close-branch": close_branch,
+        # Add a user with the login "a", the contact info "B", the password "c" and ...
+        "admin-add-user": add_user,
+        # Give the user "a" the capability "B", besides those held already.
+        "admin-grant": lambda login, word: change_user(login, tick_capability(word)),
+        # Take the capability "A" away from the user "b".
+        "admin-revoke": lambda word, login: change_user(login, tick_capability(word, off=True)),
+        # Set the contact info of the user "a" to "B".
+        "admin-contact": lambda login, info: change_user(login, fill("Contact Info:", info)),
+        # Rename the project to "A" and set its description to "B"
+        "admin-project-name": lambda name, text: configure(
+            "Configuration", fill("Project Name", name), fill("Project Description", text)
+        ),
+        # The word Timeline is in the main menu, too; the page about the settings comes later.
+        "admin-timeline-rows": lambda count: (
+            press("Admin"),
+            lambda view: Click(view.all("link", name="Timeline")[-1].mark),
+            fill("Default Number Of Rows", count),
+            push("Apply Changes"),
+        ),
+        # From now on "wiki" changes should wait for the approval of a moderator.
+        "admin-moderation": lambda what: configure("Moderation", tick(f"Moderate {what} changes")),
+        # Make a copy of the ticket report "A" and call the copy "B".
+        "admin-copy-report": lambda old, title: (
+            press("Tickets"),
+            press("Reports"),
+            lambda view: Click(view.after(view.find("link", name=old)).find(name="copy").mark),
+            fill("Report Title:", title),
+            push("Apply Changes"),
+        ),
+        # A user, then a line in the wiki.
+        "admin-welcome-member": lambda login, info, secret, word, line, page: (
+            *add_user(login, info, secret, word),
+            *open_page(page),
+            *append_line(line),
+        ),
+        "impossible-missing-ticket": find_no_ticket,
+        "impossible-due-date": lambda day, title: (
+            *find_ticket(title),
+            press("Edit"),
+            find_no_due_date,
+        ),
+        # The page offers nothing to edit it with.
+        "impossible-reader-wiki": lambda page, line: (
+            *open_page(page),
+            unless_found("Edit", "this login may not edit the wiki"),
+        ),
+        "impossible-missing-page": lambda page: (
+            press("Wiki"),
+            press("List"),
+            unless_found(page, f"there is no page {page!r}"),
+        ),
+        # The menu has no administration.
+        "impossible-grant": lambda *_: (unless_found("Admin", "this login may not change users"),),
+        "impossible-missing-thread": lambda title, text: (
+            press("Forum"),
+            unless_found(title, f"there is no thread {title!r}"),
+        ),
+        "impossible-missing-tag": lambda tag: (
+            press("Tags"),
+            unless_found(tag, f"there is no tag {tag!r}"),
+        ),
+    }
+)

@@ -1,20 +1,25 @@
 """Oracles for writing on Fossil: tickets, wiki pages and forum posts."""
 
+from itertools import pairwise
+
 from benchmarks.fossil.oracles.steps import (
-    Move,
-    appended,
+    ALL_TICKETS,
+    SUBMIT,
+    Moves,
+    append_line,
     cells,
     choose,
     edit_page,
+    edit_ticket,
     fill,
     fill_unnamed,
     find_ticket,
     open_page,
-    open_row,
     press,
     push,
     quoted,
-    submit_ticket,
+    register_plans,
+    seen_after,
     visit,
     walk,
 )
@@ -23,116 +28,13 @@ from webagent.action import Action
 from webagent.action.actions import Answer, Click
 
 
-def done(view: View) -> Action:
-    """There is nothing more to do."""
-    return Answer("")
-
-
-def edit(*moves: Move) -> tuple[Move, ...]:
-    """On a ticket: open its form, make changes, submit it."""
-    return (press("Edit"), *moves, *submit_ticket())
-
-
-@oracle("ticket-set-status")
-def set_status(view: View) -> Action:
-    """`Set the status of the ticket "A" to "Review".`"""
-    title, status = quoted(view)
-    return walk(view, *find_ticket(title), *edit(choose("Status:", status)), done)
-
-
-@oracle("ticket-set-here")
-def set_here(view: View) -> Action:
-    """`Change the "priority" of this ticket to "High".`"""
-    field, value = quoted(view)
-    return walk(view, *edit(choose(f"{field.capitalize()}:", value)), done)
-
-
-@oracle("ticket-change-fields")
-def change_fields(view: View) -> Action:
-    """`On the ticket "A" set the severity to "Minor", the priority to "Low" and the ...`"""
-    title, severity, priority, subsystem = quoted(view)
-    moves = (
-        choose("Severity:", severity),
-        choose("Priority:", priority),
-        choose("Subsystem:", subsystem),
-    )
-    return walk(view, *find_ticket(title), *edit(*moves), done)
-
-
-@oracle("ticket-retitle")
-def retitle(view: View) -> Action:
-    """`Change the title of the ticket "A" to "B".`"""
-    old, new = quoted(view)
-    return walk(view, *find_ticket(old), *edit(fill("Title:", new)), done)
-
-
-@oracle("ticket-remark")
-def remark(view: View) -> Action:
-    """`Add the remark "A" to the ticket "B".`"""
-    said, title = quoted(view)
-    return walk(view, *find_ticket(title), *edit(fill_unnamed(said)), done)
-
-
-@oracle("ticket-close")
-def close(view: View) -> Action:
-    """`Close the ticket "A" with the resolution "Rejected" and the remark "B".`"""
-    title, resolution, said = quoted(view)
-    return walk(view, *find_ticket(title), *edit(*closing(resolution, said)), done)
-
-
-def closing(resolution: str, said: str) -> tuple[Move, ...]:
+def close_ticket(resolution: str, remark: str) -> Moves:
     """The three changes that close a ticket."""
-    status, why = choose("Status:", "Closed"), choose("Resolution:", resolution)
-    return (status, why, fill_unnamed(said))
+    status, reason = choose("Status:", "Closed"), choose("Resolution:", resolution)
+    return (status, reason, fill_unnamed(remark))
 
 
-@oracle("ticket-reopen")
-def reopen(view: View) -> Action:
-    """`Reopen the ticket "A": its status and its resolution should both be Open.`"""
-    (title,) = quoted(view)
-    moves = (choose("Status:", "Open"), choose("Resolution:", "Open"))
-    return walk(view, *find_ticket(title), *edit(*moves), done)
-
-
-@oracle("ticket-close-duplicate")
-def close_duplicate(view: View) -> Action:
-    """Both are looked at, the second one last; the newer one is closed."""
-    one, two = quoted(view)[:2]
-    moves = (*find_ticket(one), press("Tickets"), press("Reports"), press("All Tickets"))
-    moves = (*moves, open_row(two))
-    if len(view.done) < len(moves):
-        return walk(view, *moves)
-    looks = [View(view.goal, page) for page in (view.past[4], (*view.past, view.page)[8])]
-    opened = [look.search(r"added on (\S+ \S+):")[0] for look in looks]
-    older = looks[opened.index(min(opened))]
-    newer = looks[opened.index(max(opened))]
-    moves = (*moves, visit("/tktedit/" + _hash(newer)[:10]))
-    return walk(view, *moves, *closing("Duplicate", _hash(older)[:10]), *submit_ticket(), done)
-
-
-def _hash(view: View) -> str:
-    return view.search(r"^([0-9a-f]{40})")[0]
-
-
-@oracle("ticket-open")
-def open_ticket(view: View) -> Action:
-    """`Open a ticket with the summary "A", the type "Incident", the version "1.2", ...`"""
-    return walk(view, *opening(*quoted(view)), done)
-
-
-@oracle("ticket-open-and-file")
-def open_and_file(view: View) -> Action:
-    """Opened as in `ticket-open`; its own page then has the form for the rest."""
-    *told, subsystem, priority = quoted(view)
-    moves = (
-        choose("Subsystem:", subsystem),
-        choose("Priority:", priority),
-        choose("Status:", "Verified"),
-    )
-    return walk(view, *opening(*told), *edit(*moves), done)
-
-
-def opening(title: str, kind: str, version: str, severity: str, text: str) -> tuple[Move, ...]:
+def open_ticket(title: str, kind: str, version: str, severity: str, text: str) -> Moves:
     """From any page: a new ticket."""
     return (
         press("Tickets"),
@@ -142,76 +44,24 @@ def opening(title: str, kind: str, version: str, severity: str, text: str) -> tu
         fill("Version:", version),
         choose("Severity:", severity),
         fill_unnamed(text),
-        *submit_ticket(),
+        *SUBMIT,
     )
 
 
-@oracle("ticket-triage")
-def triage(view: View) -> Action:
-    """The report says which tickets fit; each is opened from it, changed and left."""
-    subsystem, status, priority = quoted(view)
-    way: tuple[Move, ...] = (press("Tickets"), press("Reports"), press("All Tickets"))
-    if len(view.done) < len(way):
-        return walk(view, *way)
-    report = view.past[3] if len(view.past) > 3 else view.page
-    rows = [node.name.split(" | ") for node in report.nodes if node.name.count(" | ") == 4]
-    titles = [row[4] for row in rows if row[2:4] == [status, subsystem]]
-    moves = list(way)
-    for place, title in enumerate(titles):
-        moves += way if place else ()
-        moves += [open_row(title), *edit(choose("Priority:", priority))]
-    return walk(view, *moves, done)
+def open_and_file(*values: str) -> Moves:
+    """A new ticket; its own page then has the form for the rest."""
+    *opened, subsystem, priority = values
+    return (
+        *open_ticket(*opened),
+        *edit_ticket(
+            choose("Subsystem:", subsystem),
+            choose("Priority:", priority),
+            choose("Status:", "Verified"),
+        ),
+    )
 
 
-@oracle("ticket-read-field")
-def read_field(view: View) -> Action:
-    """`What is the severity of this ticket?`"""
-    return Answer(cells(view, f"{field_of(view.goal).capitalize()}:"))
-
-
-def field_of(goal: str) -> str:
-    """The field that a goal asks for."""
-    words = ("severity", "priority", "subsystem", "type", "resolution")
-    return next(word for word in words if word in goal.split('"')[0].lower())
-
-
-@oracle("wiki-append-line")
-def append_line(view: View) -> Action:
-    """`Append a line to the end of the wiki page "A": "B"`"""
-    page, line = quoted(view)
-    return walk(view, *open_page(page), *edit_page(appended(line)), done)
-
-
-@oracle("wiki-correct-word")
-def correct_word(view: View) -> Action:
-    """`On the wiki page "A" replace the word "b" by "c". It occurs once.`"""
-    page, old, new = quoted(view)
-    return walk(view, *open_page(page), *edit_page(lambda text: text.replace(old, new)), done)
-
-
-@oracle("wiki-change-default")
-def change_default(view: View) -> Action:
-    """The option's row has the default in its second cell."""
-    page, name, value = read_option(view)
-
-    def change(text: str) -> str:
-        lines = text.split("\n")
-        for place, line in enumerate(lines):
-            if line.startswith(f"| {name} |"):
-                cells = line.split("|")
-                lines[place] = "|".join((*cells[:2], f" {value} ", *cells[3:]))
-        return "\n".join(lines)
-
-    return walk(view, *open_page(page), *edit_page(change), done)
-
-
-def read_option(view: View) -> tuple[str, str, str]:
-    """Page, option and value, whichever way round the goal has the first two."""
-    one, two, value = quoted(view)
-    return (one, two, value) if " " in one else (two, one, value)
-
-
-def create(name: str, text: str) -> tuple[Move, ...]:
+def create_page(name: str, text: str) -> Moves:
     """From any page: a new wiki page."""
     return (
         press("Wiki"),
@@ -224,67 +74,179 @@ def create(name: str, text: str) -> tuple[Move, ...]:
     )
 
 
-@oracle("wiki-create-page")
-def create_page(view: View) -> Action:
-    """`Create a wiki page called "A" with this text and nothing else: "B"`"""
-    return walk(view, *create(*quoted(view)), done)
+def change_default(*values: str) -> Moves:
+    """The option's row has the default in its second cell; the goal has page and option either way
+    round, and only the page's name has a space."""
+    page, name, value = values if " " in values[0] else (values[1], values[0], values[2])
+
+    def change(text: str) -> str:
+        lines = text.split("\n")
+        for place, line in enumerate(lines):
+            if line.startswith(f"| {name} |"):
+                row = line.split("|")
+                lines[place] = "|".join((*row[:2], f" {value} ", *row[3:]))
+        return "\n".join(lines)
+
+    return (*open_page(page), *edit_page(change))
 
 
-@oracle("wiki-create-and-mention")
-def create_and_mention(view: View) -> Action:
-    """Two pages, one after the other."""
-    name, text, line, page = quoted(view)
-    return walk(view, *create(name, text), *open_page(page), *edit_page(appended(line)), done)
+def post(text: str) -> Moves:
+    """In the form of a post."""
+    return (fill("Content:", text), *SUBMIT)
+
+
+def reply_to(title: str, who: str, text: str) -> Moves:
+    """The author stands below the head of a post, its button further down."""
+
+    def answer(view: View) -> Action:
+        heads = [
+            node
+            for node, author in pairwise(view.page.nodes)
+            if node.name.startswith("(") and author.name == who
+        ]
+        return Click(view.after(view.first(heads, f"a post by {who}")).find("button").mark)
+
+    return (press("Forum"), press(title), answer, *post(text))
+
+
+register_plans(
+    {
+        # Set the status of the ticket "A" to "Review".
+        "ticket-set-status": lambda title, status: (
+            *find_ticket(title),
+            *edit_ticket(choose("Status:", status)),
+        ),
+        # Change the "priority" of this ticket to "High".
+        "ticket-set-here": lambda field, value: edit_ticket(
+            choose(f"{field.capitalize()}:", value)
+        ),
+        # On the ticket "A" set the severity to "Minor", the priority to "Low" and the ...
+        "ticket-change-fields": lambda title, severity, priority, subsystem: (
+            *find_ticket(title),
+            *edit_ticket(
+                choose("Severity:", severity),
+                choose("Priority:", priority),
+                choose("Subsystem:", subsystem),
+            ),
+        ),
+        # Change the title of the ticket "A" to "B".
+        "ticket-retitle": lambda old, new: (*find_ticket(old), *edit_ticket(fill("Title:", new))),
+        # Add the remark "A" to the ticket "B".
+        "ticket-remark": lambda remark, title: (
+            *find_ticket(title),
+            *edit_ticket(fill_unnamed(remark)),
+        ),
+        # Close the ticket "A" with the resolution "Rejected" and the remark "B".
+        "ticket-close": lambda title, resolution, remark: (
+            *find_ticket(title),
+            *edit_ticket(*close_ticket(resolution, remark)),
+        ),
+        # Reopen the ticket "A": its status and its resolution should both be Open.
+        "ticket-reopen": lambda title: (
+            *find_ticket(title),
+            *edit_ticket(choose("Status:", "Open"), choose("Resolution:", "Open")),
+        ),
+        # Open a ticket with the summary "A", the type "Incident", the version "1.2", ...
+        "ticket-open": open_ticket,
+        "ticket-open-and-file": open_and_file,
+        # Append a line to the end of the wiki page "A": "B"
+        "wiki-append-line": lambda page, line: (*open_page(page), *append_line(line)),
+        # On the wiki page "A" replace the word "b" by "c". It occurs once.
+        "wiki-correct-word": lambda page, old, new: (
+            *open_page(page),
+            *edit_page(lambda text: text.replace(old, new)),
+        ),
+        "wiki-change-default": change_default,
+        # Create a wiki page called "A" with this text and nothing else: "B"
+        "wiki-create-page": create_page,
+        "wiki-create-and-mention": lambda name, text, line, page: (
+            *create_page(name, text),
+            *open_page(page),
+            *append_line(line),
+        ),
+        # Start a forum thread with the title "A" and the text "B".
+        "forum-new-thread": lambda title, text: (
+            press("Forum"),
+            press("New Thread"),
+            fill("Title:", title),
+            *post(text),
+        ),
+        # Reply to the first post of the forum thread "A" with "B".
+        "forum-reply": lambda title, text: (
+            press("Forum"),
+            press(title),
+            push("Reply"),
+            *post(text),
+        ),
+        # In the forum thread "A" reply to the post by "b", and to no other, with "C".
+        "forum-reply-to": reply_to,
+        # Only one's own posts have the button.
+        "forum-edit-own": lambda title, text: (
+            press("Forum"),
+            press(title),
+            push("Edit"),
+            *post(text),
+        ),
+        # By the map of the site.
+        "code-technote": lambda title, text: (
+            press("Site Map"),
+            press("New Tech-note"),
+            fill("Timeline Comment:", title),
+            fill_unnamed(text),
+            *SUBMIT,
+        ),
+    }
+)
+
+
+@oracle("ticket-close-duplicate")
+def close_duplicate(view: View) -> Action:
+    """Both are looked at, the second one last; the newer one is closed."""
+    one, two = quoted(view)[:2]
+    first, both = find_ticket(one), (*find_ticket(one), *find_ticket(two))
+    if len(view.done) < len(both):
+        return walk(view, *both)
+    looks = [seen_after(view, first), seen_after(view, both)]
+    older, newer = sorted(looks, key=lambda look: look.search(r"added on (\S+ \S+):")[0])
+    moves = (*both, visit("/tktedit/" + _read_hash(newer)))
+    return walk(view, *moves, *close_ticket("Duplicate", _read_hash(older)), *SUBMIT)
+
+
+def _read_hash(view: View) -> str:
+    """Return the first ten characters of a ticket's hash, from its page."""
+    return view.search(r"^([0-9a-f]{40})")[0][:10]
+
+
+@oracle("ticket-triage")
+def triage(view: View) -> Action:
+    """The report says which tickets fit; each is opened from it, changed and left."""
+    subsystem, status, priority = quoted(view)
+    if len(view.done) < len(ALL_TICKETS):
+        return walk(view, *ALL_TICKETS)
+    report = seen_after(view, ALL_TICKETS).page
+    rows = [node.name.split(" | ") for node in report.nodes if node.name.count(" | ") == 4]
+    titles = [row[4] for row in rows if row[2:4] == [status, subsystem]]
+    change = edit_ticket(choose("Priority:", priority))
+    return walk(view, *(move for title in titles for move in (*find_ticket(title), *change)))
+
+
+@oracle("ticket-read-field")
+def read_field(view: View) -> Action:
+    """`What is the severity of this ticket?`"""
+    words = ("severity", "priority", "subsystem", "type", "resolution")
+    field = next(word for word in words if word in view.goal.split('"')[0].lower())
+    return Answer(cells(view, f"{field.capitalize()}:"))
 
 
 @oracle("wiki-note-ticket")
 def note_ticket(view: View) -> Action:
     """The number is read on the ticket's page, written on the wiki page, then the remark."""
-    title, page, said = quoted(view)
-    way = find_ticket(title)
-    if len(view.done) < len(way):
-        return walk(view, *way)
-    ticket = View(view.goal, (*view.past, view.page)[len(way)])
-    number = ticket.search(r"^([0-9a-f]{40})")[0][:10]
-    remark = (press("Edit"), fill_unnamed(said), *submit_ticket())
-    written = edit_page(appended(number))
-    return walk(view, *way, *open_page(page), *written, *find_ticket(title), *remark, done)
-
-
-@oracle("forum-new-thread")
-def new_thread(view: View) -> Action:
-    """`Start a forum thread with the title "A" and the text "B".`"""
-    title, text = quoted(view)
-    moves = (fill("Title:", title), *posting(text))
-    return walk(view, press("Forum"), press("New Thread"), *moves, done)
-
-
-def posting(text: str) -> tuple[Move, ...]:
-    """In the form of a post."""
-    return (fill("Content:", text), push("Preview"), push("Submit"))
-
-
-@oracle("forum-reply")
-def reply(view: View) -> Action:
-    """`Reply to the first post of the forum thread "A" with "B".`"""
-    title, text = quoted(view)
-    return walk(view, press("Forum"), press(title), push("Reply"), *posting(text), done)
-
-
-@oracle("forum-reply-to")
-def reply_to(view: View) -> Action:
-    """`In the forum thread "A" reply to the post by "b", and to no other, with "C".`"""
-    title, who, text = quoted(view)
-
-    def answer(now: View) -> Action:
-        heads = [
-            node
-            for node, author in zip(now.page.nodes, now.page.nodes[1:], strict=False)
-            if node.name.startswith("(") and author.name == who
-        ]
-        return Click(now.after(now.first(heads, f"a post by {who}")).find("button").mark)
-
-    return walk(view, press("Forum"), press(title), answer, *posting(text), done)
+    title, page, remark = quoted(view)
+    ticket = find_ticket(title)
+    if len(view.done) < len(ticket):
+        return walk(view, *ticket)
+    note = (*open_page(page), *append_line(_read_hash(seen_after(view, ticket))))
+    return walk(view, *ticket, *note, *ticket, *edit_ticket(fill_unnamed(remark)))
 
 
 @oracle("forum-answer-from-wiki")
@@ -294,22 +256,5 @@ def answer_from_wiki(view: View) -> Action:
     way = open_page(page)
     if len(view.done) < len(way):
         return walk(view, *way)
-    value = cells(View(view.goal, (*view.past, view.page)[len(way)]), name)
-    moves = (press("Forum"), press(title), push("Reply"), *posting(value))
-    return walk(view, *way, *moves, done)
-
-
-@oracle("forum-edit-own")
-def edit_own(view: View) -> Action:
-    """Only one's own posts can be edited."""
-    title, text = quoted(view)
-    return walk(view, press("Forum"), press(title), push("Edit"), *posting(text), done)
-
-
-@oracle("code-technote")
-def technote(view: View) -> Action:
-    """By the map of the site."""
-    title, text = quoted(view)
-    moves = (press("Site Map"), press("New Tech-note"))
-    form = (fill("Timeline Comment:", title), fill_unnamed(text), push("Preview"), push("Submit"))
-    return walk(view, *moves, *form, done)
+    value = cells(seen_after(view, way), name)
+    return walk(view, *way, press("Forum"), press(title), push("Reply"), *post(value))

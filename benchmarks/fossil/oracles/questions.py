@@ -2,10 +2,13 @@
 
 import itertools
 import re
+from collections.abc import Callable
 
 from benchmarks.fossil.oracles.steps import (
-    DAY,
+    ALL_TICKETS,
     NUMBER,
+    Move,
+    Moves,
     cells,
     find_ticket,
     first_day,
@@ -13,6 +16,7 @@ from benchmarks.fossil.oracles.steps import (
     open_page,
     press,
     quoted,
+    register_plans,
     walk,
 )
 from benchmarks.oracles import View, oracle
@@ -20,50 +24,154 @@ from webagent.action import Action
 from webagent.action.actions import Answer
 from webagent.errors import PolicyError
 
-_PAGES_BY_WORD = {
-    "candidate": "Release process",
-    "manager": "Release process",
-    "headings": "Manual writing notes",
-    "watch mode": "Manual building a site",
-    "exit status": "Manual building a site",
-    "style sheet": "Manual themes",
-    "titles count": "Manual search",
-    "EPUB": "Manual exporting",
-    "PDF": "Manual exporting",
-    "disk": "Installation guide",
-    "working days": "Reporting problems",
-    "reproduce": "Reporting problems",
-    "characters": "Coding style",
-    "merged": "Contributing",
-    "mirror": "Mirrors",
-    "minutes": "Meetings",
-    "planned": "Road map",
-    "town": "Team",
-    "contrast": "Accessibility",
-}
-"""Where a reader of the list of pages would look."""
 _FACTS = {
-    "candidate": r"is tried for (\d+) days",
-    "deputy": r"deputy is (\w+)",
-    "manager": r"release manager is (\w+)",
-    "headings": r"at most (\d+) headings",
-    "watch mode": r"^(\w)$",
-    "exit status": r"exit status (\d+)",
-    "style sheet": r"at most (\d+) kilobytes",
-    "titles count": r"Titles count (\w+) times",
-    "EPUB": r"have (\d+) pixels",
-    "PDF": r"program (\w+)",
-    "disk": r"about (\d+) megabytes",
-    "working days": r"within (\d+) working days",
-    "reproduce": r"closed after (\d+) days",
-    "characters": r"at most (\d+) characters",
-    "merged": r"(\w+) developers have to agree",
-    "mirror": r"(\w+) \| \w+ \| once a day",
-    "minutes": r"kept by (\w+)",
-    "planned": r"(\d\.\d) \| December 2024",
-    "town": r"Jonas Weber \| jonas \| \w+ \| (\w+)",
-    "contrast": r"at least ([\d.]+) to 1",
+    "candidate": ("Release process", r"is tried for (\d+) days"),
+    "deputy": ("Release process", r"deputy is (\w+)"),
+    "manager": ("Release process", r"release manager is (\w+)"),
+    "headings": ("Manual writing notes", r"at most (\d+) headings"),
+    "watch mode": ("Manual building a site", r"^(\w)$"),
+    "exit status": ("Manual building a site", r"exit status (\d+)"),
+    "style sheet": ("Manual themes", r"at most (\d+) kilobytes"),
+    "titles count": ("Manual search", r"Titles count (\w+) times"),
+    "EPUB": ("Manual exporting", r"have (\d+) pixels"),
+    "PDF": ("Manual exporting", r"program (\w+)"),
+    "disk": ("Installation guide", r"about (\d+) megabytes"),
+    "working days": ("Reporting problems", r"within (\d+) working days"),
+    "reproduce": ("Reporting problems", r"closed after (\d+) days"),
+    "characters": ("Coding style", r"at most (\d+) characters"),
+    "merged": ("Contributing", r"(\w+) developers have to agree"),
+    "mirror": ("Mirrors", r"(\w+) \| \w+ \| once a day"),
+    "minutes": ("Meetings", r"kept by (\w+)"),
+    "planned": ("Road map", r"(\d\.\d) \| December 2024"),
+    "town": ("Team", r"Jonas Weber \| jonas \| \w+ \| (\w+)"),
+    "contrast": ("Accessibility", r"at least ([\d.]+) to 1"),
 }
+"""By a word of the question: the page where a reader of their list would look, and what it says."""
+_POST = r"\(\d+\) By "
+"""The head of a forum post; posts are numbered."""
+
+
+def answer(read: Callable[[View], str]) -> Move:
+    """Answer with what is read on the page."""
+    return lambda view: Answer(read(view))
+
+
+def read_closer(view: View) -> str:
+    """Return who set the status to Closed, from a ticket's history."""
+    changes = " ".join(node.name for node in view.page.nodes).split("Ticket change")
+    closing = [part for part in changes if 'status changed to: "Closed"' in part]
+    login = re.search(r'login: "(\w+)"', closing[-1] if closing else "")
+    if login is None:
+        raise PolicyError(f"expected who closed it, found {len(changes)} other changes")
+    return login[1]
+
+
+def read_rows(view: View) -> list[list[str]]:
+    """Return the rows of a report of tickets, which have five columns."""
+    rows = [node.name.split(" | ") for node in view.page.nodes]
+    return [row for row in rows if len(row) == 5]
+
+
+def count_replies(view: View) -> str:
+    """Return how many posts there are besides the first."""
+    posts = [node for node in view.page.nodes if re.match(_POST, node.name)]
+    return str(len(posts) - 1)
+
+
+def find_author(remark: str, title: str) -> Moves:
+    """The author stands above the remark."""
+
+    def read(view: View) -> str:
+        names = [node.name for node in view.page.nodes]
+        return names[names.index(remark) - 1].split(" added on ")[0]
+
+    return (*find_ticket(title), answer(read))
+
+
+def count_severe(severity: str, subsystem: str) -> Moves:
+    """Counted in the report with severities."""
+
+    def count(view: View) -> str:
+        rows = [row for row in read_rows(view) if (row[0], row[3]) == (severity, subsystem)]
+        return str(sum(row[2] != "Closed" for row in rows))
+
+    return (press("Tickets"), press("Reports"), press("By Severity"), answer(count))
+
+
+def find_who_said(title: str, said: str) -> Moves:
+    """The author's login is the first link of a post."""
+
+    def read(view: View) -> str:
+        nodes = view.page.nodes
+        place = next(i for i, node in enumerate(nodes) if node.name.startswith(said))
+        heads = [i for i in range(place) if re.match(_POST, nodes[i].name)]
+        return nodes[heads[-1] + 1].name
+
+    return (press("Forum"), press(title), answer(read))
+
+
+def find_last_change(path: str) -> Moves:
+    """Of the first entry on the page of the file: its content, then the check-in."""
+    folder, _, name = path.partition("/")
+
+    def read(view: View) -> str:
+        numbers = [node.name for node in view.all("link") if NUMBER.fullmatch(node.name)]
+        return numbers[1].strip("[]")
+
+    return (press("Files"), press(folder), press(name), press(path), answer(read))
+
+
+def find_branch(comment: str) -> Moves:
+    """The timeline has the branch of each check-in."""
+
+    def read(view: View) -> str:
+        line = next(node for node in view.page.nodes if node.name == comment)
+        below = view.after(line)
+        return below.after(line_with(below, "tags:")).find("link").name
+
+    return (press("Timeline"), answer(read))
+
+
+def count_check_ins(who: str) -> Moves:
+    """The timeline has all of them on one page."""
+
+    def count(view: View) -> str:
+        pairs = itertools.pairwise(view.page.nodes)
+        return str([after.name for node, after in pairs if node.name == "user:"].count(who))
+
+    return (press("Timeline"), answer(count))
+
+
+register_plans(
+    {
+        "ticket-who-closed": lambda title: (
+            *find_ticket(title),
+            press("History"),
+            answer(read_closer),
+        ),
+        "ticket-who-wrote": find_author,
+        # Counted in the report of all tickets.
+        "ticket-count-status": lambda subsystem, status: (
+            *ALL_TICKETS,
+            answer(lambda view: str(sum(r[2:4] == [status, subsystem] for r in read_rows(view)))),
+        ),
+        "ticket-count-severe": count_severe,
+        # According to the wiki page "A", what is the default of the option "b"?
+        "wiki-read-option": lambda page, name: (
+            *open_page(page),
+            answer(lambda view: cells(view, name)),
+        ),
+        "forum-count-replies": lambda title: (
+            press("Forum"),
+            press(title),
+            answer(count_replies),
+        ),
+        "forum-who-said": find_who_said,
+        "code-last-change": find_last_change,
+        "code-find-branch": find_branch,
+        "code-count-check-ins": count_check_ins,
+    }
+)
 
 
 @oracle("ticket-find-field")
@@ -72,81 +180,14 @@ def find_field(view: View) -> Action:
     (title,) = quoted(view)
     labels = {"severity": "Severity:", "priority": "Priority:", "found in": "Version Found In:"}
     label = next(label for word, label in labels.items() if word in view.goal.replace(title, ""))
-    return walk(view, *find_ticket(title), lambda now: Answer(cells(now, label)))
-
-
-@oracle("ticket-who-closed")
-def who_closed(view: View) -> Action:
-    """The history has who set the status to Closed."""
-    (title,) = quoted(view)
-
-    def read(now: View) -> Action:
-        changes = " ".join(node.name for node in now.page.nodes).split("Ticket change")
-        closing = [part for part in changes if 'status changed to: "Closed"' in part]
-        login = re.search(r'login: "(\w+)"', closing[-1] if closing else "")
-        if login is None:
-            raise PolicyError(f"expected who closed it, found {len(changes)} other changes")
-        return Answer(login[1])
-
-    return walk(view, *find_ticket(title), press("History"), read)
-
-
-@oracle("ticket-who-wrote")
-def who_wrote(view: View) -> Action:
-    """The author stands above the remark."""
-    said, title = quoted(view)
-
-    def read(now: View) -> Action:
-        nodes = now.page.nodes
-        place = next(i for i, node in enumerate(nodes) if node.name == said)
-        return Answer(nodes[place - 1].name.split(" added on ")[0])
-
-    return walk(view, *find_ticket(title), read)
-
-
-def _rows(view: View, columns: int) -> list[list[str]]:
-    rows = [node.name.split(" | ") for node in view.page.nodes]
-    return [row for row in rows if len(row) == columns]
-
-
-@oracle("ticket-count-status")
-def count_status(view: View) -> Action:
-    """Counted in the report of all tickets."""
-    wanted = list(reversed(quoted(view)))
-
-    def read(now: View) -> Action:
-        return Answer(str(sum(row[2:4] == wanted for row in _rows(now, 5))))
-
-    return walk(view, press("Tickets"), press("Reports"), press("All Tickets"), read)
-
-
-@oracle("ticket-count-severe")
-def count_severe(view: View) -> Action:
-    """Counted in the report with severities."""
-    severity, subsystem = quoted(view)
-
-    def read(now: View) -> Action:
-        rows = [row for row in _rows(now, 5) if (row[0], row[3]) == (severity, subsystem)]
-        return Answer(str(sum(row[2] != "Closed" for row in rows)))
-
-    return walk(view, press("Tickets"), press("Reports"), press("By Severity"), read)
-
-
-@oracle("wiki-read-option")
-def read_option(view: View) -> Action:
-    """`According to the wiki page "A", what is the default of the option "b"?`"""
-    page, name = quoted(view)
-    return walk(view, *open_page(page), lambda now: Answer(cells(now, name)))
+    return walk(view, *find_ticket(title), answer(lambda now: cells(now, label)))
 
 
 @oracle("wiki-find-fact")
 def find_fact(view: View) -> Action:
     """The page is known by a word of the question."""
-    word = next(word for word in _PAGES_BY_WORD if word in view.goal)
-    fact = _FACTS["deputy" if "deputy" in view.goal else word]
-
-    moves = open_page(_PAGES_BY_WORD[word])
-    return walk(view, *moves, lambda now: Answer(now.search(fact)[0]))
+    page, fact = next(fact for word, fact in _FACTS.items() if word in view.goal)
+    return walk(view, *open_page(page), answer(lambda now: now.search(fact)[0]))
 
 
 @oracle("wiki-who-edited")
@@ -155,54 +196,12 @@ def who_edited(view: View) -> Action:
     (page,) = quoted(view)
     place = 0 if "last" in view.goal.replace(page, "") else -1
 
-    def read(now: View) -> Action:
-        names = [
-            node.name
-            for node, following in zip(now.page.nodes, now.page.nodes[1:], strict=False)
-            if following.role == "link" and following.name == "diff"
-        ]
-        return Answer(names[place])
+    def read(now: View) -> str:
+        pairs = itertools.pairwise(now.page.nodes)
+        names = [node.name for node, link in pairs if (link.role, link.name) == ("link", "diff")]
+        return names[place]
 
-    return walk(view, *open_page(page), press("History"), read)
-
-
-@oracle("forum-count-replies")
-def count_replies(view: View) -> Action:
-    """Posts are numbered."""
-    (title,) = quoted(view)
-
-    def read(now: View) -> Action:
-        posts = [node for node in now.page.nodes if re.match(r"\(\d+\) By ", node.name)]
-        return Answer(str(len(posts) - 1))
-
-    return walk(view, press("Forum"), press(title), read)
-
-
-@oracle("forum-who-said")
-def who_said(view: View) -> Action:
-    """The author's login is the first link of a post."""
-    title, said = quoted(view)
-
-    def read(now: View) -> Action:
-        nodes = now.page.nodes
-        place = next(i for i, node in enumerate(nodes) if node.name.startswith(said))
-        heads = [i for i in range(place) if re.match(r"\(\d+\) By ", nodes[i].name)]
-        return Answer(nodes[heads[-1] + 1].name)
-
-    return walk(view, press("Forum"), press(title), read)
-
-
-@oracle("code-last-change")
-def last_change(view: View) -> Action:
-    """Of the first entry on the page of the file: its content, then the check-in."""
-    (path,) = quoted(view)
-    folder, _, name = path.partition("/")
-
-    def read(now: View) -> Action:
-        numbers = [node.name for node in now.all("link") if NUMBER.fullmatch(node.name)]
-        return Answer(numbers[1].strip("[]"))
-
-    return walk(view, press("Files"), press(folder), press(name), press(path), read)
+    return walk(view, *open_page(page), press("History"), answer(read))
 
 
 @oracle("code-who-tagged")
@@ -210,36 +209,10 @@ def who_tagged(view: View) -> Action:
     """The page of the tag has the check-in."""
     (tag,) = quoted(view)
 
-    def read(now: View) -> Action:
+    def read(now: View) -> str:
         day = first_day(now)
         if "day" in view.goal:
-            return Answer(DAY.search(day.name)[0])  # type: ignore[index]
-        return Answer(now.after(day).all("link")[2].name)
+            return day.name[:10]
+        return now.after(day).all("link")[2].name
 
-    return walk(view, press("Tags"), press(tag), read)
-
-
-@oracle("code-find-branch")
-def find_branch(view: View) -> Action:
-    """The timeline has the branch of each check-in."""
-    (comment,) = quoted(view)
-
-    def read(now: View) -> Action:
-        line = next(node for node in now.page.nodes if node.name == comment)
-        below = now.after(line)
-        return Answer(below.after(line_with(below, "tags:")).find("link").name)
-
-    return walk(view, press("Timeline"), read)
-
-
-@oracle("code-count-check-ins")
-def count_check_ins(view: View) -> Action:
-    """The timeline has all of them on one page."""
-    (who,) = quoted(view)
-
-    def read(now: View) -> Action:
-        nodes = now.page.nodes
-        users = [after.name for node, after in itertools.pairwise(nodes) if node.name == "user:"]
-        return Answer(str(users.count(who)))
-
-    return walk(view, press("Timeline"), read)
+    return walk(view, press("Tags"), press(tag), answer(read))

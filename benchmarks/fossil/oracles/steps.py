@@ -1,35 +1,51 @@
-"""What oracles on Fossil have in common: a walk of moves, and where things stand on its pages."""
+"""What oracles on Fossil have in common: moves, and where things stand on its pages."""
 
 import itertools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
-from benchmarks.oracles import View
+from benchmarks.oracles import View, oracle
 from webagent.action import Action
-from webagent.action.actions import Check, Click, Fill, Goto, SelectOption, Uncheck
+from webagent.action.actions import Answer, Check, Click, Fill, Goto, SelectOption, Uncheck
 from webagent.errors import PolicyError
 from webagent.records import Node
 
 Move: TypeAlias = Callable[[View], Action]
 """The action of one turn, from what is seen then."""
-
+Moves: TypeAlias = tuple[Move, ...]
 
 DAY = re.compile(r"\b\d{4}-\d{2}-\d{2}\b")
 NUMBER = re.compile(r"\[?[0-9a-f]{10}\]?")
 """What check-ins and contents of files are called on pages."""
 
 
+def register_plans(plans: Mapping[str, Callable[..., Moves]]) -> None:
+    """Register oracles that make the same moves whatever they see: task name to the function that
+    makes them from what the goal has between quotation marks."""
+    for name, plan in plans.items():
+
+        @oracle(name)
+        def choose_action(view: View, plan: Callable[..., Moves] = plan) -> Action:
+            return walk(view, *plan(*quoted(view)))
+
+
 def walk(view: View, *moves: Move) -> Action:
-    """The move whose turn it is. Raises `PolicyError` when all have been made."""
+    """Return the action whose turn it is, in the end an empty answer. Raises `PolicyError` where
+    the episode goes on after that."""
     turn = len(view.done)
-    if turn >= len(moves):
-        raise PolicyError(f"all {turn} moves are made, yet the episode goes on")
-    return moves[turn](view)
+    if turn > len(moves):
+        raise PolicyError(f"all {len(moves)} moves are made, yet the episode goes on")
+    return moves[turn](view) if turn < len(moves) else Answer("")
+
+
+def seen_after(view: View, moves: Moves) -> View:
+    """Return what was seen once these moves were made, the first of an episode."""
+    return View(view.goal, (*view.past, view.page)[len(moves)])
 
 
 def quoted(view: View) -> tuple[str, ...]:
-    """What the goal has between quotation marks, in order."""
+    """Return what the goal has between quotation marks, in order."""
     return tuple(re.findall(r'"([^"]*)"', view.goal))
 
 
@@ -67,12 +83,9 @@ def fill_unnamed(text: str, place: int = -1) -> Move:
 
 def choose(label: str, option: str) -> Move:
     """Choose in the list that stands after a text such as `Status:`."""
-
-    def move(view: View) -> Action:
-        below = view.after(line_with(view, label))
-        return SelectOption(below.find("combobox").mark, option)
-
-    return move
+    return lambda view: SelectOption(
+        view.after(line_with(view, label)).find("combobox").mark, option
+    )
 
 
 def tick(label: str) -> Move:
@@ -80,9 +93,16 @@ def tick(label: str) -> Move:
     return lambda view: Check(view.find("checkbox", name=label).mark)
 
 
-def untick(label: str) -> Move:
-    """Take the tick from a box."""
-    return lambda view: Uncheck(view.find("checkbox", name=label).mark)
+def tick_capability(word: str, *, off: bool = False) -> Move:
+    """Tick the box of a capability, or take the tick `off`; its name may be followed by whom the
+    capability is inherited from."""
+
+    def move(view: View) -> Action:
+        boxes = [node for node in view.all("checkbox") if node.name.partition("[")[0] == word]
+        mark = view.first(boxes, f"a box for {word}").mark
+        return Uncheck(mark) if off else Check(mark)
+
+    return move
 
 
 def visit(path: str) -> Move:
@@ -97,14 +117,19 @@ def visit(path: str) -> Move:
     return move
 
 
+def press_below(heading: str, name: str) -> Move:
+    """Click a link that stands below a line; menus have the same words."""
+    return lambda view: Click(view.after(line_with(view, heading)).find("link", name=name).mark)
+
+
 def line_with(view: View, text: str) -> Node:
-    """The first line that begins with a text. Raises `PolicyError`."""
+    """Return the first line that begins with a text. Raises `PolicyError`."""
     found = [node for node in view.page.nodes if node.name.startswith(text)]
     return view.first(found, f"a line that begins with {text!r}")
 
 
 def cells(view: View, label: str) -> str:
-    """What stands after a label such as `Status:` in a table. Raises `PolicyError`."""
+    """Return what stands after a label such as `Status:` in a table. Raises `PolicyError`."""
     for node in view.page.nodes:
         parts = [part.strip() for part in node.name.split(" | ")]
         if label in parts[:-1]:
@@ -112,32 +137,40 @@ def cells(view: View, label: str) -> str:
     raise PolicyError(f"expected {label!r} with a value, found none")
 
 
-def find_ticket(title: str) -> tuple[Move, ...]:
-    """From any page to a ticket, by the report of all tickets: four moves."""
-    return (press("Tickets"), press("Reports"), press("All Tickets"), open_row(title))
+ALL_TICKETS = (press("Tickets"), press("Reports"), press("All Tickets"))
+"""From any page to the report of all tickets."""
+
+
+def find_ticket(title: str) -> Moves:
+    """From any page to a ticket: four moves."""
+    return (*ALL_TICKETS, open_row(title))
 
 
 def open_row(title: str) -> Move:
     """Follow the number before the row that ends with a title."""
-
-    def move(view: View) -> Action:
-        return Click(number_of(view, title).mark)
-
-    return move
+    return lambda view: Click(number_of(view, title).mark)
 
 
 def number_of(view: View, title: str) -> Node:
-    """The link with the number of a ticket in a report. Raises `PolicyError`."""
-    nodes = view.page.nodes
-    for before, row in itertools.pairwise(nodes):
+    """Return the link with the number of a ticket in a report. Raises `PolicyError`."""
+    for before, row in itertools.pairwise(view.page.nodes):
         if before.role == "link" and row.name.split(" | ")[-1] == title:
             return before
     raise PolicyError(f"expected a ticket called {title!r} in the report, found none")
 
 
+def edit_ticket(*moves: Move) -> Moves:
+    """On a ticket: open its form, make changes, submit it."""
+    return (press("Edit"), *moves, *SUBMIT)
+
+
+SUBMIT = (push("Preview"), push("Submit"))
+"""What the forms of tickets and posts ask for: a preview first."""
+
+
 def first_day(view: View) -> Node:
-    """The line of a timeline that has the day of its first entry; links to the hour, the check-in
-    and the user follow."""
+    """Return the line of a timeline that has the day of its first entry; links to the hour, the
+    check-in and the user follow."""
     found = [node for node in view.page.nodes if DAY.match(node.name)]
     return view.first(found, "a day in the timeline")
 
@@ -147,26 +180,12 @@ def first_check_in(view: View) -> Action:
     return Click(view.after(first_day(view)).all("link")[1].mark)
 
 
-def submit_ticket() -> tuple[Move, ...]:
-    """What the forms of tickets ask for: a preview first."""
-    return (push("Preview"), push("Submit"))
-
-
-def open_page(name: str) -> tuple[Move, ...]:
+def open_page(name: str) -> Moves:
     """From any page to a wiki page, by the list of them: three moves."""
     return (press("Wiki"), press("List"), press_below("Versions", name))
 
 
-def press_below(heading: str, name: str) -> Move:
-    """Click a link that stands below a heading; menus have the same words."""
-
-    def move(view: View) -> Action:
-        return Click(view.after(line_with(view, heading)).find("link", name=name).mark)
-
-    return move
-
-
-def edit_page(change: Callable[[str], str]) -> tuple[Move, ...]:
+def edit_page(change: Callable[[str], str]) -> Moves:
     """On a wiki page: change its text and save it."""
 
     def write(view: View) -> Action:
@@ -176,6 +195,6 @@ def edit_page(change: Callable[[str], str]) -> tuple[Move, ...]:
     return (press("Edit"), write, push("Save & Close"))
 
 
-def appended(line: str) -> Callable[[str], str]:
-    """A text with one more line."""
-    return lambda text: f"{text.rstrip()}\n\n{line}\n"
+def append_line(line: str) -> Moves:
+    """On a wiki page: add one more line and save it."""
+    return edit_page(lambda text: f"{text.rstrip()}\n\n{line}\n")

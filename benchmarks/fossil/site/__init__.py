@@ -3,15 +3,11 @@
 import shutil
 from collections.abc import Mapping
 from functools import cached_property
-from http.cookiejar import Cookie, CookieJar
 from pathlib import Path
-from urllib.error import HTTPError
-from urllib.parse import urlencode
-from urllib.request import HTTPCookieProcessor, ProxyHandler, build_opener
 
 from benchmarks.fossil.site import project, repository
 from benchmarks.fossil.site.project import SETTINGS
-from benchmarks.sites.site import Account, Serving, SiteError
+from benchmarks.sites.site import Account, LoginForm, Serving, SiteError, log_in
 
 __all__ = ["Fossil", "site"]
 
@@ -25,6 +21,7 @@ ROLES = {
     ),
     "reader": ("petra", "reads, opens tickets and adds remarks to them, writes in the forum"),
 }
+LOGIN = LoginForm("/login", "u", "p", {"remember": "1", "in": "Login"})
 PASSING: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("blob", "delta", "rcvfrom", "unclustered", "unsent", "phantom", "orphan"), ()),
     **dict.fromkeys(("accesslog", "admin_log", "backlink", "mlink", "leaf", "plink"), ()),
@@ -65,53 +62,22 @@ class Fossil:
         """Write the repository. Raises `SiteError`."""
         if lacking := self.missing():
             raise SiteError(lacking)
-        repository.make(_program(), state / DATABASE, SETTINGS)
+        repository.make(state / DATABASE, SETTINGS)
 
     def serve(self, state: Path, port: int) -> Serving:
         """One process, which forks and opens the database anew for every request."""
-        argv = (_program(), "server", "--localhost", "--localauth", "--nojail")
+        command = "fossil server --localhost --localauth --nojail --jsmode inline --port"
         return Serving(
-            (*argv, "--jsmode", "inline", "--port", str(port), str(state / DATABASE)),
+            (*command.split(), str(port), str(state / DATABASE)),
             {"FOSSIL_HOME": str(state), "TZ": "UTC"},
             ready="/login",
         )
 
     def log_in(self, base: str, account: Account) -> list[dict[str, object]]:
-        """The cookie of a new login, good for years. Raises `SiteError`."""
-        jar = CookieJar()
-        browser = build_opener(ProxyHandler({}), HTTPCookieProcessor(jar))
-        form = {"u": account.name, "p": account.password, "remember": "1", "in": "Login"}
-        try:
-            browser.open(f"{base}/login", urlencode(form).encode(), timeout=20).close()
-        except HTTPError as error:
-            raise SiteError(
-                f"fossil@1 did not log {account.name} in (status {error.code});"
-                " has the password been changed?"
-            ) from error
-        except OSError as error:
-            raise SiteError(
-                f"fossil@1 did not answer the login of {account.name}: {error}"
-            ) from error
-        return [_cookie(cookie) for cookie in jar]
+        """Return the cookie of a new login, good for years. Raises `SiteError`."""
+        return log_in(base, account, LOGIN)
 
 
 def site() -> Fossil:
     """The site of this folder."""
     return Fossil()
-
-
-def _program() -> str:
-    return shutil.which("fossil") or "fossil"
-
-
-def _cookie(cookie: Cookie) -> dict[str, object]:
-    return {
-        "name": cookie.name,
-        "value": cookie.value or "",
-        "domain": "127.0.0.1",
-        "path": cookie.path,
-        "expires": float(cookie.expires or -1),
-        "httpOnly": True,
-        "secure": False,
-        "sameSite": "Lax",
-    }

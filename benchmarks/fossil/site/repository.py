@@ -3,7 +3,6 @@
 import re
 import sqlite3
 import struct
-import subprocess
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
@@ -13,7 +12,7 @@ from pathlib import Path
 
 from benchmarks.fossil.site import project
 from benchmarks.fossil.site.project import REPORT, CheckIn, Post, TechNote, Ticket, WikiPage
-from benchmarks.sites.site import SiteError
+from benchmarks.sites.site import run_command
 
 MARKDOWN = "text/x-markdown"
 _ESCAPES = {"\\": "\\\\", " ": "\\s", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
@@ -147,60 +146,55 @@ def _escaped(text: str) -> str:
 
 
 PROJECT_CODE = sha1(b"quillmark").hexdigest()
+_SECONDS = 60.0
 MADE = 1718020800
 """Seconds since 1970 of 10 June 2024, noon, when nothing more is written."""
 
 
-def make(fossil: str, path: Path, settings: Mapping[str, str]) -> None:
+def make(path: Path, settings: Mapping[str, str]) -> None:
     """Write the repository of the project. Raises `SiteError` where Fossil does not do its part."""
-    home = {"FOSSIL_HOME": str(path.parent), "FOSSIL_USER": "admin"}
-    _run([fossil, "init", "--admin-user", "admin", "--date-override", "2023-01-30", path], home)
+    env = {"FOSSIL_HOME": str(path.parent), "FOSSIL_USER": "admin", "TZ": "UTC"}
+    failure = "fossil@1 cannot be built"
+    begin = ("fossil", "init", "--admin-user", "admin", "--date-override", "2023-01-30", str(path))
+    run_command(begin, failure, _SECONDS, **env)
     with closing(sqlite3.connect(path)) as database, database:
         database.execute("delete from blob")
         rows = {name_of(written): written for written in all_artifacts()}
-        database.executemany(
-            "insert into blob(rid, rcvid, size, uuid, content) values (?, 1, ?, ?, ?)",
-            (
-                (
-                    place,
-                    len(written),
-                    name,
-                    struct.pack(">I", len(written)) + zlib.compress(written),
-                )
-                for place, (name, written) in enumerate(rows.items(), 1)
-            ),
-        )
-    _run([fossil, "rebuild", path], home)
+        for place, (name, written) in enumerate(rows.items(), 1):
+            content = struct.pack(">I", len(written)) + zlib.compress(written)
+            database.execute(
+                "insert into blob(rid, rcvid, size, uuid, content) values (?, 1, ?, ?, ?)",
+                (place, len(written), name, content),
+            )
+    run_command(("fossil", "rebuild", str(path)), failure, _SECONDS, **env)
     with closing(sqlite3.connect(path)) as database:
         with database:
-            database.execute("delete from user where login = 'admin'")
-            database.executemany(
-                "insert into user(uid, login, pw, cap, info, mtime) values (?, ?, ?, ?, ?, ?)",
-                (
-                    (
-                        place,
-                        person.login,
-                        password_hash(person.login, person.password),
-                        person.capabilities,
-                        person.name,
-                        MADE,
-                    )
-                    for place, person in enumerate(project.people(), 11)
-                ),
-            )
-            database.execute("update user set cap = 'hjor2' where login = 'nobody'")
-            database.execute(
-                "update user set cap = 'h', pw = '2F1C0A9B7D3E5846' where login = 'anonymous'"
-            )
-            database.execute("update user set mtime = ?", (MADE,))
-            _put_settings(database, settings)
-            database.execute("update rcvfrom set mtime = 2460472.0, ipaddr = '127.0.0.1'")
-            database.execute(
-                "insert into reportfmt(owner, title, cols, sqlcode) values ('admin', ?, '', ?)",
-                REPORT,
-            )
-            database.execute("update reportfmt set mtime = ?", (MADE,))
+            _configure(database, settings)
         database.execute("vacuum")
+
+
+def _configure(database: sqlite3.Connection, settings: Mapping[str, str]) -> None:
+    """Write users, settings and the report; every time in the database becomes `MADE`."""
+    database.execute("delete from user where login = 'admin'")
+    for place, person in enumerate(project.people(), 11):
+        password = password_hash(person.login, person.password)
+        database.execute(
+            "insert into user(uid, login, pw, cap, info, mtime) values (?, ?, ?, ?, ?, ?)",
+            (place, person.login, password, person.capabilities, person.name, MADE),
+        )
+    database.execute("update user set cap = 'hjor2' where login = 'nobody'")
+    database.execute("update user set cap = 'h', pw = '2F1C0A9B7D3E5846' where login = 'anonymous'")
+    database.execute("update user set mtime = ?", (MADE,))
+    fixed = {"project-code": PROJECT_CODE, "server-code": sha1(b"server").hexdigest()}
+    database.executemany(
+        "replace into config(name, value) values (?, ?)", {**settings, **fixed}.items()
+    )
+    database.execute("update config set mtime = ?", (MADE,))
+    database.execute("update rcvfrom set mtime = 2460472.0, ipaddr = '127.0.0.1'")
+    database.execute(
+        "insert into reportfmt(owner, title, cols, sqlcode) values ('admin', ?, '', ?)", REPORT
+    )
+    database.execute("update reportfmt set mtime = ?", (MADE,))
 
 
 def password_hash(login: str, password: str) -> str:
@@ -272,25 +266,3 @@ def _code() -> Iterator[tuple[bytes, bool]]:
             yield tag(change.date, change.user, f"sym-{change.tag}", name), False
         if change.merge:
             yield tag(change.date, change.user, "closed", parents[1]), False
-
-
-def _put_settings(database: sqlite3.Connection, settings: Mapping[str, str]) -> None:
-    fixed = {"project-code": PROJECT_CODE, "server-code": sha1(b"server").hexdigest()}
-    database.executemany(
-        "replace into config(name, value, mtime) values (?, ?, ?)",
-        ((name, value, MADE) for name, value in {**settings, **fixed}.items()),
-    )
-    database.execute("update config set mtime = ?", (MADE,))
-
-
-def _run(argv: Sequence[str | Path], environment: Mapping[str, str]) -> None:
-    done = subprocess.run(
-        [str(word) for word in argv],
-        env={"PATH": "/usr/bin:/bin:/usr/local/bin", "TZ": "UTC", **environment},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    if done.returncode:
-        said = (done.stderr or done.stdout).strip()[-300:]
-        raise SiteError(f"{argv[0]} {argv[1]} ended with status {done.returncode}: {said}")

@@ -203,8 +203,8 @@ def test_a_hosted_site_is_reset_by_a_command_and_told_when_that_fails(described,
     assert mark.exists()
 
     for way, why in (
-        ({"reset": "ls /nowhere"}, "ended with status 2; it wrote: ls: "),
-        ({"reset": "/nowhere"}, "did not work"),
+        ({"reset": "ls /nowhere"}, r"ended with status 2; it wrote:\nls: "),
+        ({"reset": "/nowhere"}, "cannot be reset: .*No such file"),
         ({"reset_url": f"{host}/broken"}, "gave status 500"),
     ):
         with pytest.raises(SiteError, match=why):
