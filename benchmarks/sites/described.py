@@ -69,8 +69,8 @@ class CommandSite:
                 built.argv,
                 f"{self.id} cannot be built",
                 _BUILD_SECONDS,
+                built.environment,
                 cwd=self.folder,
-                **built.environment,
             )
 
     def serve(self, state: Path, port: int) -> Serving:

@@ -97,7 +97,11 @@ class Site(Protocol):
 
 
 def run_command(
-    argv: Sequence[str], failure: str, seconds: float, *, cwd: Path | None = None, **env: str
+    argv: Sequence[str],
+    failure: str,
+    seconds: float,
+    env: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
 ) -> None:
     """Run a command to its end, with these variables besides those of this process. Raises
     `SiteError` that begins with `failure` and has the end of what the command wrote."""
@@ -105,7 +109,7 @@ def run_command(
         done = subprocess.run(
             argv,
             cwd=cwd,
-            env={**os.environ, **env},
+            env={**os.environ, **(env or {})},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

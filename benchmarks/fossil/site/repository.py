@@ -156,7 +156,7 @@ def make(path: Path, settings: Mapping[str, str]) -> None:
     env = {"FOSSIL_HOME": str(path.parent), "FOSSIL_USER": "admin", "TZ": "UTC"}
     failure = "fossil@1 cannot be built"
     begin = ("fossil", "init", "--admin-user", "admin", "--date-override", "2023-01-30", str(path))
-    run_command(begin, failure, _SECONDS, **env)
+    run_command(begin, failure, _SECONDS, env)
     with closing(sqlite3.connect(path)) as database, database:
         database.execute("delete from blob")
         rows = {name_of(written): written for written in all_artifacts()}
@@ -166,7 +166,7 @@ def make(path: Path, settings: Mapping[str, str]) -> None:
                 "insert into blob(rid, rcvid, size, uuid, content) values (?, 1, ?, ?, ?)",
                 (place, len(written), name, content),
             )
-    run_command(("fossil", "rebuild", str(path)), failure, _SECONDS, **env)
+    run_command(("fossil", "rebuild", str(path)), failure, _SECONDS, env)
     with closing(sqlite3.connect(path)) as database:
         with database:
             _configure(database, settings)

@@ -60,7 +60,7 @@ class OscarSite:
         if missing := self.missing():
             raise SiteError(missing)
         command = [sys.executable, "-m", "benchmarks.oscar.site.shop.opening"]
-        run_command(command, "oscar@1 cannot be built", _BUILD_SECONDS, **_environment(state))
+        run_command(command, "oscar@1 cannot be built", _BUILD_SECONDS, _environment(state))
 
     def serve(self, state: Path, port: int) -> Serving:
         """One process of 75 MB that is up after half a second."""
