@@ -144,7 +144,7 @@ def _rebuilt(store: Store, folder: Path) -> Memory:
         elif episode.provenance.phase == "collect":
             judged.append((episode, value))
     remember_judged(memory, judged)
-    if not len(memory):
+    if not memory.index.cases:
         raise StoreError(
             f"{store.folder} holds no successful demonstration or collected episode on training"
             " seeds to remember; webagent improve and webagent collect make some"
@@ -179,7 +179,7 @@ def _explained(memory: Memory, episode: Trajectory, only: int) -> Iterator[Expla
 
 
 def _facts(folder: Path, memory: Memory, steps: list[Explained]) -> Remembered:
-    cases = memory.index.cases
+    cases = [*memory.index.cases, *memory.avoided.cases]
     return Remembered(
         folder=str(folder),
         version=memory.version,

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from webagent.action import ACTIONS, Action
 from webagent.memory.cases import Case, constants, translate
 from webagent.memory.elements import find_element
-from webagent.memory.goals import clean
+from webagent.memory.goals import Goal, clean
 from webagent.memory.pages import is_within
 from webagent.memory.scene import MARKS, Scene
 from webagent.memory.scorer import Scorer
@@ -71,17 +72,16 @@ def propose(
     scene: Scene, recalled: Sequence[Recalled], scorers: Mapping[str, Scorer], count: int = 1
 ) -> list[Proposal]:
     """Return actions by analogy, the surest first; none where nothing recalled can be done here."""
-    kept = [(share, case) for share, case in recalled if case.weight > 0]
     elements = [
         candidate
         for vote, group in element_candidates(scene, recalled)
         for candidate in _rated(group, scorers["element"], vote)
     ]
     elements.sort(key=lambda candidate: -candidate.probability)
-    trust = familiarity(scene, kept)
+    trust = familiarity(scene, recalled)
     found: list[Proposal] = []
     for element in elements[: max(_BRANCHES, count)]:
-        found += _completed(scene, element, kept, scorers, count)
+        found += _completed(scene, element, recalled, scorers, count)
     found.sort(key=lambda proposal: -proposal.confidence)
     return [
         replace(each, confidence=each.confidence * trust, recalled=tuple(recalled))
@@ -150,19 +150,13 @@ def element_candidates(
     """Return for each operation that can be done here its share of the recall and the elements it
     could be done to; the one value is 0 where it needs none."""
     groups: defaultdict[str, list[Recalled]] = defaultdict(list)
-    against: list[Recalled] = []
     for share, case in recalled:
-        if case.weight > 0:
-            groups[case.op].append((share, case))
-        else:
-            against.append((share, case))
+        groups[case.op].append((share, case))
     found: list[tuple[float, list[Candidate]]] = []
     for op, group in groups.items():
         name = next((n for n in ACTIONS[op].__dataclass_fields__ if n in MARKS), "")
         mine = _candidates(scene, op, name, group) if name else [Candidate(op, 0)]
         _note_repeats(scene, mine)
-        for candidate in mine:
-            _note_against(scene, candidate, against)
         if mine:
             found.append((sum(share for share, _ in group), mine))
     return found
@@ -300,17 +294,25 @@ def family(descriptor: tuple[Any, ...]) -> str:
 
 
 def _trust(descriptor: tuple[Any, ...], case: Case, scene: Scene) -> float:
-    """How far a constant of the descriptor is one: not where it is a value of the case's own goal
-    that this goal lacks, and less where it stood in the words of that goal alone."""
+    """How far a constant of the descriptor is one: not where it is or holds a value of the case's
+    own goal that this goal lacks, and less where it stood in the words of that goal alone."""
     trust = 1.0
     theirs, ours = case.goal.text.lower(), scene.goal.text.lower()
     for key in constants(descriptor):
+        if any(is_within(own, key) and not is_within(own, ours) for own in _own_values(case.goal)):
+            return 0.0
         if not key or not is_within(key, theirs) or is_within(key, ours):
             continue
         if any(is_within(key, slot.text.lower()) for slot in case.goal.slots):
             return 0.0
         trust = _DOUBTED
     return trust
+
+
+@lru_cache(4096)
+def _own_values(goal: Goal) -> tuple[str, ...]:
+    """The values of a goal that are long enough not to stand in a constant by chance."""
+    return tuple(s.text.lower() for s in goal.slots if s.kind != "name" and len(s.text) > 3)
 
 
 def _note_repeats(scene: Scene, candidates: Iterable[Candidate]) -> None:
@@ -331,15 +333,3 @@ def _look(observation: Any) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
     return tuple(
         (n.name, n.value, tuple(s for s in n.states if s != "focused")) for n in observation.nodes
     )
-
-
-def _note_against(scene: Scene, candidate: Candidate, against: Sequence[Recalled]) -> None:
-    """Count the cases to be avoided that would do the same."""
-    for share, case in against:
-        if case.op != candidate.op:
-            continue
-        first = next((each for name, each in case.arguments if name in MARKS), frozenset())
-        moved = translate(first, case.goal, scene.goal)
-        if not first or any(d in candidate.reasons for d in moved):
-            known = candidate.features.get("against", 0.0)
-            candidate.features["against"] = known + share * abs(case.weight)

@@ -4,6 +4,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from webagent.memory.wording import concepts
+
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _QUOTED = r"[\"“](?P<quoted>[^\"”]+)[\"”]"
 _ADDRESS = r"(?P<address>https?://\S+[\w/]|[\w.+-]+@[\w-]+(?:\.[\w-]+)+)"
@@ -52,7 +54,8 @@ class Goal:
         """Words, their stems and pairs of words of the template, to compare goals by."""
         pairs = (f"{a} {b}" for a, b in zip(self.template, self.template[1:], strict=False))
         stems = (f"{word[:_STEM]}~" for word in self.template if len(word) >= _STEM)
-        return frozenset((*self.template, *pairs, *stems))
+        alike = (each for word in self.template for each in concepts(word))
+        return frozenset((*self.template, *pairs, *stems, *alike))
 
 
 @lru_cache(4096)

@@ -2,9 +2,10 @@
 
 import hashlib
 import json
+import math
 import zlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ from webagent.memory.analogy import (
     shares,
 )
 from webagent.memory.cases import case_from_json, case_to_json, cases_of, view_of
+from webagent.memory.failures import LEAST_BLAME, discount
 from webagent.memory.index import FEATURES, WEIGHTS, Array, Index
 from webagent.memory.scene import MARKS, Scene, arguments, scene_of
 from webagent.memory.scorer import Question, Scorer
@@ -30,6 +32,10 @@ VERSION = 3
 """Raised when cases are kept in another way; an older memory is rebuilt from its store."""
 RECALLED = 10
 """Cases that an action is chosen from."""
+_AVOIDED = 8
+"""Steps of failed episodes that are looked at."""
+_BESIDE = 4
+"""Actions that are compared, at least, where a failure may speak against the first."""
 _MOST_LESSONS = 600
 """Steps that the scorer learns from, at most."""
 
@@ -43,6 +49,8 @@ class Memory:
     """Cases of steps with what was learnt of when to trust them."""
 
     index: Index = field(default_factory=Index)
+    avoided: Index = field(default_factory=Index)
+    """Steps of episodes that failed; their weights, below zero, are nats."""
     relevance: Array = field(default_factory=lambda: WEIGHTS.copy())
     scorers: dict[str, Scorer] = field(
         default_factory=lambda: {"element": Scorer(), "text": Scorer()}
@@ -51,7 +59,7 @@ class Memory:
     """Weight by episode remembered."""
 
     def __len__(self) -> int:
-        return len(self.index.cases)
+        return len(self.index.cases) + len(self.avoided.cases)
 
     def remember(
         self,
@@ -70,9 +78,25 @@ class Memory:
         self.episodes[trajectory.id] = weight
         cases = [each for each in cases_of(trajectory, weight, source) if each.step not in without]
         if weight < 0:
-            cases = cases[-1:]
+            self.avoided.add(cases[-1])
+            return 1
         for case in cases:
             self.index.add(case)
+        return len(cases)
+
+    def avoid(self, trajectory: Trajectory, blame: Sequence[float]) -> int:
+        """Keep the steps of an episode that failed as ones to be avoided, each by so many nats;
+        return how many were new."""
+        if trajectory.id in self.episodes or not trajectory.steps:
+            return 0
+        self.episodes[trajectory.id] = -1.0
+        cases = [
+            replace(case, weight=-nats)
+            for case, nats in zip(cases_of(trajectory, -1.0, "failure"), blame, strict=True)
+            if nats >= LEAST_BLAME
+        ]
+        for case in cases:
+            self.avoided.add(case)
         return len(cases)
 
     def recall(self, scene: Scene, count: int = RECALLED, without: str = "") -> list[Recalled]:
@@ -87,7 +111,16 @@ class Memory:
         """Return the likeliest actions on a page after these steps, the surest first; none where
         nothing like it is remembered."""
         scene = scene_of(observation, steps)
-        return propose(scene, self.recall(scene, without=without), self.scorers, count)
+        if not self.avoided.cases:
+            return propose(scene, self.recall(scene, without=without), self.scorers, count)
+        view = view_of(scene)
+        found = self.index.nearest(view, RECALLED, self.relevance, without)
+        recalled = shares([(score, case) for score, case, _ in found])
+        failed = self.avoided.nearest(view, _AVOIDED, self.relevance, without)
+        best = found[0][0] if found else 0.0
+        avoided = [(math.exp(min(0.0, score - best)), case) for score, case, _ in failed]
+        proposals = propose(scene, recalled, self.scorers, max(count, _BESIDE))
+        return discount(scene, proposals, recalled, avoided)[:count]
 
     def learn(self, trajectories: Iterable[Trajectory], seed: int = 0) -> float:
         """Learn from remembered episodes, each left out in turn, which cases and which descriptors
@@ -133,8 +166,7 @@ class Memory:
             return
         element = found[right.index(True)]
         inner = Scene(scene.goal, scene.page, scene.past, mark)
-        kept = [(share, case) for share, case in recalled if case.weight > 0]
-        cases = like_cases(scene, element, kept)
+        cases = like_cases(scene, element, recalled)
         first = next((n for n, _ in arguments(action) if n in MARKS), "")
         for name, value in arguments(action):
             if name != first:
@@ -167,7 +199,8 @@ class Memory:
             "scorers": {name: scorer.weights for name, scorer in self.scorers.items()},
         }
         (folder / "memory.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
-        lines = (json.dumps(case_to_json(case), separators=(",", ":")) for case in self.index.cases)
+        kept = [*self.index.cases, *self.avoided.cases]
+        lines = (json.dumps(case_to_json(case), separators=(",", ":")) for case in kept)
         (folder / "cases.jsonl.z").write_bytes(zlib.compress("\n".join(lines).encode("ascii")))
 
     @classmethod
@@ -189,7 +222,8 @@ class Memory:
             memory.relevance = np.array([about["relevance"][name] for name in FEATURES])
             memory.scorers = {name: Scorer(dict(w)) for name, w in about["scorers"].items()}
             for line in lines.splitlines():
-                memory.index.add(case_from_json(json.loads(line)))
+                case = case_from_json(json.loads(line))
+                (memory.index if case.weight > 0 else memory.avoided).add(case)
         except (OSError, ValueError, KeyError, TypeError, zlib.error) as error:
             raise StoreError(
                 f"no memory can be read from {folder} ({error!r}); rebuild it from the run's"

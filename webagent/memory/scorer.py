@@ -122,7 +122,6 @@ _PRIORS = {
     "agreed": 2.0,
     "nearest": 3.0,
     "repeated": -2.0,
-    "against": -4.0,
     "best": 2.0,
 }
 _FAMILIES = {
@@ -152,6 +151,7 @@ _FAMILIES = {
     "page": 1.2,
     "is$": 1.8,
     "is=": 1.2,
+    "is=#": 0.2,
     "is@": 1.2,
     "is<": 0.9,
     "is^": 0.5,

@@ -20,7 +20,7 @@ from webagent.policy.past_actions import ActionKey, action_key, find_tried_actio
 from webagent.policy.remembering import TRUSTED, confidence_of, recollect, sampled
 from webagent.records import Candidate, Decision, Observation, Trajectory
 
-_DRAWN_FROM = 4
+_DRAWN_FROM = 6
 """Remembered actions that exploring chooses from."""
 
 
@@ -63,16 +63,19 @@ class BuiltinPolicy:
     async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
         """One action in the current state."""
         started = time.monotonic()
-        rng = None
-        if self.exploration is not None:
-            rng = episode_rng(trajectory)
-            if rng.random() < self.exploration.random_share:
-                action = random_action(observation, rng, self.exploration.match_share)
-                if action is not None:
-                    return Decision(action, source="explore", weights=self.weights)
-        remembered = self._recollected(trajectory, observation, rng)
-        if remembered is not None and confidence_of(remembered) >= TRUSTED:
+        rng = None if self.exploration is None else episode_rng(trajectory)
+        strays = (
+            rng is not None
+            and self.exploration is not None
+            and rng.random() < self.exploration.random_share
+        )
+        remembered, is_trusted = self._recollected(trajectory, observation, rng)
+        if remembered is not None and is_trusted:
             return remembered
+        if strays and self.exploration is not None and rng is not None:
+            action = random_action(observation, rng, self.exploration.match_share)
+            if action is not None:
+                return Decision(action, source="explore", weights=self.weights)
         prefix = encode(self.grammar.vocabulary, "policy", observation, trajectory.steps)
         written = await self._generate(Request(prefix, rng))
         tried = find_tried_actions(trajectory, observation)
@@ -84,15 +87,19 @@ class BuiltinPolicy:
 
     def _recollected(
         self, trajectory: Trajectory, observation: Observation, rng: np.random.Generator | None
-    ) -> Decision | None:
-        """What memory would do, drawn from its proposals while exploring; None where it knows
-        nothing."""
+    ) -> tuple[Decision | None, bool]:
+        """What memory would do, drawn from its proposals while exploring, and whether it knows
+        enough to act alone; None where it knows nothing."""
         if self.memory is None:
-            return None
+            return None, False
+        count = 1 if rng is None else _DRAWN_FROM
+        found = recollect(self.memory, trajectory, observation, count)
+        if not found:
+            return None, False
+        is_trusted = confidence_of(found[0]) >= TRUSTED
         if rng is None or self.exploration is None:
-            return next(iter(recollect(self.memory, trajectory, observation, 1)), None)
-        found = recollect(self.memory, trajectory, observation, _DRAWN_FROM)
-        return sampled(found, rng, self.exploration.temperature) if found else None
+            return found[0], is_trusted
+        return sampled(found, rng, self.exploration.temperature), is_trusted
 
     async def propose(
         self, trajectory: Trajectory, observation: Observation, n: int

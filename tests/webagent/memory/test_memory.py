@@ -9,6 +9,7 @@ from tests.fakes.orders import ORDERS, episode, link, look_up, text
 from webagent.action.actions import Action, Answer, Check, Click, Fill, GiveUp, SelectOption
 from webagent.errors import StoreError
 from webagent.memory import Memory, MemoryMismatch, explain, scene_of
+from webagent.memory.failures import blame_steps
 from webagent.memory.memory import VERSION
 from webagent.records import Node, Observation, Trajectory
 
@@ -102,6 +103,58 @@ def test_what_failed_counts_against_doing_it_again() -> None:
     memory = taught(left, right)
     memory.remember(replace(left, id="failed-1"), weight=-1.0, source="failure")
     assert proposed(memory, episode("new", "Open the door.", (page, Click(2))), 0) == Click(2)
+
+
+def test_an_answer_that_failed_gives_way_to_the_second_best() -> None:
+    def prices(name: str, first: str, second: str, said: str) -> Trajectory:
+        page = (text("Old price"), text(first), text("Price"), text(second))
+        return episode(name, "What does it cost?", (page, Answer(said)))
+
+    memory = taught(prices("a", "£5.00", "£5.00", "£5.00"))
+    new = prices("new", "£7.00", "£8.00", "")
+    before = memory.propose(new.steps[0].observation, (), 2)
+    said = str(before[0].action.text)  # type: ignore[attr-defined]
+    memory.avoid(prices("f", "£7.00", "£8.00", said), [3.0])
+    after = memory.propose(new.steps[0].observation, (), 2)
+    assert after[0].action == before[1].action
+    assert after[1].confidence < before[0].confidence
+
+
+def test_a_failure_is_blamed_on_what_was_doubtful() -> None:
+    sure, doubtful = blame_steps([0.99, 0.4])
+    assert doubtful > 2 > 1 > sure
+    assert max(blame_steps([0.5] * 6)) < 0.05
+
+
+def test_what_is_to_be_avoided_is_kept_on_disk(tmp_path: Path) -> None:
+    memory = taught(look_up("a", "10056", 1))
+    memory.avoid(look_up("f", "10055", 1), [0.0, 2.0])
+    memory.save(tmp_path)
+    kept = Memory.load(tmp_path)
+    assert [case.weight for case in kept.avoided.cases] == [-2.0]
+    assert len(kept) == len(memory) == 3
+
+
+def test_a_constant_that_holds_a_value_of_its_goal_is_not_carried_over() -> None:
+    def lacks(name: str, wanted: str) -> Trajectory:
+        return episode(
+            name, f'Buy the "{wanted}".', ((text("None"),), GiveUp(f"there is no {wanted}"))
+        )
+
+    assert proposed(taught(lacks("a", "Lamp")), lacks("new", "Stool"), 0) == GiveUp(
+        "there is no Stool"
+    )
+
+
+def test_a_goal_in_other_words_for_the_same_is_recalled() -> None:
+    page = (link(1, "Old list"), link(2, "New list"))
+    memory = taught(
+        episode("a", "Delete my wish list.", (page, Click(1))),
+        episode("b", "Read about lamps here.", (page, Click(2))),
+    )
+    assert proposed(memory, episode("n", "Get rid of what I want.", (page, Click(1))), 0) == Click(
+        1
+    )
 
 
 def test_an_episode_is_remembered_once() -> None:

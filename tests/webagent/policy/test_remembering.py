@@ -10,7 +10,14 @@ from webagent.action.actions import Answer, Click
 from webagent.memory import Memory
 from webagent.policy.builtin import BuiltinPolicy
 from webagent.policy.exploration import Exploration
-from webagent.policy.remembering import confidence_of, recollect, remember_judged, sampled
+from webagent.policy.remembering import (
+    MEMORY,
+    SURE,
+    confidence_of,
+    recollect,
+    remember_judged,
+    sampled,
+)
 from webagent.records import Ending, Trajectory
 
 
@@ -80,13 +87,31 @@ def test_a_draw_prefers_what_memory_is_sure_of() -> None:
     assert drawn.count(found[0].action) > 20
 
 
-def test_successes_and_failures_that_a_page_ended_are_remembered() -> None:
+def test_what_memory_is_sure_of_is_done_while_exploring() -> None:
+    new = look_up("new", "10050", 70)
+    found = recollect(taught(), at(new, 0), new.steps[0].observation, 4)
+    assert confidence_of(found[0]) >= SURE
+    rng = np.random.default_rng(0)
+    assert {sampled(found, rng, 9.0).action for _ in range(40)} == {found[0].action}
+
+
+async def test_nothing_is_done_at_random_where_memory_knows_the_way() -> None:
+    new = look_up("new", "10050", 70)
+    policy = BuiltinPolicy(untrained(), exploration=Exploration(1.0, 1.0), memory=taught())
+    known = await policy.act(at(new, 0), new.steps[0].observation)
+    foreign = replace(new.steps[0].observation, goal="Wie spät ist es?", nodes=(link(3, "Uhr"),))
+    unknown = await policy.act(at(new, 0), foreign)
+    assert (known.source, unknown.source) == (MEMORY, "explore")
+
+
+def test_successes_and_judged_failures_are_remembered() -> None:
     memory = Memory()
     good, bad, unknown = (replace(look_up(n, "10056", 1), id=n) for n in ("g", "b", "u"))
     over = replace(bad, ending=Ending.TASK_OVER)
-    assert remember_judged(memory, [(good, 1.0), (over, 0.0), (unknown, None)]) == 3
-    assert [case.source for case in memory.index.cases] == ["success", "success", "failure"]
-    assert memory.episodes == {"g": 1.0, "b": -0.5}
+    assert remember_judged(memory, [(good, 1.0), (over, 0.0), (unknown, None)]) == 4
+    assert [case.source for case in memory.index.cases] == ["success", "success"]
+    assert [case.source for case in memory.avoided.cases] == ["failure", "failure"]
+    assert memory.episodes == {"g": 1.0, "b": -1.0}
 
 
 def test_detours_of_a_success_are_not_remembered() -> None:
