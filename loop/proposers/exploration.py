@@ -19,7 +19,7 @@ from loop.proposers.explorer import (
     by_prediction,
     find_offer,
 )
-from loop.proposers.frontier import UNKNOWN_PATH, Frontier, PageDescription, PageNode
+from loop.proposers.frontier import UNKNOWN_PATH, Frontier, PageNode
 from loop.proposers.goals import (
     FormSubmission,
     GoalWriter,
@@ -48,7 +48,7 @@ from webagent.action.actions import Click
 from webagent.errors import SetupError, WorldError
 from webagent.models.model import Model
 from webagent.policy.policy import Policy
-from webagent.records import Provenance, Trajectory
+from webagent.records import Observation, Provenance, Trajectory
 
 GOAL = (
     "Explore this site: go where you have not been, fill in forms with plausible values and send"
@@ -117,10 +117,10 @@ async def explore(
     found = ExplorationResult(Frontier(settings.curiosity))
     round = 0
     while found.steps < settings.steps:
-        rng = np.random.default_rng([seed, round])
-        nodes: list[PageNode | None] = [*found.frontier.choose(settings.batch, rng)] or [None]
         left = settings.steps - found.steps
-        wanted = _plan_round(nodes, territory, found, settings, left, (seed, round, roles.explorer))
+        wanted = _plan_round(
+            territory, found.frontier, settings, left, (seed, round), roles.explorer
+        )
         if not wanted:
             if not found.episodes:
                 raise SetupError(f"{settings.steps} steps are too few for one episode; give more")
@@ -144,7 +144,7 @@ async def propose_by_exploration(
     settings: ExplorationSettings | None = None,
     roles: ExplorationRoles | None = None,
 ) -> list[Proposal]:
-    """Tasks of what an exploration of the site did, each proven or with why it is refused.
+    """Return tasks of what an exploration did, each proven or with why it is refused.
 
     The source is `curiosity` where the roles have a surprise, and then what surprised most comes
     first; else `exploration`. Raises `ModelError` when a model fails for good.
@@ -152,15 +152,15 @@ async def propose_by_exploration(
     settings, roles = settings or ExplorationSettings(), roles or ExplorationRoles()
     found = await explore(territory, player, seed, settings, roles)
     is_curious = roles.surprise is not None
-    chosen = select_candidates(found, seed, settings, by_surprise=is_curious)
+    chosen = _select_candidates(found, seed, settings, by_surprise=is_curious)
     source = "curiosity" if is_curious else "exploration"
-    return await write_and_verify(chosen, territory, player, roles.writer, source)
+    return await _verify_candidates(chosen, territory, player, roles.writer, source)
 
 
-def select_candidates(
-    found: ExplorationResult, seed: int, settings: ExplorationSettings, by_surprise: bool = False
+def _select_candidates(
+    found: ExplorationResult, seed: int, settings: ExplorationSettings, *, by_surprise: bool
 ) -> list[TaskCandidate]:
-    """The prefixes that describe something new, at most so many."""
+    """Return the prefixes that describe something new, at most so many."""
     pruning = replace(settings.pruning, kept=Counter())
     chosen = []
     for index, (episode, surprises) in enumerate(zip(found.episodes, found.surprises, strict=True)):
@@ -169,66 +169,67 @@ def select_candidates(
     if by_surprise:
         chosen.sort(key=lambda candidate: -candidate.surprise)
     settings.pruning.pruned = pruning.pruned
-    titles = _group_titles(found)
-    opened = [c for c in chosen if isinstance(c.page_actions[-1], PageVisit)]
-    opened = [c for c in opened if len(titles[c.last.title]) == 1][: settings.most_opened]
-    read = [c for c in chosen if isinstance(c.page_actions[-1], PageFact)]
-    read = [c for c in read if len(titles[c.last.title]) == 1][: settings.most_read]
+    urls: dict[str, set[str]] = {}
+    for episode in found.episodes:
+        last = [episode.last] if episode.last else []
+        for page in [*(step.observation for step in episode.steps), *last]:
+            urls.setdefault(page.title, set()).add(page.url.split("#")[0])
+    # A page can be asked for by its title only where no other page has that.
+    named = [c for c in chosen if len(urls[c.last.title]) == 1]
+    opened = [c for c in named if isinstance(c.page_actions[-1], PageVisit)]
+    read = [c for c in named if isinstance(c.page_actions[-1], PageFact)]
+    opened, read = opened[: settings.most_opened], read[: settings.most_read]
     done = [c for c in chosen if isinstance(c.page_actions[-1], FormSubmission)]
     return [*done[: settings.most - len(opened) - len(read)], *read, *opened]
 
 
-def _group_titles(found: ExplorationResult) -> dict[str, set[str]]:
-    """By title, the addresses of the pages that have it: one alone can be asked for by it."""
-    titles: dict[str, set[str]] = {}
-    for episode in found.episodes:
-        for page in [s.observation for s in episode.steps] + (
-            [episode.last] if episode.last else []
-        ):
-            titles.setdefault(page.title, set()).add(page.url.split("#")[0])
-    return titles
-
-
-async def write_and_verify(
+async def _verify_candidates(
     chosen: Sequence[TaskCandidate],
     territory: Territory,
     player: EpisodePlayer,
     writer: GoalWriter,
     source: str,
 ) -> list[Proposal]:
-    """Candidates rehearsed, written, checked and proven; tasks of one goal once."""
+    """Return candidates rehearsed, written, checked and proven; tasks of one goal once."""
     rehearsed = await rehearse(chosen, territory, player, f"rehearse {source}")
     failed = [place for place, each in enumerate(rehearsed) if each.objection and each.was_cut]
     whole = [restore_detours(rehearsed[place].candidate) for place in failed]
     again = await rehearse(whole, territory, player, f"rehearse {source} whole")
     for place, each in zip(failed, again, strict=True):
         rehearsed[place] = each
-    proof_tasks = [await write_proposal(each, territory, writer, source) for each in rehearsed]
     known: set[str] = set()
-    single = []
-    for proof_task in proof_tasks:
+    open_, refused = [], []
+    for each in rehearsed:
+        proof_task = await write_proposal(each, territory, writer, source)
         goal = proof_task.proposal.task.goal.casefold()
-        if goal not in known or proof_task.proposal.refusals:
-            single.append(proof_task)
+        if proof_task.proposal.refusals:
+            refused.append(proof_task.proposal)
+        elif goal not in known:
+            open_.append(proof_task)
         known.add(goal)
-    open_ = [proof_task for proof_task in single if not proof_task.proposal.refusals]
-    refused = [proof_task.proposal for proof_task in single if proof_task.proposal.refusals]
     return [*await verify_proposals(open_, player, f"prove {source}"), *refused]
 
 
 def _plan_round(
-    nodes: Sequence[PageNode | None],
     territory: Territory,
-    found: ExplorationResult,
+    frontier: Frontier,
     settings: ExplorationSettings,
     left: int,
-    by: tuple[int, int, Policy | None],
+    seeds: tuple[int, int],
+    explorer: Policy | None,
 ) -> list[PlannedPlay]:
-    """The next episodes, each to its page, as far as their steps still fit."""
-    seed, round, explorer = by
+    """Return the next episodes, each to its page, as far as their steps still fit.
+
+    `seeds` are the exploration's and the number of the round.
+    """
+    seed, round = seeds
+    rng = np.random.default_rng(seeds)
+    tried = Counter(frontier.links_tried)
+    for each in frontier.nodes.values():
+        tried.update({k: n for k, n in each.tried.items() if not k.startswith("link:")})
     wanted: list[PlannedPlay] = []
-    for place, node in enumerate(nodes):
-        number = round * settings.batch + place
+    nodes: list[PageNode | None] = [*frontier.choose(settings.batch, rng)] or [None]
+    for number, node in enumerate(nodes, round * settings.batch):
         way = node.way if node is not None else ()
         steps = settings.episode_steps + (1 if way == UNKNOWN_PATH else len(way))
         if steps > left:
@@ -239,49 +240,39 @@ def _plan_round(
             start = node.url if node is not None else territory.start_url
             wanted.append(PlannedPlay(replace(task, start_url=start), explorer))
             continue
-        aim = _choose_aim(node, found.frontier)
-        policy = Explorer(seed, {number: aim}, territory.may_destroy)
-        wanted.append(PlannedPlay(task, policy))
+        aim = ExplorationAim(way, node.url, tried, node.link_yield) if node else ExplorationAim()
+        wanted.append(PlannedPlay(task, Explorer(seed, {number: aim}, territory.may_destroy)))
     return wanted
-
-
-def _choose_aim(node: PageNode | None, frontier: Frontier) -> ExplorationAim:
-    if node is None:
-        return ExplorationAim()
-    tried = Counter(frontier.links_tried)
-    for each in frontier.nodes.values():
-        tried.update({k: n for k, n in each.tried.items() if not k.startswith("link:")})
-    return ExplorationAim(node.way, node.url, tried, node.link_yield)
 
 
 def _record_episode(
     found: ExplorationResult, episode: Trajectory, territory: Territory, surprise: Surprise
 ) -> None:
-    """Put an episode's pages into the frontier, with how they were come to."""
-    way: list[str] | None = [] if episode.task.start_url == territory.start_url else None
-    surprises = []
+    """Put an episode's pages into the frontier, with the links that lead to them."""
     is_home = episode.task.start_url == territory.start_url
+    way: list[str] | None = [] if is_home else None
     menu = find_menu(episode.steps[0].observation) if is_home else {}
-    node = _record_page(found.frontier, episode, 0, way, territory)
+    surprises = []
+    node = _record_page(found.frontier, episode.steps[0].observation, way, territory)
     for index, step in enumerate(episode.steps):
         after = find_page_after(episode, index)
         if after is None:
             break
-        before = step.observation
-        moved = ObservedTransition(
-            episode.steps[:index], before, step.decision.action, after, episode.id
-        )
+        before, action = step.observation, step.decision.action
+        moved = ObservedTransition(episode.steps[:index], before, action, after, episode.id)
         surprises.append(surprise(moved))
-        target = before.node(getattr(step.decision.action, "mark", 0))
-        is_link = isinstance(step.decision.action, Click) and target and target.role == "link"
+        target = before.node(getattr(action, "mark", 0))
+        link = (
+            target.name if isinstance(action, Click) and target and target.role == "link" else None
+        )
         if before.url != after.url:
-            if is_link and target and is_in_menu(target, menu):
-                way = [target.name]
+            if link is not None and target and is_in_menu(target, menu):
+                way = [link]
             else:
-                way = [*way, target.name] if way is not None and is_link and target else None
+                way = [*way, link] if way is not None and link is not None else None
         known = len(found.frontier.nodes)
-        here = _record_page(found.frontier, episode, index + 1, way, territory)
-        if (offer := find_offer(before, step.decision.action)) and node is not None:
+        here = _record_page(found.frontier, after, way, territory)
+        if (offer := find_offer(before, action)) and node is not None:
             is_new = len(found.frontier.nodes) > known
             found.frontier.note(node, offer, surprises[-1], is_new)
         node = here
@@ -291,21 +282,15 @@ def _record_episode(
 
 
 def _record_page(
-    frontier: Frontier, episode: Trajectory, index: int, way: list[str] | None, territory: Territory
+    frontier: Frontier, page: Observation, way: list[str] | None, territory: Territory
 ) -> PageNode | None:
-    """The node of the page at a step; None off the site."""
-    page = episode.steps[index].observation if index < len(episode.steps) else episode.last
-    if page is None or not page.url.startswith(_origin(territory.start_url)):
+    """Return the node of a page; None off the site."""
+    scheme, _, rest = territory.start_url.partition("://")
+    if not page.url.startswith(f"{scheme}://{rest.partition('/')[0]}"):
         return None
-    seen: PageDescription = describe_page(
-        page, way if way is not None else UNKNOWN_PATH, territory.may_destroy
+    return frontier.see(
+        describe_page(page, way if way is not None else UNKNOWN_PATH, territory.may_destroy)
     )
-    return frontier.see(seen)[0]
-
-
-def _origin(url: str) -> str:
-    scheme, _, rest = url.partition("://")
-    return f"{scheme}://{rest.partition('/')[0]}"
 
 
 EXPLORING = ("exploration", "curiosity")
@@ -313,34 +298,41 @@ EXPLORING = ("exploration", "curiosity")
 
 async def explore_for_proposals(
     source: str,
-    place: ProposalSite,
+    site: ProposalSite,
     player: EpisodePlayer,
     config: ProposeConfig,
     model: Model | None = None,
 ) -> SourceResult:
-    """What an exploration of so many steps came to; each proposal with its proof, or with why it
-    was refused. With a model that writes the tasks down.
+    """Return what an exploration came to, each proposal with its proof or why it was refused.
 
-    Raises `SetupError` on a site that nobody puts back and no guard holds.
+    `model` writes the tasks down; a grammar does without one. Raises `SetupError` on a site that
+    nobody resets and no guard limits.
     """
-    if not place.scope.is_reset and config.guard is None:
+    if not site.scope.is_reset and config.guard is None:
         raise SetupError(
             f"--source {source} fills in forms and sends them; on a site that is not reset it needs"
             " limits, give them with --guard"
         )
     player = replace(player, provenance=Provenance(arm=source))
+    surprise = None
+    if source == "curiosity" and config.world is not None:
+        from worldmodel.model import WorldModel
+
+        surprise = by_prediction(WorldModel.load(config.world))
+    elif source == "curiosity":
+        surprise = by_novelty()
     writer = ModelWriter(model) if model is not None else GrammarWriter()
-    surprise = _choose_surprise(config) if source == "curiosity" else None
     roles = ExplorationRoles(writer=writer, surprise=surprise)
     settings = ExplorationSettings(steps=config.explore_steps, most=config.count)
-    seed = 2 * config.seed + EXPLORING.index(source)  # each source goes its own ways
-    made = await propose_by_exploration(build_territory(place), player, seed, settings, roles)
-    return SourceResult(tuple(map(_build_record, made)))
+    # Each source has seeds of its own, so that both explore differently.
+    seed = 2 * config.seed + EXPLORING.index(source)
+    proposals = await propose_by_exploration(build_territory(site), player, seed, settings, roles)
+    return SourceResult(tuple(map(_build_record, proposals)))
 
 
-def build_territory(place: ProposalSite) -> Territory:
-    """The place as an explorer knows it."""
-    scope, start = place.scope, place.start
+def build_territory(site: ProposalSite) -> Territory:
+    """Return the site as an explorer knows it."""
+    scope, start = site.scope, site.start
     return Territory(
         scope.name,
         scope.address,
@@ -352,16 +344,8 @@ def build_territory(place: ProposalSite) -> Territory:
     )
 
 
-def _choose_surprise(config: ProposeConfig) -> Surprise:
-    if config.world is None:
-        return by_novelty()
-    from worldmodel.model import WorldModel
-
-    return by_prediction(WorldModel.load(config.world))
-
-
 def _build_record(proposal: Proposal) -> ProposalRecord:
-    """The proposal under the names that proposals have, with what its own proof says."""
+    """Return the proposal with what its own proof says."""
     solved = bool(proposal.solution)
     refused = [each.reason for each in proposal.refusals]
     proof = SolveResult(
@@ -369,7 +353,7 @@ def _build_record(proposal: Proposal) -> ProposalRecord:
         1,
         proposal.solution,
         proposal.source,
-        solved and bool(proposal.task.checks) and not refused,
-        "; ".join(refused),
+        is_checked=solved and bool(proposal.task.checks) and not refused,
+        reason="; ".join(refused),
     )
     return ProposalRecord(proposal, proof=proof)

@@ -6,7 +6,7 @@ there, pages of one kind are one node, so that five hundred products are a few.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from urllib.parse import parse_qsl, urlsplit
 
@@ -86,53 +86,46 @@ class Frontier:
         self._curiosity = curiosity
         self._patterns: dict[tuple[str, ...], set[str]] = {}
 
-    def key(self, sighting: PageDescription) -> str:
-        """The name of the page's kind: pattern of the path, and what fields and buttons there are;
-        for a page that has none, what its address asks."""
-        path, _, query = mask_address(sighting.url).partition("?")
-        shape = "|".join(sorted(sighting.structure))
-        segments = path.split("/")
-        for place in range(2, len(segments)):
-            if len(self._patterns.get(_slot(segments, place, shape), ())) >= _ALIKE:
-                segments[place] = "*"
-        return f"{'/'.join(segments)} {shape or query}"
+    def see(self, page: PageDescription) -> PageNode:
+        """Return the node of a page's kind, a new one where the kind was not known.
 
-    def see(self, sighting: PageDescription) -> tuple[PageNode, bool]:
-        """The node of a page, and whether it is a new one."""
-        path, _, _ = mask_address(sighting.url).partition("?")
-        shape = "|".join(sorted(sighting.structure))
+        A kind is the pattern of the path with what fields and buttons there are; for a page that
+        has none, with the keys of its query.
+        """
+        path, _, query = mask_address(page.url).partition("?")
+        shape = "|".join(sorted(page.structure))
         segments = path.split("/")
-        for place in range(2, len(segments)):
+        places = range(2, len(segments))
+        for place in places:
             slot = _slot(segments, place, shape)
             self._patterns.setdefault(slot, set()).add(segments[place])
-        key = self.key(sighting)
-        node = self.nodes.get(key)
-        is_new = node is None
-        if node is None:
-            node = PageNode(key, sighting.url, sighting.title, sighting.way)
-            self.nodes[key] = node
-        elif len(sighting.way) < len(node.way):
-            node.way, node.url = sighting.way, sighting.url
-        node.offers |= sighting.offers
-        return node, is_new
+        for place in places:
+            if len(self._patterns.get(_slot(segments, place, shape), ())) >= _ALIKE:
+                segments[place] = "*"
+        key = f"{'/'.join(segments)} {shape or query}"
+        node = self.nodes.setdefault(key, PageNode(key, page.url, page.title, page.way))
+        if len(page.way) < len(node.way):
+            node.way, node.url = page.way, page.url
+        node.offers |= page.offers
+        return node
 
-    def note(self, node: PageNode, page_action: str, surprise: float, found_new: bool) -> None:
-        """Something was tried on a page."""
-        node.tried[page_action] += 1
+    def note(self, node: PageNode, offer: str, surprise: float, found_new: bool) -> None:
+        """Count an offer of a page as tried, with its surprise and whether it led to a new page."""
+        node.tried[offer] += 1
         node.surprise += surprise
-        if page_action.startswith("link:"):
-            self.links_tried[page_action] += 1
+        if offer.startswith("link:"):
+            self.links_tried[offer] += 1
             node.followed += 1
             node.found += found_new
 
     def untried(self, node: PageNode) -> list[str]:
-        """What a page offers that nobody has done; links count as done wherever they were."""
+        """Return what a page offers that was never tried; a link counts as tried on any page."""
         return sorted(
             offer for offer in node.offers if not node.tried[offer] and not self.links_tried[offer]
         )
 
     def priority(self, node: PageNode) -> float:
-        """How much is to be expected of going there: forms count whole, links by their yield."""
+        """Return the promise of going there: forms count whole, links by their yield."""
         left = self.untried(node)
         forms = sum(weigh_form(offer) for offer in left if offer.startswith("form:"))
         links = sum(offer.startswith("link:") for offer in left)
@@ -142,7 +135,7 @@ class Frontier:
         return promise * curious / (1 + node.visits) / (1 + 0.1 * len(node.way))
 
     def choose(self, count: int, rng: np.random.Generator) -> list[PageNode]:
-        """The next pages to go to, best first; each counts as visited at once."""
+        """Return the next pages to go to, best first; each counts as visited at once."""
         chosen = []
         for _ in range(count):
             if not self.nodes:
@@ -156,22 +149,12 @@ class Frontier:
             chosen.append(node)
         return chosen
 
-    def counts(self) -> Mapping[str, Mapping[str, int]]:
-        """By page and action, how often it was tried."""
-        return {key: dict(node.tried) for key, node in self.nodes.items()}
-
-
-def explored(nodes: Iterable[PageNode]) -> str:
-    """A line for people: how many kinds of pages, and how much of what they offer was tried."""
-    listed: Sequence[PageNode] = list(nodes)
-    offers = sum(len(node.offers) for node in listed)
-    tried = sum(len(node.offers & set(node.tried)) for node in listed)
-    return f"{len(listed)} kinds of pages, {tried} of {offers} things on offer tried"
-
 
 def weigh_form(offer: str) -> float:
-    """How much is to be expected of a form: the more fields it has the more; little of one that
-    searches, and less of one without a button, which is a filter more often than not."""
+    """Return how much to expect of a form: the more fields it has the more.
+
+    Little of one that searches, and less of one without a button, which mostly is a filter.
+    """
     _, _, rest = offer.partition("/")
     labels, _, button = rest.rpartition("/")
     if button == "Enter":

@@ -46,7 +46,7 @@ class EpisodePlayer:
     """Of the last episode that the worlds failed at."""
 
     async def play(self, wanted: Sequence[PlannedPlay], phase: str) -> list[Trajectory | None]:
-        """The episodes in order, None for one that the worlds failed at for good.
+        """Return the episodes in order, None for one that the worlds failed at for good.
 
         `phase` tells the calls of one player apart; each needs one of its own.
         """
@@ -92,9 +92,8 @@ class _PolicyByIndex:
         return await policy.propose(trajectory, observation, n)
 
 
-JUDGE = checks_hold()
-_BASELINES = ("nothing", "giving up")
-ANOTHER = "Quite another thing 71"
+_SCORE_CHECKS = checks_hold()
+_ANOTHER_TEXT = "Quite another thing 71"
 """Typed by a mutant in place of what the goal says."""
 
 
@@ -122,51 +121,32 @@ class Proof:
     trials: tuple[ProofTrial, ...]
 
     @property
-    def solved(self) -> int:
-        """How often the solution passed."""
-        return sum(trial.is_pass for trial in self._of("solution"))
-
-    @property
-    def is_feasible(self) -> bool:
-        """Solved at least once, by anyone."""
-        return self.solved > 0
-
-    @property
-    def are_checks_proven(self) -> bool:
-        """Every play of the solution passes, and nothing that is none does; nothing abstains."""
-        played = self._of("solution")
-        others = [trial for trial in self.trials if trial.what != "solution"]
-        return (
-            bool(played)
-            and all(trial.is_pass for trial in played)
-            and all(trial.value is not None and not trial.is_pass for trial in others)
-        )
-
-    @property
     def solution(self) -> str:
         """Id of an episode that does the task; empty where none did."""
-        return next((trial.episode for trial in self._of("solution") if trial.is_pass), "")
+        solved = (t.episode for t in self.trials if t.what == "solution" and t.is_pass)
+        return next(solved, "")
 
     def refusals(self) -> tuple[Refusal, ...]:
-        """Why the proposal is not to be taken; empty for a proven one."""
-        played = self._of("solution")
-        if not self.is_feasible:
-            said = played[0].reason if played else "nobody knows a solution"
-            return (Refusal("feasibility", f"its solution does not pass: {said}"),)
-        if self.solved < len(played):
-            passed = f"its solution passes {self.solved} of {len(played)} times"
+        """Return why the proposal is not to be taken.
+
+        Empty where every play of the solution passes, and nothing that is none does or abstains.
+        """
+        plays = [trial for trial in self.trials if trial.what == "solution"]
+        solved = sum(trial.is_pass for trial in plays)
+        if not solved:
+            reason = plays[0].reason if plays else "nobody knows a solution"
+            return (Refusal("feasibility", f"its solution does not pass: {reason}"),)
+        if solved < len(plays):
+            passed = f"its solution passes {solved} of {len(plays)} times"
             return (Refusal("feasibility", passed),)
         fooled = [trial.what for trial in self.trials if trial.what != "solution" and trial.is_pass]
         if fooled:
             return (Refusal("validity", f"its checks also hold for {', '.join(fooled)}"),)
-        silent = [trial for trial in self.trials if trial.value is None]
-        if silent:
-            said = f"its checks cannot tell of {silent[0].what}: {silent[0].reason}"
-            return (Refusal("validity", said),)
+        abstained = [trial for trial in self.trials if trial.value is None]
+        if abstained:
+            reason = f"its checks cannot tell of {abstained[0].what}: {abstained[0].reason}"
+            return (Refusal("validity", reason),)
         return ()
-
-    def _of(self, what: str) -> list[ProofTrial]:
-        return [trial for trial in self.trials if trial.what == what]
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,47 +165,45 @@ class ProofTask:
 async def prove_proposals(
     proof_tasks: Sequence[ProofTask], player: EpisodePlayer, phase: str = "prove"
 ) -> list[Proof]:
-    """Play each proposal's solution, nothing, giving up and the mutants of its solution, each from
-    a fresh state, and score all of them by the proposal's checks."""
+    """Play each proposal's solution, nothing, giving up and the mutants of its solution.
+
+    Each play begins in a fresh state and is scored by the proposal's checks; plays of nothing are
+    shared by the tasks that begin alike.
+    """
     baselines: dict[str, int] = {}
     playing: list[PlannedPlay] = []
-    places: list[list[tuple[str, int]]] = []
+    trials: list[list[tuple[str, int]]] = []
     for proof_task in proof_tasks:
-        places.append([])
+        trials.append([])
         for what, each in _list_trials(proof_task):
             number = len(playing)
-            if what in _BASELINES:
-                number = baselines.setdefault(f"{what} {_describe_start(each.task)}", number)
+            if what in ("nothing", "giving up"):
+                start = replace(
+                    each.task, id="", goal="", checks=(), template="", skills=(), max_steps=0
+                )
+                number = baselines.setdefault(f"{what} {dumps(to_json(start)).decode()}", number)
             if number == len(playing):
                 playing.append(each)
-            places[-1].append((what, number))
+            trials[-1].append((what, number))
     episodes = await player.play(playing, phase)
     proofs = []
-    for proof_task, tried in zip(proof_tasks, places, strict=True):
-        task = proof_task.proposal.task
-        proofs.append(
-            Proof(tuple([await _score_trial(what, episodes[n], task) for what, n in tried]))
-        )
+    for proof_task, planned in zip(proof_tasks, trials, strict=True):
+        scored = []
+        for what, number in planned:
+            episode = episodes[number]
+            if episode is None:
+                scored.append(ProofTrial(what, None, "the world failed every time"))
+                continue
+            score = await _SCORE_CHECKS(replace(episode, task=proof_task.proposal.task))
+            scored.append(ProofTrial(what, score.value, score.reason, episode.id))
+        proofs.append(Proof(tuple(scored)))
     return proofs
-
-
-async def _score_trial(what: str, episode: Trajectory | None, task: Task) -> ProofTrial:
-    if episode is None:
-        return ProofTrial(what, None, "the world failed every time")
-    score = await JUDGE(replace(episode, task=task))
-    return ProofTrial(what, score.value, score.reason, episode.id)
-
-
-def _describe_start(task: Task) -> str:
-    """What an episode in which nothing is done depends on."""
-    unnamed = replace(task, id="", goal="", checks=(), template="", skills=(), max_steps=0)
-    return dumps(to_json(unnamed)).decode()
 
 
 async def verify_proposals(
     proof_tasks: Sequence[ProofTask], player: EpisodePlayer, phase: str = "prove"
 ) -> list[Proposal]:
-    """The proposals with what their proofs say of them: a solution, or why they are refused."""
+    """Return the proposals with what their proofs say: a solution, or why they are refused."""
     proofs = await prove_proposals(proof_tasks, player, phase)
     return [
         replace(
@@ -238,31 +216,40 @@ async def verify_proposals(
 
 
 def _list_trials(proof_task: ProofTask) -> list[tuple[str, PlannedPlay]]:
-    task = proof_task.proposal.task
-    found = [("nothing", _play_one(task, Answer())), ("giving up", _play_one(task, GiveUp()))]
-    if proof_task.recording is not None:
-        solution = ScriptedPolicy(replay_recording(proof_task.recording))
-        found.extend(("solution", PlannedPlay(task, solution)) for _ in range(proof_task.plays))
-        found.extend(
-            (what, PlannedPlay(task, ScriptedPolicy(replay_recording(mutant), name="mutant")))
-            for what, mutant in make_mutants(proof_task.recording, task)
-        )
-    elif proof_task.solver is not None:
-        found.extend(
-            ("solution", PlannedPlay(task, proof_task.solver)) for _ in range(proof_task.plays)
-        )
-    return found
+    task, recording, solver = proof_task.proposal.task, proof_task.recording, proof_task.solver
+    found: list[tuple[str, Policy]] = [
+        ("nothing", ScriptedPolicy(play_actions([Answer()]), name="baseline")),
+        ("giving up", ScriptedPolicy(play_actions([GiveUp()]), name="baseline")),
+    ]
+    if recording is not None:
+        solver = ScriptedPolicy(replay_recording(recording))
+    if solver is not None:
+        found += [("solution", solver)] * proof_task.plays
+    if recording is not None:
+        found += [
+            (what, ScriptedPolicy(replay_recording(mutant), name="mutant"))
+            for what, mutant in make_mutants(recording, task)
+        ]
+    return [(what, PlannedPlay(task, policy)) for what, policy in found]
 
 
 def make_mutants(recording: Trajectory, task: Task) -> list[tuple[str, Trajectory]]:
-    """What is nearly the solution and is none: another value typed, another option chosen, another
-    answer, the last step before the answer left out."""
+    """Return what is nearly the solution and is none.
+
+    Another value typed, another option chosen, another answer, another button of the same name,
+    the last step before the answer left out.
+    """
     found: list[tuple[str, Trajectory]] = []
     steps = recording.steps
+
+    def add(what: str, place: int, action: Action) -> None:
+        changed = (*steps[:place], _replace_action(steps[place], action), *steps[place + 1 :])
+        found.append((what, replace(recording, steps=changed)))
+
     acting = [index for index, step in enumerate(steps) if not is_final(step.decision.action)]
-    said = [(place, text) for place, text in find_entries(steps) if is_mentioned(text, task.goal)]
-    typed = [place for place, _ in said if isinstance(steps[place].decision.action, Fill)]
-    chosen = [place for place, _ in said if place not in typed]
+    named = [place for place, text in find_entries(steps) if is_mentioned(text, task.goal)]
+    typed = [place for place in named if isinstance(steps[place].decision.action, Fill)]
+    chosen = [place for place in named if place not in typed]
     for text in dict.fromkeys(_typed_text(steps[place]) for place in (*typed[:1], *typed[-1:])):
         changed = tuple(
             _replace_action(step, replace_text(step.decision.action))
@@ -271,30 +258,27 @@ def make_mutants(recording: Trajectory, task: Task) -> list[tuple[str, Trajector
             for step in steps
         )
         found.append(("another value typed", replace(recording, steps=changed)))
-    for place in chosen[:1]:
-        if other := _another_option(steps[place]):
-            found.append(("another option chosen", _replace_step(recording, place, other)))
+    if chosen and (option := _find_another_option(steps[chosen[0]])):
+        add("another option chosen", chosen[0], option)
     final = steps[-1].decision.action if steps else None
-    if isinstance(final, Answer) and final.text:
-        wrong = _replace_action(steps[-1], Answer(f"not {final.text}"))
-        found.append(("another answer", _replace_step(recording, len(steps) - 1, wrong)))
-    if acting and (other := _another_button(steps[acting[-1]])):
-        found.append(("another button of that name", _replace_step(recording, acting[-1], other)))
-    if acting and not (isinstance(final, Answer) and final.text):
+    answer = final.text if isinstance(final, Answer) else ""
+    if answer:
+        add("another answer", len(steps) - 1, Answer(f"not {answer}"))
+    if acting and (press := _find_another_button(steps[acting[-1]])):
+        add("another button of that name", acting[-1], press)
+    if acting and not answer:
         kept = tuple(step for index, step in enumerate(steps) if index != acting[-1])
         found.append(("the last step left out", replace(recording, steps=kept)))
     return found
 
 
 def replace_text(action: Action) -> Action:
-    """The same with other text, of the kind that the field takes."""
+    """Return the action with other text, of the kind that the field takes."""
     assert isinstance(action, Fill)
     text = action.text
     if text.replace(".", "", 1).isdigit():
         return Fill(action.mark, str(int(float(text)) + 1))
-    if "@" in text:
-        return Fill(action.mark, f"another.{text}")
-    return Fill(action.mark, ANOTHER)
+    return Fill(action.mark, f"another.{text}" if "@" in text else _ANOTHER_TEXT)
 
 
 def _typed_text(step: Step) -> str | None:
@@ -302,39 +286,26 @@ def _typed_text(step: Step) -> str | None:
     return action.text if isinstance(action, Fill) else None
 
 
-def _another_button(step: Step) -> Step | None:
-    """The same press on another of the buttons that are called so."""
+def _find_another_button(step: Step) -> Action | None:
+    """Return the same press on another of the buttons that are called so."""
     page, action = step.observation, step.decision.action
     node = page.node(action.mark) if isinstance(action, Click) else None
     if node is None or node.role != "button":
         return None
     others = [each for each in find_same_buttons(page, node) if each.mark != node.mark]
-    return _replace_action(step, Click(others[-1].mark)) if others else None
+    return Click(others[-1].mark) if others else None
 
 
-def _another_option(step: Step) -> Step | None:
+def _find_another_option(step: Step) -> Action | None:
     action = step.decision.action
     assert isinstance(action, SelectOption)
     entry = find_field(step.observation, action.mark)
     others = [o for o in (entry.options if entry else ()) if o.strip(" -") and o != action.option]
-    return _replace_action(step, SelectOption(action.mark, others[-1])) if others else None
-
-
-def _replace_step(recording: Trajectory, place: int, step: Step) -> Trajectory:
-    steps = recording.steps
-    return replace(recording, steps=(*steps[:place], step, *steps[place + 1 :]))
+    return SelectOption(action.mark, others[-1]) if others else None
 
 
 def _replace_action(step: Step, action: Action) -> Step:
     return replace(step, decision=Decision(action, source="demonstration"))
-
-
-def _play_one(task: Task, action: Action) -> PlannedPlay:
-    return PlannedPlay(task, ScriptedPolicy(play_actions([action]), name="baseline"))
-
-
-CHECKS = checks_hold()
-NOTHING: dict[str, Action] = {"doing nothing": Answer(), "giving up": GiveUp()}
 
 
 @dataclass(slots=True)
@@ -353,26 +324,23 @@ class ProposalSolver:
     judge: FunctionEvaluator | None = None
 
     async def __call__(self, proposal: Proposal) -> SolveResult | None:
-        """What came of it; None where the worlds failed at every try. Raises `ModelError`."""
-        fault = await self._fault(proposal.task)
-        if fault is None:
+        """Return what came of it; None where the worlds failed every time. Raises `ModelError`."""
+        task = proposal.task
+        found = await self._find_fault(task)
+        if found is None:
             return None
+        fault, fooled_by = found
         if fault and self.judge is None:
-            return SolveResult(
-                False,
-                0,
-                by=self.name,
-                reason=fault,
-                fooled_by=fault.removeprefix(_HOLD).strip() if fault.startswith(_HOLD) else "",
-            )
-        judge = self.judge if fault and self.judge is not None else CHECKS
+            return SolveResult(False, by=self.name, reason=fault, fooled_by=fooled_by)
+        judge = self.judge if fault and self.judge is not None else _SCORE_CHECKS
         reason, tried = "", 0
         for number in range(1, self.tries + 1):
-            [episode] = await self._play(proposal.task, [self.policy], f"try {number}")
+            play = PlannedPlay(task, self.policy)
+            [episode] = await self.player.play([play], f"solve {task.id} try {number}")
             if episode is None:
                 continue
             tried += 1
-            score = await judge(replace(episode, task=proposal.task))
+            score = await judge(replace(episode, task=task))
             reason = score.reason
             if score.value is not None and score.value >= 0.5:
                 return SolveResult(True, number, episode.id, self.name, not fault, reason)
@@ -380,41 +348,42 @@ class ProposalSolver:
             return None
         return SolveResult(False, tried, by=self.name, is_checked=not fault, reason=reason)
 
-    async def _fault(self, task: Task) -> str | None:
-        """Why a task's checks cannot tell whether it was done; empty where they can, None where the
-        worlds failed."""
+    async def _find_fault(self, task: Task) -> tuple[str, str] | None:
+        """Return why a task's checks cannot tell whether it was done, and what they wrongly take.
+
+        Both are empty where the checks can tell; None where the worlds failed.
+        """
         if not task.checks:
-            return "it has no checks, and there is no judge"
-        idle = [ScriptedPolicy(play_actions([action]), name="idle") for action in NOTHING.values()]
-        for what, episode in zip(NOTHING, await self._play(task, idle, "idle"), strict=True):
+            return "it has no checks, and there is no judge", ""
+        idle: dict[str, Action] = {"doing nothing": Answer(), "giving up": GiveUp()}
+        scripts = [ScriptedPolicy(play_actions([each]), name="idle") for each in idle.values()]
+        plays = [PlannedPlay(task, script) for script in scripts]
+        episodes = await self.player.play(plays, f"solve {task.id} idle")
+        for what, episode in zip(idle, episodes, strict=True):
             if episode is None:
                 return None
-            score = await CHECKS(replace(episode, task=task))
+            score = await _SCORE_CHECKS(replace(episode, task=task))
             if score.value is None:
-                return f"its checks cannot tell of {what}: {score.reason}"
+                return f"its checks cannot tell of {what}: {score.reason}", ""
             if score.value >= 0.5:
-                return f"{_HOLD} {what}"
-        return ""
-
-    async def _play(
-        self, task: Task, policies: Sequence[Policy], what: str
-    ) -> list[Trajectory | None]:
-        wanted = [PlannedPlay(task, policy) for policy in policies]
-        return await self.player.play(wanted, f"solve {task.id} {what}")
+                return f"its checks also hold for {what}", what
+        return "", ""
 
 
 class ParentSolutions:
-    """The oracle of the template that a task was made from: it knows how such a goal is done, where
-    that is still said in the template's words."""
+    """The oracle of the template that a task was made from.
+
+    It knows how such a goal is done, where that is still said in the template's words.
+    """
 
     async def act(self, trajectory: Trajectory, observation: Observation) -> Decision:
-        """As that oracle. Raises `PolicyError` where there is none, or it cannot read the goal."""
+        """Act as that oracle. Raises `PolicyError` without one that reads the goal."""
         return await self._of(trajectory.task).act(trajectory, observation)
 
     async def propose(
         self, trajectory: Trajectory, observation: Observation, n: int
     ) -> Sequence[Decision]:
-        """As that oracle. Raises `PolicyError`."""
+        """Propose as that oracle. Raises `PolicyError`."""
         return await self._of(trajectory.task).propose(trajectory, observation, n)
 
     def _of(self, task: Task) -> OraclePolicy:
@@ -422,6 +391,3 @@ class ParentSolutions:
         if name not in ORACLES:
             raise PolicyError(f"no oracle knows how {name} is done")
         return OraclePolicy(name)
-
-
-_HOLD = "its checks also hold for"

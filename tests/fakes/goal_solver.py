@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from loop.proposers.goals import is_title, simplify_label
-from loop.proposers.labelling import find_list_item, is_one_of_many
+from loop.proposers.labelling import find_list_item, find_same_buttons
 from loop.proposers.page_forms import FormField, PageForm, find_facts, find_forms, is_typed
 from loop.proposers.territory import is_form_link, is_preview
 from webagent.action import Action, format_action
@@ -213,7 +213,7 @@ class GoalSolver:
 
 
 def _belongs(button: Node, order: GoalPart, page: Observation) -> bool:
-    if order.subject and is_one_of_many(page, button):
+    if order.subject and len(find_same_buttons(page, button)) > 1:
         return find_list_item(page, button) == order.subject
     return _speaks_of(page, order.subject or order.page)
 

@@ -67,7 +67,7 @@ async def test_what_exploration_proposes_can_be_solved_from_the_goal_alone() -> 
     ]
     proofs = await prove_proposals(proof_tasks, EpisodePlayer(world))
     assert len(proofs) >= 8
-    assert all(proof.is_feasible for proof in proofs)
+    assert all(proof.solution for proof in proofs)
 
 
 async def test_a_goal_that_no_page_leads_to_is_given_up() -> None:

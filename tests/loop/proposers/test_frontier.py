@@ -46,24 +46,24 @@ def test_sections_of_a_site_stay_apart_although_they_look_alike() -> None:
 
 def test_what_was_tried_on_a_page_makes_others_come_first() -> None:
     frontier = Frontier(curiosity=0.0)
-    one, _ = frontier.see(page("/one", ["form:a", "form:b"]))
-    two, _ = frontier.see(page("/two", ["form:a", "form:b"]))
+    one = frontier.see(page("/one", ["form:a", "form:b"]))
+    two = frontier.see(page("/two", ["form:a", "form:b"]))
     frontier.note(one, "form:a", 0.0, False)
     assert frontier.priority(two) > frontier.priority(one)
 
 
 def test_a_link_of_the_menu_is_tried_once_for_all_pages() -> None:
     frontier = Frontier()
-    one, _ = frontier.see(page("/one", ["link:Home"]))
-    two, _ = frontier.see(page("/two", ["link:Home"]))
+    one = frontier.see(page("/one", ["link:Home"]))
+    two = frontier.see(page("/two", ["link:Home"]))
     frontier.note(one, "link:Home", 0.0, True)
     assert frontier.untried(two) == []
 
 
 def test_surprise_raises_the_priority_of_a_page() -> None:
     frontier = Frontier(curiosity=2.0)
-    dull, _ = frontier.see(page("/dull", ["form:a", "form:b"]))
-    strange, _ = frontier.see(page("/strange", ["form:a", "form:b"]))
+    dull = frontier.see(page("/dull", ["form:a", "form:b"]))
+    strange = frontier.see(page("/strange", ["form:a", "form:b"]))
     frontier.note(dull, "form:a", 0.0, False)
     frontier.note(strange, "form:a", 1.0, False)
     assert frontier.priority(strange) > frontier.priority(dull)
@@ -71,7 +71,7 @@ def test_surprise_raises_the_priority_of_a_page() -> None:
 
 def test_links_that_led_nowhere_new_lower_a_page() -> None:
     frontier = Frontier(curiosity=0.0)
-    node, _ = frontier.see(page("/list", [f"link:{n}" for n in range(50)]))
+    node = frontier.see(page("/list", [f"link:{n}" for n in range(50)]))
     before = frontier.priority(node)
     for number in range(10):
         frontier.note(node, f"link:{number}", 0.0, found_new=False)
@@ -81,7 +81,7 @@ def test_links_that_led_nowhere_new_lower_a_page() -> None:
 def test_the_shortest_way_to_a_page_is_kept() -> None:
     frontier = Frontier()
     for way in (UNKNOWN_PATH, ("a", "b"), ("a", "b", "c")):
-        node, _ = frontier.see(page("/x", way=way))
+        node = frontier.see(page("/x", way=way))
     assert node.way == ("a", "b")
 
 
