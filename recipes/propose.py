@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -16,7 +17,6 @@ from loop.proposers.records import (
     count_by_source,
     count_reasons,
     format_table,
-    rows_as_json,
 )
 from loop.proposers.session import ProposalRun
 from loop.proposers.settings import ProposeConfig, resume_config
@@ -41,13 +41,14 @@ def main(argv: Sequence[str]) -> CommandResult:
 
 def _told(session: ProposalRun, folder: RunFolder, reason: str) -> ProposeSummary:
     """The summary, written into the run's folder and shown."""
-    rows = count_by_source(session.lines, session.requests, session.unreadable)
+    unreadable = Counter(source for source, _ in session.problems)
+    rows = count_by_source(session.lines, session.requests, unreadable)
     problems = [f"{source}: {why}" for source, why in session.problems]
     solving = compare_with_solving(session.lines)
     summary: ProposeSummary = {
         "run": str(folder.path),
         "site": session.config.site,
-        "sources": rows_as_json(rows),
+        "sources": [asdict(row) for row in rows],
         "refused_for": dict(count_reasons(session.lines)),
         "by_solving": {name: asdict(share) for name, share in solving.items()},
         "unreadable": problems,

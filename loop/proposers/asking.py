@@ -3,16 +3,15 @@
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from loop.proposers.records import SourceResult
 from loop.proposers.requests import (
     PROPOSE,
-    EstimatedProposal,
     SiteScope,
     TaskRequest,
-    WrittenTasks,
     build_proposals,
     fill_system_slots,
     parse_tasks,
@@ -47,7 +46,7 @@ class ExchangeLog:
 
     @classmethod
     def open(cls, path: Path) -> "ExchangeLog":
-        """What the file holds; a last line that a kill cut off is dropped. Raises `StoreError`."""
+        """Return what a file holds; a line that a kill cut off is dropped. Raises `StoreError`."""
         text = path.read_text(encoding="utf-8") if path.is_file() else ""
         whole = text[: text.rfind("\n") + 1]
         if whole != text:
@@ -62,34 +61,11 @@ class ExchangeLog:
         return cls(path, found)
 
     def add(self, exchange: Exchange) -> None:
-        """Keep it."""
+        """Keep an exchange, in the file as well."""
         self.exchanges[exchange.key] = exchange
         if self.path is not None:
             with self.path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(asdict(exchange)) + "\n")
-
-
-@dataclass(frozen=True, slots=True)
-class ModelProposals:
-    """What came of one request for tasks."""
-
-    drafted: tuple[EstimatedProposal, ...]
-    model: str
-    prompt: str
-    """Hash of the prompt's file."""
-    key: str
-    """Of the exchange the tasks are from."""
-    unreadable: tuple[str, ...] = ()
-    """Why a reply, or a task in it, could not be read; nothing was made of those."""
-
-
-@dataclass(frozen=True, slots=True)
-class LoggedReply:
-    """A reply with where it is kept."""
-
-    text: str
-    model: str
-    key: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,10 +87,8 @@ class ProposerModel:
     """A screenshot by its reference; None where the model is to be shown none."""
     sampling: Sampling = field(default_factory=Sampling)
 
-    async def tasks(
-        self, request: TaskRequest, scope: SiteScope, number: int = 0
-    ) -> ModelProposals:
-        """The tasks a model invents; `number` tells requests apart that are otherwise the same.
+    async def tasks(self, request: TaskRequest, scope: SiteScope, number: int = 0) -> SourceResult:
+        """Return the tasks a model invents; `number` tells apart requests that are the same.
 
         A reply that is not of the schema is asked for once more. What is then still none is
         counted as unreadable, and never mended. Raises `ModelError`.
@@ -123,53 +97,52 @@ class ProposerModel:
         system = prompt.fill("system", **fill_system_slots(scope, prompt.sections))
         material = {name: fence(name, text) for name, text in request.material.items()}
         user = prompt.fill(request.section, **request.slots, **material)
-        messages = [Message("system", system), Message("user", user, self._shown(request))]
-        first = await self.reply(messages, prompt, number)
-        found, problem = _tried(first.text, parse_tasks)
-        problem = problem or (found.problems[0] if found and found.problems else "")
-        used, last = (found, first), first
-        if problem:
-            again = prompt.fill("again", problem=problem)
-            messages += follow_up(first.text, again)
-            last = await self.reply(messages, prompt, number)
-            second, problem = _tried(last.text, parse_tasks)
-            used = _choose_better((found, first), (second, last))
-        return _collect_proposals(used, problem, request, scope, prompt)
+        images: tuple[bytes, ...] = ()
+        if self.images is not None and self.model.capabilities.images:
+            images = tuple(map(self.images, request.images))
+        messages = [Message("system", system), Message("user", user, images)]
+        used = await self.reply(messages, prompt, number)
+        entries, problems = _read_tasks(used.reply)
+        if problems:
+            messages += follow_up(used.reply, prompt.fill("again", problem=problems[0]))
+            second = await self.reply(messages, prompt, number)
+            found, its_problems = _read_tasks(second.reply)
+            # The reply of which more tasks can be read counts, of two alike the later.
+            if entries is None or (found is not None and len(found) >= len(entries)):
+                used, entries, problems = second, found, its_problems
+        records, misplaced = build_proposals(entries or [], request, scope)
+        return SourceResult(
+            tuple(
+                replace(record, model=used.model, prompt=prompt.hash, request=used.key)
+                for record in records
+            ),
+            (*problems, *misplaced),
+            requests=1,
+        )
 
-    async def reply(
-        self, messages: Sequence[Message], prompt: Prompt, number: int = 0
-    ) -> LoggedReply:
-        """The reply to a question: the kept one, or the model's, which is kept then."""
-        key = self._key(messages, prompt, number)
-        known = self.kept.exchanges.get(key)
-        if known is None:
+    async def reply(self, messages: Sequence[Message], prompt: Prompt, number: int = 0) -> Exchange:
+        """Return the kept reply to a question, or the model's, which is kept then."""
+        content = [
+            [each.role, each.text, [hashlib.sha256(image).hexdigest() for image in each.images]]
+            for each in messages
+        ]
+        named = [self.model.name, prompt.hash, asdict(self.sampling), number, content]
+        text = json.dumps(named, sort_keys=True).encode("utf-8", "surrogatepass")
+        key = hashlib.sha256(text).hexdigest()[:16]
+        if key not in self.kept.exchanges:
             completion = await self.model.complete(
                 messages,
                 temperature=self.sampling.temperature,
                 seed=self.sampling.seed + number,
                 max_tokens=self.sampling.max_tokens,
             )
-            known = Exchange(key, completion.model, prompt.hash, completion.replies[0].text)
-            self.kept.add(known)
-        return LoggedReply(known.reply, known.model, key)
-
-    def _shown(self, request: TaskRequest) -> tuple[bytes, ...]:
-        if self.images is None or not self.model.capabilities.images:
-            return ()
-        return tuple(map(self.images, request.images))
-
-    def _key(self, messages: Sequence[Message], prompt: Prompt, number: int) -> str:
-        said = [
-            [each.role, each.text, [hashlib.sha256(image).hexdigest() for image in each.images]]
-            for each in messages
-        ]
-        named = [self.model.name, prompt.hash, asdict(self.sampling), number, said]
-        text = json.dumps(named, sort_keys=True).encode("utf-8", "surrogatepass")
-        return hashlib.sha256(text).hexdigest()[:16]
+            reply = completion.replies[0].text
+            self.kept.add(Exchange(key, completion.model, prompt.hash, reply))
+        return self.kept.exchanges[key]
 
 
 def read_object(text: str, read: Callable[[Mapping[str, Any]], Read]) -> Read:
-    """What the one JSON object in a reply says. Raises `UnusableError` for none or several."""
+    """Return what a reply's one JSON object says. Raises `UnusableError` for none or several."""
     objects = list(find_objects(text))
     if len(objects) != 1:
         found = f"{len(objects)} of them" if objects else f"none in {text.strip()[:60]!r}"
@@ -177,33 +150,9 @@ def read_object(text: str, read: Callable[[Mapping[str, Any]], Read]) -> Read:
     return read(objects[0])
 
 
-def _tried(
-    text: str, read: Callable[[Mapping[str, Any]], WrittenTasks]
-) -> tuple[WrittenTasks | None, str]:
+def _read_tasks(text: str) -> tuple[list[dict[str, Any]] | None, list[str]]:
+    """Return the tasks of a reply with what is wrong; None where the reply is of another shape."""
     try:
-        return read_object(text, read), ""
+        return read_object(text, parse_tasks)
     except UnusableError as error:
-        return None, str(error)
-
-
-def _choose_better(
-    one: tuple[WrittenTasks | None, LoggedReply], other: tuple[WrittenTasks | None, LoggedReply]
-) -> tuple[WrittenTasks | None, LoggedReply]:
-    """The reply of which more tasks can be read; of two alike the later."""
-    counts = [len(found.written_tasks) if found else -1 for found, _ in (one, other)]
-    return one if counts[0] > counts[1] else other
-
-
-def _collect_proposals(
-    used: tuple[WrittenTasks | None, LoggedReply],
-    problem: str,
-    request: TaskRequest,
-    scope: SiteScope,
-    prompt: Prompt,
-) -> ModelProposals:
-    found, reply = used
-    if found is None:
-        return ModelProposals((), reply.model, prompt.hash, reply.key, (problem,))
-    drafted, misplaced = build_proposals(found.written_tasks, request, scope)
-    unreadable = (*found.problems, *misplaced)
-    return ModelProposals(tuple(drafted), reply.model, prompt.hash, reply.key, unreadable)
+        return None, [str(error)]

@@ -37,10 +37,9 @@ from loop.proposers.labelling import (
     restore_detours,
 )
 from loop.proposers.page_forms import describe_page, find_menu, is_in_menu
-from loop.proposers.records import ProposalRecord, SolveResult
+from loop.proposers.records import ProposalRecord, SolveResult, SourceResult
 from loop.proposers.settings import ProposeConfig
 from loop.proposers.site import ProposalSite
-from loop.proposers.sources import SourceResult
 from loop.proposers.territory import Territory
 from loop.proposers.verification import EpisodePlayer, PlannedPlay, verify_proposals
 from tasks.proposal import Proposal

@@ -22,7 +22,6 @@ from loop.proposers.page_forms import (
 )
 from loop.proposers.territory import (
     find_words,
-    is_avoided,
     is_form_promised,
     is_preview,
     make_plausible_value,
@@ -39,7 +38,7 @@ from webagent.action.actions import (
     Press,
     SelectOption,
 )
-from webagent.records import Candidate, Decision, Node, Observation, Step, Trajectory
+from webagent.records import Candidate, Decision, Observation, Step, Trajectory
 
 _FILLED = (Fill, SelectOption, Check)
 _FORM_WEIGHT = 2.0
@@ -131,7 +130,7 @@ class Explorer:
             # A preview is followed by the button that stores, if the page has one now.
             old = {button.name for form in find_forms(step.observation) for button in form.buttons}
             for form in find_forms(page):
-                for button in self._list_buttons(form):
+                for button in form.find_buttons(self.may_destroy):
                     if button.name not in old and not is_preview(button.name):
                         return Click(button.mark)
         return None
@@ -148,11 +147,10 @@ class Explorer:
         forms = find_forms(page)
         alone = sum(not form.fields for form in forms)
         for form in forms:
-            buttons = self._list_buttons(form)
+            offer = form.main_offer(self.may_destroy)
             action = self._next_in(form, trajectory, page)
-            if (form.buttons and not buttons) or action is None:
+            if not offer or action is None:
                 continue
-            offer = form.offer(buttons[0].name if buttons else ENTER)
             weight = weigh_form(offer) if form.fields else 1.0 / max(1, alone)
             choices.append((_FORM_WEIGHT * weight / (1 + tried[offer]) ** 2, action))
         links = find_links(page, self.may_destroy)
@@ -186,14 +184,9 @@ class Explorer:
                 if entry.label not in touched:
                     return action
                 typed += [entry] if is_typed(entry.node) else []
-        if buttons := self._list_buttons(form):
+        if buttons := form.find_buttons(self.may_destroy):
             return Click(buttons[0].mark)
         return Press(typed[-1].node.mark, "Enter") if typed else None
-
-    def _list_buttons(self, form: PageForm) -> list[Node]:
-        """Return those that may be pressed, the ones that store before the ones that only show."""
-        allowed = [b for b in form.buttons if not is_avoided(b.name, self.may_destroy)]
-        return sorted(allowed, key=lambda button: is_preview(button.name))
 
 
 def find_offer(page: Observation, action: Action) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from loop.proposers.asking import ProposerModel, read_object
-from loop.proposers.novelty import Embed, SimilarityLimits, check_novelty
+from loop.proposers.novelty import check_novelty
 from loop.proposers.records import ProposalRecord, SolveResult
 from loop.proposers.requests import FILTER, SiteScope
 from loop.proposers.safety import GuardLimits, check_safety
@@ -17,7 +17,7 @@ from webagent.guard.decide import decide_request
 from webagent.guard.policy import open_for_task
 from webagent.models.model import Message
 from webagent.models.model import Reply as ModelReply
-from webagent.models.prompt import Prompt, fence, load_prompt
+from webagent.models.prompt import fence, load_prompt
 from webagent.models.replies import UnusableError, ask_and_read
 
 Prove: TypeAlias = Callable[[Proposal], Awaitable[SolveResult | None]]
@@ -34,53 +34,53 @@ class ProposalFilter:
     known: list[Task] = field(default_factory=list)
     """Tasks there are already."""
     limits: GuardLimits = field(default_factory=GuardLimits)
-    alike: SimilarityLimits = field(default_factory=SimilarityLimits)
-    embed: Embed | None = None
+    alike: float = 0.6
+    """From which likeness in words, 0 to 1, two goals are one."""
     asker: ProposerModel | None = None
     """Asked about validity and safety what rules cannot see; None: rules alone."""
     prove: Prove | None = None
     """None: nobody tries, so that nothing but what came with a solution is feasible."""
     on_line: Callable[[ProposalRecord], None] = lambda line: None
-    """Told of each line once it is settled."""
+    """Called with each line once it is settled."""
 
     async def filter_records(self, lines: Sequence[ProposalRecord]) -> list[ProposalRecord]:
-        """The lines with what is said against each. Rules say all they find; the model and whoever
-        proves are only asked about what has passed so far. Raises `ModelError`."""
-        ruled = [self.by_rules(line) for line in lines]
-        judged = await self._by_model(ruled)
+        """Return the lines with what is said against each, rule by rule. Raises `ModelError`.
+
+        The model and whoever proves are only asked about what has passed so far.
+        """
         settled = []
-        for line in judged:
-            settled.append(await self._proven(line) if line.is_taken else line)
+        for line in await self._ask_model([self._apply_rules(line) for line in lines]):
+            settled.append(await self._prove_feasible(line) if line.is_taken else line)
             self.on_line(settled[-1])
         return settled
 
-    def by_rules(self, line: ProposalRecord) -> ProposalRecord:
-        """With what the rules say of it; it is known from then on if they let it through."""
+    def _apply_rules(self, line: ProposalRecord) -> ProposalRecord:
+        """Return the line with what the rules say; what they let through is known from then on."""
         task = line.proposal.task
         checked = line.refused(
             check_validity(task, self.scope, line.steps),
             check_safety(task, self.scope, self.limits),
-            check_novelty(task, self.known, self.alike, self.embed),
+            check_novelty(task, self.known, self.alike),
         )
         if checked.is_taken:
             self.known.append(task)
         return checked
 
-    async def _by_model(self, lines: Sequence[ProposalRecord]) -> list[ProposalRecord]:
+    async def _ask_model(self, lines: list[ProposalRecord]) -> list[ProposalRecord]:
         if self.asker is None:
-            return list(lines)
+            return lines
         passed = [line for line in lines if line.is_taken]
-        told: dict[str, ProposalRecord] = {}
+        refusals: dict[str, Refusal | None] = {}
         for start in range(0, len(passed), _AT_ONCE):
-            group = passed[start : start + _AT_ONCE]
-            verdicts = await ask_verdicts(
-                self.asker, [each.proposal.task for each in group], self.scope
-            )
-            for line, refusal in zip(group, verdicts, strict=True):
-                told[line.proposal.task.id] = line.refused(refusal)
-        return [told.get(line.proposal.task.id, line) if line.is_taken else line for line in lines]
+            tasks = [line.proposal.task for line in passed[start : start + _AT_ONCE]]
+            verdicts = await ask_verdicts(self.asker, tasks, self.scope)
+            refusals.update(zip((task.id for task in tasks), verdicts, strict=True))
+        return [
+            line.refused(refusals.get(line.proposal.task.id)) if line.is_taken else line
+            for line in lines
+        ]
 
-    async def _proven(self, line: ProposalRecord) -> ProposalRecord:
+    async def _prove_feasible(self, line: ProposalRecord) -> ProposalRecord:
         proposal = line.proposal
         if proposal.solution:
             solved = SolveResult(
@@ -93,18 +93,18 @@ class ProposalFilter:
 
 
 def keep_proven_checks(proposal: Proposal, proof: SolveResult | None) -> Proposal:
-    """The proposal with its solution, and without the checks that were written beside it unless
-    they told the solution from doing nothing; then only a judge can say."""
+    """Return the proposal with its solution, and with its checks where they were proven.
+
+    Checks that did not tell the solution from doing nothing go; then only a judge can say.
+    """
     if proof is None or not proof.is_solved:
         return proposal
-    task = proposal.task
-    if not proof.is_checked:
-        task = replace(task, checks=(), queries={})
+    task = proposal.task if proof.is_checked else replace(proposal.task, checks=(), queries={})
     return replace(proposal, task=task, solution=proof.solution)
 
 
 def read_guard_limits(guard: Guard | None) -> GuardLimits:
-    """What an episode's guard allows, for the filter of safety."""
+    """Return what an episode's guard allows, for the filter of safety."""
     if guard is None:
         return GuardLimits()
     policy = guard.policy
@@ -122,26 +122,31 @@ def read_guard_limits(guard: Guard | None) -> GuardLimits:
 async def ask_verdicts(
     asker: ProposerModel, tasks: Sequence[Task], scope: SiteScope
 ) -> list[Refusal | None]:
-    """What a model says of tasks by their words: why each is not taken, or None.
+    """Return what a model says of tasks by their words: why each is not taken, or None.
 
     A reply that cannot be read is asked for once more; after that every one of the tasks is
     refused, as nobody has looked at it. Raises `ModelError`.
     """
     prompt = load_prompt(FILTER)
     asker = replace(asker, sampling=replace(asker.sampling, temperature=0.0))
-    messages = [
-        Message("system", _fill_system(prompt, scope)),
-        Message("user", _fill_user(prompt, tasks, scope)),
-    ]
+    system = prompt.fill(
+        "system",
+        steps=str(scope.max_steps),
+        language=scope.language,
+        living=prompt.sections["local" if scope.is_reset else "live"],
+    )
+    lines = (f"{n}. {' '.join(task.goal.split())}" for n, task in enumerate(tasks, 1))
+    site = f"{scope.name}, at {scope.address}"
+    user = prompt.fill("user", site=site, tasks=fence("tasks", "\n".join(lines)))
 
-    async def ask(asked: Sequence[Message]) -> ModelReply:
-        return ModelReply((await asker.reply(asked, prompt)).text)
+    async def ask(messages: Sequence[Message]) -> ModelReply:
+        return ModelReply((await asker.reply(messages, prompt)).reply)
 
     try:
         return await ask_and_read(
             ask,
-            messages,
-            lambda text: read_object(text, lambda said: _parse_verdicts(said, len(tasks))),
+            [Message("system", system), Message("user", user)],
+            lambda text: read_object(text, lambda entry: _parse_verdicts(entry, len(tasks))),
             lambda problem: prompt.fill("again", problem=problem),
         )
     except UnusableError as error:
@@ -149,40 +154,29 @@ async def ask_verdicts(
         return [Refusal("validity", reason)] * len(tasks)
 
 
-def _fill_system(prompt: Prompt, scope: SiteScope) -> str:
-    living = prompt.sections["local" if scope.is_reset else "live"]
-    steps = str(scope.max_steps)
-    return prompt.fill("system", steps=steps, language=scope.language, living=living)
-
-
-def _fill_user(prompt: Prompt, tasks: Sequence[Task], scope: SiteScope) -> str:
-    lines = (f"{n}. {' '.join(task.goal.split())}" for n, task in enumerate(tasks, 1))
-    site = f"{scope.name}, at {scope.address}"
-    return prompt.fill("user", site=site, tasks=fence("tasks", "\n".join(lines)))
-
-
-def _parse_verdicts(said: Mapping[str, Any], count: int) -> list[Refusal | None]:
-    """One for each task, in order. Raises `UnusableError`."""
-    entries = said.get("verdicts")
+def _parse_verdicts(reply: Mapping[str, Any], count: int) -> list[Refusal | None]:
+    """Return the refusal of each task, in order. Raises `UnusableError`."""
+    entries = reply.get("verdicts")
     if not isinstance(entries, list) or len(entries) != count:
         raise UnusableError(f'expected "verdicts", a list of {count}; found {entries!r:.80}')
-    return [_parse_verdict(entry, number) for number, entry in enumerate(entries, 1)]
-
-
-def _parse_verdict(entry: Any, number: int) -> Refusal | None:
     wanted = {"task": int, "valid": bool, "safe": bool, "reason": str}
-    fits = isinstance(entry, dict) and entry.keys() == wanted.keys()
-    if not fits or any(type(entry[key]) is not kind for key, kind in wanted.items()):
-        raise UnusableError(f"verdict {number}: expected {', '.join(wanted)}; found {entry!r:.80}")
-    if entry["task"] != number:
-        raise UnusableError(f"verdict {number} is of task {entry['task']}")
-    if not entry["safe"]:
-        return Refusal("safety", f"the model: {entry['reason']}")
-    return None if entry["valid"] else Refusal("validity", f"the model: {entry['reason']}")
+    refusals: list[Refusal | None] = []
+    for number, entry in enumerate(entries, 1):
+        fits = isinstance(entry, dict) and entry.keys() == wanted.keys()
+        if not fits or any(type(entry[key]) is not kind for key, kind in wanted.items()):
+            raise UnusableError(
+                f"verdict {number}: expected {', '.join(wanted)}; found {entry!r:.80}"
+            )
+        if entry["task"] != number:
+            raise UnusableError(f"verdict {number} is of task {entry['task']}")
+        filter = "" if entry["valid"] else "validity"
+        filter = filter if entry["safe"] else "safety"
+        refusals.append(Refusal(filter, f"the model: {entry['reason']}") if filter else None)
+    return refusals
 
 
 def check_feasibility(proof: SolveResult | None) -> Refusal | None:
-    """Why a task is not known to be feasible; None where it was solved."""
+    """Return why a task is not known to be feasible; None where it was solved."""
     if proof is None:
         return Refusal("feasibility", UNTRIED)
     if proof.is_solved:

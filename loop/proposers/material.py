@@ -4,13 +4,14 @@ import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
 from urllib.parse import urldefrag, urlsplit
 
 import numpy as np
 
 from benchmarks.rules import checks_hold
-from loop.proposers.requests import SiteScope, TaskRequest, fill_common_slots, share_out
+from loop.proposers.requests import SiteScope
 from tasks.suite import split_of
 from tasks.task import Task
 from tasks.variants import Attempt
@@ -40,7 +41,7 @@ class Chapter:
 
 
 def chapters(text: str, place: str = "") -> list[Chapter]:
-    """The parts of a manual in Markdown, HTML or plain text that say enough to go by.
+    """Return the parts of a manual in Markdown, HTML or plain text that say enough to go by.
 
     A part is what stands under a heading of the first three levels; a long one is cut at
     paragraphs.
@@ -54,35 +55,8 @@ def chapters(text: str, place: str = "") -> list[Chapter]:
     ]
 
 
-def from_chapters(
-    scope: SiteScope,
-    shown: Sequence[Chapter],
-    count: int,
-    known: Sequence[Task] = (),
-    at_once: int = 2,
-) -> list[TaskRequest]:
-    """Requests that show some chapters each, `count` tasks in all."""
-    groups = [shown[start : start + at_once] for start in range(0, len(shown), at_once)]
-    return [
-        TaskRequest(
-            "manual",
-            "manual",
-            share,
-            fill_common_slots(scope, share, known),
-            {
-                "chapters": "\n\n".join(
-                    f"{n}. {each.title}\n{each.text}" for n, each in enumerate(group, 1)
-                )
-            },
-            origins=tuple(f"{each.title!r} of {each.place or 'the manual'}" for each in group),
-        )
-        for group, share in zip(groups, share_out(count, len(groups)), strict=True)
-        if share
-    ]
-
-
 def _from_html(text: str) -> list[str]:
-    """The text of a page as lines, its headings marked as Markdown marks them."""
+    """Return the text of a page as lines, its headings marked as Markdown marks them."""
     from bs4 import BeautifulSoup
 
     soup = BeautifulSoup(text, "html.parser")
@@ -99,30 +73,24 @@ def _from_html(text: str) -> list[str]:
 
 
 def _under_headings(lines: Sequence[str]) -> list[tuple[str, str]]:
-    """Each heading with the text below it; what stands before the first is the introduction."""
+    """Return each heading with the text below it, from the introduction before the first."""
     found: list[tuple[str, list[str]]] = [("Introduction", [])]
     fenced = False
-    for number, line in enumerate(lines):
+    for line, following in zip_longest(lines, lines[1:], fillvalue=""):
         fenced ^= line.lstrip().startswith("```")
-        following = lines[number + 1] if number + 1 < len(lines) else ""
-        heading = "" if fenced else _heading(line, following)
-        if heading:
-            found.append((heading, []))
+        is_underlined = len(line) < 80 and _RULE.match(following)
+        is_numbered = _NUMBERED.match(line) and not following.strip()
+        if not fenced and (atx := _ATX.match(line)):
+            found.append((atx[2], []))
+        elif not fenced and line.strip() and (is_underlined or is_numbered):
+            found.append((line.strip(), []))
         elif not _RULE.match(line):
             found[-1][1].append(line)
     return [(title, "\n".join(body).strip()) for title, body in found]
 
 
-def _heading(line: str, following: str) -> str:
-    if atx := _ATX.match(line):
-        return atx[2]
-    if line.strip() and len(line) < 80 and _RULE.match(following):
-        return line.strip()
-    return line.strip() if _NUMBERED.match(line) and not following.strip() else ""
-
-
 def _pieces(body: str) -> list[str]:
-    """The text in parts that are not too long, cut between paragraphs where that goes."""
+    """Return the text in parts that are not too long, cut between paragraphs where possible."""
     parts: list[list[str]] = [[]]
     for paragraph in re.split(r"\n\s*\n", body):
         tokens = paragraph.split()
@@ -138,7 +106,6 @@ OpenWorld = Callable[[], Awaitable[World]]
 
 _MOST_TOKENS = 1500
 _LINKS = "[...document.links].map((link) => link.href).slice(0, 400)"
-_PAGE = "document.documentElement.outerHTML"
 _VARIABLE = re.compile(r"\d+|%[0-9a-f]{2}|[0-9a-f]{8,}", re.IGNORECASE)
 _LEAVING = re.compile(r"log-?out|sign-?out|logoff|delete|remove|unsubscribe", re.IGNORECASE)
 _FILES = re.compile(r"\.(?:zip|tar|gz|pdf|png|jpe?g|gif|svg|css|js|xml|rss|ico)$", re.IGNORECASE)
@@ -172,18 +139,22 @@ class SolvedTask:
 async def visit_pages(
     open_world: OpenWorld, start: Task, scope: SiteScope, count: int, seed: int = 0
 ) -> list[VisitedPage]:
-    """Up to `count` pages of the site, from where the task starts along links.
+    """Visit up to `count` pages of the site, from where the task starts along links.
 
     Only pages are opened, and nothing is pressed. A page that does not open is passed over; the
     first one has to. Raises `WorldError`.
     """
     rng = np.random.default_rng(seed)
-    waiting, met = [start.start_url], {_plain(start.start_url)}
+    waiting, met = [start.start_url], {urldefrag(start.start_url)[0]}
     seen: list[VisitedPage] = []
     world = await open_world()
     try:
         while waiting and len(seen) < count:
-            url = waiting.pop(_next(waiting, seen, rng))
+            # An address of the kind that was visited least, any one of those.
+            visits = Counter(_kind(page.url) for page in seen)
+            counts = [visits[_kind(url)] for url in waiting]
+            fewest = [index for index, each in enumerate(counts) if each == min(counts)]
+            url = waiting.pop(int(rng.choice(fewest)))
             task = replace(start, start_url=url, evidence={"links": _LINKS}, checks=(), records=())
             try:
                 page = await world.reset(task)
@@ -196,20 +167,26 @@ async def visit_pages(
                 continue
             seen.append(describe_visit(page))
             for link in links if isinstance(links, list) else ():
-                plain = _plain(str(link))
-                if plain not in met and _is_worth_opening(plain, scope):
-                    met.add(plain)
-                    waiting.append(plain)
+                address = urldefrag(str(link))[0]
+                is_page = not _FILES.search(urlsplit(address).path) and not _LEAVING.search(address)
+                if address not in met and scope.holds(address) and is_page:
+                    met.add(address)
+                    waiting.append(address)
     finally:
         await world.close()
     return seen
 
 
 async def visit_manual(open_world: OpenWorld, start: Task) -> list[Chapter]:
-    """The chapters of the page that the task starts on. Raises `WorldError`."""
+    """Return the chapters of the page that the task starts on. Raises `WorldError`."""
     world = await open_world()
     try:
-        task = replace(start, evidence={"page": _PAGE}, checks=(), records=())
+        task = replace(
+            start,
+            evidence={"page": "document.documentElement.outerHTML"},
+            checks=(),
+            records=(),
+        )
         page = await world.reset(task)
         source = (await world.evidence(task)).get("page")
     finally:
@@ -218,56 +195,37 @@ async def visit_manual(open_world: OpenWorld, start: Task) -> list[Chapter]:
 
 
 def describe_visit(page: Observation) -> VisitedPage:
-    """A page as a proposer is shown it."""
+    """Return a page as a proposer is shown it."""
     text = variant_named("text").write(page, _MOST_TOKENS)
     return VisitedPage(page.url, page.title, text, page.screenshot)
 
 
-def _next(waiting: list[str], seen: list[VisitedPage], rng: np.random.Generator) -> int:
-    """Which address to open: one of a kind that was seen least, among those any."""
-    kinds = [_kind(page.url) for page in seen]
-    counts = [kinds.count(_kind(url)) for url in waiting]
-    fewest = [index for index, count in enumerate(counts) if count == min(counts)]
-    return int(rng.choice(fewest))
-
-
 def _kind(url: str) -> str:
-    """An address with what differs from thing to thing taken out."""
+    """Return an address with what differs from thing to thing taken out."""
     parts = urlsplit(url)
     keys = sorted(pair.partition("=")[0] for pair in parts.query.split("&"))
     return f"{_VARIABLE.sub('*', parts.path)}?{'&'.join(keys)}"
 
 
-def _plain(url: str) -> str:
-    return urldefrag(url)[0]
-
-
-def _is_worth_opening(url: str, scope: SiteScope) -> bool:
-    path = urlsplit(url).path
-    return scope.holds(url) and not _FILES.search(path) and not _LEAVING.search(url)
-
-
-_MOST_PAGES = 6
-
-
 def read_judged_episodes(run: Path, scope: SiteScope) -> list[tuple[Trajectory, bool]]:
-    """The run's real episodes on this site with whether each succeeded: by its checks where these
-    could tell, else by whoever judged it last.
+    """Return the run's real episodes on this site with whether each succeeded.
+
+    Its checks say so where they could tell, else whoever judged it last.
 
     Those on seeds for measuring are left out. Raises `SetupError` where none is left.
     """
     frozen = checks_hold().id
     with Store.open(run) as store:
-        said: dict[str, float] = {}
+        values: dict[str, float] = {}
         for episode, scores in store.scores().items():
             found = [s for s in scores if s.name == "success" and s.value is not None]
             checked = [s for s in found if s.evaluator == frozen]
             if chosen := (checked or found)[-1:]:
-                said[episode] = chosen[0].value or 0.0
+                values[episode] = chosen[0].value or 0.0
         judged = [
-            (trajectory, said[trajectory.id] >= 0.5)
+            (trajectory, values[trajectory.id] >= 0.5)
             for trajectory in store.trajectories()
-            if trajectory.id in said
+            if trajectory.id in values
             and not trajectory.provenance.imagined
             and split_of(trajectory.task.seed) != "test"
             and (
@@ -285,46 +243,42 @@ def read_judged_episodes(run: Path, scope: SiteScope) -> list[tuple[Trajectory, 
 
 
 def find_solved_tasks(judged: list[tuple[Trajectory, bool]]) -> list[SolvedTask]:
-    """The solved tasks, each once, by its shortest episode."""
+    """Return the solved tasks, each once, by its shortest episode."""
     best: dict[tuple[str, int], Trajectory] = {}
     for trajectory, success in judged:
         key = (trajectory.task.id, trajectory.task.seed)
         if success and (key not in best or len(trajectory.steps) < len(best[key].steps)):
             best[key] = trajectory
-    return [_solved_task(trajectory) for trajectory in best.values()]
+    solved = []
+    for trajectory in best.values():
+        pages = {s.observation.url: describe_visit(s.observation) for s in trajectory.steps}
+        solved.append(
+            SolvedTask(
+                trajectory.task,
+                trajectory.goal or trajectory.task.goal,
+                tuple(map(_describe_step, trajectory.steps)),
+                tuple(pages.values())[:6],
+                trajectory.id,
+            )
+        )
+    return solved
 
 
 def count_attempts(judged: list[tuple[Trajectory, bool]]) -> list[Attempt]:
-    """The tasks with how often each was tried and solved, under the goals that pages gave."""
+    """Return the tasks with how often each was tried and solved, under the goals of the pages."""
     tries, successes = Counter[tuple[str, int]](), Counter[tuple[str, int]]()
     found: dict[tuple[str, int], Task] = {}
     for trajectory, success in judged:
-        key = (trajectory.task.id, trajectory.task.seed)
+        task = trajectory.task
+        key = (task.id, task.seed)
         tries[key] += 1
         successes[key] += success
-        found[key] = with_goal(trajectory)
+        found[key] = task if task.goal else replace(task, goal=trajectory.goal)
     return [Attempt(task, tries[key], successes[key]) for key, task in found.items()]
 
 
-def with_goal(trajectory: Trajectory) -> Task:
-    """The task with its goal written out."""
-    task = trajectory.task
-    return task if task.goal else replace(task, goal=trajectory.goal)
-
-
-def _solved_task(trajectory: Trajectory) -> SolvedTask:
-    pages = {step.observation.url: describe_visit(step.observation) for step in trajectory.steps}
-    return SolvedTask(
-        trajectory.task,
-        trajectory.goal or trajectory.task.goal,
-        tuple(map(_describe_step, trajectory.steps)),
-        tuple(pages.values())[:_MOST_PAGES],
-        trajectory.id,
-    )
-
-
 def _describe_step(step: Step) -> str:
-    """An action in the agent's own words, with the element it was done to."""
+    """Return an action in the agent's own words, with the element it was done to."""
     action = step.decision.action
     node = step.observation.node(getattr(action, "mark", 0))
     on = f' on the {node.role} "{" ".join(node.name.split())[:60]}"' if node else ""

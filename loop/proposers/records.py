@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -55,17 +55,35 @@ class ProposalRecord:
         """Whether no filter refused it."""
         return not self.proposal.refusals
 
+    @property
+    def filters(self) -> set[str]:
+        """The filters that refused it."""
+        return {refusal.filter for refusal in self.proposal.refusals}
+
     def refused(self, *refusals: Refusal | None) -> "ProposalRecord":
-        """With what filters say against it."""
-        said = tuple(refusal for refusal in refusals if refusal is not None)
+        """Return the record with what filters say against it."""
+        added = tuple(refusal for refusal in refusals if refusal is not None)
         proposal = self.proposal
-        return replace(self, proposal=replace(proposal, refusals=(*proposal.refusals, *said)))
+        return replace(self, proposal=replace(proposal, refusals=(*proposal.refusals, *added)))
+
+
+@dataclass(frozen=True, slots=True)
+class SourceResult:
+    """What a source gave: proposals, and why a reply, or a task in it, could not be read."""
+
+    lines: tuple[ProposalRecord, ...]
+    unreadable: tuple[str, ...] = ()
+    requests: int = 0
 
 
 def write_records(path: Path, lines: Sequence[ProposalRecord]) -> None:
-    """All of them, whole or not at all. Raises `StoreError`."""
+    """Write all of them, whole or not at all. Raises `StoreError`."""
+    text = ""
+    for line in lines:
+        made = {name: getattr(line, name) for name in ("model", "prompt", "request", "steps")}
+        proof = {"proof": asdict(line.proof)} if line.proof else {}
+        text += json.dumps({**to_json(line.proposal), "made": {**made, **proof}}) + "\n"
     draft = path.with_name(f".{path.name}")
-    text = "".join(json.dumps(_as_json(line)) + "\n" for line in lines)
     try:
         draft.write_text(text, encoding="utf-8")
         draft.replace(path)
@@ -74,32 +92,22 @@ def write_records(path: Path, lines: Sequence[ProposalRecord]) -> None:
 
 
 def read_records(path: Path) -> list[ProposalRecord]:
-    """What `write_records` wrote; nothing where there is no file. Raises `StoreError`."""
+    """Return what `write_records` wrote; nothing where there is no file. Raises `StoreError`."""
     if not path.is_file():
         return []
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return [_parse_record(text, f"{path}, line {number}") for number, text in enumerate(lines, 1)]
-
-
-def _as_json(line: ProposalRecord) -> dict[str, Any]:
-    made = {name: getattr(line, name) for name in ("model", "prompt", "request", "steps")}
-    proof = {"proof": asdict(line.proof)} if line.proof else {}
-    return {**to_json(line.proposal), "made": {**made, **proof}}
-
-
-def _parse_record(text: str, where: str) -> ProposalRecord:
-    try:
-        found = json.loads(text)
-        made: Mapping[str, Any] = found.pop("made", {})
-        proof = SolveResult(**made["proof"]) if "proof" in made else None
-        told = {name: value for name, value in made.items() if name != "proof"}
-        return ProposalRecord(from_json(Proposal, found), **told, proof=proof)
-    except (ValueError, TypeError, AttributeError, StoreError) as error:
-        raise StoreError(f"{where}: no proposal: {error}") from error
+    records = []
+    for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        try:
+            entry = json.loads(text)
+            made: dict[str, Any] = entry.pop("made", {})
+            proof = SolveResult(**made.pop("proof")) if "proof" in made else None
+            records.append(ProposalRecord(from_json(Proposal, entry), **made, proof=proof))
+        except (ValueError, TypeError, AttributeError, StoreError) as error:
+            raise StoreError(f"{path}, line {number}: no proposal: {error}") from error
+    return records
 
 
 FILTERS = ("validity", "novelty", "safety", "feasibility")
-_TITLES = ("valid", "novel", "safe", "feasible")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +121,15 @@ class PassRate:
 
     @classmethod
     def of_counts(cls, count: int, of: int) -> "PassRate":
-        """The share with its interval."""
+        """Return the share with its interval."""
         return cls(count, of, *wilson(count, of))
+
+    def __str__(self) -> str:
+        """Return `12/20 60 % [39, 78]`, or `-` of nothing."""
+        if not self.of:
+            return "-"
+        rate = f"{self.count}/{self.of} {100 * self.count / self.of:.0f} %"
+        return f"{rate} [{100 * self.low:.0f}, {100 * self.high:.0f}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,113 +177,70 @@ def count_by_source(
     requests: Mapping[str, int] | None = None,
     unreadable: Mapping[str, int] | None = None,
 ) -> list[SourceRow]:
-    """A row for each source, and one for all."""
+    """Return a row for each source, and one for all where there are several."""
     asked, lost = Counter(requests or {}), Counter(unreadable or {})
-    sources = sorted({*(line.proposal.source for line in lines), *asked})
-    rows = [
-        _row(source, [each for each in lines if each.proposal.source == source], asked, lost)
-        for source in sources
-    ]
-    if len(sources) > 1:
+    groups: dict[str, list[ProposalRecord]] = {source: [] for source in asked}
+    for line in lines:
+        groups.setdefault(line.proposal.source, []).append(line)
+    groups = dict(sorted(groups.items()))
+    if len(groups) > 1:
+        groups["all"] = list(lines)
         asked["all"], lost["all"] = asked.total(), lost.total()
-        rows.append(_row("all", lines, asked, lost))
+    rows = []
+    for source, group in groups.items():
+        passed = [sum(name not in line.filters for line in group) for name in FILTERS[:3]]
+        valid, novel, safe = (PassRate.of_counts(count, len(group)) for count in passed)
+        proofs = [line.proof for line in group if line.proof is not None]
+        rows.append(
+            SourceRow(
+                source,
+                asked[source],
+                lost[source],
+                len(group),
+                valid,
+                novel,
+                safe,
+                PassRate.of_counts(sum(proof.is_solved for proof in proofs), len(proofs)),
+                untried=sum(x.filters <= {"feasibility"} and x.proof is None for x in group),
+                taken=sum(line.is_taken for line in group),
+            )
+        )
     return rows
 
 
 def format_table(rows: Sequence[SourceRow]) -> str:
-    """The rows as aligned text."""
-    header = ("source", "requests", "unreadable", "made", *_TITLES, "untried", "taken")
-    body = [
-        (
-            row.source,
-            str(row.requests),
-            str(row.unreadable),
-            str(row.made),
-            *(_format_rate(getattr(row, title)) for title in _TITLES),
-            str(row.untried),
-            str(row.taken),
-        )
-        for row in rows
-    ]
-    widths = [max(map(len, column)) for column in zip(header, *body, strict=True)]
-    lines = [
+    """Return the rows as aligned text."""
+    names = [field.name for field in fields(SourceRow)]
+    table = [names, *([str(getattr(row, name)) for name in names] for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-        for line in (header, *body)
-    ]
-    return "\n".join(lines)
-
-
-def count_reasons(lines: Sequence[ProposalRecord], most: int = 8) -> list[tuple[str, int]]:
-    """What most proposals were refused for, as filter and first words of the reason."""
-    counts = Counter(
-        f"{refusal.filter}: {_shorten_reason(refusal.reason)}"
-        for line in lines
-        for refusal in line.proposal.refusals
+        for line in table
     )
-    return counts.most_common(most)
+
+
+def count_reasons(lines: Sequence[ProposalRecord]) -> list[tuple[str, int]]:
+    """Return the eight commonest refusals, as filter and first words, with their counts."""
+    counts: Counter[str] = Counter()
+    for line in lines:
+        for refusal in line.proposal.refusals:
+            # What follows a colon is quoted from the task.
+            reason = " ".join(refusal.reason.split(":", maxsplit=1)[0].split()[:8])
+            counts[f"{refusal.filter}: {reason}"] += 1
+    return counts.most_common(8)
 
 
 def compare_with_solving(lines: Sequence[ProposalRecord]) -> dict[str, PassRate]:
-    """What solving says of the other filters: by filter, how many of the proposals that were solved
-    it refused, and as `passed` how many of those it let through and somebody tried were solved."""
-    tried = [line for line in lines if line.proof is not None]
-    solved = [line for line in tried if line.proof is not None and line.proof.is_solved]
+    """Return what solving says of the other filters.
+
+    By filter, how many of the proposals that were solved it refused, and as `passed` how many of
+    those it let through and somebody tried were solved.
+    """
+    tried = [(line.filters, line.proof.is_solved) for line in lines if line.proof is not None]
+    solved = [filters for filters, is_solved in tried if is_solved]
+    passed = [is_solved for filters, is_solved in tried if filters.isdisjoint(FILTERS[:3])]
     found = {
-        name: PassRate.of_counts(sum(name in _filters(line) for line in solved), len(solved))
+        name: PassRate.of_counts(sum(name in filters for filters in solved), len(solved))
         for name in FILTERS[:3]
     }
-    passed = [line for line in tried if not _filters(line) & set(FILTERS[:3])]
-    return {
-        **found,
-        "passed": PassRate.of_counts(sum(each in solved for each in passed), len(passed)),
-    }
-
-
-def _filters(line: ProposalRecord) -> set[str]:
-    return {refusal.filter for refusal in line.proposal.refusals}
-
-
-def rows_as_json(rows: Sequence[SourceRow]) -> list[dict[str, Any]]:
-    """The rows as plain values."""
-    return [asdict(row) for row in rows]
-
-
-def _row(
-    source: str, lines: Sequence[ProposalRecord], asked: Counter[str], lost: Counter[str]
-) -> SourceRow:
-    refused = [{each.filter for each in line.proposal.refusals} for line in lines]
-    passed = {name: sum(name not in said for said in refused) for name in FILTERS}
-    tried = [line for line in lines if line.proof is not None]
-    solved = sum(line.proof.is_solved for line in tried if line.proof is not None)
-    shares = [PassRate.of_counts(passed[name], len(lines)) for name in FILTERS[:3]]
-    taken = sum(line.is_taken for line in lines)
-    untried = sum(
-        said <= {"feasibility"} and line.proof is None
-        for line, said in zip(lines, refused, strict=True)
-    )
-    feasible = PassRate.of_counts(solved, len(tried))
-    return SourceRow(
-        source,
-        asked[source],
-        lost[source],
-        len(lines),
-        *(shares[0], shares[1], shares[2], feasible),
-        untried,
-        taken,
-    )
-
-
-def _format_rate(share: PassRate) -> str:
-    """`12/20 60 % [39, 78]`."""
-    if not share.of:
-        return "-"
-    rate = share.count / share.of
-    return (
-        f"{share.count}/{share.of} {100 * rate:.0f} %"
-        f" [{100 * share.low:.0f}, {100 * share.high:.0f}]"
-    )
-
-
-def _shorten_reason(reason: str) -> str:
-    """The reason without what it quotes."""
-    return " ".join(reason.split(":", maxsplit=1)[0].split()[:8])
+    return {**found, "passed": PassRate.of_counts(sum(passed), len(passed))}

@@ -2,14 +2,15 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urljoin, urlsplit
 
+from loop.proposers.records import ProposalRecord
 from tasks.proposal import Proposal
-from tasks.task import Check, Json, Task
+from tasks.task import Check, Task
 from webagent.models.replies import UnusableError
 
 
@@ -38,7 +39,7 @@ class SiteScope:
     """Of the goals."""
 
     def holds(self, url: str) -> bool:
-        """Whether an address is the site's own."""
+        """Return whether an address is the site's own."""
         try:
             page, root = urlsplit(url), urlsplit(self.address)
             ports = page.port, root.port
@@ -51,16 +52,10 @@ class SiteScope:
             and (page.path.rstrip("/") == above or page.path.startswith(f"{above}/"))
         )
 
-    def whole(self, address: str) -> str:
-        """An address that may be given from the site's root or from its first page, written out."""
-        return urljoin(self.address, address.strip()) if address.strip() else self.address
-
 
 PROPOSE = Path(__file__).parent / "prompts" / "propose.md"
 """The prompt of every source: a section for each."""
 FILTER = Path(__file__).parent / "prompts" / "filter.md"
-_MOST_KNOWN = 40
-_LONGEST_GOAL = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +81,7 @@ class TaskRequest:
 
 
 def fill_system_slots(scope: SiteScope, section_of: Mapping[str, str]) -> dict[str, str]:
-    """What fills the section `system`; `section_of` are the prompt's sections, unfilled."""
+    """Return what fills the section `system`; `section_of` are the prompt's sections, unfilled."""
     checks = ""
     if scope.tables:
         tables = "\n".join(f"- {name}: {', '.join(cols)}" for name, cols in scope.tables.items())
@@ -97,25 +92,40 @@ def fill_system_slots(scope: SiteScope, section_of: Mapping[str, str]) -> dict[s
 
 
 def fill_common_slots(scope: SiteScope, count: int, known: Sequence[Task]) -> dict[str, str]:
-    """What every source's section has: the site, how many, who is there, what is there already."""
+    """Return what fills every source's section: the site, how many, accounts, known goals."""
     accounts = "; ".join(f"{role} ({can})" for role, can in scope.accounts.items())
+    # The last goals, which are the likeliest to be repeated, in the room that a prompt has.
+    goals = [" ".join(task.goal.split())[:300] for task in known if task.goal][-40:]
     return {
         "site": f"{scope.name}, at {scope.address}",
         "count": str(count),
         "accounts": accounts or "none",
-        "known": format_known_goals(known),
+        "known": "\n".join(f"- {goal}" for goal in goals) or "none yet",
     }
 
 
-def format_known_goals(known: Sequence[Task]) -> str:
-    """The goals there are already, the last ones where there are many."""
-    goals = [task.goal for task in known if task.goal][-_MOST_KNOWN:]
-    return "\n".join(f"- {' '.join(goal.split())[:_LONGEST_GOAL]}" for goal in goals) or "none yet"
+Shown = TypeVar("Shown")
 
 
-def share_out(count: int, parts: int) -> list[int]:
-    """The count shared between parts as evenly as it goes, the first ones getting more."""
-    return [count // parts + (part < count % parts) for part in range(parts)] if parts else []
+def divide_requests(
+    scope: SiteScope,
+    shown: Sequence[Shown],
+    count: int,
+    known: Sequence[Task],
+    build: Callable[[Sequence[Shown], int, dict[str, str]], TaskRequest],
+    at_once: int = 4,
+) -> list[TaskRequest]:
+    """Return a request for each group of `at_once` things that are shown, `count` tasks in all.
+
+    `build` makes one of a group, how many tasks it is asked for and the common slots.
+    """
+    groups = [shown[start : start + at_once] for start in range(0, len(shown), at_once)]
+    requests = []
+    for place, group in enumerate(groups):
+        share = count // len(groups) + (place < count % len(groups))
+        if share:
+            requests.append(build(group, share, fill_common_slots(scope, share, known)))
+    return requests
 
 
 DIRECTIONS = ("easier", "harder", "sideways")
@@ -151,156 +161,89 @@ TASK_SCHEMA: dict[str, Any] = {
 """JSON Schema (2020-12) of one task in a reply."""
 
 
-@dataclass(frozen=True, slots=True)
-class WrittenTask:
-    """A task as it was written; nothing in it has been proven."""
-
-    goal: str
-    why: str
-    steps: int
-    """How many actions it is said to take."""
-    start: str = ""
-    """An address on the site; empty: its first page."""
-    login: str = ""
-    skills: tuple[str, ...] = ()
-    origin: int = 0
-    """Number of the task, page or chapter it was made from, as it was shown; 0: none."""
-    direction: str = ""
-    queries: Mapping[str, str] = field(default_factory=dict)
-    checks: tuple[Check, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class WrittenTasks:
-    """What a reply holds."""
-
-    written_tasks: tuple[WrittenTask, ...]
-    problems: tuple[str, ...] = ()
-    """Of tasks that are not of the schema; one for each."""
-
-
-def parse_tasks(reply: Mapping[str, Any]) -> WrittenTasks:
-    """The tasks of a reply, `{"tasks": [...]}`, and what is wrong with those that are none.
+def parse_tasks(reply: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return the tasks of a reply, `{"tasks": [...]}`, and what is wrong with those that are none.
 
     Raises `UnusableError` where the reply itself is of another shape.
     """
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import best_match
+
     entries = reply.get("tasks")
     if set(reply) != {"tasks"} or not isinstance(entries, list):
         keys = ", ".join(map(repr, reply)) or "nothing"
         raise UnusableError(f'expected one key "tasks" with a list; found {keys}')
-    read: list[WrittenTask] = []
-    problems = []
+    validator = Draft202012Validator(TASK_SCHEMA)
+    tasks, problems = [], []
     for number, entry in enumerate(entries, 1):
-        problem = _find_problem(entry)
-        if problem:
-            problems.append(f"task {number}: {problem}")
+        error = best_match(validator.iter_errors(entry))
+        if error is None:
+            tasks.append(entry)
         else:
-            read.append(_parse_task(entry))
-    return WrittenTasks(tuple(read), tuple(problems))
+            place = ".".join(map(str, error.absolute_path))
+            problems.append(f"task {number}: {f'{place}: ' if place else ''}{error.message}")
+    return tasks, problems
 
 
-def build_task(written_task: WrittenTask, scope: SiteScope, source: str, parent: str = "") -> Task:
+def build_task(entry: Mapping[str, Any], scope: SiteScope, source: str, parent: str = "") -> Task:
     """Return a written task on the site, under a name that its content decides.
 
     The limit of steps is the site's: how many it is said to take is for the filter to judge.
     """
-    start = scope.whole(written_task.start)
-    named = json.dumps([scope.site or scope.address, written_task.login, start, written_task.goal])
+    # An address may be given from the site's root or from its first page.
+    address = entry.get("start", "").strip()
+    start = urljoin(scope.address, address) if address else scope.address
+    login, goal = entry.get("login", ""), entry["goal"]
+    named = json.dumps([scope.site or scope.address, login, start, goal])
     digest = hashlib.sha256(named.encode()).hexdigest()[:10]
     return Task(
         id=f"proposed/{source}-{digest}@1",
         start_url=start,
-        goal=written_task.goal.strip(),
+        goal=goal.strip(),
         max_steps=scope.max_steps,
-        checks=written_task.checks,
+        checks=tuple(Check(**check) for check in entry.get("checks", ())),
         parent=parent,
         records=("changes",) if scope.tables else (),
         site=scope.site,
-        login=written_task.login,
-        queries=dict(written_task.queries),
-        skills=written_task.skills,
-    )
-
-
-def _find_problem(entry: Json) -> str:
-    """What is wrong with a task by the schema; empty where nothing is."""
-    from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import best_match
-
-    found = best_match(Draft202012Validator(TASK_SCHEMA).iter_errors(entry))
-    if found is None:
-        return ""
-    place = ".".join(map(str, found.absolute_path))
-    return f"{place}: {found.message}" if place else str(found.message)
-
-
-def _parse_task(entry: Mapping[str, Any]) -> WrittenTask:
-    checks = tuple(
-        Check(each["evidence"], each["rule"], each["expected"]) for each in entry.get("checks", ())
-    )
-    return WrittenTask(
-        goal=entry["goal"],
-        why=entry["why"],
-        steps=entry["steps"],
-        start=entry.get("start", ""),
-        login=entry.get("login", ""),
+        login=login,
+        queries=dict(entry.get("queries", {})),
         skills=tuple(entry.get("skills", ())),
-        origin=entry.get("from", 0),
-        direction=entry.get("direction", ""),
-        queries=entry.get("queries", {}),
-        checks=checks,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class EstimatedProposal:
-    """A proposal with how many steps it is said to take."""
-
-    proposal: Proposal
-    steps: int = 0
 
 
 def build_proposals(
-    written_tasks: Sequence[WrittenTask], request: TaskRequest, scope: SiteScope
-) -> tuple[list[EstimatedProposal], list[str]]:
+    entries: Sequence[Mapping[str, Any]], request: TaskRequest, scope: SiteScope
+) -> tuple[list[ProposalRecord], list[str]]:
     """Return as many proposals as were asked for, and why other tasks of the reply are none.
 
     They say they are made from something that was not shown, or differ in another direction than
     asked for.
     """
-    made: list[EstimatedProposal] = []
-    problems = []
-    for written_task in written_tasks[: request.count]:
-        problem = _find_misplaced(written_task, request)
-        if problem:
+    records, problems = [], []
+    for entry in entries[: request.count]:
+        if problem := _find_misplaced(entry, request):
             problems.append(problem)
-        else:
-            made.append(
-                EstimatedProposal(_build_proposal(written_task, request, scope), written_task.steps)
-            )
-    return made, problems
+            continue
+        reason, number, parent = entry["why"].strip(), entry.get("from", 0), ""
+        if number:
+            direction = f", {entry.get('direction', '')}" if request.directions else ""
+            reason += f" (from {request.origins[number - 1]}{direction})"
+            parent = request.parents[number - 1] if request.parents else ""
+        task = build_task(entry, scope, request.source, parent)
+        proposal = Proposal(task, request.source, reason)
+        records.append(ProposalRecord(proposal, steps=entry["steps"]))
+    return records, problems
 
 
-def _find_misplaced(written_task: WrittenTask, request: TaskRequest) -> str:
-    shown, number = len(request.origins), written_task.origin
-    goal = f"{written_task.goal[:60]!r}"
+def _find_misplaced(entry: Mapping[str, Any], request: TaskRequest) -> str:
+    shown, number = len(request.origins), entry.get("from", 0)
+    goal = f"{entry['goal'][:60]!r}"
     if number > shown:
         return f"{goal} is from number {number}; {shown or 'none'} were shown"
     if request.directions and not number:
         return f"{goal} does not say which task it is made from"
     wanted = request.directions[number - 1] if request.directions else ""
-    if wanted and written_task.direction != wanted:
-        found = written_task.direction or "none"
-        return f"{goal} was to be {wanted}; its direction is {found}"
+    found = entry.get("direction", "")
+    if wanted and found != wanted:
+        return f"{goal} was to be {wanted}; its direction is {found or 'none'}"
     return ""
-
-
-def _build_proposal(written_task: WrittenTask, request: TaskRequest, scope: SiteScope) -> Proposal:
-    parent = (
-        request.parents[written_task.origin - 1] if written_task.origin and request.parents else ""
-    )
-    where = request.origins[written_task.origin - 1] if written_task.origin else ""
-    way = f", {written_task.direction}" if request.directions else ""
-    made_from = f" (from {where}{way})" if where else ""
-    task = build_task(written_task, scope, request.source, parent)
-    return Proposal(task, request.source, f"{written_task.why.strip()}{made_from}")

@@ -140,7 +140,7 @@ class ProposeConfig:
         check_cost_cap(self.caps, self.asked.paid, load_prices(self.caps.prices))
 
     def plan(self) -> dict[str, Any]:
-        """What would be done, in words."""
+        """Return what would be done, in words."""
         return {
             "site": self.site,
             "sources": ", ".join(self.source),
@@ -152,7 +152,7 @@ class ProposeConfig:
         }
 
     def folder(self, command: Sequence[str]) -> RunFolder:
-        """The run's folder: a new one, or the one that is resumed. Raises `StoreError`."""
+        """Return the run's folder: a new one, or the one that is resumed. Raises `StoreError`."""
         if self.resume is not None:
             found = RunFolder.open(self.resume)
             found.note_origin()
@@ -162,8 +162,10 @@ class ProposeConfig:
 
 
 def resume_config(asked: ProposeConfig) -> ProposeConfig:
-    """What was asked for; a run that is resumed keeps the settings it was begun with, but for caps
-    and prices that are given anew. Raises `StoreError`."""
+    """Return what was asked for, or the settings that a resumed run was begun with.
+
+    Caps and prices that are given anew replace its own. Raises `StoreError`.
+    """
     if asked.resume is None:
         return asked
     folder = RunFolder.open(asked.resume)

@@ -24,9 +24,13 @@ from webagent.guard import Guard
 
 KeepImage = Callable[[bytes], str]
 
-RULES_FOR_CHECKS = (
-    *("equals", "same_text", "contains", "matches", "one_of", "at_least", "above"),
-    *("changes_are", "unchanged", "url_matches"),
+_RULES_FOR_CHECKS = tuple(
+    name
+    for name in (
+        *("equals", "same_text", "contains", "matches", "one_of", "at_least", "above"),
+        *("changes_are", "unchanged", "url_matches"),
+    )
+    if name in RULES
 )
 """What a check written beside a proposal may compare by."""
 
@@ -45,17 +49,24 @@ class ProposalSite:
 async def open_site(
     config: ProposeConfig, keep_image: KeepImage | None = None
 ) -> AsyncIterator[ProposalSite]:
-    """The site that the settings name. Browser and site are started by whoever first opens a world.
+    """Yield the site that the settings name. Raises `SetupError`.
 
-    Raises `SetupError`.
+    Browser and site are started by whoever first opens a world.
     """
     from webagent.browser import Browser
 
     async with AsyncExitStack() as ends:
         browser = Browser(guard=read_guard(config))
         ends.push_async_callback(browser.close)
-        if is_live_site(config.site):
-            scope = build_live_scope(config)
+        address = urlsplit(config.site)
+        if address.scheme in ("http", "https"):
+            scope = SiteScope(
+                address.hostname or config.site,
+                config.site,
+                rules=_RULES_FOR_CHECKS,
+                max_steps=config.max_steps,
+                language=config.language,
+            )
             start = Task("proposed/visit@1", scope.address, clock="real")
             yield ProposalSite(scope, start, partial(browser.world, keep_image))
             return
@@ -68,20 +79,8 @@ async def open_site(
         yield ProposalSite(scope, start, hosting.worlds(open_world))
 
 
-def is_live_site(site: str) -> bool:
-    """Whether a site is named by its address, so that it is not ours to reset."""
-    return urlsplit(site).scheme in ("http", "https")
-
-
-def build_live_scope(config: ProposeConfig) -> SiteScope:
-    """What is known of a site by its address alone."""
-    host = urlsplit(config.site).hostname or config.site
-    steps, language = config.max_steps, config.language
-    return SiteScope(host, config.site, rules=_rules(), max_steps=steps, language=language)
-
-
 def find_proposal_site(config: ProposeConfig) -> tuple[AnySite, tuple[Path, ...]]:
-    """The site that is named, by its id or as the one of a TOML file, and the file.
+    """Return the site that is named, by its id or as the one of a TOML file, and the file.
 
     Raises `SetupError`.
     """
@@ -101,13 +100,17 @@ def find_proposal_site(config: ProposeConfig) -> tuple[AnySite, tuple[Path, ...]
 
 
 def read_local_scope(config: ProposeConfig) -> SiteScope:
-    """What a site says of itself; one that starts here is built where it was not yet.
+    """Return what a site says of itself; one that starts here is built where it was not yet.
 
     Raises `SetupError`.
     """
     site, _ = find_proposal_site(config)
+    tables: dict[str, tuple[str, ...]] = {}
     try:
-        tables = {} if isinstance(site, RemoteSite) else _tables_here(site)
+        if not isinstance(site, RemoteSite):
+            if missing := site.missing():
+                raise SetupError(f"{site.id} cannot be started here: {missing}")
+            tables = list_tables(site, ensure_built(site, first_state).state())
     except SiteError as error:
         raise SetupError(str(error)) from error
     if config.login and config.login not in site.accounts:
@@ -119,21 +122,15 @@ def read_local_scope(config: ProposeConfig) -> SiteScope:
         site.id,
         {role: account.can for role, account in site.accounts.items()},
         tables,
-        _rules(),
+        _RULES_FOR_CHECKS,
         is_reset=not isinstance(site, RemoteSite) or site.is_reset,
         max_steps=config.max_steps,
         language=config.language,
     )
 
 
-def _tables_here(site: Site) -> dict[str, tuple[str, ...]]:
-    if missing := site.missing():
-        raise SetupError(f"{site.id} cannot be started here: {missing}")
-    return list_tables(site, ensure_built(site, first_state).state())
-
-
 def list_tables(site: Site, state: Path) -> dict[str, tuple[str, ...]]:
-    """The tables of its database that hold something, with their columns."""
+    """Return the tables of its database that hold something, with their columns."""
     if not site.database:
         return {}
     path = (state / site.database).as_uri()
@@ -153,9 +150,5 @@ def list_tables(site: Site, state: Path) -> dict[str, tuple[str, ...]]:
 
 
 def read_guard(config: ProposeConfig) -> Guard | None:
-    """The limits of visits and of solving. Raises `SetupError`."""
+    """Return the limits of visits and of solving. Raises `SetupError`."""
     return Guard.read(config.guard) if config.guard else None
-
-
-def _rules() -> tuple[str, ...]:
-    return tuple(name for name in RULES_FOR_CHECKS if name in RULES)

@@ -2,13 +2,12 @@
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import numpy as np
 
-from loop.proposers.asking import ModelProposals, ProposerModel
+from loop.proposers.asking import ProposerModel
 from loop.proposers.material import (
     Chapter,
     OpenWorld,
@@ -17,130 +16,109 @@ from loop.proposers.material import (
     chapters,
     count_attempts,
     find_solved_tasks,
-    from_chapters,
     read_judged_episodes,
     visit_manual,
     visit_pages,
 )
-from loop.proposers.records import ProposalRecord
-from loop.proposers.requests import SiteScope, TaskRequest, fill_common_slots, share_out
+from loop.proposers.records import SourceResult
+from loop.proposers.requests import SiteScope, TaskRequest, divide_requests, fill_common_slots
 from tasks.task import Task
 from tasks.variants import Attempt
 from webagent.errors import SetupError
-
-_LONGEST = 4000
-"""Characters of a page's text that are shown, at most."""
+from webagent.records import Trajectory
 
 
 def from_name(scope: SiteScope, count: int, known: Sequence[Task] = ()) -> list[TaskRequest]:
-    """The request that tells the site's name and nothing else of it."""
-    return (
-        [TaskRequest("pages", "name", count, fill_common_slots(scope, count, known))]
-        if count
-        else []
-    )
+    """Return the request that tells the site's name and nothing else of it."""
+    slots = fill_common_slots(scope, count, known)
+    return [TaskRequest("pages", "name", count, slots)] if count else []
 
 
 def from_pages(
-    scope: SiteScope,
-    pages: Sequence[VisitedPage],
-    count: int,
-    known: Sequence[Task] = (),
-    at_once: int = 4,
+    scope: SiteScope, pages: Sequence[VisitedPage], count: int, known: Sequence[Task] = ()
 ) -> list[TaskRequest]:
-    """Requests that show some pages each, `count` tasks in all."""
-    groups = [pages[start : start + at_once] for start in range(0, len(pages), at_once)]
-    shares = share_out(count, len(groups))
-    return [
-        _request(scope, group, share, known)
-        for group, share in zip(groups, shares, strict=True)
-        if share
-    ]
+    """Return requests that show some pages each, `count` tasks in all."""
+
+    def build(group: Sequence[VisitedPage], share: int, slots: dict[str, str]) -> TaskRequest:
+        texts = (
+            f"{number}. {page.title or 'without a title'}\n{page.url}\n{page.text[:4000]}"
+            for number, page in enumerate(group, 1)
+        )
+        return TaskRequest(
+            "pages",
+            "pages",
+            share,
+            slots,
+            {"pages": "\n\n".join(texts)},
+            tuple(page.screenshot for page in group if page.screenshot),
+            tuple(f"the page {page.url}" for page in group),
+        )
+
+    return divide_requests(scope, pages, count, known, build)
 
 
-def format_pages(pages: Sequence[VisitedPage]) -> str:
-    """The pages by number, as text."""
-    return "\n\n".join(
-        f"{number}. {page.title or 'without a title'}\n{page.url}\n{page.text[:_LONGEST]}"
-        for number, page in enumerate(pages, 1)
-    )
+def from_examples(
+    scope: SiteScope, demonstrations: Sequence[SolvedTask], count: int, known: Sequence[Task] = ()
+) -> list[TaskRequest]:
+    """Return requests that show solved tasks with what was done, as in WebRL."""
 
+    def build(group: Sequence[SolvedTask], share: int, slots: dict[str, str]) -> TaskRequest:
+        texts = []
+        for number, each in enumerate(group, 1):
+            lines = [f"   - {action}" for action in each.actions[:_MOST_ACTIONS]]
+            if (left := len(each.actions) - _MOST_ACTIONS) > 0:
+                lines.append(f"   - and {left} more")
+            texts.append("\n".join([f"{number}. {' '.join(each.goal.split())}", *lines]))
+        return TaskRequest(
+            "demonstrations",
+            "demonstrations",
+            share,
+            slots,
+            {"demonstrations": "\n\n".join(texts)},
+            origins=tuple(f"the demonstration {each.episode or each.task.id}" for each in group),
+            parents=tuple(each.task.id for each in group),
+        )
 
-def _request(
-    scope: SiteScope, pages: Sequence[VisitedPage], count: int, known: Sequence[Task]
-) -> TaskRequest:
-    return TaskRequest(
-        "pages",
-        "pages",
-        count,
-        fill_common_slots(scope, count, known),
-        {"pages": format_pages(pages)},
-        tuple(page.screenshot for page in pages if page.screenshot),
-        tuple(f"the page {page.url}" for page in pages),
-    )
+    return divide_requests(scope, demonstrations, count, known, build)
 
 
 _MOST_ACTIONS = 30
 
 
-def from_examples(
-    scope: SiteScope,
-    demonstrations: Sequence[SolvedTask],
-    count: int,
-    known: Sequence[Task] = (),
-    at_once: int = 4,
-) -> list[TaskRequest]:
-    """Requests that show solved tasks with what was done, WebRL's way."""
-    groups = [
-        demonstrations[start : start + at_once] for start in range(0, len(demonstrations), at_once)
-    ]
-    return [
-        TaskRequest(
-            "demonstrations",
-            "demonstrations",
-            share,
-            fill_common_slots(scope, share, known),
-            {
-                "demonstrations": "\n\n".join(
-                    f"{number}. {' '.join(each.goal.split())}\n{_format_actions(each.actions)}"
-                    for number, each in enumerate(group, 1)
-                )
-            },
-            origins=tuple(f"the demonstration {each.episode or each.task.id}" for each in group),
-            parents=tuple(each.task.id for each in group),
-        )
-        for group, share in zip(groups, share_out(count, len(groups)), strict=True)
-        if share
-    ]
-
-
 def from_screens(
-    scope: SiteScope,
-    demonstrations: Sequence[SolvedTask],
-    count: int,
-    known: Sequence[Task] = (),
-    at_once: int = 4,
+    scope: SiteScope, demonstrations: Sequence[SolvedTask], count: int, known: Sequence[Task] = ()
 ) -> list[TaskRequest]:
-    """Requests that show the pages somebody went through and not what for, PAE's way."""
+    """Return requests that show the pages of demonstrations and not what for, as in PAE."""
     seen: dict[str, VisitedPage] = {}
     for demonstration in demonstrations:
         for page in demonstration.pages:
             seen.setdefault(page.url, page)
-    asked = from_pages(scope, list(seen.values()), count, known, at_once)
-    return [replace(request, source="demonstrations") for request in asked]
+    requests = from_pages(scope, list(seen.values()), count, known)
+    return [replace(request, source="demonstrations") for request in requests]
 
 
-def _format_actions(actions: Sequence[str]) -> str:
-    shown = [f"   - {action}" for action in actions[:_MOST_ACTIONS]]
-    left = len(actions) - len(shown)
-    return "\n".join([*shown, *([f"   - and {left} more"] if left > 0 else [])])
+def from_chapters(
+    scope: SiteScope, shown: Sequence[Chapter], count: int, known: Sequence[Task] = ()
+) -> list[TaskRequest]:
+    """Return requests that show some chapters each, `count` tasks in all."""
 
+    def build(group: Sequence[Chapter], share: int, slots: dict[str, str]) -> TaskRequest:
+        texts = (f"{number}. {each.title}\n{each.text}" for number, each in enumerate(group, 1))
+        return TaskRequest(
+            "manual",
+            "manual",
+            share,
+            slots,
+            {"chapters": "\n\n".join(texts)},
+            origins=tuple(f"{each.title!r} of {each.place or 'the manual'}" for each in group),
+        )
 
-Chance = Callable[[Attempt], float]
-"""How likely a task is solved the next time, 0 to 1."""
+    return divide_requests(scope, shown, count, known, build, at_once=2)
+
 
 EASIER_UNTIL, HARDER_FROM = 0.25, 0.75
 _LEAST_WORTH = 0.05
+"""Weight of a task that is always or never solved: it is still sampled now and then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,74 +131,56 @@ class Seed:
     """One of `loop.proposers.requests.DIRECTIONS`."""
 
 
-def estimate_chance(attempt: Attempt) -> float:
-    """The mean of p ~ Beta(successes + 1, failures + 1), the curriculum's own belief."""
-    return (attempt.successes + 1) / (attempt.tries + 2)
+def choose_seeds(attempts: Sequence[Attempt], count: int, rng: np.random.Generator) -> list[Seed]:
+    """Sample `count` of the attempts by how much is to be learnt of them, p(1-p), with a floor.
 
-
-def choose_seeds(
-    attempts: Sequence[Attempt],
-    count: int,
-    rng: np.random.Generator,
-    chance: Chance = estimate_chance,
-) -> list[Seed]:
-    """`count` of the attempts, those drawn more often of which more is to be learnt, p(1-p), with
-    a floor; what is hardly ever solved is to become easier, what nearly always is, harder."""
+    What is hardly ever solved is to become easier, what nearly always is, harder.
+    """
     tried = [attempt for attempt in attempts if attempt.tries]
     if not tried:
         return []
-    chances = np.array([min(max(chance(attempt), 0.0), 1.0) for attempt in tried])
+    # The mean of p ~ Beta(successes + 1, failures + 1), as the curriculum estimates it.
+    chances = np.array([(each.successes + 1) / (each.tries + 2) for each in tried])
     weights = np.maximum(4 * chances * (1 - chances), _LEAST_WORTH)
     chosen = rng.choice(
         len(tried), min(count, len(tried)), replace=False, p=weights / weights.sum()
     )
-    return [
-        Seed(tried[int(i)], float(chances[int(i)]), _choose_direction(float(chances[int(i)])))
-        for i in chosen
-    ]
+    seeds = []
+    for index in map(int, chosen):
+        direction = "sideways"
+        if chances[index] <= EASIER_UNTIL:
+            direction = "easier"
+        elif chances[index] >= HARDER_FROM:
+            direction = "harder"
+        seeds.append(Seed(tried[index], float(chances[index]), direction))
+    return seeds
 
 
 def from_seeds(
-    scope: SiteScope,
-    chosen: Sequence[Seed],
-    count: int,
-    known: Sequence[Task] = (),
-    at_once: int = 4,
+    scope: SiteScope, chosen: Sequence[Seed], count: int, known: Sequence[Task] = ()
 ) -> list[TaskRequest]:
-    """Requests that show some tried tasks each with the direction asked for."""
-    groups = [chosen[start : start + at_once] for start in range(0, len(chosen), at_once)]
-    return [
-        TaskRequest(
+    """Return requests that show some tried tasks each with the direction asked for."""
+
+    def build(group: Sequence[Seed], share: int, slots: dict[str, str]) -> TaskRequest:
+        texts, origins = [], []
+        for number, seed in enumerate(group, 1):
+            attempt = seed.attempt
+            rate = f"solved {attempt.successes} of {attempt.tries} times"
+            goal = " ".join(attempt.task.goal.split())
+            texts.append(f"{number}. {goal}\n   {rate}; direction: {seed.direction}")
+            origins.append(f"{attempt.task.id}, {rate}")
+        return TaskRequest(
             "failures",
             "failures",
             share,
-            fill_common_slots(scope, share, known),
-            {"attempts": _format_seeds(group)},
-            origins=tuple(f"{seed.attempt.task.id}, {_rate(seed)}" for seed in group),
+            slots,
+            {"attempts": "\n\n".join(texts)},
+            origins=tuple(origins),
             parents=tuple(seed.attempt.task.id for seed in group),
             directions=tuple(seed.direction for seed in group),
         )
-        for group, share in zip(groups, share_out(count, len(groups)), strict=True)
-        if share
-    ]
 
-
-def _choose_direction(chance: float) -> str:
-    if chance <= EASIER_UNTIL:
-        return "easier"
-    return "harder" if chance >= HARDER_FROM else "sideways"
-
-
-def _rate(seed: Seed) -> str:
-    return f"solved {seed.attempt.successes} of {seed.attempt.tries} times"
-
-
-def _format_seeds(chosen: Sequence[Seed]) -> str:
-    return "\n\n".join(
-        f"{number}. {' '.join(seed.attempt.task.goal.split())}\n"
-        f"   {_rate(seed)}; direction: {seed.direction}"
-        for number, seed in enumerate(chosen, 1)
-    )
+    return divide_requests(scope, chosen, count, known, build)
 
 
 @dataclass(slots=True)
@@ -244,16 +204,22 @@ class Material:
     at_once: int = 10
     """Tasks that one request asks for at most where nothing else divides them."""
     seed: int = 0
-    chance: Chance = estimate_chance
 
+    def read_episodes(self) -> list[tuple[Trajectory, bool]]:
+        """Return the judged episodes of the runs. Raises `SetupError` where there are no runs."""
+        if not self.runs:
+            raise SetupError(
+                "--source demonstrations and failures are made from runs; name --run RUN"
+            )
+        return [each for run in self.runs for each in read_judged_episodes(run, self.scope)]
 
-@dataclass(frozen=True, slots=True)
-class SourceResult:
-    """What a source gave."""
-
-    lines: tuple[ProposalRecord, ...]
-    unreadable: tuple[str, ...] = ()
-    requests: int = 0
+    def require_world(self) -> OpenWorld:
+        """Return what opens worlds. Raises `SetupError` where no page can be visited."""
+        if self.open_world is None:
+            raise SetupError(
+                "pages can be visited only with a browser; give --pages 0 for the name"
+            )
+        return self.open_world
 
 
 Propose = Callable[[Material, ProposerModel, int], Awaitable[SourceResult]]
@@ -261,72 +227,68 @@ Propose = Callable[[Material, ProposerModel, int], Awaitable[SourceResult]]
 
 
 async def propose_from_pages(material: Material, asker: ProposerModel, count: int) -> SourceResult:
-    """From the site's name alone, or from pages that are visited now. Raises `WorldError`."""
+    """Propose from the site's name alone, or from pages visited now. Raises `WorldError`."""
     scope = material.scope
-    if not material.pages:
-        make = partial(from_name, scope)
-        known, asked = list(material.known), []
-        for number, start in enumerate(range(0, count, material.at_once)):
-            for request in make(min(material.at_once, count - start), known):
-                asked.append(await asker.tasks(request, material.scope, number))
-                known += [each.proposal.task for each in asked[-1].drafted]
-        return _join_results(asked)
-    seen = await visit_pages(
-        _require_world(material), material.start, scope, material.pages, material.seed
-    )
-    return await _ask_all(material, asker, from_pages(scope, seen, count, material.known))
+    if material.pages:
+        seen = await visit_pages(
+            material.require_world(), material.start, scope, material.pages, material.seed
+        )
+        return await _ask_all(material, asker, from_pages(scope, seen, count, material.known))
+    known, results = list(material.known), []
+    for number, start in enumerate(range(0, count, material.at_once)):
+        for request in from_name(scope, min(material.at_once, count - start), known):
+            results.append(await asker.tasks(request, scope, number))
+            known += [each.proposal.task for each in results[-1].lines]
+    return _join_results(results)
 
 
 async def propose_from_demonstrations(
     material: Material, asker: ProposerModel, count: int
 ) -> SourceResult:
-    """From what was solved in the runs. Raises `SetupError` where nothing was."""
-    judged = [
-        each
-        for run in _require_runs(material)
-        for each in read_judged_episodes(run, material.scope)
-    ]
-    shown = find_solved_tasks(judged)
-    if not shown:
+    """Propose from what was solved in the runs. Raises `SetupError` where nothing was."""
+    solved = find_solved_tasks(material.read_episodes())
+    if not solved:
         raise SetupError(
             f"no episode in {', '.join(map(str, material.runs))} was a success; there is nothing to"
             " show as a demonstration"
         )
     rng = np.random.default_rng(material.seed)
-    drawn = [shown[int(i)] for i in rng.permutation(len(shown))]
-    way = from_screens if material.way == "screens" else from_examples
-    return await _ask_all(material, asker, way(material.scope, drawn, count, material.known))
+    shown = [solved[int(i)] for i in rng.permutation(len(solved))]
+    show = from_screens if material.way == "screens" else from_examples
+    return await _ask_all(material, asker, show(material.scope, shown, count, material.known))
 
 
 async def propose_from_failures(
     material: Material, asker: ProposerModel, count: int
 ) -> SourceResult:
-    """From what was tried in the runs, by how often it was solved. Raises `SetupError`."""
-    judged = [
-        each
-        for run in _require_runs(material)
-        for each in read_judged_episodes(run, material.scope)
-    ]
+    """Propose from what was tried in the runs, by how often it was solved. Raises `SetupError`."""
     rng = np.random.default_rng([material.seed, 1])
-    chosen = choose_seeds(count_attempts(judged), count, rng, material.chance)
-    return await _ask_all(
-        material, asker, from_seeds(material.scope, chosen, count, material.known)
-    )
+    chosen = choose_seeds(count_attempts(material.read_episodes()), count, rng)
+    requests = from_seeds(material.scope, chosen, count, material.known)
+    return await _ask_all(material, asker, requests)
 
 
 async def propose_from_manual(material: Material, asker: ProposerModel, count: int) -> SourceResult:
-    """From chapters of manuals and help pages. Raises `SetupError` where they say nothing."""
-    found = [each for manual in material.manuals for each in await _read_chapters(manual, material)]
+    """Propose from manuals and help pages. Raises `SetupError` where they say nothing."""
+    found: list[Chapter] = []
+    for manual in material.manuals:
+        if urlsplit(manual).scheme in ("http", "https"):
+            start = replace(material.start, start_url=manual)
+            found += await visit_manual(material.require_world(), start)
+            continue
+        try:
+            found += chapters(Path(manual).read_text(encoding="utf-8"), manual)
+        except (OSError, UnicodeDecodeError) as error:
+            raise SetupError(f"the manual {manual} cannot be read: {error}") from error
     if not found:
         raise SetupError(
             "no chapter to go by: name a manual with --manual, a file (Markdown, HTML, text) or the"
             " address of a page, that has more than a few words under its headings"
         )
     rng = np.random.default_rng([material.seed, 2])
-    drawn = [found[int(i)] for i in rng.permutation(len(found))]
-    return await _ask_all(
-        material, asker, from_chapters(material.scope, drawn, count, material.known)
-    )
+    shown = [found[int(i)] for i in rng.permutation(len(found))]
+    requests = from_chapters(material.scope, shown, count, material.known)
+    return await _ask_all(material, asker, requests)
 
 
 ASKING: Mapping[str, Propose] = {
@@ -341,41 +303,17 @@ ASKING: Mapping[str, Propose] = {
 async def _ask_all(
     material: Material, asker: ProposerModel, requests: Sequence[TaskRequest]
 ) -> SourceResult:
-    asked = [
-        await asker.tasks(request, material.scope, number)
-        for number, request in enumerate(requests)
-    ]
-    return _join_results(asked)
-
-
-def _join_results(asked: Sequence[ModelProposals]) -> SourceResult:
-    lines = tuple(
-        ProposalRecord(each.proposal, one.model, one.prompt, one.key, each.steps)
-        for one in asked
-        for each in one.drafted
+    return _join_results(
+        [
+            await asker.tasks(request, material.scope, number)
+            for number, request in enumerate(requests)
+        ]
     )
-    unreadable = tuple(problem for one in asked for problem in one.unreadable)
-    return SourceResult(lines, unreadable, len(asked))
 
 
-def _require_runs(material: Material) -> Sequence[Path]:
-    if not material.runs:
-        raise SetupError("--source demonstrations and failures are made from runs; name --run RUN")
-    return material.runs
-
-
-async def _read_chapters(manual: str, material: Material) -> list[Chapter]:
-    if urlsplit(manual).scheme in ("http", "https"):
-        return await visit_manual(
-            _require_world(material), replace(material.start, start_url=manual)
-        )
-    try:
-        return chapters(Path(manual).read_text(encoding="utf-8"), manual)
-    except (OSError, UnicodeDecodeError) as error:
-        raise SetupError(f"the manual {manual} cannot be read: {error}") from error
-
-
-def _require_world(material: Material) -> OpenWorld:
-    if material.open_world is None:
-        raise SetupError("pages can be visited only with a browser; give --pages 0 for the name")
-    return material.open_world
+def _join_results(results: Sequence[SourceResult]) -> SourceResult:
+    return SourceResult(
+        tuple(line for each in results for line in each.lines),
+        tuple(problem for each in results for problem in each.unreadable),
+        sum(each.requests for each in results),
+    )

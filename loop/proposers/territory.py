@@ -19,14 +19,14 @@ _FORM = re.compile(r"\b(new|add|create|edit|reply|write|post|change|comment)\b",
 _LEADING = re.compile(r"^(new|edit|reply|create|write)\b", re.IGNORECASE)
 _PAYING = re.compile(r"\b(pay|purchase|buy now|place order|donate|transfer)\b", re.IGNORECASE)
 _WORD = re.compile(r"[A-Za-z][a-z]{3,}")
-_COMMON_SAID = (
-    "about after also been before click does edit enter from have help here home into list login"
-    " logout menu more name next only other page please search select show site some submit text"
-    " than that their there these they this used using view what when which with your generated"
-    " information"
+_COMMON = frozenset(
+    """
+    about after also been before click does edit enter from have help here home into list login
+    logout menu more name next only other page please search select show site some submit text than
+    that their there these they this used using view what when which with your generated
+    information
+    """.split()  # noqa: SIM905
 )
-_COMMON = frozenset(_COMMON_SAID.split())
-_DATES = ("2024-03-14", "2024-05-02", "2023-11-20", "2025-01-09")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +66,10 @@ class Territory:
 
 
 def is_avoided(name: str, may_destroy: bool) -> bool:
-    """Whether an explorer leaves something alone that is called so: what ends the session always,
-    what destroys or pays wherever it cannot be undone."""
+    """Return whether an explorer leaves something alone that is called so.
+
+    What ends the session always, what destroys or pays wherever it cannot be undone.
+    """
     if _LEAVING.search(name):
         return True
     return not may_destroy and bool(_DESTRUCTIVE.search(name) or _PAYING.search(name))
@@ -89,7 +91,7 @@ def is_form_link(name: str) -> bool:
 
 
 def find_words(texts: Sequence[str]) -> list[str]:
-    """The telling words of a page, in order, each once."""
+    """Return the telling words of a page, in order, each once."""
     found = (word for text in texts for word in _WORD.findall(text))
     return list(dict.fromkeys(word for word in found if word.lower() not in _COMMON))
 
@@ -97,20 +99,22 @@ def find_words(texts: Sequence[str]) -> list[str]:
 def make_plausible_value(
     label: str, kind: str, words: Sequence[str], rng: np.random.Generator
 ) -> str:
-    """What somebody might type into a field of this label and kind, in the page's own words.
+    """Return what somebody might type into a field, in the page's own words.
 
-    `kind` is the widget's, as `input:email` or `textarea`.
+    `label` and `kind` are the field's; a kind is `input:email` or `textarea`.
     """
-    said = f"{label} {kind}".lower()
+    name = f"{label} {kind}".lower()
+    draw = _WordSampler(words, rng)
     for pattern, make in _VALUES:
-        if re.search(pattern, said):
-            return make(_Words(words, rng))
-    return _Words(words, rng).title(2)
+        if re.search(pattern, name):
+            return make(draw)
+    title = dict.fromkeys(draw.one() for _ in range(2))
+    return " ".join([*(word.capitalize() for word in title), draw.number(98)])
 
 
 @dataclass(frozen=True, slots=True)
-class _Words:
-    """Draws from a page's words."""
+class _WordSampler:
+    """Samples from a page's words."""
 
     words: Sequence[str]
     rng: np.random.Generator
@@ -118,16 +122,6 @@ class _Words:
     def one(self) -> str:
         pool = self.words or ("Harbour", "Lantern", "Meadow", "Copper")
         return pool[int(self.rng.integers(len(pool)))]
-
-    def title(self, count: int) -> str:
-        drawn = dict.fromkeys(self.one() for _ in range(count))
-        number = int(self.rng.integers(2, 98))
-        return " ".join([*(word.capitalize() for word in drawn), str(number)])
-
-    def sentence(self) -> str:
-        return (
-            f"The {self.one().lower()} beside the {self.one().lower()} needs work {self.number(90)}"
-        )
 
     def number(self, most: int) -> str:
         return str(int(self.rng.integers(2, most)))
@@ -139,7 +133,10 @@ class _Words:
 _VALUES = (
     (r"input:email|e-?mail", lambda draw: f"{draw.one().lower()}{draw.number(99)}@example.com"),
     (r"input:password|password", lambda draw: f"Quiet-{draw.one()}-{draw.number(99)}x"),
-    (r"input:date\b|\bdate\b", lambda draw: draw.of(_DATES)),
+    (
+        r"input:date\b|\bdate\b",
+        lambda draw: draw.of(("2024-03-14", "2024-05-02", "2023-11-20", "2025-01-09")),
+    ),
     (r"input:time", lambda draw: f"{int(draw.number(20)):02}:30"),
     (r"input:color", lambda draw: draw.of(("#336699", "#cc3300", "#009966"))),
     (
@@ -153,5 +150,10 @@ _VALUES = (
     (r"searchbox|search|query|input:search", lambda draw: draw.one().lower()),
     (r"first name|last name|full name|\bauthor|user ?name", lambda draw: draw.one().capitalize()),
     (r"\bversion\b", lambda draw: f"{draw.number(9)}.{draw.number(20)}"),
-    (r"textarea|description|comment|body|message|details|remark", lambda draw: draw.sentence()),
+    (
+        r"textarea|description|comment|body|message|details|remark",
+        lambda draw: (
+            f"The {draw.one().lower()} beside the {draw.one().lower()} needs work {draw.number(90)}"
+        ),
+    ),
 )

@@ -3,7 +3,6 @@
 import re
 import sqlite3
 from calendar import month_name
-from collections.abc import Callable
 from contextlib import closing
 from datetime import date
 
@@ -12,9 +11,6 @@ from loop.proposers.wording import find_second_goal, words
 from tasks.proposal import Refusal
 from tasks.task import Task
 
-CHANGES = "changes"
-"""The record that needs no query."""
-_OF_EPISODE = ("episode.answer", "episode.said", "episode.ending", "episode.url")
 _READING = (
     sqlite3.SQLITE_SELECT,
     sqlite3.SQLITE_READ,
@@ -23,35 +19,40 @@ _READING = (
 )
 
 
-def find_wrong_check(task: Task, scope: SiteScope) -> str:
-    """Why a task's checks could never be made; empty where they could. Nothing is said of whether
-    they ask for the right thing: that is proven by solving."""
+def _find_wrong_check(task: Task, scope: SiteScope) -> str:
+    """Return why a task's checks could never be made; empty where they could.
+
+    Whether they ask for the right thing is proven by solving.
+    """
     if not task.checks:
         return "it has queries and no check that uses them" if task.queries else ""
-    if (
-        task.queries or any(check.evidence == CHANGES for check in task.checks)
-    ) and not scope.tables:
+    evidence = {check.evidence for check in task.checks}
+    if (task.queries or "changes" in evidence) and not scope.tables:
         return "its checks ask a database, and the site has none"
-    known = {*task.queries, *task.evidence, *(probe.name for probe in task.probes)}
-    known |= {*_OF_EPISODE, *task.records, *([CHANGES] if scope.tables else [])}
+    known = {"episode.answer", "episode.said", "episode.ending", "episode.url"}
+    known |= {*task.queries, *task.evidence, *(probe.name for probe in task.probes)}
+    known |= {*task.records, *(["changes"] if scope.tables else [])}
     for check in task.checks:
         if check.evidence not in known:
             return f"a check is of {check.evidence!r}, which nothing captures"
         if scope.rules and check.rule not in scope.rules:
             return f"a check uses the rule {check.rule!r}, which is not offered"
-    unused = task.queries.keys() - {check.evidence for check in task.checks}
-    if unused:
+    if unused := task.queries.keys() - evidence:
         return f"no check uses the query {min(unused)!r}"
     problems = (_find_wrong_query(name, query, scope) for name, query in task.queries.items())
     return next(filter(None, problems), "")
 
 
 def _find_wrong_query(name: str, query: str, scope: SiteScope) -> str:
-    """Why a query is none that only reads these tables: it is compiled, and never run on rows."""
+    """Return why a query does more than read these tables; it is compiled, never run on rows."""
+
+    def quote(column: str) -> str:
+        return '"' + column.replace('"', '""') + '"'
+
     with closing(sqlite3.connect(":memory:")) as database:
         for table, columns in scope.tables.items():
-            listed = ", ".join(map(_quoted, columns)) or '"rowid_only"'
-            database.execute(f"CREATE TABLE {_quoted(table)} ({listed})")
+            listed = ", ".join(map(quote, columns)) or '"rowid_only"'
+            database.execute(f"CREATE TABLE {quote(table)} ({listed})")
         database.set_authorizer(
             lambda action, *place: sqlite3.SQLITE_OK if action in _READING else sqlite3.SQLITE_DENY
         )
@@ -60,10 +61,6 @@ def _find_wrong_query(name: str, query: str, scope: SiteScope) -> str:
         except (sqlite3.Error, sqlite3.Warning) as error:
             return f"the query {name!r} cannot be asked: {error}"
     return ""
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 _LONGEST = 150
@@ -114,38 +111,48 @@ _COMMON = {
 }
 """Frequent words by language: the share of a text's words found here says which it is."""
 
-Rule = Callable[[Task, SiteScope, int], str]
-"""The task, the site and the number of steps it is said to take; why not, or nothing."""
-
 
 def check_validity(task: Task, scope: SiteScope, steps: int = 0) -> Refusal | None:
-    """Why a task is not well-formed; None where nothing is found against it. By rules alone."""
-    for rule in RULES:
-        reason = rule(task, scope, steps)
-        if reason:
-            return Refusal("validity", reason)
-    return None
+    """Return why a task is not well-formed; None where nothing is found against it.
+
+    By rules alone, of which the first that finds something decides. `steps` is how many it is said
+    to take.
+    """
+    goal = task.goal
+    reason = (
+        _find_foreign_language(goal, scope)
+        or _find_wrong_length(goal)
+        or _find_unfilled_slot(goal)
+        or _find_wrong_place(task, scope)
+        or _find_excess_steps(task, scope, steps)
+        or _find_missing_end(task, scope)
+        or _find_impossible_value(goal)
+        or find_second_goal(goal)
+        or _find_wrong_check(task, scope)
+    )
+    return Refusal("validity", reason) if reason else None
 
 
-def _length(task: Task, scope: SiteScope, steps: int) -> str:
-    count = len(words(task.goal))
+def _find_wrong_length(goal: str) -> str:
+    count = len(words(goal))
     if count < 2:
-        return f"the goal {task.goal!r} says too little"
+        return f"the goal {goal!r} says too little"
     return f"the goal has {count} words, more than {_LONGEST}" if count > _LONGEST else ""
 
 
-def _slots(task: Task, scope: SiteScope, steps: int) -> str:
-    found = _SLOT.search(_QUOTED.sub('""', task.goal)) or _QUOTED_SLOT.search(task.goal)
+def _find_unfilled_slot(goal: str) -> str:
+    found = _SLOT.search(_QUOTED.sub('""', goal)) or _QUOTED_SLOT.search(goal)
     return f"{found[0]!r} was not filled in" if found else ""
 
 
-def _language(task: Task, scope: SiteScope, steps: int) -> str:
-    said = _QUOTED.sub(" ", task.goal)
-    letters = [letter for letter in said if letter.isalpha()]
+def _find_foreign_language(goal: str, scope: SiteScope) -> str:
+    text = _QUOTED.sub(" ", goal)
+    letters = [letter for letter in text if letter.isalpha()]
+    # Latin letters end at U+024F.
     foreign = sum(ord(letter) > 0x24F for letter in letters)
     if scope.language in _COMMON and letters and foreign > 0.3 * len(letters):
         return f"the goal is not in {scope.language!r}: it is in another script"
-    found = words(said)
+    found = words(text)
     shares = {name: sum(w in common.split() for w in found) for name, common in _COMMON.items()}
     best = max(shares, key=lambda name: shares[name])
     own = shares.get(scope.language)
@@ -154,7 +161,7 @@ def _language(task: Task, scope: SiteScope, steps: int) -> str:
     return ""
 
 
-def _place(task: Task, scope: SiteScope, steps: int) -> str:
+def _find_wrong_place(task: Task, scope: SiteScope) -> str:
     if not scope.holds(task.start_url):
         return f"it starts at {task.start_url}, outside of {scope.address}"
     if task.site != scope.site:
@@ -165,7 +172,7 @@ def _place(task: Task, scope: SiteScope, steps: int) -> str:
     return ""
 
 
-def _reach(task: Task, scope: SiteScope, steps: int) -> str:
+def _find_excess_steps(task: Task, scope: SiteScope, steps: int) -> str:
     most = min(task.max_steps, scope.max_steps)
     if steps > most:
         return f"it is said to take {steps} steps; there are {most}"
@@ -175,56 +182,33 @@ def _reach(task: Task, scope: SiteScope, steps: int) -> str:
     return ""
 
 
-def _end(task: Task, scope: SiteScope, steps: int) -> str:
-    found = _ENDLESS.search(_QUOTED.sub(" ", task.goal))
-    if found and not task.checks:
+def _find_missing_end(task: Task, scope: SiteScope) -> str:
+    text = _QUOTED.sub(" ", task.goal)
+    if (found := _ENDLESS.search(text)) and not task.checks:
         return f"{found[0]!r} has no end that could be seen"
-    dated = _DATED.search(_QUOTED.sub(" ", task.goal))
-    if dated and not scope.is_reset:
+    if (dated := _DATED.search(text)) and not scope.is_reset:
         return f"{dated[0]!r} means another thing at another time or place"
     return ""
 
 
-def _values(task: Task, scope: SiteScope, steps: int) -> str:
-    found = _NEGATIVE.search(task.goal)
-    if found:
+def _find_impossible_value(goal: str) -> str:
+    if found := _NEGATIVE.search(goal):
         return f"{found[0]!r} cannot be"
-    for year, month, day in _DATE.findall(task.goal):
+    for year, month, day in _DATE.findall(goal):
         if not _is_date(int(year), int(month), int(day)):
             return f"{year}-{month}-{day} is no date"
-    for first, month, other, second in _SPELT_DATE.findall(task.goal):
+    for first, month, other, second in _SPELT_DATE.findall(goal):
         number = _MONTHS.index((month or other).lower()) + 1
+        # 2024 has a 29th of February.
         if not _is_date(2024, number, int(first or second)):
             return f"{month or other} has no day {first or second}"
-    for hours, minutes in _CLOCK.findall(task.goal):
+    for hours, minutes in _CLOCK.findall(goal):
         if int(hours) > 24 or int(minutes) > 59:
             return f"{hours}:{minutes} is no time of day"
-    for given, most, alone in _STARS.findall(task.goal):
+    for given, most, alone in _STARS.findall(goal):
         if int(given or alone) > int(most or 5):
             return f"{given or alone} stars are more than there are"
     return ""
-
-
-def _aims(task: Task, scope: SiteScope, steps: int) -> str:
-    return find_second_goal(task.goal)
-
-
-def _checks(task: Task, scope: SiteScope, steps: int) -> str:
-    return find_wrong_check(task, scope)
-
-
-RULES: tuple[Rule, ...] = (
-    _language,
-    _length,
-    _slots,
-    _place,
-    _reach,
-    _end,
-    _values,
-    _aims,
-    _checks,
-)
-"""Asked in this order; the first that finds something decides."""
 
 
 def _is_date(year: int, month: int, day: int) -> bool:

@@ -56,11 +56,13 @@ async def test_tasks_are_read_from_a_reply_and_know_who_wrote_them() -> None:
     )
     [request] = from_name(HERE, 5)
     asked = await ProposerModel(model).tasks(request, HERE)
-    assert [each.proposal.task.goal for each in asked.drafted] == [
+    assert [each.proposal.task.goal for each in asked.lines] == [
         "Close ticket 5.",
         "Open the wiki.",
     ]
-    assert (asked.model, asked.prompt) == ("canned", load_prompt(PROPOSE).hash)
+    assert {(each.model, each.prompt) for each in asked.lines} == {
+        ("canned", load_prompt(PROPOSE).hash)
+    }
     assert asked.unreadable == () and len(model.requests) == 1
 
 
@@ -78,7 +80,7 @@ async def test_tasks_are_read_from_a_reply_and_know_who_wrote_them() -> None:
 async def test_what_cannot_be_read_is_asked_for_once_more(bad: str) -> None:
     model = CannedModel([bad, reply("Close ticket 5.")])
     asked = await ProposerModel(model).tasks(from_name(HERE, 5)[0], HERE)
-    assert len(asked.drafted) == 1 and asked.unreadable == ()
+    assert len(asked.lines) == 1 and asked.unreadable == ()
     again = model.requests[1].messages
     assert [message.role for message in again] == ["system", "user", "assistant", "user"]
     assert "cannot be used" in again[-1].text
@@ -87,7 +89,7 @@ async def test_what_cannot_be_read_is_asked_for_once_more(bad: str) -> None:
 async def test_after_that_it_is_counted_and_nothing_is_made_of_it() -> None:
     model = CannedModel(["no", "still no"])
     asked = await ProposerModel(model).tasks(from_name(HERE, 5)[0], HERE)
-    assert asked.drafted == ()
+    assert asked.lines == ()
     assert len(asked.unreadable) == 1 and "expected one JSON object" in asked.unreadable[0]
     assert len(model.requests) == 2
 
@@ -97,7 +99,7 @@ async def test_a_bad_task_among_good_ones_is_asked_for_again_and_then_counted() 
     mixed["tasks"][1].pop("why")
     model = CannedModel([json.dumps(mixed), json.dumps(mixed)])
     asked = await ProposerModel(model).tasks(from_name(HERE, 5)[0], HERE)
-    assert [each.proposal.task.goal for each in asked.drafted] == ["Close ticket 5."]
+    assert [each.proposal.task.goal for each in asked.lines] == ["Close ticket 5."]
     assert asked.unreadable == ("task 2: 'why' is a required property",)
 
 
@@ -106,7 +108,7 @@ async def test_the_better_of_two_replies_is_taken() -> None:
     mixed["tasks"][1]["steps"] = -1
     model = CannedModel([json.dumps(mixed), "I give up"])
     asked = await ProposerModel(model).tasks(from_name(HERE, 5)[0], HERE)
-    assert [each.proposal.task.goal for each in asked.drafted] == ["Close ticket 5."]
+    assert [each.proposal.task.goal for each in asked.lines] == ["Close ticket 5."]
 
 
 async def test_page_text_stands_fenced_and_screenshots_go_along() -> None:

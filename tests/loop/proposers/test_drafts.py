@@ -29,8 +29,8 @@ def test_a_task_is_read_with_all_it_says() -> None:
     checks = [{"evidence": "q", "rule": "equals", "expected": [["Closed"]]}]
     more = {"start": "/ticket", "login": "admin", "skills": ["form"], "from": 2}
     entry = {**DRAFT, **more, "queries": {"q": "SELECT 1"}, "checks": checks}
-    [written_task] = parse_tasks({"tasks": [entry]}).written_tasks
-    task = build_task(written_task, HERE, "pages", "fossil/close@1")
+    [written], _ = parse_tasks({"tasks": [entry]})
+    task = build_task(written, HERE, "pages", "fossil/close@1")
     assert (task.start_url, task.login, task.site) == (
         "http://fossil.test/ticket",
         "admin",
@@ -38,7 +38,7 @@ def test_a_task_is_read_with_all_it_says() -> None:
     )
     assert task.checks == (Check("q", "equals", [["Closed"]]),)
     assert (task.parent, task.skills, task.records) == ("fossil/close@1", ("form",), ("changes",))
-    assert task.id.startswith("proposed/pages-") and written_task.origin == 2
+    assert task.id.startswith("proposed/pages-")
 
 
 @pytest.mark.parametrize(
@@ -57,9 +57,9 @@ def test_a_task_is_read_with_all_it_says() -> None:
 def test_a_task_of_another_schema_is_named_and_left_out(
     change: dict[str, object], problem: str
 ) -> None:
-    found = parse_tasks({"tasks": [DRAFT, {**DRAFT, **change}]})
-    assert len(found.written_tasks) == 1
-    assert found.problems[0].startswith("task 2: ") and problem in found.problems[0]
+    found, problems = parse_tasks({"tasks": [DRAFT, {**DRAFT, **change}]})
+    assert len(found) == 1
+    assert problems[0].startswith("task 2: ") and problem in problems[0]
 
 
 @pytest.mark.parametrize("reply", [{}, {"tasks": "none"}, {"tasks": [], "more": 1}, {"goals": []}])
@@ -69,26 +69,21 @@ def test_a_reply_of_another_shape_is_unreadable(reply: dict[str, object]) -> Non
 
 
 def test_the_same_draft_has_the_same_id_and_another_goal_another() -> None:
-    [one, same, other] = parse_tasks(
-        {"tasks": [DRAFT, DRAFT, {**DRAFT, "goal": "Else."}]}
-    ).written_tasks
-    ids = [build_task(written_task, HERE, "pages").id for written_task in (one, same, other)]
+    written, _ = parse_tasks({"tasks": [DRAFT, DRAFT, {**DRAFT, "goal": "Else."}]})
+    ids = [build_task(each, HERE, "pages").id for each in written]
     assert ids[0] == ids[1] != ids[2]
 
 
 def test_a_draft_of_something_that_was_not_shown_is_none() -> None:
     [request] = from_pages(HERE, [VisitedPage("http://fossil.test/a", "A", "text")], 3)
-    written_tasks = parse_tasks(
-        {"tasks": [{**DRAFT, "from": 1}, {**DRAFT, "from": 2}]}
-    ).written_tasks
-    made, problems = build_proposals(written_tasks, request, HERE)
+    made, problems = build_proposals([{**DRAFT, "from": 1}, {**DRAFT, "from": 2}], request, HERE)
     assert made[0].proposal.reason == "it is a form (from the page http://fossil.test/a)"
     assert problems == ["'Close the ticket about links.' is from number 2; 1 were shown"]
 
 
 def test_no_more_proposals_are_made_than_were_asked_for() -> None:
     [request] = from_name(HERE, 2)
-    made, _ = build_proposals(parse_tasks({"tasks": [DRAFT] * 5}).written_tasks, request, HERE)
+    made, _ = build_proposals([DRAFT] * 5, request, HERE)
     assert len(made) == 2
 
 
@@ -122,7 +117,7 @@ def test_a_task_that_goes_another_way_than_it_was_to_is_none() -> None:
         {**DRAFT, "from": 1, "direction": "harder"},
         DRAFT,
     ]
-    made, problems = build_proposals(parse_tasks({"tasks": entries}).written_tasks, request, HERE)
+    made, problems = build_proposals(entries, request, HERE)
     assert [each.proposal.task.parent for each in made] == ["fossil/failed@1"]
     assert len(problems) == 2 and "was to be easier" in problems[0]
 

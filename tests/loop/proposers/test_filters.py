@@ -235,18 +235,6 @@ def test_the_same_words_elsewhere_or_as_somebody_else_are_new() -> None:
     assert check_novelty(replace(live("Close the ticket about broken links.")), known) is None
 
 
-def test_embeddings_see_what_words_do_not() -> None:
-    known = [here("Remove the article.")]
-    vectors = {"Remove the article.": (1.0, 0.0), "Take that text away.": (0.99, 0.05)}
-
-    def embed(texts: list[str]) -> list[tuple[float, float]]:
-        return [vectors[text] for text in texts]
-
-    assert check_novelty(here("Take that text away."), known) is None
-    found = check_novelty(here("Take that text away."), known, embed=embed)
-    assert found is not None and "alike in meaning" in found.reason
-
-
 def test_only_what_was_solved_is_feasible() -> None:
     assert check_feasibility(SolveResult(True, 2, "episode-1", "oracle", True)) is None
     assert "nobody has tried" in str(check_feasibility(None))
