@@ -5,11 +5,9 @@ from dataclasses import asdict, replace
 
 import numpy as np
 
-from loop.learner import Learner
+from loop.learners import ArmState
 from loop.session import Session
 from tasks.task import Json
-from webagent.policy.builtin import BuiltinPolicy
-from webagent.policy.exploration import Exploration
 from webagent.records import Trajectory
 from webagent.rollout import Batcher, PlannedEpisode, collect
 from worldmodel.accuracy import CopyPage, measure
@@ -19,28 +17,24 @@ from worldmodel.transitions import transitions
 from worldmodel.trust import is_held_back, precision_of_belief
 
 
-async def imagine(session: Session, learner: Learner, round: int) -> None:
+async def imagine(session: Session, state: ArmState, round: int) -> None:
     """Dream on from real pages whose task was failed, and keep what both models believe in.
 
     Nothing is dreamt while the world model's belief is wrong too often on episodes held back.
     """
-    learner.dreams = []
-    world, reward = learner.world, learner.reward
+    state.dreams = []
+    world, reward = state.world, state.reward
     if world is None or reward is None:
         return
-    if _measure_belief(session, learner, world, round) < session.config.trusted:
+    if _measure_belief(session, state, world, round) < session.config.trusted:
         return
-    solved = {start_key(t.task) for t in learner.experience if learner.succeeded(t)}
+    solved = {start_key(t.task) for t in state.experience if state.succeeded(t)}
     starts = {
         start_key(t.task): t
-        for t in learner.experience
+        for t in state.experience
         if t.steps and start_key(t.task) not in solved
     }
-    policy = BuiltinPolicy(
-        learner.policy,
-        exploration=Exploration(session.config.temperature, session.config.random_share),
-        batched=Batcher,
-    )
+    policy = state.learner.policy("imagine")
     predict = Batcher(predict_all(world))
     horizon = session.config.horizon
 
@@ -54,15 +48,15 @@ async def imagine(session: Session, learner: Learner, round: int) -> None:
     )
     believed = [t for t in episodes if _is_believed(t, session.config.belief)]
     chances = reward.probabilities(believed)
-    learner.dreams = [t for t, chance in zip(believed, chances, strict=True) if chance >= 0.5]
+    state.dreams = [t for t, chance in zip(believed, chances, strict=True) if chance >= 0.5]
 
 
-def _measure_belief(session: Session, learner: Learner, world: WorldModel, round: int) -> float:
+def _measure_belief(session: Session, state: ArmState, world: WorldModel, round: int) -> float:
     """How far the world model's belief can be trusted; stored with how right it is altogether."""
-    held = [t for t in learner.experience if is_held_back(t)]
-    checked = list(transitions(held, learner.success))
+    held = [t for t in state.experience if is_held_back(t)]
+    checked = list(transitions(held, state.success))
     precision, count = precision_of_belief(world, checked, session.config.belief)
-    trained = list(transitions(learner.experience, learner.success))
+    trained = list(transitions(state.experience, state.success))
     figures: dict[str, Json] = {
         "precision": precision,
         "believed": count,

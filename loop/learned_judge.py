@@ -4,15 +4,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from evaluators.frozen import FrozenJudge, freeze, read_frozen, refuse_frozen, verify, write_frozen
-from evaluators.reward.builtin import RewardModel
-from loop.learner import Learner, train_judge
-from loop.session import SHARED, Session, play_episodes, score_episodes
+from evaluators.reward.builtin import RewardModel, calibrate_judge
+from loop.learners import ArmState
+from loop.learners.builtin import BuiltinLearner
+from loop.session import SHARED, Progress, Session, play_episodes, score_episodes
 from loop.summary.comparisons import FROZEN, OWN
 from webagent.models.builtin.model import BuiltinModel
-from webagent.policy.builtin import BuiltinPolicy
-from webagent.policy.exploration import Exploration
 from webagent.records import Trajectory
-from webagent.rollout import Batcher, plan_episodes
+from webagent.rollout import plan_episodes
+from webagent.training.fit import FitConfig, fit
+from webagent.training.rows import grow_vocabulary
 
 PART = "judge"
 """Under which name a judge's weights lie in the run folder."""
@@ -20,9 +21,10 @@ _FIRST_LABELLED = 50_000
 """Training seeds from here on are those of labelled episodes."""
 
 
-async def train_first_judge(session: Session, learner: Learner) -> None:
+async def train_first_judge(session: Session, state: ArmState) -> None:
     """Labelled episodes of the first policy, the judge trained on them, and its copy frozen."""
-    learner.actor = learner.policy.copy()
+    if isinstance(state.learner, BuiltinLearner):
+        state.actor = state.learner.model.copy()
     names = session.names
     each, more = divmod(session.config.labels, len(names))
     first = _FIRST_LABELLED + 1000 * session.repeat
@@ -31,43 +33,40 @@ async def train_first_judge(session: Session, learner: Learner) -> None:
         for place, name in enumerate(names)
         for index in range(each + (place < more))
     ]
-    exploration = Exploration(session.config.temperature, session.config.random_share)
-    policy = BuiltinPolicy(
-        learner.policy, exploration=exploration, batched=Batcher, memory=learner.memory
-    )
+    policy = state.learner.policy("collect")
     plan = plan_episodes(tasks, session.provenance("label", arm=SHARED))
     episodes = await play_episodes(session, plan, policy, "labelled episodes")
     for trajectory, value in zip(episodes, await score_episodes(session, episodes), strict=True):
-        learner.success[trajectory.id] = value
-    learner.labelled = list(episodes)
+        state.success[trajectory.id] = value
+    state.labelled = list(episodes)
     key = (SHARED, session.repeat, 0, PART)
     folder, record = session.folder.weights(*key), _frozen_path(session)
     if not session.folder.has_weights(*key):
         network = BuiltinModel.create(11 * session.repeat + 5)
         config = session.fit_config(session.config.judge_tokens, 0)
-        judge = train_judge(learner, network, config, session.progress("first judge"))
+        judge = train_judge(state, network, config, session.progress("first judge"))
         session.folder.save(judge, *key)
-    learner.judge = RewardModel.load(folder)
-    learner.frozen = RewardModel.load(folder)
+    state.judge = RewardModel.load(folder)
+    state.frozen = RewardModel.load(folder)
     if not record.exists():
-        write_frozen(record, [freeze(learner.frozen.evaluator(), folder)])
-    verify(_read_frozen_judge(session), learner.frozen.evaluator(), folder)
+        write_frozen(record, [freeze(state.frozen.evaluator(), folder)])
+    verify(_read_frozen_judge(session), state.frozen.evaluator(), folder)
 
 
-async def judge_episode(session: Session, learner: Learner, trajectory: Trajectory) -> float | None:
+async def judge_episode(session: Session, state: ArmState, trajectory: Trajectory) -> float | None:
     """What the arm takes for the outcome; the verdicts behind it are stored."""
-    own, frozen = await record_verdicts(session, learner, trajectory)
+    own, frozen = await record_verdicts(session, state, trajectory)
     if session.arm.believes == "own" or own is None or frozen is None:
         return own
     return min(own, frozen)
 
 
 async def record_verdicts(
-    session: Session, learner: Learner, trajectory: Trajectory
+    session: Session, state: ArmState, trajectory: Trajectory
 ) -> tuple[float | None, float | None]:
     """The own judge's verdict and the frozen one's; both are stored."""
     values: list[float | None] = []
-    for judge, name in ((learner.judge, OWN), (learner.frozen, FROZEN)):
+    for judge, name in ((state.judge, OWN), (state.frozen, FROZEN)):
         if judge is None:
             values.append(None)
             continue
@@ -77,7 +76,7 @@ async def record_verdicts(
     return values[0], values[1]
 
 
-def retrain_judge(session: Session, learner: Learner, round: int) -> None:
+def retrain_judge(session: Session, state: ArmState, round: int) -> None:
     """Train the own judge on what it was told and on what it believed.
 
     In the first round from nothing, then from its last weights: the frozen judge's are never
@@ -87,9 +86,32 @@ def retrain_judge(session: Session, learner: Learner, round: int) -> None:
     if not session.folder.has_weights(*key):
         network = _load_network(session, round)
         config = session.fit_config(session.config.judge_tokens, round - 1)
-        judge = train_judge(learner, network, config, session.progress("judge"))
+        judge = train_judge(state, network, config, session.progress("judge"))
         session.folder.save(judge, *key)
-    learner.judge = RewardModel.load(session.folder.weights(*key))
+    state.judge = RewardModel.load(session.folder.weights(*key))
+
+
+def train_judge(
+    state: ArmState, network: BuiltinModel, config: FitConfig, progress: Progress
+) -> RewardModel:
+    """Learn to tell success from failure from what was told and what was believed since.
+
+    A third of what was told is kept for the calibration, which draws the line at one false
+    positive in twenty.
+    """
+    # Every third seed of a task is kept for the calibration.
+    kept = [t for t in state.labelled if t.task.seed % 3 == 0]
+    episodes = [*state.demonstrations, *state.labelled, *state.experience]
+    taught = [t for t in episodes if t not in kept]
+    grow_vocabulary(network.vocabulary, taught)
+    rows = RewardModel(network).rows(taught, state.success, seed=config.seed)
+    fit(network.network, rows, config, progress)
+    judge = RewardModel(network, actor=state.actor)
+    known = [t for t in kept if t.steps and state.success.get(t.id) is not None]
+    labels = [state.succeeded(t) for t in known]
+    if len(set(labels)) < 2:
+        return judge
+    return calibrate_judge(judge, known, labels)
 
 
 def _load_network(session: Session, round: int) -> BuiltinModel:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from benchmarks.oracles import ORACLES, OraclePolicy
+from loop.own_code import load_own_policy
 from tasks.suite import split_of
 from webagent.agent.actor import builtin_policy, language_model
 from webagent.agent.asking import Asking
@@ -18,7 +19,7 @@ from webagent.records import Decision, Observation, Trajectory
 from webagent.store import ImageFolder, Store
 from webagent.store.images import ImageStore
 
-KINDS = ("oracle", "model:FOLDER", "local:FOLDER", "endpoint")
+KINDS = ("oracle", "model:FOLDER", "local:FOLDER", "endpoint", "python:FILE.py:NAME")
 PLAIN = Prompting()
 """Every switch off."""
 _UNLOADED = CannedModel(
@@ -66,6 +67,8 @@ class NamedPolicy:
     def label(self, *more: str) -> str:
         """What it is called in tables: by its name and the switches that are set."""
         name = self.served if self.kind == "endpoint" else self.kind
+        if self.kind == "python":
+            name = self.place.rpartition(":")[2]
         if self.kind == "local":
             name = Path(self.place).name if Path(self.place).name != "model" else self.place
         switches = (*str(self.asking.prompting).split(), *more)
@@ -88,6 +91,8 @@ class NamedPolicy:
             raise UsageError(
                 "--policy endpoint asks a server for a model by name; give it as --model"
             )
+        if self.kind == "python":
+            load_own_policy(self.place)
         if self.kind in ("endpoint", "local"):
             model = _UNLOADED if self.kind == "local" else self.language_model()
             self._policy(model, ImageFolder(Path()) if self.images else None)
@@ -106,6 +111,8 @@ class NamedPolicy:
         self.check()
         if self.kind == "oracle":
             yield ScriptedSolutions()
+        elif self.kind == "python":
+            yield load_own_policy(self.place)
         elif self.kind == "model":
             yield builtin_policy(Path(self.place), self.temperature, self.random_share)
         else:

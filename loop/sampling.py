@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 import numpy as np
 
 from loop.folder import CURRICULUM, read_monitors
-from loop.learner import Learner
+from loop.learners import ArmState
 from loop.session import Session
 from tasks.curriculum import (
     Curriculum,
@@ -34,23 +34,23 @@ FIRST_FRESH = 100_000
 """Training seeds below this one are kept for demonstrations."""
 
 
-def sample_tasks(session: Session, learner: Learner, round: int) -> list[SampledTask]:
+def sample_tasks(session: Session, state: ArmState, round: int) -> list[SampledTask]:
     """The tasks of a round: worth learning, on fresh training seeds, some made from old ones."""
     rng = np.random.default_rng([session.repeat, round])
     used = Counter({name: FIRST_FRESH for name in session.names})
-    for trajectory in learner.experience:
+    for trajectory in state.experience:
         name = trajectory.task.name
         used[name] = max(used[name], trajectory.task.seed + 1)
     steps = session.config.steps
     if session.draws_evenly:
         return sample_evenly(session.suite, session.names, steps, used, rng)
-    return _build_curriculum(session, learner).sample_tasks(
+    return _build_curriculum(session, state).sample_tasks(
         steps,
         round,
         session.config.rounds,
-        _count_attempts(session, learner, round),
+        _count_attempts(session, state, round),
         used,
-        _list_attempts(learner),
+        _list_attempts(state),
         Variation(session.suite, Retry()),
         rng,
     )
@@ -58,18 +58,18 @@ def sample_tasks(session: Session, learner: Learner, round: int) -> list[Sampled
 
 def record_monitor(
     session: Session,
-    learner: Learner,
+    state: ArmState,
     episodes: Sequence[Trajectory],
     truth: Sequence[float | None],
     round: int,
 ) -> None:
     """Keep the round's monitors, and say so where the next one is likely to be a plateau."""
-    estimates = _build_curriculum(session, learner).estimates(
-        _count_attempts(session, learner, round + 1), round + 1, session.config.rounds
+    estimates = _build_curriculum(session, state).estimates(
+        _count_attempts(session, state, round + 1), round + 1, session.config.rounds
     )
     tried = [
         MonitoredTry(
-            t.task.name, t.task.seed, _describe_actions(t), bool(value), learner.succeeded(t)
+            t.task.name, t.task.seed, _describe_actions(t), bool(value), state.succeeded(t)
         )
         for t, value in zip(episodes, truth, strict=True)
         if value is not None
@@ -80,9 +80,9 @@ def record_monitor(
     ]
     now = measure_round(round, tried, estimates)
     warning = plateau_warning([*(m for m in known if m.round < round), now])
-    state: dict[str, Json] = {**asdict(now), "warning": warning}
-    state["unsolved"] = list(now.unsolved)
-    session.store.put_state(f"{CURRICULUM}:{session.arm.name}:{session.repeat}:{round}", state)
+    noted: dict[str, Json] = {**asdict(now), "warning": warning}
+    noted["unsolved"] = list(now.unsolved)
+    session.store.put_state(f"{CURRICULUM}:{session.arm.name}:{session.repeat}:{round}", noted)
     if warning:
         session.say("plateau ahead", 1.0, warning)
 
@@ -115,30 +115,30 @@ def write_draws(
 def _read_stored_monitors(store: Store) -> list[tuple[tuple[str, int], Monitor]]:
     """The monitors of all rounds so far, in order."""
     found = []
-    for place, state in read_monitors(store):
-        given = {key: value for key, value in state.items() if key != "warning"}
+    for place, noted in read_monitors(store):
+        given = {key: value for key, value in noted.items() if key != "warning"}
         found.append((place, Monitor(**{**given, "unsolved": tuple(given["unsolved"])})))
     return found
 
 
-def _build_curriculum(session: Session, learner: Learner) -> Curriculum:
-    shown = {trajectory.task.name for trajectory in learner.demonstrations}
+def _build_curriculum(session: Session, state: ArmState) -> Curriculum:
+    shown = {trajectory.task.name for trajectory in state.demonstrations}
     return Curriculum(session.suite, find_kinds(session.suite, session.names, shown))
 
 
-def _count_attempts(session: Session, learner: Learner, now: int) -> dict[str, TaskRecord]:
+def _count_attempts(session: Session, state: ArmState, now: int) -> dict[str, TaskRecord]:
     """How each task went before round `now`, tasks that a proposer made left out: they are easier
     or harder than what is drawn."""
     tries = [
-        (t.provenance.round, t.task.name, _classify(learner, t), len(t.steps))
-        for t in learner.experience
+        (t.provenance.round, t.task.name, _classify(state, t), len(t.steps))
+        for t in state.experience
         if not t.task.parent
     ]
     tries += _list_broken(session)
-    taught = Counter(trajectory.task.name for trajectory in learner.demonstrations)
+    taught = Counter(trajectory.task.name for trajectory in state.demonstrations)
     records = {
         name: TaskRecord(shown=shown, shown_successes=successes, demonstrations=taught[name])
-        for name, (shown, successes) in learner.shown.items()
+        for name, (shown, successes) in state.shown.items()
     }
     for round, name, outcome, steps in sorted(tries, key=lambda one: one[0]):
         if round < now:
@@ -146,8 +146,8 @@ def _count_attempts(session: Session, learner: Learner, now: int) -> dict[str, T
     return records
 
 
-def _classify(learner: Learner, trajectory: Trajectory) -> TryOutcome:
-    said = learner.success.get(trajectory.id)
+def _classify(state: ArmState, trajectory: Trajectory) -> TryOutcome:
+    said = state.success.get(trajectory.id)
     if said is None:
         return TryOutcome.UNJUDGED
     if said >= 0.5:
@@ -173,11 +173,11 @@ def _list_broken(session: Session) -> list[tuple[int, str, TryOutcome, int]]:
     ]
 
 
-def _list_attempts(learner: Learner) -> list[Attempt]:
+def _list_attempts(state: ArmState) -> list[Attempt]:
     """Each task and seed that was tried, with how often it went well."""
     found: dict[str, Attempt] = {}
-    for trajectory in learner.experience:
-        success = learner.succeeded(trajectory)
+    for trajectory in state.experience:
+        success = state.succeeded(trajectory)
         key = start_key(trajectory.task)
         old = found.get(key, Attempt(trajectory.task, 0, 0))
         found[key] = replace(old, tries=old.tries + 1, successes=old.successes + success)

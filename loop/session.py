@@ -19,7 +19,6 @@ from benchmarks.rules import checks_hold
 from benchmarks.sites.hosting import Hosting
 from loop.arms import Arm
 from loop.folder import RunFolder
-from loop.learner import Progress
 from loop.settings import ImproveConfig
 from loop.workers import Say
 from tasks.suite import Suite
@@ -32,6 +31,8 @@ from webagent.rollout import OpenWorld, PlannedEpisode, collect
 from webagent.store import Store
 from webagent.training.fit import FitConfig, FitReport
 
+Progress = Callable[[float, float], None]
+"""Told how far a training is, as a share, and its loss."""
 LENIENT_SCORE = "raw_positive"
 HEADLINE, LENIENT = checks_hold(), checks_hold(LENIENT_SCORE)
 """The frozen judge: rules over evidence. The loop never trains it."""

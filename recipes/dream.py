@@ -13,7 +13,8 @@ from loop.console.outcome import CommandResult, Status
 from loop.console.progress import show_jobs
 from loop.dreams import imagine
 from loop.folder import RunFolder
-from loop.learner import Learner, train_policy
+from loop.learners import ArmState
+from loop.learners.builtin import BuiltinLearner
 from loop.session import HEADLINE, Session
 from loop.settings import ImproveConfig
 from loop.stages import learn_world
@@ -23,7 +24,6 @@ from tasks.suite import split_of
 from webagent.browser import Browser
 from webagent.errors import StoreError, UsageError
 from webagent.models.builtin.model import BuiltinModel
-from webagent.store import Store
 
 NAME = "dream"
 """The arm that imagined episodes are kept under, and the weights that were made for them."""
@@ -76,6 +76,8 @@ class DreamConfig:
         return ImproveConfig(
             dreams=self.count,
             horizon=self.horizon,
+            memory="off",
+            base_tokens=self.policy_tokens,
             world_tokens=self.world_tokens,
             reward_tokens=self.reward_tokens,
             temperature=self.temperature,
@@ -115,7 +117,6 @@ def main(argv: Sequence[str]) -> CommandResult:
     torch.set_num_threads(1)  # so small a network gains nothing by more
     folder = RunFolder.open(config.run)
     with folder.store() as store, show_jobs(folder.path) as show:
-        learner = _learner(config, store)
         session = Session(
             config.loop,
             folder,
@@ -126,49 +127,49 @@ def main(argv: Sequence[str]) -> CommandResult:
             config.seed,
             lambda stage, done, note: show(JobProgress(NAME, stage, done, note)),
         )
+        state = _state(config, session)
         place = session.folder.weights(NAME, config.seed, 0, "world").parent
         if config.weights is not None:
             for part in ("world", "reward", "policy"):
                 given = BuiltinModel.load(config.weights / part)
                 session.folder.save(given, NAME, config.seed, 0, part)
-        learn_world(session, learner, 0)
-        if not session.folder.has_weights(NAME, config.seed, 0):
-            fit = session.fit_config(config.policy_tokens, 0)
-            train_policy(learner, fit, 0.0, session.progress("policy"))
-            session.folder.save(learner.policy, NAME, config.seed, 0, "policy")
-        learner.policy = session.folder.load(NAME, config.seed, 0, "policy")
-        weights = place
-        asyncio.run(imagine(session, learner, 0))
-        found = _counted(config, session, learner, weights)
+        learn_world(session, state, 0)
+        asyncio.run(_imagine(session, state))
+        found = _counted(config, session, state, place)
     _tell(found, config)
     return CommandResult(found, _status(found, config))
 
 
-def _learner(config: DreamConfig, store: Store) -> Learner:
+async def _imagine(session: Session, state: ArmState) -> None:
+    await state.learner.learn(state, NAME, 0)
+    await imagine(session, state, 0)
+
+
+def _state(config: DreamConfig, session: Session) -> ArmState:
     """What the run has experienced, with the frozen judge's verdicts. Raises `StoreError`."""
     values = {
         episode: score.value
-        for episode, scores in store.scores().items()
+        for episode, scores in session.store.scores().items()
         for score in scores
         if (score.name, score.evaluator) == ("success", HEADLINE.id)
     }
-    learner = Learner(BuiltinModel.create(config.seed), success=values)
-    learner.experience = [
+    state = ArmState(BuiltinLearner(session), success=values)
+    state.experience = [
         episode
-        for episode in store.trajectories()
+        for episode in session.store.trajectories()
         if not episode.provenance.imagined
         and values.get(episode.id) is not None
         and split_of(episode.task.seed) != "test"
     ]
-    if not learner.experience:
+    if not state.experience:
         raise StoreError(
             f"{config.run} holds no real episode with a verdict on a seed that is not for"
             " measuring; collect some first: webagent collect --random-share 0.3"
         )
-    return learner
+    return state
 
 
-def _counted(config: DreamConfig, session: Session, learner: Learner, weights: Path) -> Dreamt:
+def _counted(config: DreamConfig, session: Session, state: ArmState, weights: Path) -> Dreamt:
     entries = session.store.entries(arm=NAME, phase="imagine", repeat=config.seed)
     figures = session.store.get_state(f"world:{NAME}:{config.seed}:0")
     known = figures if isinstance(figures, dict) else {}
@@ -176,10 +177,10 @@ def _counted(config: DreamConfig, session: Session, learner: Learner, weights: P
     return Dreamt(
         run=str(config.run),
         weights=str(weights),
-        learnt_from=len(learner.experience),
+        learnt_from=len(state.experience),
         episodes=len(entries),
         steps=sum(entry.steps for entry in entries),
-        believed=len(learner.dreams),
+        believed=len(state.dreams),
         precision=float(precision) if isinstance(precision, float | int) else 0.0,
         checked=int(checked) if isinstance(checked, int) else 0,
     )

@@ -16,7 +16,8 @@ from loop.console.progress import show_jobs
 from loop.dreams import imagine
 from loop.folder import RunFolder, read_warnings
 from loop.learned_judge import retrain_judge
-from loop.learner import Learner
+from loop.learners import Learner
+from loop.learners.builtin import BuiltinLearner
 from loop.sampling import record_monitor, sample_tasks
 from loop.session import HEADLINE, Session, load_suite
 from loop.settings import PRESETS, ImproveConfig
@@ -25,7 +26,6 @@ from loop.stages import (
     collect_real,
     evaluate,
     judge,
-    learn_policy,
     learn_world,
     recall,
 )
@@ -37,39 +37,39 @@ from webagent.browser import Browser, find_chromium
 from webagent.errors import StoreError, UsageError
 
 
-async def improve(session: Session) -> None:
+async def improve(session: Session, learner: Learner) -> None:
     """One arm of one repeat: the circle, closed here."""
     arm = session.arm
-    learner = await begin(session)
+    state = await begin(session, learner)
     if arm.learns_from == "nothing":
-        await evaluate(session, learner, 0)
+        await evaluate(session, state, 0)
         return
     for number in range(1, session.config.rounds + 1):
         with session.timed(number):
             if arm.learns_from == "experience":
-                drawn = sample_tasks(session, learner, number)
-                episodes = await collect_real(session, learner, drawn, number)
-                truth = await judge(session, learner, episodes)
-                record_monitor(session, learner, episodes, truth, number)
+                drawn = sample_tasks(session, state, number)
+                episodes = await collect_real(session, state, drawn, number)
+                truth = await judge(session, state, episodes)
+                record_monitor(session, state, episodes, truth, number)
             if arm.believes != "checks":
-                retrain_judge(session, learner, number)
+                retrain_judge(session, state, number)
             if arm.dreams or session.config.hide_checks:
-                learn_world(session, learner, number)
+                learn_world(session, state, number)
             if arm.dreams:
-                await imagine(session, learner, number)
-            learn_policy(session, learner, number)
+                await imagine(session, state, number)
+            await learner.learn(state, arm.name, number)
             if number % session.config.evaluate_every == 0 or number == session.config.rounds:
-                await evaluate(session, learner, number)
+                await evaluate(session, state, number)
 
 
-async def measure(session: Session) -> None:
+async def measure(session: Session, learner: Learner) -> None:
     """An arm that acts in another way with weights that another arm trained."""
     number = session.config.rounds
-    learner: Learner = await recall(session, number)
+    state = await recall(session, learner, number)
     with session.timed(number):
-        if session.arm.acts_by in ("lookahead", "rerank") and learner.world is None:
-            learn_world(session, learner, number)
-        await evaluate(session, learner, number)
+        if session.arm.acts_by in ("lookahead", "rerank") and state.world is None:
+            learn_world(session, state, number)
+        await evaluate(session, state, number)
 
 
 def main(argv: Sequence[str]) -> CommandResult:
@@ -112,7 +112,11 @@ async def _work(say: Say, config: ImproveConfig, folder: RunFolder, arm: Arm, re
         async with Browser() as browser, Hosting(config.concurrency) as hosting:
             session = Session(config, folder, store, browser, hosting, arm, repeat, say)
             await hosting.prepare(session.suite.task(name, 0) for name in session.names)
-            await (measure(session) if arm.weights_of else improve(session))
+            learner = BuiltinLearner(session)
+            try:
+                await (measure if arm.weights_of else improve)(session, learner)
+            finally:
+                await learner.close()
         store.put_state(_done(_job_name(arm.name, repeat)), True)
     say("done", 1.0, "")
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tyro.conf import OmitArgPrefixes, Positional
 
 from loop.costs import Caps, check_cost_cap, load_prices
+from loop.own_code import load_own_policy
 from loop.policies import ModelChoice
 from webagent.agent import Agent, Asking
 from webagent.agent.actor import ModelOptions, check_actor, name_of
@@ -18,6 +19,7 @@ from webagent.agent.answer_form import check_schema
 from webagent.errors import SetupError, UsageError
 from webagent.guard import Approve, Guard, read_policy
 from webagent.models import Endpoint, load_endpoint
+from webagent.policy.policy import Policy
 from webagent.policy.prompting import Prompting
 from webagent.store import Store
 
@@ -34,7 +36,8 @@ class RunConfig:
     url: str = ""
     """Where it begins."""
     asked: OmitArgPrefixes[ModelChoice] = field(default_factory=ModelChoice)
-    """Who acts; `model:FOLDER` is a policy, too: built-in weights."""
+    """Who acts; `model:FOLDER` (built-in weights) and `python:FILE.py:NAME` (a policy of your own)
+    act, too."""
     headed: bool = False
     """Show the browser's window, in which you can take over."""
     guard: Path | None = None
@@ -86,7 +89,7 @@ def check(config: RunConfig) -> None:
     if not config.asked.is_named:
         raise UsageError(
             "who is to act? Give --model NAME for the server at OPENAI_BASE_URL, --endpoint FILE,"
-            " or --policy local:FOLDER for weights in this process"
+            " --policy local:FOLDER for weights in this process, or --policy python:FILE.py:NAME"
         )
     check_actor(actor_of(config), ModelOptions(vision=config.vision))
     config.caps.check()
@@ -120,9 +123,11 @@ def check_display() -> None:
     )
 
 
-def actor_of(config: RunConfig) -> str | Endpoint:
-    """Who acts."""
+def actor_of(config: RunConfig) -> str | Endpoint | Policy:
+    """Return who acts. Raises `UsageError` for `python:` that names no policy."""
     asked = config.asked
+    if asked.policy.startswith("python:"):
+        return load_own_policy(asked.policy.removeprefix("python:"))
     if asked.policy != "endpoint":
         return asked.policy
     if asked.endpoint is None:

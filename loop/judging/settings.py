@@ -20,8 +20,8 @@ class JudgeConfig:
     """The run folder; this one when none is named."""
     evaluators: Annotated[tuple[str, ...], arg(name="with")] = ()
     """Evaluators: `rules`, `judge:VARIANT`, `reward:FOLDER`, `chance:FOLDER`, `vote(A, B)`,
-    `cascade(A, B)`, `cascade[2](A, B, C)`, `unsure[0.2,0.8](A)` (docs/judging/votes.md). What one
-    has scored before it is not asked again."""
+    `cascade(A, B)`, `cascade[2](A, B, C)`, `unsure[0.2,0.8](A)` (docs/judging/votes.md), and
+    `python:FILE.py:NAME` for one of your own. What one has scored before it is not asked again."""
     against: Path | None = None
     """Labels to hold the evaluators against: a CSV, AgentRewardBench's annotations, or a run folder
     in which labels were given. Without --with, whatever has been scored."""

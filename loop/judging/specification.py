@@ -11,6 +11,7 @@ from evaluators.combine import EvaluatorTally, cascade, unsure_abstains, vote
 from evaluators.evaluator import FunctionEvaluator, Verdict
 from evaluators.frozen import FrozenJudge, add_frozen, freeze, read_frozen
 from evaluators.judge import judge_variant
+from loop.own_code import load_own_judge
 from webagent.errors import SetupError, UsageError
 from webagent.models.model import Model
 from webagent.records import Trajectory
@@ -21,11 +22,11 @@ if TYPE_CHECKING:
 FORMS = (
     *("rules", "consulted", "judge:VARIANT", "reward:FOLDER", "chance:FOLDER"),
     *("vote(A, B, …)", "vote[2,1](A, B)", "cascade(A, B, …)", "cascade[2](A, B, …)"),
-    "unsure[0.2,0.8](A)",
+    *("unsure[0.2,0.8](A)", "python:FILE.py:NAME"),
 )
 _LEARNED = ("reward", "chance")
 _ASKING = ("judge", "consulted")
-_ATOMS = ("rules", *_ASKING, *_LEARNED)
+_ATOMS = ("rules", *_ASKING, *_LEARNED, "python")
 _COMBINED = ("vote", "cascade", "unsure")
 _HEAD = re.compile(r"\s*([\w-]+)\s*(?:\[([^\]]*)\])?\s*\(")
 
@@ -85,6 +86,8 @@ class EvaluatorBuilder:
                 return _load_reward(Path(spec.argument)).evaluator()
             case "chance":
                 return _judge_by_chance(_load_reward(Path(spec.argument)))
+            case "python":
+                return load_own_judge(spec.argument)
             case "unsure":
                 return unsure_abstains(parts[0], *spec.numbers)
             case "vote":

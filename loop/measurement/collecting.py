@@ -41,8 +41,8 @@ class CollectConfig:
     samples: int = 1
     """Episodes a task and seed, for trainers that compare them."""
     asked: OmitArgPrefixes[ModelChoice] = field(default_factory=partial(ModelChoice, "oracle"))
-    """Who plays. Beside language models, --policy may name `oracle`, or `model:FOLDER` for saved
-    built-in weights."""
+    """Who plays. Beside language models, --policy may name `oracle`, `model:FOLDER` for saved
+    built-in weights, or `python:FILE.py:NAME` for a policy of your own."""
     observation: str = "text"
     """What a language model is shown: `text`, `screenshot`, `set-of-marks`, `pruned`,
     `accessibility`, `html` or `markdown`."""

@@ -51,8 +51,8 @@ class BenchmarkConfig:
     har: Path | None = None
     """Recording of a site's traffic (HAR) that answers in place of the network."""
     asked: OmitArgPrefixes[ModelChoice] = field(default_factory=partial(ModelChoice, "oracle"))
-    """Who plays. Beside language models, --policy may name `oracle`, or `model:FOLDER` for saved
-    built-in weights."""
+    """Who plays. Beside language models, --policy may name `oracle`, `model:FOLDER` for saved
+    built-in weights, or `python:FILE.py:NAME` for a policy of your own."""
     observation: str = "text"
     """What a language model is shown: `text`, `screenshot`, `set-of-marks`, `pruned`,
     `accessibility`, `html` or `markdown`."""

@@ -63,7 +63,7 @@ class ProposeConfig:
     """Files of proposals that new ones are not to repeat."""
     solver: str = NOBODY
     """Who has to solve a proposal so that it is taken: `oracle`, `model:FOLDER`, `local:FOLDER`,
-    `endpoint`, or `nobody`: only what comes with a solution is."""
+    `endpoint`, `python:FILE.py:NAME`, or `nobody`: only what comes with a solution is."""
     solver_model: str = ""
     """Name of the solver behind the endpoint."""
     tries: int = 3

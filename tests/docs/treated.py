@@ -185,6 +185,13 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent memory runs/demo",
         "webagent memory runs/demo 7ab5e0219cfb --step 3",
     ),
+    "files that the page shows; tests/test_additions.py plays and judges with such": (
+        "webagent benchmark miniwob --tasks click-test --seeds 1"
+        " --policy python:mine.py:FirstButton",
+        "webagent run Press the button --url https://example.org"
+        " --policy python:mine.py:FirstButton",
+        "webagent judge runs/NAME --with cascade(rules, python:judges.py:was_short)",
+    ),
     "labels that somebody gave in the viewer; tests/apps/view gives some": (
         "webagent judge runs/NAME --against runs/NAME",
     ),

@@ -11,7 +11,8 @@ import pytest
 
 from loop.arms import ARMS
 from loop.folder import RunFolder, read_warnings
-from loop.learner import Learner
+from loop.learners import ArmState
+from loop.learners.builtin import BuiltinLearner
 from loop.sampling import FIRST_FRESH, record_monitor, sample_tasks, write_draws
 from loop.session import Session, load_suite
 from loop.settings import ImproveConfig
@@ -20,7 +21,6 @@ from tasks.curriculum.sampling import Reason
 from tasks.suite import Suite
 from webagent.action.actions import Click
 from webagent.errors import SetupError, StoreError
-from webagent.models.builtin.model import BuiltinModel
 from webagent.records import Decision, Ending, Observation, Provenance, Step, Trajectory
 from webagent.rollout import INTERRUPTED
 
@@ -39,14 +39,14 @@ def session(tmp_path: Path) -> Iterator[Session]:
 
 
 @pytest.fixture
-def learner() -> Learner:
-    """One that knows nothing yet."""
-    return Learner(BuiltinModel.create(0))
+def state(session: Session) -> ArmState:
+    """That of an arm that knows nothing yet."""
+    return ArmState(BuiltinLearner(session))
 
 
 def played(  # noqa: PLR0913 - tests set one or two
     session: Session,
-    learner: Learner,
+    state: ArmState,
     name: str,
     success: float | None,
     *,
@@ -65,86 +65,86 @@ def played(  # noqa: PLR0913 - tests set one or two
     )
     session.store.add(made)
     if not ending.is_infrastructure:
-        learner.experience.append(made)
-        learner.success[made.id] = success
+        state.experience.append(made)
+        state.success[made.id] = success
     return made
 
 
-def why(session: Session, learner: Learner, name: str, round: int = 2) -> str:
+def why(session: Session, state: ArmState, name: str, round: int = 2) -> str:
     """The account of the first draw of a task; empty where it is not drawn."""
-    drawn = sample_tasks(session, learner, round)
+    drawn = sample_tasks(session, state, round)
     fresh = (one for one in drawn if one.task.name == name and not one.task.parent)
     return next((one.explanation.why for one in fresh), "")
 
 
 def test_the_first_round_is_drawn_on_fresh_training_seeds(
-    session: Session, learner: Learner
+    session: Session, state: ArmState
 ) -> None:
-    drawn = sample_tasks(session, learner, 1)
+    drawn = sample_tasks(session, state, 1)
     assert len(drawn) == 40
     assert {one.task.name for one in drawn} == set(NAMES)
     assert min(one.task.seed for one in drawn) == FIRST_FRESH
-    assert drawn == sample_tasks(session, learner, 1) != sample_tasks(session, learner, 2)
+    assert drawn == sample_tasks(session, state, 1) != sample_tasks(session, state, 2)
 
 
 def test_a_seed_that_was_played_is_not_drawn_as_a_fresh_one_again(
-    session: Session, learner: Learner
+    session: Session, state: ArmState
 ) -> None:
-    used = [played(session, learner, "enter-text", 1.0).task.seed for _ in range(4)]
-    fresh = [one.task for one in sample_tasks(session, learner, 2) if not one.task.parent]
+    used = [played(session, state, "enter-text", 1.0).task.seed for _ in range(4)]
+    fresh = [one.task for one in sample_tasks(session, state, 2) if not one.task.parent]
     assert not {task.seed for task in fresh if task.name == "enter-text"} & set(used)
 
 
-def test_what_went_well_and_badly_is_told(session: Session, learner: Learner) -> None:
+def test_what_went_well_and_badly_is_told(session: Session, state: ArmState) -> None:
     for success in (1.0, 0.0, 1.0, 0.0, None):
-        played(session, learner, "enter-text", success)
-    said = why(session, learner, "enter-text")
+        played(session, state, "enter-text", success)
+    said = why(session, state, "enter-text")
     assert "2 of 4 tries succeeded in the round before" in said
     assert "check could not be evaluated 1 times" in said
 
 
 def test_a_failure_after_a_random_action_is_left_out_and_a_success_is_not(
-    session: Session, learner: Learner
+    session: Session, state: ArmState
 ) -> None:
     for success in (1.0, 0.0, 0.0):
-        played(session, learner, "enter-text", success, source="explore")
-    assert "1 of 1 tries succeeded" in why(session, learner, "enter-text")
+        played(session, state, "enter-text", success, source="explore")
+    assert "1 of 1 tries succeeded" in why(session, state, "enter-text")
 
 
 def test_a_world_that_failed_costs_validity_and_a_kill_does_not(
-    session: Session, learner: Learner
+    session: Session, state: ArmState
 ) -> None:
     for _ in range(6):
-        played(session, learner, "enter-text", None, ending=Ending.WORLD_FAILED, error="crashed")
-        played(session, learner, "login-user", None, ending=Ending.WORLD_FAILED, error=INTERRUPTED)
-    assert why(session, learner, "enter-text") == ""
-    assert "page failed" not in why(session, learner, "login-user")
+        played(session, state, "enter-text", None, ending=Ending.WORLD_FAILED, error="crashed")
+        played(session, state, "login-user", None, ending=Ending.WORLD_FAILED, error=INTERRUPTED)
+    assert why(session, state, "enter-text") == ""
+    assert "page failed" not in why(session, state, "login-user")
 
 
 def test_tasks_that_a_proposer_made_say_nothing_of_their_kind(
-    session: Session, learner: Learner
+    session: Session, state: ArmState
 ) -> None:
-    retried = played(session, learner, "enter-text", 1.0)
-    learner.experience[-1] = replace(retried, task=replace(retried.task, parent="somewhere:1"))
-    assert "never tried" in why(session, learner, "enter-text")
+    retried = played(session, state, "enter-text", 1.0)
+    state.experience[-1] = replace(retried, task=replace(retried.task, parent="somewhere:1"))
+    assert "never tried" in why(session, state, "enter-text")
 
 
 def test_without_a_curriculum_every_task_comes_up_as_often(
-    session: Session, learner: Learner
+    session: Session, state: ArmState
 ) -> None:
     for arm, setting in (("uniform", "on"), ("self", "uniform")):
         config = replace(session.config, curriculum=cast(Any, setting))
         even = replace(session, arm=ARMS[arm], config=config)
-        drawn = sample_tasks(even, learner, 2)
+        drawn = sample_tasks(even, state, 2)
         assert [sum(one.task.name == name for one in drawn) for name in NAMES] == [10] * 4
         assert {one.explanation.reason for one in drawn} == {Reason.EVEN}
 
 
 def test_why_each_played_task_was_drawn_lies_beside_the_run(
-    session: Session, learner: Learner
+    session: Session, state: ArmState
 ) -> None:
-    drawn = sample_tasks(session, learner, 1)
-    done = played(session, learner, drawn[2].task.name, 1.0)
+    drawn = sample_tasks(session, state, 1)
+    done = played(session, state, drawn[2].task.name, 1.0)
     done = replace(done, task=drawn[2].task, provenance=replace(done.provenance, index=2))
     write_draws(session, drawn, [done], 1)
     [line] = (session.folder.path / "curriculum/self-0/1.jsonl").read_text().splitlines()
@@ -155,17 +155,17 @@ def test_why_each_played_task_was_drawn_lies_beside_the_run(
 
 
 def test_monitors_are_kept_and_the_last_warning_of_an_arm_is_told(
-    session: Session, learner: Learner
+    session: Session, state: ArmState
 ) -> None:
     for number in (1, 2, 3):
-        tries = [played(session, learner, name, 1.0, round=number) for name in NAMES * 6]
-        record_monitor(session, learner, tries, [1.0] * len(tries), number)
+        tries = [played(session, state, name, 1.0, round=number) for name in NAMES * 6]
+        record_monitor(session, state, tries, [1.0] * len(tries), number)
     states = session.store.states("curriculum:self:0:")
     assert len(states) == 3
     [said] = read_warnings(session.store)
     assert said.startswith("self, repeat 0: round 4 is likely to be a plateau")
     again = dict(states)
-    record_monitor(session, learner, tries, [1.0] * len(tries), 3)
+    record_monitor(session, state, tries, [1.0] * len(tries), 3)
     assert session.store.states("curriculum:self:0:") == again
 
 

@@ -10,10 +10,11 @@ import pytest
 
 from loop.arms import ARMS
 from loop.folder import RunFolder, read_warnings
-from loop.learner import Learner
+from loop.learners import ArmState
+from loop.learners.builtin import BuiltinLearner
 from loop.session import SHARED, Session
 from loop.settings import ImproveConfig
-from loop.stages import demonstrate, report_first_training
+from loop.stages import demonstrate
 from tests.fakes.lessons import untrained
 from webagent.records import Ending, Trajectory
 from webagent.rollout import PlannedEpisode
@@ -40,8 +41,9 @@ def test_what_a_first_training_lacks_is_told_and_kept(
             *(config, folder, store, nothing, nothing, ARMS[SHARED], 1),
             lambda stage, done, text: said.append(text),
         )
-        learner = Learner(untrained(), unsaid=Counter(unsaid))
-        report_first_training(session, learner, FitReport(tokens, 10, 1.0, 1.0, passes, 1.0))
+        learner = BuiltinLearner(session, untrained())
+        learner.unsaid = Counter(unsaid)
+        learner.report_first_training(FitReport(tokens, 10, 1.0, 1.0, passes, 1.0))
         kept = read_warnings(store)
     assert len(said) == len(kept) == bool(told)
     assert all(words in line for words in told for line in (*said, *kept))
@@ -75,12 +77,13 @@ async def test_spare_demonstrations_are_played_only_of_tasks_that_fell_short(
     monkeypatch.setattr("loop.stages.score_episodes", scored)
     config = ImproveConfig(tasks=tuple(values), demonstrations=2)
     folder = RunFolder.create(tmp_path / "run", config, ["webagent", "improve"])
-    nothing, learner = cast(Any, SimpleNamespace()), Learner(untrained())
+    nothing = cast(Any, SimpleNamespace())
+    state = ArmState(nothing)
     with folder.store() as store:
         session = Session(
             *(config, folder, store, nothing, nothing, ARMS[SHARED], 1), lambda *said: None
         )
-        await demonstrate(session, learner)
+        await demonstrate(session, state)
     (first, played), (second, again) = waves
     assert (first, second) == ("demonstrations", "more demonstrations")
     assert [(name, index) for name, _, index in played] == [
@@ -92,7 +95,7 @@ async def test_spare_demonstrations_are_played_only_of_tasks_that_fell_short(
     ]
     seeds = [seed for name, seed, _ in played + again if name == "click-link"]
     assert len(set(seeds)) == 4, "every try is another task"
-    assert learner.shown == {"click-test-2": (2, 2), "click-link": (4, 3), "click-tab": (0, 0)}
-    assert [shown.task.name for shown in learner.demonstrations] == [
+    assert state.shown == {"click-test-2": (2, 2), "click-link": (4, 3), "click-tab": (0, 0)}
+    assert [shown.task.name for shown in state.demonstrations] == [
         *("click-test-2", "click-test-2", "click-link", "click-link")
     ]

@@ -1,0 +1,5 @@
+"""Learners: whoever turns experience with verdicts into a better policy, one file each."""
+
+from loop.learners.state import ArmState, Learner, Purpose
+
+__all__ = ["ArmState", "Learner", "Purpose"]

@@ -1,0 +1,154 @@
+"""The built-in learner: the small network trained anew every round, and the memory beside it."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from loop.folder import TRAINING
+from loop.learners.state import ArmState, Purpose
+from loop.session import SHARED, Progress, Session
+from webagent.memory import Memory, MemoryMismatch
+from webagent.models.builtin.model import BuiltinModel
+from webagent.models.builtin.targets import ActionGrammar, Codec
+from webagent.policy.builtin import BuiltinPolicy
+from webagent.policy.exploration import Exploration
+from webagent.policy.remembering import MEMORY, remember_judged
+from webagent.rollout import Batcher
+from webagent.training.fit import FitConfig, FitReport, fit
+from webagent.training.rows import TrainingRow, grow_vocabulary, make_avoided_rows, make_policy_rows
+
+UNCERTAIN = 0.3
+"""Success rate below which a task's random actions are worth imitating when they led to success."""
+AVOIDANCE = 0.3
+"""Weight of making the action that ended an episode in failure less likely."""
+FEW_PASSES, ENOUGH_PASSES = 5, 15
+"""Over the demonstrations: with 15 a policy learnt 40 % of 42 MiniWoB++ tasks, with 1.7 none of
+Fossil's (docs/log.md)."""
+
+
+class BuiltinLearner:
+    """Imitates demonstrations and judged successes, and remembers them."""
+
+    def __init__(self, session: Session, model: BuiltinModel | None = None) -> None:
+        self._session = session
+        self.model = model or BuiltinModel.create(session.repeat)
+        self.memory: Memory | None = None
+        """What it remembers of demonstrations and judged successes; None where memory is off."""
+        self.unsaid = Counter[str]()
+        """Steps that the latest training left out, having no way to say them, by operation."""
+
+    async def learn(self, state: ArmState, arm: str, round: int) -> None:
+        """Train network and memory on what the arm may learn from, or load what that gave."""
+        session = self._session
+        if not session.folder.has_weights(arm, session.repeat, round):
+            tokens = session.config.round_tokens if round else session.config.base_tokens
+            stage = "policy" if round else "first training"
+            report = self.train(state, session.fit_config(tokens, round), session.progress(stage))
+            session.charge(round, report)
+            if arm == SHARED:
+                self.report_first_training(report)
+            session.folder.save(self.model, arm, session.repeat, round, "policy")
+        self.model = session.folder.load(arm, session.repeat, round, "policy")
+        if not round or session.arm.learns_from == "experience":
+            self._learn_memory(state, arm, round)
+
+    def policy(self, purpose: Purpose) -> BuiltinPolicy:
+        """Return the network, with the memory in front of it where real pages are acted on."""
+        config = self._session.config
+        exploration = {
+            "measure": None,
+            "vote": Exploration(1.0, 0.0),
+        }.get(purpose, Exploration(config.temperature, config.random_share))
+        memory = self.memory if purpose in ("collect", "measure") else None
+        return BuiltinPolicy(self.model, exploration=exploration, batched=Batcher, memory=memory)
+
+    async def close(self) -> None:
+        """Hold nothing that would have to be given back."""
+
+    def train(self, state: ArmState, config: FitConfig, progress: Progress) -> FitReport:
+        """Imitate demonstrations, judged successes and believed dreams, every task as much.
+
+        With nothing to imitate yet, as without demonstrations in the first round, nothing is done.
+        """
+        successes = [t for t in state.experience if state.succeeded(t)]
+        grow_vocabulary(self.model.vocabulary, [*state.demonstrations, *successes])
+        grammar = ActionGrammar(Codec(self.model.vocabulary))
+        unsaid = self.unsaid = Counter[str]()
+        rows = [
+            row for t in state.demonstrations for row in make_policy_rows(grammar, t, unsaid=unsaid)
+        ]
+        for trajectory in successes:
+            is_uncertain = state.rate(trajectory.task.name) < UNCERTAIN
+            rows += make_policy_rows(
+                grammar, trajectory, imitate_random=is_uncertain, unsaid=unsaid
+            )
+        for trajectory in state.experience:
+            if not state.succeeded(trajectory) and trajectory.id in state.success:
+                rows.extend(make_avoided_rows(grammar, trajectory, AVOIDANCE))
+        dreamt = [row for t in state.dreams for row in make_policy_rows(grammar, t)]
+        share = self._session.config.imagined_share
+        rows.extend(cap_imagined(dreamt, len(rows), share, config.seed))
+        if not rows:
+            return FitReport(0, 0, 0.0, 0.0, passes=0.0, loss=0.0)
+        return fit(self.model.network, rows, config, progress)
+
+    def report_first_training(self, report: FitReport) -> None:
+        """Say where the demonstrations were gone over too seldom to learn from them, and what of
+        them the network has no way to say."""
+        session, told = self._session, []
+        if report.tokens and report.passes < FEW_PASSES:
+            enough = ENOUGH_PASSES * report.tokens / report.passes
+            told.append(
+                f"the first training went over the demonstrations {report.passes:.1f} times, too"
+                f" seldom to learn much from them; {ENOUGH_PASSES} times are --base-tokens"
+                f" {math.ceil(enough / 100_000) * 100_000}"
+            )
+        if self.unsaid:
+            ops = ", ".join(f"{op} {count}" for op, count in self.unsaid.most_common())
+            told.append(
+                f"the network has no way to say {self.unsaid.total()} demonstrated steps and was"
+                f" not trained on them ({ops})"
+                + ("; memory has them" if session.config.memory == "on" else "")
+            )
+        if told:
+            session.store.put_state(f"{TRAINING}:{SHARED}:{session.repeat}", "; ".join(told))
+            session.say("first training", 1.0, "; ".join(told))
+
+    def _learn_memory(self, state: ArmState, arm: str, round: int) -> None:
+        """Remember what the arm may learn from, or load what was remembered before; a memory that
+        another version wrote is built again from the run's episodes."""
+        session = self._session
+        if session.config.memory == "off":
+            return
+        key = (arm, session.repeat, round, MEMORY)
+        if session.folder.has_weights(*key):
+            try:
+                self.memory = Memory.load(session.folder.weights(*key))
+                return
+            except MemoryMismatch as error:
+                session.say("memory", 1.0, f"built again: {error}")
+        self.memory = self.memory or Memory()
+        train_memory(self.memory, state, 1000 * session.repeat + round)
+        session.folder.save(self.memory, *key)
+        session.say("memory", 1.0, f"{len(self.memory)} steps remembered")
+
+
+def train_memory(memory: Memory, state: ArmState, seed: int) -> None:
+    """Remember demonstrations and what was judged since, and learn from the former and from the
+    successes when to trust what is remembered."""
+    for trajectory in state.demonstrations:
+        memory.remember(trajectory)
+    judged = [t for t in state.experience if t.id in state.success]
+    remember_judged(memory, ((t, state.success[t.id]) for t in judged))
+    memory.learn([*state.demonstrations, *filter(state.succeeded, judged)], seed)
+
+
+def cap_imagined(
+    dreamt: Sequence[TrainingRow], real: int, share: float, seed: int
+) -> list[TrainingRow]:
+    """Return as many imagined rows as make up at most `share` of all rows, drawn at random."""
+    most = int(real * share / (1 - share))
+    order = np.random.default_rng(seed).permutation(len(dreamt))[:most]
+    return [dreamt[int(i)] for i in order]

@@ -1,0 +1,71 @@
+"""What an arm knows, and the seam between that and whoever learns from it."""
+
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, TypeAlias
+
+from evaluators.reward.builtin import RewardModel
+from webagent.models.builtin.model import BuiltinModel
+from webagent.policy.policy import Policy
+from webagent.records import Trajectory
+from worldmodel.model import WorldModel
+
+Purpose: TypeAlias = Literal["collect", "imagine", "measure", "vote"]
+"""What a policy acts for: to learn from what it does in real pages or in imagined ones, which is
+where it explores; to be measured; or to be sampled again for a vote."""
+
+
+class Learner(Protocol):
+    """Takes experience with verdicts, and gives a better policy."""
+
+    async def learn(self, state: "ArmState", arm: str, round: int) -> None:
+        """Make the policy that this arm has after a round, and keep it in the run folder; what a
+        killed session has made of it already is taken up from there. Round 0 is what comes of the
+        demonstrations."""
+        ...
+
+    def policy(self, purpose: Purpose) -> Policy:
+        """Return the latest policy, ready to act."""
+        ...
+
+    async def close(self) -> None:
+        """Give back what the policy holds."""
+        ...
+
+
+@dataclass(slots=True)
+class ArmState:
+    """Experience with verdicts of one arm in one repeat, and the models that were made of it."""
+
+    learner: Learner
+    world: WorldModel | None = None
+    reward: RewardModel | None = None
+    judge: RewardModel | None = None
+    """The judge an arm trains on its own verdicts, where the checks are not to be seen."""
+    frozen: RewardModel | None = None
+    """The judge as it was before the first round; never trained."""
+    actor: BuiltinModel | None = None
+    """The policy as it was before the first round; judges ask how likely it finds what was done."""
+    demonstrations: list[Trajectory] = field(default_factory=list)
+    shown: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """By task: how often a demonstrator tried it, and how often it succeeded."""
+    labelled: list[Trajectory] = field(default_factory=list)
+    """Real episodes whose true outcome the loop was told, for its first judge."""
+    experience: list[Trajectory] = field(default_factory=list)
+    """Real episodes collected so far, failures included."""
+    dreams: list[Trajectory] = field(default_factory=list)
+    """Imagined episodes believed to be successes, of the latest round only."""
+    hidden: frozenset[str] = frozenset()
+    """Tasks whose checks the loop may not see."""
+    success: dict[str, float | None] = field(default_factory=dict)
+    """What the loop's judge said, by episode id."""
+
+    def succeeded(self, trajectory: Trajectory) -> bool:
+        """Whether the loop's judge passed it."""
+        return (self.success.get(trajectory.id) or 0.0) >= 0.5
+
+    def rate(self, task: str) -> float:
+        """Success rate of a task over the latest round it was tried in; 1 when never tried."""
+        tries = [t for t in self.experience if t.task.name == task]
+        latest = max((t.provenance.round for t in tries), default=0)
+        tries = [t for t in tries if t.provenance.round == latest]
+        return sum(map(self.succeeded, tries)) / len(tries) if tries else 1.0
