@@ -4,27 +4,20 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache, partial
-from pathlib import Path
+from functools import partial
 
 import numpy as np
 
-from benchmarks.catalogue import (
-    Options,
-    TasksMissing,
-    UnknownBenchmark,
-    find_benchmark,
-)
 from benchmarks.rules import checks_hold
 from benchmarks.sites.hosting import Hosting
 from loop.arms import Arm
 from loop.folder import RunFolder
 from loop.settings import ImproveConfig
+from loop.task_split import TaskSplit, load_suite, read_split
 from loop.workers import Say
 from tasks.suite import Suite
 from tasks.task import Json
 from webagent.browser import Browser
-from webagent.errors import SetupError, UsageError
 from webagent.policy.policy import Policy
 from webagent.records import Provenance, Trajectory
 from webagent.rollout import OpenWorld, PlannedEpisode, collect
@@ -42,21 +35,6 @@ SHARED = "none"
 
 _WITHHOLDING = 77
 """Sets the draw of withheld tasks apart from other draws of a repeat."""
-
-
-@cache
-def load_suite(benchmark: str, files: Path | None = None) -> Suite:
-    """The suite of this name. Raises `SetupError` where it cannot be improved on."""
-    try:
-        suite = find_benchmark(benchmark).load(Options(files=files))
-    except (UnknownBenchmark, TasksMissing) as error:
-        raise SetupError(str(error)) from error
-    if not suite.is_seeded:
-        raise UsageError(
-            f"tasks of {suite.id} are the same on every seed, so that what was learnt would be"
-            " measured on itself; take a benchmark that makes other tasks from other seeds"
-        )
-    return suite
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,14 +56,19 @@ class Session:
         return self.arm.believes != "checks"
 
     @property
+    def split(self) -> TaskSplit:
+        """Which tasks are learnt on and which are measured on."""
+        return read_split(self.folder, self.config)
+
+    @property
     def names(self) -> tuple[str, ...]:
-        """The tasks of the run."""
-        return self.suite.select(self.config.tasks)
+        """The tasks to learn on."""
+        return self.split.learning
 
     @property
     def suite(self) -> Suite:
         """Where the tasks come from."""
-        return load_suite(self.config.benchmark, self.config.files)
+        return load_suite(self.config)
 
     @property
     def withheld(self) -> frozenset[str]:

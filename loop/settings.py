@@ -4,6 +4,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from loop.measurement.settings import BenchmarkConfig
+
+_PLAYED = ("benchmark", "tasks", "files", "split", "addresses", "sites", "logins", "guard")
+"""Settings that mean what they mean when a policy is measured."""
+
 
 @dataclass(frozen=True)
 class ImproveConfig:
@@ -18,11 +23,29 @@ class ImproveConfig:
     runs: Path = Path("runs")
     """Where run folders are made."""
     benchmark: str = "miniwob"
-    """Name of the benchmark whose tasks it improves on; its seeds must make tasks of their own."""
+    """Name of the benchmark whose tasks it improves on; `own` for tasks of a file of yours,
+    `proposed` for those that `webagent propose` found."""
     files: Path | None = None
     """The benchmark's task file or folder, where it needs one."""
-    tasks: tuple[str, ...] = ("twenty",)
-    """Names of tasks or groups: `twenty` everyday ones of miniwob; `all` for all of a benchmark."""
+    tasks: tuple[str, ...] = ()
+    """Names of tasks or groups; `all` for all of a benchmark. Without any, `twenty` where there is
+    such a group, else all."""
+    held_out: float | None = None
+    """Share of the tasks, by whole templates where there are any, that are measured on and never
+    learnt on. Without it none where seeds make other tasks, and 0.3 where they do not."""
+    split_seed: int = 0
+    """Another one holds out other tasks."""
+    proposals: tuple[Path, ...] = ()
+    """Files of `webagent propose` whose tasks are practised, too; those too near to one that is
+    measured on are refused."""
+    addresses: Path | None = None
+    """TOML file that says where the benchmark's sites are (docs/benchmarks.md)."""
+    sites: tuple[Path, ...] = ()
+    """TOML files that describe more sites than come with this program (docs/sites.md)."""
+    logins: Path | None = None
+    """Folder with the logins that tasks begin with; those of `webagent login` need none."""
+    guard: Path | None = None
+    """File with the limits that every episode is held to (docs/guard.md)."""
     arms: tuple[str, ...] = ("none", "control", "self")
     """Which arms to run, or `all`: none control self uniform imagined lookahead rerank best_of_k
     both judged checked."""
@@ -35,6 +58,9 @@ class ImproveConfig:
     """Number of the first repeat."""
     demonstrations: int = 3
     """Demonstrations a task, from the built-in oracles; tasks without an oracle get none."""
+    demonstrated: Path | None = None
+    """Folder of a run whose successes on these tasks are the demonstrations in place of the
+    oracles', as `webagent record` or `webagent collect` leave it."""
     withhold: float = 0.0
     """Share of the tasks, others in each repeat, of which no demonstrations are given."""
     memory: Literal["on", "off"] = "on"
@@ -78,10 +104,11 @@ class ImproveConfig:
     """Actions that look-ahead and its controls compare."""
     depth: int = 1
     """Steps that look-ahead imagines."""
-    evaluate: int = 25
-    """Held-out seeds a task for the measurements before the first and after the last round."""
-    evaluate_between: int = 8
-    """The same for the measurements between rounds, on the first of those seeds."""
+    evaluate: int | None = None
+    """Held-out seeds a task for the measurements before the first and after the last round: 25, or
+    1 where tasks are the same whatever the seed; more are repeats then."""
+    evaluate_between: int | None = None
+    """The same for the measurements between rounds, on the first of those seeds: 8, or 1."""
     evaluate_every: int = 1
     """Rounds from one such measurement to the next; after the last one there is always one."""
     split: str = "test"
@@ -90,6 +117,18 @@ class ImproveConfig:
     """Browser contexts a process plays at once."""
     workers: int = 2
     """Processes at once, each with one thread and one browser."""
+
+    @property
+    def played(self) -> BenchmarkConfig:
+        """The same tasks in the same places, as a measurement is told them."""
+        return BenchmarkConfig(**{name: getattr(self, name) for name in _PLAYED})
+
+    def seeds_measured(self, is_seeded: bool, *, between: bool = False) -> int:
+        """Return how many seeds of each task are measured on, or how often each is played where
+        seeds make no other tasks."""
+        given = self.evaluate_between if between else self.evaluate
+        usual = (8 if between else 25) if is_seeded else 1
+        return usual if given is None else given
 
 
 PRESETS = {

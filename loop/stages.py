@@ -4,8 +4,10 @@ Every stage can be called again after a kill: what the store or the weights fold
 loaded instead of done.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from benchmarks.oracles import ORACLES
 from evaluators.reward.builtin import RewardModel
@@ -16,10 +18,13 @@ from loop.policies import ScriptedSolutions
 from loop.sampling import write_draws
 from loop.session import SHARED, Progress, Session, play_episodes, score_episodes
 from tasks.curriculum import SampledTask
+from tasks.suite import split_of
+from webagent.errors import SetupError
 from webagent.models.builtin.model import BuiltinModel
 from webagent.policy.policy import Policy
 from webagent.records import Trajectory
-from webagent.rollout import PlannedEpisode, plan_episodes
+from webagent.rollout import PlannedEpisode, episode_id, plan_episodes
+from webagent.store import Store
 from webagent.training.fit import FitConfig, fit
 from webagent.training.rows import grow_vocabulary
 from worldmodel.lookahead import Direct, Gate, Imagination, Reranked, Vote
@@ -42,10 +47,14 @@ async def begin(session: Session, learner: Learner) -> ArmState:
 
 
 async def demonstrate(session: Session, state: ArmState) -> None:
-    """As many successful demonstrations a task as asked for, on training seeds of this repeat.
+    """As many successful demonstrations a task as asked for: those of a run, or on training seeds
+    of this repeat.
 
     A few more tries are planned for each, and played where the first ones fell short.
     """
+    if session.config.demonstrated is not None:
+        _take_demonstrations(session, state, session.config.demonstrated)
+        return
     wanted = session.config.demonstrations
     tries = wanted + 2 + wanted // 10
     names = [name for name in session.names if name in ORACLES and name not in session.withheld]
@@ -58,6 +67,42 @@ async def demonstrate(session: Session, state: ArmState) -> None:
     short = [one for one in later if state.shown.get(one.task.name, (0, 0))[1] < wanted]
     if short:
         await _shown(session, state, short, "more demonstrations")
+
+
+def _take_demonstrations(session: Session, state: ArmState, run: Path) -> None:
+    """Keep another run's successes on tasks to learn on with this one, which then needs it no
+    longer. Raises `SetupError` where it has none."""
+    taken_key = f"demonstrated:{session.repeat}"
+    if not session.store.get_state(taken_key):
+        names, taken = set(session.names) - session.withheld, Counter[str]()
+        place = session.provenance("demonstrate", arm=SHARED)
+        with Store.open(run) as store:
+            scores = store.scores()
+            for episode in store.trajectories():
+                name = episode.task.name
+                said = [s.value or 0.0 for s in scores.get(episode.id, ()) if s.name == "success"]
+                is_usable = name in names and split_of(episode.task.seed) == "train"
+                if not is_usable or not said or said[0] < 0.5:
+                    continue
+                if taken[name] < session.config.demonstrations:
+                    here = replace(place, index=taken.total())
+                    known = episode_id(episode.task, here)
+                    if session.store.load(known) is None:
+                        session.store.add(replace(episode, id=known, provenance=here))
+                    taken[name] += 1
+        if not taken:
+            raise SetupError(
+                f"{run} holds no success, on a seed for training, at one of the {len(names)} tasks"
+                " to learn on; collect or record some, or leave --demonstrated out"
+            )
+        session.store.put_state(taken_key, taken.total())
+    for episode in session.store.trajectories(
+        arm=SHARED, repeat=session.repeat, phase="demonstrate"
+    ):
+        tries, successes = state.shown.get(episode.task.name, (0, 0))
+        state.shown[episode.task.name] = tries + 1, successes + 1
+        state.demonstrations.append(episode)
+        state.success[episode.id] = 1.0
 
 
 async def _shown(
@@ -188,8 +233,8 @@ async def evaluate(session: Session, state: ArmState, round: int) -> None:
     is_full = round in (0, config.rounds)
     tasks = [
         session.suite.task(name, index, config.split)
-        for index in range(config.evaluate if is_full else config.evaluate_between)
-        for name in session.names
+        for index in range(config.seeds_measured(session.suite.is_seeded, between=not is_full))
+        for name in session.split.measured
     ]
     plan = plan_episodes(tasks, session.provenance("evaluate", round))
     episodes = await play_episodes(session, plan, _acting(session, state), f"measure {round}")

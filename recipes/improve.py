@@ -18,8 +18,10 @@ from loop.folder import RunFolder, read_warnings
 from loop.learned_judge import retrain_judge
 from loop.learners import Learner
 from loop.learners.builtin import BuiltinLearner
+from loop.measurement.selection import TaskSelection
+from loop.measurement.worlds import check_environment, load_guard
 from loop.sampling import record_monitor, sample_tasks
-from loop.session import HEADLINE, Session, load_suite
+from loop.session import HEADLINE, Session
 from loop.settings import PRESETS, ImproveConfig
 from loop.stages import (
     begin,
@@ -30,11 +32,18 @@ from loop.stages import (
     recall,
 )
 from loop.summary import RunMeta, print_summary, summarize, write_summary
+from loop.task_split import (
+    check_scored,
+    load_suite,
+    read_split,
+    split_tasks,
+    write_split,
+)
 from loop.workers import Job, JobError, Say, run_jobs
 from recipes.settings import resolve
-from tasks.suite import UnknownTask
 from webagent.browser import Browser, find_chromium
-from webagent.errors import StoreError, UsageError
+from webagent.browser.sessions.login import Logins
+from webagent.errors import StoreError
 
 
 async def improve(session: Session, learner: Learner) -> None:
@@ -109,9 +118,12 @@ def work(say: Say, config: ImproveConfig, path: Path, arm: str, repeat: int) -> 
 
 async def _work(say: Say, config: ImproveConfig, folder: RunFolder, arm: Arm, repeat: int) -> None:
     with folder.store() as store:
-        async with Browser() as browser, Hosting(config.concurrency) as hosting:
+        guard = load_guard(config.played, TaskSelection.of(config.played))
+        hosted = Hosting(config.concurrency, config.sites, Logins(config.logins))
+        async with Browser(guard=guard) as browser, hosted as hosting:
             session = Session(config, folder, store, browser, hosting, arm, repeat, say)
-            await hosting.prepare(session.suite.task(name, 0) for name in session.names)
+            names = dict.fromkeys((*session.names, *session.split.measured))
+            await hosting.prepare(session.suite.task(name, 0) for name in names)
             learner = BuiltinLearner(session)
             try:
                 await (measure if arm.weights_of else improve)(session, learner)
@@ -160,16 +172,17 @@ def _open(config: ImproveConfig, argv: Sequence[str]) -> tuple[RunFolder, Improv
     """The run's folder and settings: those it was begun with, when it is resumed."""
     if config.resume is not None:
         return _reopen(config.resume)
-    suite = load_suite(config.benchmark, config.files)
-    try:
-        tasks = [suite.task(name, 0) for name in suite.select(config.tasks)]
-    except UnknownTask as error:
-        raise UsageError(str(error)) from error
     arms_of(config.arms)
-    asyncio.run(Hosting().prepare(tasks))
+    check_environment(config.played, TaskSelection.of(config.played))
+    suite, split = load_suite(config), split_tasks(config)
+    check_scored(config, split, suite)
+    names = dict.fromkeys((*split.learning, *split.measured))
+    Hosting(files=config.sites).check(suite.task(name, 0) for name in names)
     name = config.name or time.strftime("improve-%Y%m%d-%H%M%S")
     command = ["webagent", "improve", *argv]
-    return RunFolder.create(config.runs / name, config, command), config
+    folder = RunFolder.create(config.runs / name, config, command)
+    write_split(folder, split)
+    return folder, config
 
 
 def _reopen(path: Path) -> tuple[RunFolder, ImproveConfig]:
@@ -192,11 +205,19 @@ def _reopen(path: Path) -> tuple[RunFolder, ImproveConfig]:
 def _meta(config: ImproveConfig, folder: RunFolder, notes: Sequence[str]) -> RunMeta:
     """What the store does not know of the run."""
     command = shlex.join(folder.settings()["command"])
-    suite = load_suite(config.benchmark, config.files)
-    names = suite.select(config.tasks)
-    origins = folder.note_origin()
-    told = tuple(notes)
-    return RunMeta(suite.id, names, command, origins, HEADLINE.id, config.split, notes=told)
+    suite, split = load_suite(config), read_split(folder, config)
+    templates = {name: suite.task(name, 0).template or name for name in split.measured}
+    return RunMeta(
+        suite.id,
+        split.measured,
+        command,
+        folder.note_origin(),
+        HEADLINE.id,
+        config.split,
+        templates=templates,
+        tasks_by_use=split,
+        notes=(*split.describe(), *notes),
+    )
 
 
 def _resume_command(folder: RunFolder) -> str:

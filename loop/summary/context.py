@@ -14,7 +14,9 @@ from loop.summary.schema import (
     RunMeta,
     SpentRow,
     Summary,
+    TaskSplitRow,
 )
+from loop.task_split import TaskSplit
 from webagent.models.spending import Prices, Spent
 from webagent.records import SET_APART, Score
 from webagent.store import EpisodeSummary, Store, Where
@@ -135,6 +137,18 @@ def _read_headlines(
 def _is_unscored(name: str, entries: Sequence[EpisodeSummary], values: Mapping[str, float]) -> bool:
     own = [entry.id for entry in entries if (entry.phase, entry.arm) == (PHASE, name)]
     return bool(own) and not any(episode in values for episode in own)
+
+
+def summarize_split(split: TaskSplit) -> TaskSplitRow:
+    """Which tasks were learnt on, as the summary holds it."""
+    return TaskSplitRow(
+        by=split.by,
+        learning=list(split.learning),
+        measured=list(split.measured),
+        proposed=list(split.proposed),
+        refused=dict(split.refused),
+        left_out=dict(split.left_out),
+    )
 
 
 def summarize_spending(store: Store) -> SpentRow | None:

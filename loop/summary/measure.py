@@ -9,7 +9,7 @@ from typing import TypeVar
 from evaluators.statistics import Outcomes, difference, mean_interval, wilson
 from loop.arms import ARMS
 from loop.summary.comparisons import COMPARED, compare_steps, format_efficiency, measure_drift
-from loop.summary.context import add_context, summarize_spending
+from loop.summary.context import add_context, summarize_spending, summarize_split
 from loop.summary.schema import (
     ArmComparison,
     ArmRow,
@@ -84,6 +84,8 @@ def summarize(store: Store, meta: RunMeta) -> Summary:
         comparisons=[row for a, b in PAIRS if (row := _compare_arms(measured, a, b))],
         failures=failures,
     )
+    if meta.tasks_by_use is not None and meta.tasks_by_use.describe():
+        summary["tasks_by_use"] = summarize_split(meta.tasks_by_use)
     if drifted := measure_drift(store, meta.judge):
         summary["drift"] = drifted
     if (cost := summarize_spending(store)) is not None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NotRequired, TypedDict, cast
 
 from loop.folder import Origin
+from loop.task_split import TaskSplit
 from webagent.errors import StoreError
 
 FILE = "summary.json"
@@ -30,6 +31,8 @@ class RunMeta:
     """The seeds that were measured on."""
     templates: Mapping[str, str] = field(default_factory=dict)
     """Name of a task to its template, where averages over templates are wanted."""
+    tasks_by_use: TaskSplit | None = None
+    """Which tasks were learnt on; None where nothing was learnt."""
     setup: Mapping[str, str] = field(default_factory=dict)
     """What else the figures depend on, as the policy's name; told where there is anything."""
     notes: tuple[str, ...] = ()
@@ -187,6 +190,21 @@ class ModelSpending(TypedDict):
     price_source: str
 
 
+class TaskSplitRow(TypedDict):
+    """Which tasks were learnt on and which only measured on, by name."""
+
+    by: str
+    """`seed`: the same tasks on other seeds; else `task` or `template`."""
+    learning: list[str]
+    measured: list[str]
+    proposed: list[str]
+    """Those of `learning` that a file of proposals brought."""
+    refused: dict[str, str]
+    """Proposals that were too near to a task that is measured on, with the reason."""
+    left_out: dict[str, str]
+    """Tasks of the benchmark that were, likewise."""
+
+
 class SpentRow(TypedDict):
     """What a run has spent so far, attempts included that were not scored; scripts that are played
     beside the policy count neither as steps nor as episodes."""
@@ -227,6 +245,8 @@ class Summary(TypedDict):
     failures: dict[str, int]
     """Attempts that say nothing about the agent, by kind; `masked` counts measured episodes that
     were lost for good, `unscored` those the judge abstained on."""
+    tasks_by_use: NotRequired[TaskSplitRow]
+    """Where tasks were held out, or proposals practised."""
     drift: NotRequired[list[DriftRow]]
     """Where arms had a learned judge in place of the checks."""
     spent: NotRequired[SpentRow]

@@ -140,6 +140,10 @@ READ: dict[str, tuple[str, ...]] = {
         "webagent improve --curriculum uniform",
         "webagent improve --withhold 0.5 --repeats 3",
         "webagent improve --arms none judged checked",
+        "webagent improve --benchmark proposed --files docs/example/practice.jsonl"
+        " --sites docs/example/sites.toml",
+        "webagent improve --benchmark own --files tasks.toml --held-out 0.5 --split-seed 1",
+        "webagent improve --benchmark fossil --proposals runs/NAME/proposals.jsonl",
         "webagent train-judge RUN --out judge",
         "webagent train-judge runs/a runs/b --out judge",
         "webagent train-judge runs/careless runs/demos --out judge --hold-out 0"

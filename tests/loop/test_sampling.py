@@ -14,11 +14,11 @@ from loop.folder import RunFolder, read_warnings
 from loop.learners import ArmState
 from loop.learners.builtin import BuiltinLearner
 from loop.sampling import FIRST_FRESH, record_monitor, sample_tasks, write_draws
-from loop.session import Session, load_suite
+from loop.session import Session
 from loop.settings import ImproveConfig
+from loop.task_split import load_suite
 from recipes.improve import _reopen
 from tasks.curriculum.sampling import Reason
-from tasks.suite import Suite
 from webagent.action.actions import Click
 from webagent.errors import SetupError, StoreError
 from webagent.records import Decision, Ending, Observation, Provenance, Step, Trajectory
@@ -177,20 +177,9 @@ def test_half_of_the_tasks_are_withheld_others_in_each_repeat(session: Session) 
     assert len({replace(half, repeat=repeat).withheld for repeat in range(8)}) > 1
 
 
-def test_a_suite_whose_tasks_are_the_same_on_every_seed_cannot_be_improved_on(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    fixed = SimpleNamespace(
-        load=lambda options: Suite("fixed@1", (), cast(Any, None), is_seeded=False)
-    )
-    monkeypatch.setattr("loop.session.find_benchmark", lambda name: fixed)
-    with pytest.raises(SetupError, match=r"fixed@1 are the same on every seed"):
-        load_suite("fixed-for-this-test")
-
-
 def test_an_unknown_benchmark_is_named() -> None:
     with pytest.raises(SetupError, match="no benchmark is called 'minibob'"):
-        load_suite("minibob")
+        load_suite(ImproveConfig(benchmark="minibob"))
 
 
 def test_a_run_drawn_in_the_old_way_says_that_it_cannot_be_gone_on_with(tmp_path: Path) -> None:

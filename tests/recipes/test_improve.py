@@ -15,11 +15,14 @@ import pytest
 
 from evaluators.frozen import hash_folder, read_frozen
 from loop.arms import ARMS
+from loop.settings import ImproveConfig
+from loop.task_split import split_tasks
 from recipes import cli
 from webagent.records import Trajectory
 from webagent.store import Store
 
 pytestmark = pytest.mark.browser
+PAGES = Path(__file__).parents[1] / "pages"
 TINY = shlex.split(
     """--tasks click-test --rounds 1 --steps 6 --base-tokens 1000 --round-tokens 500
 --world-tokens 500 --reward-tokens 500 --evaluate 1 --evaluate-between 1 --arms none self"""
@@ -77,6 +80,43 @@ def test_a_session_killed_once_goes_on_to_the_end_it_would_have_had(tmp_path: Pa
     assert {i: finished(run)[i] for i in before} == before
     subprocess.run(improve("--resume", str(run)), check=True, stdout=subprocess.DEVNULL)
     assert played(finished(run)) == played(finished(calm))
+
+
+OWN = """[tasks.{name}]
+url = "{url}"
+goal = "What is the word of {name}? Answer with it."
+max_steps = 2
+answer = "{name}"
+"""
+
+
+@pytest.mark.slow
+def test_tasks_of_ones_own_are_learnt_on_and_others_of_them_measured_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With a file of proposals, one of which copies a task that is held out."""
+    names, url = ["alder", "birch", "cedar", "elm", "fir", "oak"], (PAGES / "form.html").as_uri()
+    own = tmp_path / "own.toml"
+    own.write_text("".join(OWN.format(name=name, url=url) for name in names))
+    held = split_tasks(ImproveConfig(benchmark="own", files=own)).measured[0]
+    goal = f"What is the word of {held}? Answer with it."
+    copied = {"id": "own/copy@1", "start_url": url, "goal": goal}
+    proposals = tmp_path / "proposals.jsonl"
+    proposals.write_text(json.dumps({"source": "pages", "reason": "seen", "task": copied}) + "\n")
+    tasks = ["--benchmark", "own", "--files", str(own), "--runs", str(tmp_path)]
+    small = shlex.split("--rounds 1 --steps 8 --round-tokens 500 --arms none self --workers 1")
+    run = ["--name", "run", "--proposals", str(proposals)]
+    assert cli.main(["improve", *tasks, *small, *run]) == 0
+    assert "0 proposed tasks are practised, 1 refused, as copy" in capsys.readouterr().out
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    split = summary["tasks_by_use"]
+    assert (split["by"], len(split["learning"]), len(split["measured"])) == ("task", 4, 2)
+    assert summary["tasks"] == split["measured"] and list(split["refused"]) == ["copy"]
+    for trajectory in finished(tmp_path / "run").values():
+        phase, name = trajectory.provenance.phase, trajectory.task.name
+        assert name in split["measured" if phase == "evaluate" else "learning"]
+    assert cli.main(["improve", *tasks, *small, "--tasks", "elm", "fir", "--name", "few"]) == 2
+    assert "a figure of one task says nothing" in capsys.readouterr().err
 
 
 @pytest.mark.very_slow

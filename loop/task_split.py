@@ -1,0 +1,222 @@
+"""Which tasks of a run are learnt on, and which are only measured on."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from pydantic import TypeAdapter, ValidationError
+
+from benchmarks.catalogue import Options, find_benchmark
+from loop.folder import RunFolder
+from loop.measurement.scoring import has_checks
+from loop.measurement.selection import TaskSelection
+from loop.proposers.novelty import check_novelty
+from loop.settings import ImproveConfig
+from tasks.suite import Suite, UnknownTask
+from tasks.task import Task
+from webagent.errors import SetupError, StoreError, UsageError
+
+FILE = "split.json"
+HELD_OUT = 0.3
+"""Share of the tasks that are only measured on, where each is the same whatever the seed."""
+_DRAW = 91
+"""Sets this draw apart from others of the same seed."""
+
+By: TypeAlias = Literal["seed", "task", "template"]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskSplit:
+    """The tasks of a run by what they are for."""
+
+    by: By
+    """`seed`: the same tasks are learnt on and measured on, on other seeds."""
+    learning: tuple[str, ...]
+    """Names, those of proposals included."""
+    measured: tuple[str, ...]
+    proposed: tuple[str, ...] = ()
+    """Those of `learning` that a file of proposals brought."""
+    refused: Mapping[str, str] = field(default_factory=dict)
+    """Proposals that are not practised, each with the reason."""
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    """Tasks of the benchmark that are neither learnt on nor measured on, each with the reason."""
+
+    def describe(self) -> list[str]:
+        """Return it in sentences for the summary; none for a split by seed without proposals."""
+        told = []
+        if self.by != "seed":
+            own = len(self.learning) - len(self.proposed)
+            told.append(
+                f"{len(self.measured)} tasks are held out, {own} others learnt on (split by"
+                f" {self.by}): {', '.join(self.measured)}"
+            )
+        if self.proposed or self.refused:
+            told.append(
+                f"{len(self.proposed)} proposed tasks are practised, {len(self.refused)} refused"
+                f"{_first(self.refused)}"
+            )
+        if self.left_out:
+            count = len(self.left_out)
+            told.append(f"{count} tasks of the benchmark are left out{_first(self.left_out)}")
+        return told
+
+
+def load_suite(config: ImproveConfig) -> Suite:
+    """The benchmark's tasks and those of the files of proposals. Raises `SetupError`."""
+    suite, proposed = _load(config)
+    return _joined(suite, proposed) if proposed else suite
+
+
+def split_tasks(config: ImproveConfig) -> TaskSplit:
+    """Decide which tasks are learnt on. Raises `SetupError` where nothing would be left to learn
+    on, or too little to measure on."""
+    suite, proposed = _load(config)
+    names = _selection(config).names
+    share = config.held_out
+    if share is None and not suite.is_seeded:
+        share = HELD_OUT
+    tasks = {name: suite.task(name, 0) for name in names}
+    by: By = "seed"
+    measured = names
+    if share is not None:
+        by, measured = _hold_out(tasks, share, config.split_seed)
+    seeds = range(config.seeds_measured(suite.is_seeded))
+    guarded = [suite.task(name, index, config.split) for index in seeds for name in measured]
+    left_out = {
+        name: leak
+        for name in names
+        if by != "seed" and name not in measured and (leak := find_leak(tasks[name], guarded))
+    }
+    learning = [
+        name for name in names if by == "seed" or (name not in measured and name not in left_out)
+    ]
+    refused = {
+        name: reason
+        for name, task in proposed.items()
+        if (reason := "a task has its name" if name in suite.names else find_leak(task, guarded))
+    }
+    practised = tuple(name for name in proposed if name not in refused)
+    if not learning and not practised:
+        raise UsageError(
+            f"{suite.id} leaves no task to learn on: of {len(names)} tasks {len(measured)} are held"
+            f" out{_first(left_out)}; name more with --tasks, or lower --held-out"
+        )
+    return TaskSplit(by, (*learning, *practised), measured, practised, refused, left_out)
+
+
+def find_leak(task: Task, held_out: Sequence[Task]) -> str:
+    """Return why practising a task would give away one that is only measured on; empty where it
+    would not.
+
+    It would where both are of one template, have the same end state, or ask for the same in other
+    words (`loop.proposers.novelty`).
+    """
+    for other in held_out:
+        if task.template and (task.template, task.site) == (other.template, other.site):
+            return f"of the template {task.template!r}, as {other.id}, which is held out"
+    # Where pages write the goals, all tasks of a benchmark have one address and one check.
+    known = [other for other in held_out if other.goal]
+    refusal = check_novelty(task, known) if task.goal else None
+    return f"too near to a task that is held out: {refusal.reason}" if refusal else ""
+
+
+def write_split(folder: RunFolder, split: TaskSplit) -> None:
+    """Keep it with the run, which goes on with it whatever becomes of the files."""
+    folder.write_json(FILE, asdict(split))
+
+
+def read_split(folder: RunFolder, config: ImproveConfig) -> TaskSplit:
+    """Return the split that the run began with; of one that has none written, by seed.
+
+    Raises `StoreError` where the file cannot be read.
+    """
+    path = folder.path / FILE
+    return _read(path) if path.is_file() else _by_seed(config)
+
+
+@cache
+def _read(path: Path) -> TaskSplit:
+    try:
+        return TypeAdapter(TaskSplit).validate_json(path.read_bytes())
+    except (OSError, ValidationError) as error:
+        raise StoreError(f"{path} does not say how tasks were split: {error}") from error
+
+
+@cache
+def _by_seed(config: ImproveConfig) -> TaskSplit:
+    names = _selection(config).names
+    return TaskSplit("seed", names, names)
+
+
+@cache
+def _selection(config: ImproveConfig) -> TaskSelection:
+    chosen = TaskSelection.of(config.played)
+    chosen.check()
+    return chosen
+
+
+@cache
+def _load(config: ImproveConfig) -> tuple[Suite, dict[str, Task]]:
+    """The benchmark, and the proposals by name."""
+    proposed: dict[str, Task] = {}
+    for file in config.proposals:
+        try:
+            suite = find_benchmark("proposed").load(Options(files=file))
+        except (LookupError, ValueError) as error:
+            raise SetupError(f"--proposals {file}: {error}") from error
+        proposed |= {name: suite.task(name, 0) for name in suite.names}
+    return _selection(config).suite, proposed
+
+
+def _joined(suite: Suite, proposed: Mapping[str, Task]) -> Suite:
+    def make(name: str, seed: int, settings: Mapping[str, Any]) -> Task:
+        if name in suite.names:
+            return suite.make(name, seed, settings)
+        if name not in proposed:
+            raise UnknownTask(name, (*suite.names, *proposed))
+        # A parent would make the curriculum take it for a variant of a task it draws.
+        return replace(proposed[name], seed=seed, parent="")
+
+    more = tuple(name for name in proposed if name not in suite.names)
+    return replace(suite, names=(*suite.names, *more), make=make)
+
+
+def _hold_out(tasks: Mapping[str, Task], share: float, seed: int) -> tuple[By, tuple[str, ...]]:
+    """Draw whole templates, where tasks have any, until the share of the tasks is held out."""
+    if not 0 < share < 1:
+        raise UsageError(f"--held-out {share:g}: expected a share of the tasks between 0 and 1")
+    groups: dict[str, list[str]] = {}
+    for name, task in tasks.items():
+        groups.setdefault(task.template or f"{name} alone", []).append(name)
+    has_templates = len(groups) < len(tasks)
+    wanted, held = max(1, round(share * len(tasks))), list[str]()
+    order = np.random.default_rng([seed, _DRAW]).permutation(len(groups))
+    drawn = [list(groups.values())[int(place)] for place in order]
+    # A last group stays to be learnt on, however large the share.
+    for group in drawn[:-1]:
+        if len(held) < wanted:
+            held += group
+    if len(held) < 2:
+        raise UsageError(
+            f"--held-out {share:g} leaves {len(held)} of {len(tasks)} tasks to measure on, and a"
+            " figure of one task says nothing; give more tasks, or a larger share"
+        )
+    return "template" if has_templates else "task", tuple(n for n in tasks if n in held)
+
+
+def check_scored(config: ImproveConfig, split: TaskSplit, suite: Suite) -> None:
+    """Raise `UsageError` where no task that is learnt on, or none that is measured on, has checks
+    that could tell whether it was done."""
+    for what, names in (("learn on", split.learning), ("measure on", split.measured)):
+        if not any(has_checks(suite.task(name, 0)) for name in names):
+            raise UsageError(
+                f"none of the {len(names)} tasks of {suite.id} to {what} has checks, so that nobody"
+                " could tell success from failure"
+            )
+
+
+def _first(reasons: Mapping[str, str]) -> str:
+    return "".join(f", as {name}: {reason}" for name, reason in [*reasons.items()][:1])
