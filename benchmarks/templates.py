@@ -1,18 +1,24 @@
 """Task templates: tasks whose values and wording are drawn from the seed.
 
 The wordings lie beside the templates in a TOML file, so that they can be read, compared and added
-to without the code: `NAME = [wording, ...]`, with the values in braces.
+to without the code: `NAME = [wording, ...]`, with the values in braces. A second file beside it,
+`paraphrases.toml`, has others that nothing is ever learnt from.
 """
 
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any, TypeAlias
 
-from tasks.suite import Suite, UnknownTask
+from tasks.suite import Suite, UnknownTask, split_of
 from tasks.task import Check, PageHooks, Probe, Task
+from webagent.errors import UsageError
+
+PARAPHRASED = "paraphrased"
+"""The subset whose goals are said in wordings that are for measuring alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +83,7 @@ class TemplateSet(Mapping[str, TaskTemplate]):
         self._suite_id = suite_id
         self._address = address
         self._wordings = tomllib.loads(wordings.read_text(encoding="utf-8"))
+        self._others = wordings.with_name("paraphrases.toml")
         self._start = start
         self._hooks = hooks or PageHooks()
         self._spare_steps = spare_steps
@@ -133,8 +140,33 @@ class TemplateSet(Mapping[str, TaskTemplate]):
             skills=template.skills,
         )
 
+    def paraphrase(self, name: str, seed: int, settings: Mapping[str, Any]) -> Task:
+        """Make the task of a seed with the same values and checks, its goal said in a wording that
+        nothing is learnt from; seeds take turns. Raises `UsageError` for a training seed."""
+        task = self.make(name, seed, settings)
+        if split_of(seed) == "train":
+            raise UsageError(
+                f"the wordings of {self._paraphrased} are for measuring alone, and seed {seed} is"
+                " for training; give --split development or test, and learn on"
+                f" {self._suite_id.partition('@')[0]}"
+            )
+        values = self._templates[name].draw(Random(f"{name} {seed}")).values
+        wordings = _read_wordings(self._others)[name]
+        return replace(
+            task,
+            id=task.id.replace("/", f"-{PARAPHRASED}/", 1),
+            goal=wordings[seed % len(wordings)].format_map(values),
+        )
+
+    @property
+    def _paraphrased(self) -> str:
+        return self._suite_id.replace("@", f"-{PARAPHRASED}@")
+
     def suite(self, groups: Mapping[str, tuple[str, ...]], subset: str = "") -> Suite:
-        """Return the suite of all templates, or of those in the group `subset`."""
+        """Return the suite of all templates, of those in the group `subset`, or of all in other
+        words for `paraphrased`."""
+        if subset == PARAPHRASED:
+            return Suite(self._paraphrased, tuple(self._templates), self.paraphrase, groups=groups)
         names = groups.get(subset, ()) if subset else tuple(self._templates)
         inside = {group: tuple(n for n in names if n in found) for group, found in groups.items()}
         return Suite(
@@ -143,3 +175,8 @@ class TemplateSet(Mapping[str, TaskTemplate]):
             make=self.make,
             groups={group: found for group, found in inside.items() if found},
         )
+
+
+@cache
+def _read_wordings(file: Path) -> dict[str, list[str]]:
+    return tomllib.loads(file.read_text(encoding="utf-8"))

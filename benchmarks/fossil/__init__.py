@@ -8,5 +8,11 @@ BENCHMARKS = {
         58,
         "benchmarks.fossil.tasks",
     ),
+    "fossil-paraphrased": Benchmark(
+        "fossil's tasks in other words, for measuring alone",
+        58,
+        "benchmarks.fossil.tasks",
+        "paraphrased",
+    ),
 }
 SITES = {"fossil@1": "benchmarks.fossil.site"}

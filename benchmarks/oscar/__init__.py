@@ -4,5 +4,11 @@ from benchmarks.catalogue import Benchmark
 
 BENCHMARKS = {
     "oscar": Benchmark("a shop and its dashboard, started here", 64, "benchmarks.oscar.tasks"),
+    "oscar-paraphrased": Benchmark(
+        "oscar's tasks in other words, for measuring alone",
+        64,
+        "benchmarks.oscar.tasks",
+        "paraphrased",
+    ),
 }
 SITES = {"oscar@1": "benchmarks.oscar.site"}
