@@ -33,8 +33,6 @@ _ESCAPE = r'\\["\\bfnrt]'
 _LONG_ESCAPE = r"\\u00(0[0-7bef]|1[0-9a-f]|3c)"
 _WIDE = {2: r"[\u0080-\u07ff]", 3: r"[\u0080-\uffff]", 4: r"[\u0080-\U0010ffff]"}
 """Characters of at most so many bytes in UTF-8, ASCII left out."""
-
-
 _THOUGHT, _ACTION = "Thought: ", "Action: "
 _MAX_CHOICES = 256
 """Replies that are listed, to be compiled within five milliseconds; more of them are a grammar."""
@@ -134,7 +132,15 @@ def build_constraint(
     """
     if unknown := [name for name in actions if name not in ACTIONS]:
         raise unknown_name("action", unknown[0], ACTIONS)
-    forms = [form for name in dict.fromkeys(actions) if (form := _form(name, observation))]
+    forms = []
+    for name in dict.fromkeys(actions):
+        cls = ACTIONS[name]
+        hints = get_type_hints(cls)
+        blanks = [_blank(field, hints[field.name], cls, observation) for field in fields(cls)]
+        whole = tuple(blank for blank in blanks if blank is not None)
+        # An action with an argument that can be nothing on this page cannot be done.
+        if len(whole) == len(blanks):
+            forms.append(_Form(name, whole))
     if not forms:
         raise PolicyError(
             f"none of the actions {', '.join(actions)} can be done on this page, which has no"
@@ -176,7 +182,11 @@ def _grammar(forms: Sequence[_Form], thought: int | None, text: int) -> str:
     if thought != 0:
         lead = json.dumps("\n" + _ACTION)
         lines = [f"start: {json.dumps(_THOUGHT)} thought {lead} action"]
-        lines += _line_of_text("thought", thought)
+        if thought is None:
+            lines += ["thought: THOUGHT", f"THOUGHT: /{_ENDLESS_LINE}/"]
+        else:
+            units = {f"LINE_{width}": f"{_LINE}|{wide}" for width, wide in _WIDE.items()}
+            lines += _bounded("thought", f"({_LINE})*<?", units, thought, thought)
     lines.append("action: " + "\n  | ".join(form.rule() for form in forms))
     lines += [blank.line for form in forms for blank in form.blanks]
     if _QUOTED_TEXT in lines:
@@ -185,15 +195,6 @@ def _grammar(forms: Sequence[_Form], thought: int | None, text: int) -> str:
         tokens = max(1, text // _MAX_ITEMS)
         lines += [_QUOTED_ITEM, *_string_body("item", tokens, _MAX_ITEMS)]
     return "\n".join(dict.fromkeys(lines))
-
-
-def _form(name: str, page: Observation) -> _Form | None:
-    """Return the action with its blanks on this page; None where an argument can be nothing."""
-    cls = ACTIONS[name]
-    hints = get_type_hints(cls)
-    blanks = [_blank(field, hints[field.name], cls, page) for field in fields(cls)]
-    whole = tuple(blank for blank in blanks if blank is not None)
-    return _Form(name, whole) if len(whole) == len(blanks) else None
 
 
 def _blank(field: Field[Any], hint: Any, cls: type[Action], page: Observation) -> _Blank | None:
@@ -242,14 +243,6 @@ def _number(name: str, numbers: Sequence[int]) -> _Blank | None:
     return _Blank(f"{name}: /{_numerals(tuple(numbers))}/", len(str(max(numbers))), choices)
 
 
-def _line_of_text(rule: str, tokens: int | None) -> list[str]:
-    """Return the grammar's lines for text on one line, unbounded where `tokens` is None."""
-    if tokens is None:
-        return [f"{rule}: {rule.upper()}", f"{rule.upper()}: /{_ENDLESS_LINE}/"]
-    units = {f"LINE_{width}": f"{_LINE}|{wide}" for width, wide in _WIDE.items()}
-    return _bounded(rule, f"({_LINE})*<?", units, tokens, tokens)
-
-
 def _string_body(rule: str, tokens: int, strings: int = 1) -> list[str]:
     """Return the grammar's lines for what stands between the quotes of one of so many strings.
 
@@ -268,8 +261,10 @@ def _string_body(rule: str, tokens: int, strings: int = 1) -> list[str]:
 def _bounded(
     rule: str, plain: str, units: dict[str, str], tokens: int, plain_tokens: int
 ) -> list[str]:
-    """Plain text within its tokens, or units of n bytes, by their names, within as many bytes as
-    `tokens`. Plain text must be whole after any of its characters."""
+    """Return the grammar's lines for plain text within `plain_tokens`, or units within `tokens`.
+
+    Units are of n bytes by their names. Plain text must be whole after any of its characters.
+    """
     name = rule.upper()
     wide = [f"{unit}{{0,{tokens // int(unit[-1])}}}" for unit in units if tokens >= int(unit[-1])]
     return [

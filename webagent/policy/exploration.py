@@ -2,12 +2,13 @@
 
 import re
 from dataclasses import dataclass
+from itertools import takewhile
 
 import numpy as np
 
 from webagent.action import Action
 from webagent.action.actions import Click, Fill, SelectOption
-from webagent.records import Node, Observation
+from webagent.records import Observation
 
 _TYPED = ("textbox", "searchbox", "combobox", "spinbutton")
 _QUOTED = re.compile(r"[\"“]([^\"”]+)[\"”]")
@@ -41,21 +42,13 @@ def random_action(
     pool = matching if matching and rng.random() < match_share else nodes
     node = pool[int(rng.integers(len(pool)))]
     if node.kind.startswith("select"):
-        return _select(node, observation, rng)
+        behind = observation.nodes[observation.nodes.index(node) + 1 :]
+        options = list(takewhile(lambda child: child.role == "option", behind))
+        if not options:
+            return Click(node.mark)
+        return SelectOption(node.mark, options[int(rng.integers(len(options)))].name)
     if node.role in _TYPED:
         pieces = _QUOTED.findall(observation.goal) or re.findall(r"\w[\w./@-]*", observation.goal)
         text = str(pieces[int(rng.integers(len(pieces)))]) if pieces else ""
         return Fill(node.mark, text) if text else Click(node.mark)
     return Click(node.mark)
-
-
-def _select(node: Node, observation: Observation, rng: np.random.Generator) -> Action:
-    start = observation.nodes.index(node) + 1
-    options = []
-    for child in observation.nodes[start:]:
-        if child.role != "option":
-            break
-        options.append(child.name)
-    if not options:
-        return Click(node.mark)
-    return SelectOption(node.mark, options[int(rng.integers(len(options)))])

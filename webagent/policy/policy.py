@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeAlias
 from tasks.task import Task
 from webagent.action import Action, GiveUp, format_action
 from webagent.models.prompt import Prompt
-from webagent.records import Candidate, Decision, Node, Observation, Trajectory
+from webagent.records import Candidate, Decision, Observation, Trajectory
 
 Script: TypeAlias = Callable[[Trajectory, Observation], Action | None]
 """The next action, or None when the script has ended."""
@@ -111,9 +111,6 @@ def _moved_mark(mark: int, recorded: Observation, now: Observation) -> int:
     target = recorded.node(mark)
     if target is None:
         return mark
-    alike = [node.mark for node in now.nodes if node.mark and _is_same(node, target)]
+    wanted = target.role, target.name, target.kind
+    alike = [n.mark for n in now.nodes if n.mark and (n.role, n.name, n.kind) == wanted]
     return alike[0] if len(alike) == 1 else mark
-
-
-def _is_same(node: Node, target: Node) -> bool:
-    return (node.role, node.name, node.kind) == (target.role, target.name, target.kind)

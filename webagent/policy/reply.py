@@ -1,7 +1,7 @@
 """Reading a model's reply: one thought and one action, found in free text and never run."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from webagent.action import ACTIONS, Action, format_action, parse_action
@@ -17,7 +17,9 @@ _CALL = re.compile(rf"(?<![\w.])(?:{_NAMES})\(")
 _LABEL = re.compile(r"^[\W_]*action[\W_]*:[*_ \t]*", re.IGNORECASE | re.MULTILINE)
 _THOUGHT_LABEL = re.compile(r"^[\W_]*thought[\W_]*:[*_ \t]*", re.IGNORECASE)
 _FENCE = re.compile(r"```[\w-]*\n(.*?)```", re.DOTALL)
-_QUOTES = ("'''", '"""', "'", '"')
+_STRING_OR_BRACKET = re.compile(
+    r"""(?P<quote>'{3}|"{3}|'|")(?:\\.|(?!(?P=quote))[^\\])*(?:(?P=quote)|\\?\Z)|[()]""", re.DOTALL
+)
 
 
 def read_reply(text: str) -> tuple[str, Action]:
@@ -33,26 +35,24 @@ def read_reply(text: str) -> tuple[str, Action]:
     labels = list(_LABEL.finditer(visible))
     if labels:
         starts = [label.end() for label in labels]
-        regions = [visible[a:b] for a, b in zip(starts, [*starts[1:], len(visible)], strict=True)]
-        action = _only(_first_call(region) for region in regions)
+        named = []
+        for start, end in zip(starts, [*starts[1:], len(visible)], strict=True):
+            lines = visible[start:end].strip().splitlines()
+            # Without a call the line itself, for the error to quote.
+            named.append(next(iter(_calls(visible[start:end])), lines[0] if lines else ""))
+        action = _parse_only(named)
         return _thought_before(visible[: labels[0].start()]), action
     fences = [(match.start(), match[1]) for match in _FENCE.finditer(visible)]
     fenced = [call for _, block in fences for call in _calls(block)]
     if fenced:
-        return _thought_before(visible[: fences[0][0]]), _only(fenced)
+        return _thought_before(visible[: fences[0][0]]), _parse_only(fenced)
     calls = _calls(visible)
     if not calls:
         raise ActionError(f"no action in the reply {shorten(visible, 160)!r}")
     return _thought_before(visible[: visible.rindex(calls[-1])]), parse_action(calls[-1])
 
 
-def _first_call(region: str) -> str:
-    """Return the first call behind a label; without one the line itself, for the error to quote."""
-    lines = region.strip().splitlines()
-    return next(iter(_calls(region)), lines[0] if lines else "")
-
-
-def _only(calls: Iterable[str]) -> Action:
+def _parse_only(calls: Sequence[str]) -> Action:
     """Return the one action that all the calls say."""
     actions = [parse_action(call) for call in calls]
     if any(action != actions[0] for action in actions):
@@ -72,25 +72,13 @@ def _calls(text: str) -> list[str]:
 
 def _closing(text: str, start: int) -> int:
     """Return the place past the bracket that closes a call, else the end of the line."""
-    depth, position = 1, start
-    while position < len(text):
-        quote = next((mark for mark in _QUOTES if text.startswith(mark, position)), "")
-        if quote:
-            position = _end_of_string(text, position + len(quote), quote)
-            continue
-        depth += {"(": 1, ")": -1}.get(text[position], 0)
-        position += 1
+    depth = 1
+    for found in _STRING_OR_BRACKET.finditer(text, start):
+        depth += {"(": 1, ")": -1}.get(found[0], 0)
         if depth == 0:
-            return position
+            return found.end()
     end_of_line = text.find("\n", start)
     return end_of_line if end_of_line >= 0 else len(text)
-
-
-def _end_of_string(text: str, position: int, quote: str) -> int:
-    """Return the place just past the closing quote, or the end of the text."""
-    while position < len(text) and not text.startswith(quote, position):
-        position += 2 if text[position] == "\\" else 1
-    return min(position + len(quote), len(text))
 
 
 def _thought_before(text: str) -> str:

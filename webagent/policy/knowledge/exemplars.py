@@ -46,8 +46,10 @@ def exemplar_of(trajectory: Trajectory) -> Exemplar:
     Raises `SetupError` for one that is not finished, failed with its world, or has no turns.
     """
     require_finished(trajectory)
+    if not trajectory.steps:
+        raise SetupError(f"the episode {trajectory.id} has no turns; expected one to learn from")
     task = trajectory.task
-    page = prune(trajectory.steps[0].observation, _PAGE_TOKENS) if trajectory.steps else ""
+    page = prune(trajectory.steps[0].observation, _PAGE_TOKENS)
     run = trajectory.provenance.run
     source = f"{run}/{trajectory.id}" if run else trajectory.id
     goal = trajectory.goal or task.goal
@@ -79,7 +81,7 @@ class Exemplars:
         self._count, self._max_tokens, self._page_share = count, max_tokens, page_share
         self._goals: Compare = index([each.goal for each in self.exemplars])
         self._pages: Compare = index([each.page for each in self.exemplars])
-        self._told: dict[tuple[str, int, str, str], str] = {}
+        self._recalled: dict[tuple[str, int, str, str], str] = {}
 
     def similar(self, task: Task, goal: str, first: Observation) -> list[Exemplar]:
         """Return the most similar ones, the best first; the same for the same task and page."""
@@ -87,31 +89,25 @@ class Exemplars:
         goals, pages = self._goals(goal), self._pages(prune(first, _PAGE_TOKENS))
         scores = [(1 - share) * a + share * b for a, b in zip(goals, pages, strict=True)]
         order = sorted(range(len(scores)), key=lambda place: (-scores[place], place))
-        chosen = [
-            self.exemplars[place]
-            for place in order
-            if scores[place] > 0 and not _is_the_same(self.exemplars[place], task)
-        ]
+        at_hand = task.id.partition("@")[0], task.seed
+        chosen = []
+        for exemplar in (self.exemplars[place] for place in order if scores[place] > 0):
+            if (exemplar.task.partition("@")[0], exemplar.seed) != at_hand:
+                chosen.append(exemplar)
         return chosen[: self._count]
 
     def recall(self, task: Task, goal: str, first: Observation) -> str:
         """Return the most similar episodes, fenced, the best one last; empty where there are
         none."""
         key = (task.id, task.seed, goal, prune(first, _PAGE_TOKENS))
-        if key not in self._told:
-            if len(self._told) >= _REMEMBERED:
-                self._told.clear()
-            self._told[key] = self._written(self.similar(task, goal, first))
-        return self._told[key]
-
-    def _written(self, chosen: list[Exemplar]) -> str:
-        if not chosen:
-            return ""
-        room = self._max_tokens // len(chosen)
-        told = [fence("episode", each.lived.within(room)) for each in reversed(chosen)]
-        return PROMPT.fill("shown", episodes="\n\n".join(told))
-
-
-def _is_the_same(exemplar: Exemplar, task: Task) -> bool:
-    known = exemplar.task.partition("@")[0], exemplar.seed
-    return known == (task.id.partition("@")[0], task.seed)
+        if key in self._recalled:
+            return self._recalled[key]
+        if len(self._recalled) >= _REMEMBERED:
+            self._recalled.clear()
+        text = ""
+        if chosen := self.similar(task, goal, first):
+            room = self._max_tokens // len(chosen)
+            shown = [fence("episode", each.lived.within(room)) for each in reversed(chosen)]
+            text = PROMPT.fill("shown", episodes="\n\n".join(shown))
+        self._recalled[key] = text
+        return text

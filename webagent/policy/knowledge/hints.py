@@ -27,8 +27,6 @@ _COUNTED = re.compile(r"(.*\S)\s+\(used\b([^()]*)\)")
 _COUNTS = re.compile(r" (\d+), helped (\d+), hurt (\d+)(?:; from ([^;]+))?")
 _CITED = re.compile(r"\[([rh]\d+)\]")
 _SOURCES_KEPT = 3
-
-
 HINTS_PROMPT = load_prompt(Path(__file__).parents[1] / "prompts" / "hints.md")
 _MAX_HINT = 400
 
@@ -101,7 +99,7 @@ class RuleBook:
         return replace(self, blocks=blocks)
 
     def without(self, id: str) -> "RuleBook":
-        """Without the rule of this number."""
+        """Return it without the rule of this number."""
         kept = tuple(
             block for block in self.blocks if not (isinstance(block, Rule) and block.id == id)
         )
@@ -127,7 +125,11 @@ class RuleBook:
     def ranked(self) -> list[Rule]:
         """Return those of persons first, then by what speaks for and against them, then the
         newer."""
-        return sorted(self.rules, key=lambda rule: (rule.is_learnt, *_worth(rule)))
+
+        def rank(rule: Rule) -> tuple[bool, int, int, int]:
+            return rule.is_learnt, rule.hurt - rule.helped, -rule.used, -int(rule.id[1:])
+
+        return sorted(self.rules, key=rank)
 
 
 def new_book(site: str) -> RuleBook:
@@ -224,11 +226,6 @@ def _numbered(book: RuleBook, where: str) -> RuleBook:
 def _next_id(letter: str, rules: "tuple[Rule, ...] | list[Rule]") -> str:
     numbers = [int(rule.id[1:]) for rule in rules if rule.id.startswith(letter)]
     return f"{letter}{max(numbers, default=0) + 1}"
-
-
-def _worth(rule: Rule) -> tuple[int, int, int]:
-    """Return the less, the better: help over hurt, then use, then age."""
-    return rule.hurt - rule.helped, -rule.used, -int(rule.id[1:])
 
 
 @dataclass(frozen=True, slots=True)

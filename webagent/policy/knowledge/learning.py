@@ -33,8 +33,6 @@ RULES_PROMPT = load_prompt(Path(__file__).parents[1] / "prompts" / "rules.md")
 _CHANGE = re.compile(r"[\s*-]*(?:(ADD)\s*:|(EDIT)\s+\[?(\w+)\]?\s*:|(DROP)\s+\[?(\w+)\]?\s*$)(.*)")
 _ADDRESS = re.compile(r"(?:https?://|www\.)[^\s\"'<>)]+", re.IGNORECASE)
 _HINTS_TOKENS = 1500
-
-
 Pair = tuple[Trajectory, Trajectory]
 """A failure, and a success to compare it with."""
 
@@ -99,12 +97,12 @@ async def induce_rules(
     reply = completion.replies[0].text.rpartition("</think>")[2]
     refused: list[str] = []
     pages = _words_of_pages(failed) + _words_of_pages(succeeded)
-    for change in list(_changes(reply))[: settings.changes]:
-        reason = _objection(change, book, pages, settings)
+    for change in list(_read_changes(reply))[: settings.changes]:
+        reason = _find_objection(change, book, pages, settings)
         if reason:
             refused.append(f"{change}: {reason}")
         else:
-            book = _made(change, book, (failed.id, succeeded.id), settings)
+            book = _apply_change(change, book, (failed.id, succeeded.id), settings)
     book = book.pruned(settings.most)
     return InducedRules(book, tuple(refused), completion.model, RULES_PROMPT.hash, completion.usage)
 
@@ -119,7 +117,7 @@ class _Change:
         return " ".join(part for part in (self.verb, self.id, self.text) if part)
 
 
-def _changes(reply: str) -> Iterator[_Change]:
+def _read_changes(reply: str) -> Iterator[_Change]:
     for each in reply.splitlines():
         if match := _CHANGE.fullmatch(each):
             verb = match[1] or match[2] or match[4]
@@ -127,7 +125,7 @@ def _changes(reply: str) -> Iterator[_Change]:
             yield _Change(verb, match[3] or match[5] or "", " ".join(text.split()))
 
 
-def _objection(
+def _find_objection(
     change: _Change, book: RuleBook, pages: tuple[str, ...], settings: InductionSettings
 ) -> str:
     """Return why a change may not be made; empty where it may."""
@@ -148,12 +146,15 @@ def _objection(
         for address in _ADDRESS.findall(text)
     ):
         return "it names an address of another site"
-    if any(_shares(text, page, settings.quoted) for page in pages):
+    lowered = text.lower()
+    length = settings.quoted + 1
+    pieces = [lowered[at : at + length] for at in range(len(lowered) - settings.quoted)]
+    if any(piece in page for page in pages for piece in pieces):
         return f"it copies more than {settings.quoted} characters from a page"
     return ""
 
 
-def _made(
+def _apply_change(
     change: _Change, book: RuleBook, episodes: tuple[str, ...], settings: InductionSettings
 ) -> RuleBook:
     rule = book.rule(change.id)
@@ -175,13 +176,6 @@ def _words_of_pages(episode: Trajectory) -> tuple[str, ...]:
     pages += [episode.last] if episode.last is not None else []
     texts = (text for page in pages for node in page.nodes for text in (node.name, node.value))
     return tuple(dict.fromkeys(" ".join(text.split()).lower() for text in texts if text))
-
-
-def _shares(text: str, page: str, length: int) -> bool:
-    """Whether more than so many characters in one piece stand in both."""
-    lowered = text.lower()
-    pieces = range(len(lowered) - length)
-    return any(lowered[place : place + length + 1] in page for place in pieces)
 
 
 async def learn_rules(
@@ -225,11 +219,8 @@ def pair_failures(judged: Sequence[tuple[Trajectory, bool]]) -> list[Pair]:
     succeeded = [episode for episode, went_well in judged if went_well]
     found = []
     for failed in (episode for episode, went_well in judged if not went_well):
-        near = [each for each in succeeded if site_of_episode(each) == site_of_episode(failed)]
-        if near:
-            found.append((failed, max(near, key=lambda each: _likeness(each, failed))))
+        task, site = failed.task, site_of_episode(failed)
+        near = [each for each in succeeded if site_of_episode(each) == site]
+        near.sort(key=lambda each: (each.task.id != task.id, each.task.seed != task.seed))
+        found += [(failed, each) for each in near[:1]]
     return found
-
-
-def _likeness(a: Trajectory, b: Trajectory) -> tuple[bool, bool]:
-    return a.task.id == b.task.id, a.task.seed == b.task.seed

@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from webagent.errors import SetupError
@@ -44,6 +44,7 @@ def compare_by_embedding(embed: Embed) -> Index:
 
     def index(texts: Sequence[str]) -> Compare:
         vectors = _vectors(embed, texts) if texts else []
+        lengths = [_length(vector) for vector in vectors]
 
         def compare(text: str) -> list[float]:
             if not vectors:
@@ -54,7 +55,12 @@ def compare_by_embedding(embed: Embed) -> Index:
                     f"embeddings of {len(vectors[0])} numbers and of {len(query)}; expected one"
                     " model for all"
                 )
-            return [_cosine(query, vector) for vector in vectors]
+            length = _length(query)
+            cosines = []
+            for vector, other in zip(vectors, lengths, strict=True):
+                product = math.fsum(x * y for x, y in zip(query, vector, strict=True))
+                cosines.append(product / (length * other) if length * other else 0.0)
+            return cosines
 
         return compare
 
@@ -70,7 +76,7 @@ def _weighed(
 ) -> dict[str, float]:
     """Return a vector of length 1 by word; none for a text without words."""
     raw = {w: (1 + math.log(n)) * rarity.get(w, unseen) for w, n in counts.items()}
-    length = math.sqrt(math.fsum(value * value for value in raw.values()))
+    length = _length(raw.values())
     return {word: value / length for word, value in raw.items()} if length else {}
 
 
@@ -85,7 +91,5 @@ def _vectors(embed: Embed, texts: Sequence[str]) -> list[Sequence[float]]:
     return vectors
 
 
-def _cosine(a: Sequence[float], b: Sequence[float]) -> float:
-    product = math.fsum(x * y for x, y in zip(a, b, strict=True))
-    lengths = math.sqrt(math.fsum(x * x for x in a)) * math.sqrt(math.fsum(y * y for y in b))
-    return product / lengths if lengths else 0.0
+def _length(vector: Iterable[float]) -> float:
+    return math.sqrt(math.fsum(value * value for value in vector))

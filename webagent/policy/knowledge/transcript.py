@@ -1,6 +1,5 @@
 """A finished episode as text, within a bound."""
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from webagent.action import format_action
@@ -8,7 +7,7 @@ from webagent.errors import SetupError
 from webagent.models.prompt import estimate_tokens, shorten
 from webagent.observation.variants.pruned import prune, recall
 from webagent.policy.past_actions import marks_of
-from webagent.records import Observation, Step, Trajectory
+from webagent.records import Trajectory
 
 _PAGE_TOKENS = 150
 _LAST_PAGE_TOKENS = 400
@@ -41,7 +40,7 @@ class Transcript:
     tail: str
 
     def within(self, max_tokens: int) -> str:
-        """Task, turns and how it ended, at most so many tokens by estimate.
+        """Return task, turns and how it ended, at most so many tokens by estimate.
 
         Where not all fits, the pages go first, then the thoughts, then turns from the middle; what
         is left out is said.
@@ -69,33 +68,18 @@ def transcribe(trajectory: Trajectory, *, with_last: bool = False) -> Transcript
     tail = f"It ended: {trajectory.ending}."
     if with_last and trajectory.last is not None:
         tail += f"\nThe page at the end:\n{prune(trajectory.last, _LAST_PAGE_TOKENS)}"
-    forms = tuple(_turns(trajectory, form) for form in (_whole, _without_page, _action_alone))
-    return Transcript(head, forms, tail)
-
-
-def _turns(trajectory: Trajectory, form: Callable[[Step], str]) -> tuple[str, ...]:
-    after: Sequence[Observation | None] = (
-        *(step.observation for step in trajectory.steps[1:]),
-        trajectory.last,
-    )
-    turns = enumerate(zip(trajectory.steps, after, strict=True), start=1)
-    return tuple(f"{number}. {form(step)}{_outcome(page)}" for number, (step, page) in turns)
-
-
-def _whole(step: Step) -> str:
-    seen = recall(step.observation, marks_of(step.decision.action), _PAGE_TOKENS)
-    page = "Seen:\n" + "".join(f"   {each}\n" for each in seen.splitlines()) + "   " if seen else ""
-    return page + _without_page(step)
-
-
-def _without_page(step: Step) -> str:
-    thought = shorten(step.decision.thought)
-    return (f"Thought: {thought}\n   " if thought else "") + _action_alone(step)
-
-
-def _action_alone(step: Step) -> str:
-    return f"Action: {format_action(step.decision.action)}"
-
-
-def _outcome(page: Observation | None) -> str:
-    return f"\n   Outcome: {shorten(page.outcome)}" if page is not None and page.outcome else ""
+    after = [*(step.observation for step in trajectory.steps), trajectory.last][1:]
+    whole, without_pages, actions = [], [], []
+    for number, (step, led_to) in enumerate(zip(trajectory.steps, after, strict=True), start=1):
+        action = f"Action: {format_action(step.decision.action)}"
+        if led_to is not None and led_to.outcome:
+            action += f"\n   Outcome: {shorten(led_to.outcome)}"
+        thought = shorten(step.decision.thought)
+        thought = f"Thought: {thought}\n   " if thought else ""
+        seen = recall(step.observation, marks_of(step.decision.action), _PAGE_TOKENS)
+        page = "".join(f"   {line}\n" for line in seen.splitlines())
+        page = f"Seen:\n{page}   " if seen else ""
+        whole.append(f"{number}. {page}{thought}{action}")
+        without_pages.append(f"{number}. {thought}{action}")
+        actions.append(f"{number}. {action}")
+    return Transcript(head, (tuple(whole), tuple(without_pages), tuple(actions)), tail)

@@ -69,26 +69,25 @@ class ElementSearch:
 
         They are tried in this order. What fits nothing well, or two equally, is lost.
         """
-        if self._is_elsewhere():
-            return LostElement(f"the page is another one: {self.now.url}, {self.now.title!r}")
-        before, after = self._same(self.recorded, self.target.name), self._same(self.now, self.name)
+        if urlsplit(self.recorded.url).path != urlsplit(self.now.url).path:
+            lines, here = Counter(page_structure(self.recorded)), Counter(page_structure(self.now))
+            least = _MIN_SAME_LINES * min(lines.total(), here.total())
+            if (lines & here).total() < least:
+                return LostElement(f"the page is another one: {self.now.url}, {self.now.title!r}")
+        before = self._find_namesakes(self.recorded, self.target.name)
+        after = self._find_namesakes(self.now, self.name)
         if len(before) == 1 and len(after) == 1:
-            return self._only(self.now.nodes[after[0]])
+            return self._accept_only(self.now.nodes[after[0]])
         if after and len(after) >= len(before):
-            return self._among(before, after)
+            return self._choose_among(before, after)
         if after and self.is_renamed and len(after) == 1:
             return FoundElement(self.now.nodes[after[0]], NAME, 0.9)
         if after:
             return self._unless_another(self._by_surroundings(before, after), before, after)
-        kind = self.target.role, self.target.kind
-        then, now = (
-            [node for node in page.nodes if node.mark and (node.role, node.kind) == kind]
-            for page in (self.recorded, self.now)
-        )
-        is_field = self.target.role in _FIELDS and not self.target.name
-        only = now[0] if is_field and len(then) == len(now) == 1 else None
-        if only is not None:
-            return FoundElement(only, PLACE, 0.75)
+        if self.target.role in _FIELDS and not self.target.name:
+            then, now = self._list_its_kind(self.recorded), self._list_its_kind(self.now)
+            if len(then) == len(now) == 1:
+                return FoundElement(now[0], PLACE, 0.75)
         return self._by_resemblance()
 
     def _by_resemblance(self) -> FoundElement | LostElement:
@@ -98,7 +97,7 @@ class ElementSearch:
             wanted = normalize_text(self.name)
             names = [normalize_text(self.now.nodes[place].name) for place in unclaimed]
             if not self.name or wanted not in names:
-                return self._naming()
+                return self._by_changed_name()
             # Only what is called the same counts: a page of another task says other things.
             unclaimed = [i for i, name in zip(unclaimed, names, strict=True) if name == wanted]
         scored = sorted(
@@ -108,9 +107,7 @@ class ElementSearch:
             ),
             reverse=True,
         )
-        missing = (
-            f"there is no {describe_element(replace(self.target, name=self.name))} on the page"
-        )
+        missing = f"there is no {self._wanted} on the page"
         if not scored:
             return LostElement(f"{missing}, nor anything new that could be it")
         best, place = scored[0]
@@ -123,9 +120,8 @@ class ElementSearch:
             both = " and ".join(describe_element(self.now.nodes[i]) for _, i in scored[:2])
             return LostElement(f"{both} fit {describe_element(self.target)} equally")
         node = self.now.nodes[place]
-        return FoundElement(
-            node, TEXT if normalize_text(node.name) == normalize_text(self.name) else LIKENESS, best
-        )
+        is_same_text = normalize_text(node.name) == normalize_text(self.name)
+        return FoundElement(node, TEXT if is_same_text else LIKENESS, best)
 
     @property
     def name(self) -> str:
@@ -138,41 +134,49 @@ class ElementSearch:
         """Whether it goes by another name as the task is another one."""
         return self.name != self.target.name
 
-    def _is_elsewhere(self) -> bool:
-        """Whether next to nothing of the recorded page is here, at another address."""
-        if urlsplit(self.recorded.url).path == urlsplit(self.now.url).path:
-            return False
-        then, now = Counter(page_structure(self.recorded)), Counter(page_structure(self.now))
-        return (then & now).total() < _MIN_SAME_LINES * min(then.total(), now.total())
+    @property
+    def _wanted(self) -> str:
+        """The element as it would be called now, in words."""
+        return describe_element(replace(self.target, name=self.name))
 
-    def _same(self, page: Observation, name: str) -> list[int]:
-        """Return places of the elements that have the role and the name; where some have it to the
-        letter, those."""
-        wanted = self.target.role, normalize_text(name), self.target.kind
-        found = [
-            place
-            for place, node in enumerate(page.nodes)
-            if node.mark and (node.role, normalize_text(node.name), node.kind) == wanted
-        ]
+    @property
+    def _place(self) -> int:
+        """Index of the target on the recorded page."""
+        return next(i for i, node in enumerate(self.recorded.nodes) if node is self.target)
+
+    def _list_its_kind(self, page: Observation) -> list[Node]:
+        """Return the elements of the target's role and kind."""
+        kind = self.target.role, self.target.kind
+        return [node for node in page.nodes if node.mark and (node.role, node.kind) == kind]
+
+    def _find_namesakes(self, page: Observation, name: str) -> list[int]:
+        """Return places of the elements that have the role and the name to the letter.
+
+        Where there are none, and no other of the recorded page was called the same but for case and
+        the like, those that are.
+        """
+
+        def find_alike(page: Observation, name: str) -> list[int]:
+            wanted = self.target.role, normalize_text(name), self.target.kind
+            return [
+                place
+                for place, node in enumerate(page.nodes)
+                if node.mark and (node.role, normalize_text(node.name), node.kind) == wanted
+            ]
+
+        found = find_alike(page, name)
         exact = [place for place in found if page.nodes[place].name == name]
-        return found if not exact and self._is_plainly_alone() else exact
+        if exact or not found:
+            return exact
+        then = [self.recorded.nodes[i].name for i in find_alike(self.recorded, self.target.name)]
+        return found if all(each == self.target.name for each in then) else []
 
-    def _is_plainly_alone(self) -> bool:
-        """Whether no other of the recorded page is called the same but for case and the like."""
-        key = self.target.role, normalize_text(self.target.name), self.target.kind
-        alike = [
-            n
-            for n in self.recorded.nodes
-            if n.mark and (n.role, normalize_text(n.name), n.kind) == key
-        ]
-        return all(node.name == self.target.name for node in alike)
-
-    def _only(self, node: Node) -> FoundElement:
+    def _accept_only(self, node: Node) -> FoundElement:
         if node.mark == self.target.mark and not self.is_renamed:
             return FoundElement(node, MARK, 1.0)
         return FoundElement(node, NAME, 0.95)
 
-    def _among(self, before: list[int], after: list[int]) -> FoundElement | LostElement:
+    def _choose_among(self, before: list[int], after: list[int]) -> FoundElement | LostElement:
         """Return one of several that are called the same."""
         by_value = self._by_value(before, after)
         if by_value is not None:
@@ -184,11 +188,8 @@ class ElementSearch:
             and page_structure(self.recorded) == page_structure(self.now)
         ):
             node = self.now.nodes[self._place]
-            return (
-                self._only(node)
-                if node.mark == self.target.mark
-                else FoundElement(node, PLACE, 0.95)
-            )
+            is_marked = node.mark == self.target.mark
+            return self._accept_only(node) if is_marked else FoundElement(node, PLACE, 0.95)
         near = self._by_surroundings(before, after)
         if isinstance(near, FoundElement):
             return self._unless_another(near, before, after)
@@ -224,21 +225,18 @@ class ElementSearch:
         return near
 
     def _by_value(self, before: list[int], after: list[int]) -> FoundElement | LostElement | None:
-        """By the part of the goal that stands near it and near no other of its name."""
+        """Find it by the part of the goal that stands near it and near no other of its name."""
         for is_before in (True, False):
-            if wanted := self._values_near(before, is_before):
-                holding = [
-                    place
-                    for place in after
-                    if all(
-                        word in _words_near(self.now, place, after, is_before) for word in wanted
-                    )
-                ]
-                if len(holding) == 1:
-                    return FoundElement(self.now.nodes[holding[0]], NEAR, 0.85, is_named=True)
-                words = " and ".join(repr(word.strip()) for word in wanted)
-                count = f"{len(holding)} of {len(after)}"
-                return LostElement(f"{count} {describe_element(self.target)} stand near {words}")
+            wanted = self._values_near(before, is_before)
+            if not wanted:
+                continue
+            near = {place: _words_near(self.now, place, after, is_before) for place in after}
+            holding = [at for at, words in near.items() if all(word in words for word in wanted)]
+            if len(holding) == 1:
+                return FoundElement(self.now.nodes[holding[0]], NEAR, 0.85, is_named=True)
+            words = " and ".join(repr(word.strip()) for word in wanted)
+            count = f"{len(holding)} of {len(after)}"
+            return LostElement(f"{count} {describe_element(self.target)} stand near {words}")
         return None
 
     def _values_near(self, before: list[int], is_before: bool) -> list[str]:
@@ -252,13 +250,13 @@ class ElementSearch:
         ]
         changes = [(change.old, change.new) for change in self.values.alignment.changes]
         return [
-            _worded(new)
+            _pad_words(new)
             for old, new in (*changes, *self.values.given.items())
-            if _worded(old) in mine and not any(_worded(old) in text for text in texts)
+            if _pad_words(old) in mine and not any(_pad_words(old) in text for text in texts)
         ]
 
     def _by_surroundings(self, before: list[int], after: list[int]) -> FoundElement | LostElement:
-        """By the lines around it, each weighed by how few of its like have them, too."""
+        """Find it by the lines around it, each weighed by how few of its like have them, too."""
         place = self._place
         is_more = len(after) > len(before)
         within, among = ([], []) if is_more else (before, after)
@@ -283,11 +281,10 @@ class ElementSearch:
         if len(near) > 1 and (sized := self._of_size(before, near)) and best >= _MIN_SURROUNDINGS:
             return FoundElement(self.now.nodes[sized], NEAR, SIZED)
         if best < _MIN_SURROUNDINGS or len(near) > 1 or (is_more and self._has_twin(-where, after)):
-            wanted = describe_element(replace(self.target, name=self.name))
             return LostElement(
                 f"of {len(before)} elements that were {describe_element(self.target)} one was"
                 f" taken; what stands near does not tell which of the {len(after)} that are"
-                f" {wanted} it is"
+                f" {self._wanted} it is"
             )
         return FoundElement(self.now.nodes[-where], NEAR, 0.6 + 0.35 * best)
 
@@ -310,42 +307,31 @@ class ElementSearch:
         found = [i for i in near if is_as_large(self.target, self.now.nodes[i])]
         return found[0] if len(found) == 1 else None
 
-    def _naming(self) -> FoundElement | LostElement:
+    def _by_changed_name(self) -> FoundElement | LostElement:
         """Return the one that holds what the goal says in place of what its name held, as a row
         does."""
-        lost = LostElement(
-            f"there is no {describe_element(replace(self.target, name=self.name))} on the page"
-        )
         wanted = [
-            _worded(change.new)
+            _pad_words(change.new)
             for change in self.values.alignment.changes
-            if _worded(change.old) in _worded(self.target.name)
+            if _pad_words(change.old) in _pad_words(self.target.name)
         ]
         holding = [
             node
-            for node in self.now.nodes
-            if node.mark and (node.role, node.kind) == (self.target.role, self.target.kind)
-            if all(word in _worded(node.name) for word in wanted)
+            for node in self._list_its_kind(self.now)
+            if all(word in _pad_words(node.name) for word in wanted)
         ]
-        return (
-            FoundElement(holding[0], TEXT, 0.8, is_named=True)
-            if wanted and len(holding) == 1
-            else lost
-        )
-
-    @property
-    def _place(self) -> int:
-        """Index of the target on the recorded page."""
-        return next(i for i, node in enumerate(self.recorded.nodes) if node is self.target)
+        if wanted and len(holding) == 1:
+            return FoundElement(holding[0], TEXT, 0.8, is_named=True)
+        return LostElement(f"there is no {self._wanted} on the page")
 
 
 def _words_near(page: Observation, place: int, alike: list[int], is_before: bool) -> str:
     """Return the words before or behind an element, up to the next one that is called the same."""
     lines = find_nearby_lines(page, place, alike)
-    return _worded(" | ".join(line.text for line in lines if line.is_before == is_before))
+    return _pad_words(" | ".join(line.text for line in lines if line.is_before == is_before))
 
 
-def _worded(text: str) -> str:
+def _pad_words(text: str) -> str:
     """Return a text with everything but its words taken out, a space on either side."""
     words = "".join(c if c.isalnum() else " " for c in text.casefold()).split()
     return f" {' '.join(words)} "

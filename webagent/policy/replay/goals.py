@@ -14,8 +14,6 @@ chance."""
 
 Block: TypeAlias = tuple[bool, int, int, int, int]
 """Whether it is the same in both; from and to in the old goal's words, from and to in the new."""
-
-
 _SPEAKS_OF_CASE = re.compile(r"\b(case|capital\w*|upper\w*|lower\w*)\b", re.IGNORECASE)
 _CASES: tuple[Callable[[str], str], ...] = (str, str.lower, str.upper, str.capitalize, str.title)
 
@@ -80,13 +78,14 @@ class Alignment:
         """Return what the new goal says where the old one says this text; None where that cannot be
         told. Empty where the old goal does not say it."""
         words = WordSequence.of(text).plain
-        return {self._carried(at, at + len(words)) for at in self.old.finds(words)}
+        found: set[str | None] = set()
+        for at in self.old.finds(words):
+            first = self._carry_boundary(at, is_end=False)
+            last = self._carry_boundary(at + len(words), is_end=True)
+            found.add(None if first is None or last is None else self.new.cut(first, last))
+        return found
 
-    def _carried(self, start: int, end: int) -> str | None:
-        first, last = self._edge(start, is_end=False), self._edge(end, is_end=True)
-        return None if first is None or last is None else self.new.cut(first, last)
-
-    def _edge(self, place: int, *, is_end: bool) -> int | None:
+    def _carry_boundary(self, place: int, *, is_end: bool) -> int | None:
         """Return where a boundary between two words of the old goal is in the new one."""
         for is_same, a0, a1, b0, b1 in self.blocks:
             if not (a0 < place <= a1 if is_end else a0 <= place < a1):
@@ -99,8 +98,8 @@ class Alignment:
 
 
 def align(old: str, new: str) -> Alignment:
-    """Lay two goals beside each other: by what is quoted in them where they are the same else, by
-    the words they share otherwise."""
+    """Return two goals beside each other: by what is quoted in them where they are the same else,
+    by the words they share otherwise."""
     before, after = WordSequence.of(old), WordSequence.of(new)
     quoted = _by_quotes(before, after)
     if quoted is not None:
@@ -108,7 +107,7 @@ def align(old: str, new: str) -> Alignment:
     matcher = SequenceMatcher(None, before.plain, after.plain, autojunk=False)
     blocks = [(tag == "equal", a0, a1, b0, b1) for tag, a0, a1, b0, b1 in matcher.get_opcodes()]
     found = Alignment(before, after, tuple(blocks))
-    return found if found.is_sure else Alignment(before, after, _merged(found.blocks))
+    return found if found.is_sure else Alignment(before, after, _merge_blocks(found.blocks))
 
 
 def _by_quotes(old: WordSequence, new: WordSequence) -> tuple[Block, ...] | None:
@@ -141,18 +140,18 @@ def _split(words: WordSequence) -> list[tuple[bool, int, int]]:
     return [*parts, (False, done, len(words.plain))]
 
 
-def _merged(blocks: Sequence[Block]) -> tuple[Block, ...]:
-    """Return it with single words that stand in both goals made part of what has changed around
+def _merge_blocks(blocks: Sequence[Block]) -> tuple[Block, ...]:
+    """Return them with single words that stand in both goals made part of what has changed around
     them."""
-    made: list[Block] = []
+    merged: list[Block] = []
     for place, (is_same, a0, a1, b0, b1) in enumerate(blocks):
         is_inside = 0 < place < len(blocks) - 1
         kept = is_same and (a1 - a0 >= _LEAST_ANCHOR or not is_inside)
-        if made and not kept and not made[-1][0]:
-            made[-1] = (False, made[-1][1], a1, made[-1][3], b1)
+        if merged and not kept and not merged[-1][0]:
+            merged[-1] = (False, merged[-1][1], a1, merged[-1][3], b1)
         else:
-            made.append((kept, a0, a1, b0, b1))
-    return tuple(made)
+            merged.append((kept, a0, a1, b0, b1))
+    return tuple(merged)
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +183,7 @@ class ValueMapping:
     def between(
         cls, old: str, new: str, given: Mapping[str, str], *, is_another_task: bool
     ) -> "ValueMapping":
-        """From the goal that was recorded to the one that is played."""
+        """Return the mapping from the goal that was recorded to the one that is played."""
         return cls(align(old, new), dict(given), is_another_task or old != new)
 
     def carry(self, text: str) -> CarriedText:
@@ -210,7 +209,7 @@ class ValueMapping:
         return "".join([*parts, text[done:]])
 
     def list_missing(self, texts: Iterable[str]) -> list[str]:
-        """Parts of the goal that have changed and stand in none of the texts, each in words."""
+        """Return in words what has changed in the goal and stands in none of the texts."""
         known = [WordSequence.of(text) for text in (*texts, *self.given)]
         return [
             f"{change.old!r} is {change.new!r} now"
@@ -219,41 +218,34 @@ class ValueMapping:
         ]
 
     def _by_goal(self, text: str) -> CarriedText | None:
-        if not WordSequence.of(text).plain:
-            return None
         found = self.alignment.counterparts(text)
         if not found:
             return None
-        texts = {each for each in found if each is not None}
-        if len(found) > 1 or None in found:
+        new = found.pop()
+        if found or new is None:
             return CarriedText(text, "unsure")
-        new = texts.pop()
-        old = self.alignment.old
-        start = next(old.finds(WordSequence.of(text).plain))
-        said = old.cut(start, start + len(WordSequence.of(text).plain))
+        words, old = WordSequence.of(text).plain, self.alignment.old
+        start = next(old.finds(words))
+        said = old.cut(start, start + len(words))
+        if said == new:
+            return CarriedText(text, "goal")
         fitting = [case for case in _CASES if case(said) == text]
-        made = {case(new) for case in fitting}
-        if said == new or not fitting:
-            return CarriedText(text if said == new else new, "goal" if said == new else "unsure")
-        if len(made) > 1 and _SPEAKS_OF_CASE.search(old.text):
+        if not fitting:
+            return CarriedText(new, "unsure")
+        if len({case(new) for case in fitting}) > 1 and _SPEAKS_OF_CASE.search(old.text):
             return CarriedText(text, "unsure")
         return CarriedText(fitting[0](new), "goal")
 
 
 def _find_replacements(words: WordSequence, pairs: Mapping[str, str]) -> list[tuple[int, int, str]]:
     """Return where old texts stand in a text, with what stands for them; longer ones first."""
-    found = []
+    kept: list[tuple[int, int, str]] = []
     for old, new in sorted(pairs.items(), key=lambda pair: -len(pair[0])):
         plain = WordSequence.of(old).plain
-        found += [(at, at + len(plain), new) for at in words.finds(plain)]
-    return _apart(found)
-
-
-def _apart(found: Sequence[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
-    kept: list[tuple[int, int, str]] = []
-    for start, end, new in found:
-        if not any(start < to and at < end for at, to, _ in kept):
-            kept.append((start, end, new))
+        for start in words.finds(plain):
+            end = start + len(plain)
+            if not any(start < to and at < end for at, to, _ in kept):
+                kept.append((start, end, new))
     return sorted(kept)
 
 

@@ -49,9 +49,16 @@ class ReplayPolicy:
         try:
             action, account = self._next(done, trajectory, observation)
         except PolicyError as refused:
-            if self._may_wait(trajectory):
+            sources = [step.decision.source for step in trajectory.steps[-PATIENCE:]]
+            if trajectory.task.clock == "real" and sources != [WAITING] * PATIENCE:
+                # The page may only be slow.
                 return Decision(Wait(WAIT_MS), str(refused), WAITING, weights="replay")
-            raise self._refusal(done, str(refused)) from refused
+            steps, recorded = self.recording.steps, "the end"
+            if done < len(steps):
+                recorded = format_action(steps[done].decision.action)
+            account = ReplayedStep(done + 1, recorded, refusal=str(refused))
+            self.accounts.append(account)
+            raise PolicyError(account.describe()) from refused
         self.accounts.append(account)
         seconds = time.monotonic() - start
         return Decision(action, account.describe(), SOURCE, weights="replay", seconds=seconds)
@@ -72,37 +79,35 @@ class ReplayPolicy:
     def _next(
         self, done: int, trajectory: Trajectory, page: Observation
     ) -> tuple[Action, ReplayedStep]:
-        place = self._place(trajectory, page)
+        then, now = self.recording.task, trajectory.task
+        goal = self.recording.goal or then.goal
+        values = ValueMapping.between(
+            goal,
+            page.goal or trajectory.goal or goal,
+            self.given,
+            is_another_task=(then.id, then.seed) != (now.id, now.seed),
+        )
         if not done:
-            self._check_goals(place)
+            self._check_goals(values)
         steps = self.recording.steps
         self._check_effect(done, page)
+        moved = (then.start_url, now.start_url) if then.start_url != now.start_url else ("", "")
+        place = ReplayContext(values, STRICT if self.strict else GOOD, self.secrets, moved)
         if done < len(steps):
             return replay_step(done + 1, steps[done], page, place)
         if self.recording.ending is Ending.TASK_OVER:
             raise PolicyError("all steps were done, and the page has not ended the task as it did")
         return Answer(""), ReplayedStep(done + 1, "the recording has ended", taken='answer("")')
 
-    def _place(self, trajectory: Trajectory, page: Observation) -> ReplayContext:
-        then, now = self.recording.task, trajectory.task
-        old = self.recording.goal or then.goal
-        values = ValueMapping.between(
-            old,
-            page.goal or trajectory.goal or old,
-            self.given,
-            is_another_task=(then.id, then.seed) != (now.id, now.seed),
-        )
-        moved = (then.start_url, now.start_url) if then.start_url != now.start_url else ("", "")
-        return ReplayContext(values, STRICT if self.strict else GOOD, self.secrets, moved)
-
-    def _check_goals(self, place: ReplayContext) -> None:
-        alignment = place.values.alignment
+    def _check_goals(self, values: ValueMapping) -> None:
+        """Raise `PolicyError` for a goal that asks for what was not done."""
+        alignment = values.alignment
         if alignment.changes and not alignment.is_sure and not self.given:
             raise PolicyError(
                 f"the goal {alignment.new.text!r} asks for more or less than the recorded one,"
                 f" {alignment.old.text!r}"
             )
-        missing = place.values.list_missing(list_recorded_texts(self.recording))
+        missing = values.list_missing(list_recorded_texts(self.recording))
         if missing:
             raise PolicyError(
                 f"the goal is another one: {'; '.join(missing)}, and nothing that was done goes by"
@@ -110,7 +115,7 @@ class ReplayPolicy:
             )
 
     def _check_effect(self, done: int, page: Observation) -> None:
-        """What was just done could be done, as it could when it was recorded."""
+        """Raise `PolicyError` where what was just done could not be done, as it could then."""
         steps = self.recording.steps
         after = steps[done].observation if done < len(steps) else self.recording.last
         if not done or after is None or is_final(steps[done - 1].decision.action):
@@ -119,17 +124,3 @@ class ReplayPolicy:
             raise PolicyError(f"step {done} did not go as recorded: {page.outcome}")
         if self.strict and page.outcome == "no effect" and not after.outcome:
             raise PolicyError(f"step {done} had no effect, and it had one when it was recorded")
-
-    def _may_wait(self, trajectory: Trajectory) -> bool:
-        """Whether the page may only be slow."""
-        if trajectory.task.clock != "real":
-            return False
-        sources = [step.decision.source for step in trajectory.steps[-PATIENCE:]]
-        return sources != [WAITING] * PATIENCE
-
-    def _refusal(self, done: int, reason: str) -> PolicyError:
-        steps = self.recording.steps
-        recorded = format_action(steps[done].decision.action) if done < len(steps) else "the end"
-        account = ReplayedStep(done + 1, recorded, refusal=reason)
-        self.accounts.append(account)
-        return PolicyError(account.describe())

@@ -83,20 +83,27 @@ class TextRewriter:
         Raises `PolicyError` where a text depends on what cannot be told.
         """
         notes: list[str] = []
-        for name, text in _texts_of(action):
-            new = self._now(action, text)
-            if new != text:
-                notes.append(f"{text!r} is {new!r} now")
-                action = _with(action, name, text, new)
+        for name, text in texts_of(action):
+            new = self._rewrite_text(action, text)
+            if new == text:
+                continue
+            notes.append(f"{text!r} is {new!r} now")
+            changes: dict[str, Any] = {name: new}
+            if isinstance(action, act.SelectOptions):
+                options = (new if option == text else option for option in action.options)
+                changes = {"options": tuple(options)}
+            action = replace(action, **changes)
         return action, tuple(notes)
 
-    def _now(self, action: Action, text: str) -> str:
+    def _rewrite_text(self, action: Action, text: str) -> str:
         if names := find_placeholders(text):
-            return self._secret(names, text)
+            return self._fill_secrets(names, text)
         carried = self.values.carry(text)
         if carried.how == "unsure":
-            raise PolicyError(f"it cannot be told what stands for {text!r} in the new goal; say so"
-                              f" with --values {text!r}=…")  # fmt: skip
+            raise PolicyError(
+                f"it cannot be told what stands for {text!r} in the new goal; say so"
+                f" with --values {text!r}=…"
+            )
         if carried.how == "goal" and "\n" in text.strip() and carried.text != text:
             raise PolicyError(
                 "a text of several lines was typed in which the goal is only a part; nothing"
@@ -110,9 +117,9 @@ class TextRewriter:
             )
         if carried.is_known or isinstance(action, act.Goto):
             return carried.text
-        return self._elsewhere(action, text)
+        return self._find_elsewhere(action, text)
 
-    def _secret(self, names: tuple[str, ...], text: str) -> str:
+    def _fill_secrets(self, names: tuple[str, ...], text: str) -> str:
         for name in names:
             if name in self.values.given:
                 text = text.replace(f"<secret:{name}>", self.values.given[name])
@@ -123,7 +130,7 @@ class TextRewriter:
                 )
         return text
 
-    def _elsewhere(self, action: Action, text: str) -> str:
+    def _find_elsewhere(self, action: Action, text: str) -> str:
         """Return a text that the goal says nothing of: as it was, or from where it was read."""
         stood = list(lines_with(self.recorded, text))
         then, now = (
@@ -135,7 +142,12 @@ class TextRewriter:
             is_new = is_new or not any(lines_with(self.now, text))
         if not is_new:
             return text
-        found = {*self._from_fields(text), *self._from_lines(text)}
+        found = set(self._read_from_lines(text))
+        for node in self.recorded.nodes:
+            if node.mark and node.value == text:
+                again = ElementSearch(self.recorded, node, self.now, self.values).find()
+                if isinstance(again, FoundElement) and again.node.value:
+                    found.add(again.node.value)
         if len(found) != 1:
             where = "stood on the recorded page" if stood else "is not in the goal"
             raise PolicyError(
@@ -144,14 +156,7 @@ class TextRewriter:
             )
         return found.pop()
 
-    def _from_fields(self, text: str) -> Iterator[str]:
-        for node in self.recorded.nodes:
-            if node.mark and node.value == text:
-                again = ElementSearch(self.recorded, node, self.now, self.values).find()
-                if isinstance(again, FoundElement) and again.node.value:
-                    yield again.node.value
-
-    def _from_lines(self, text: str) -> Iterator[str]:
+    def _read_from_lines(self, text: str) -> Iterator[str]:
         for line in lines_with(self.recorded, text):
             start, _, end = line.partition(text)
             start, end = self.values.replace_in(start), self.values.replace_in(end)
@@ -170,24 +175,12 @@ def lines_with(page: Observation, text: str) -> Iterator[str]:
             yield node.name
 
 
-def texts_of(action: Action) -> tuple[str, ...]:
-    """Return what an action types, chooses, opens or answers."""
-    return tuple(text for _, text in _texts_of(action))
-
-
-def _texts_of(action: Action) -> list[tuple[str, str]]:
+def texts_of(action: Action) -> list[tuple[str, str]]:
+    """Return what an action types, chooses, opens or answers, each behind the field's name."""
     if isinstance(action, act.SelectOptions):
         return [("options", option) for option in action.options]
     found = [(name, getattr(action, name, "")) for name in _TEXTS]
     return [(name, text) for name, text in found if text]
-
-
-def _with(action: Action, name: str, old: str, new: str) -> Action:
-    if isinstance(action, act.SelectOptions):
-        options = tuple(new if option == old else option for option in action.options)
-        return replace(action, options=options)
-    changes: dict[str, Any] = {name: new}
-    return replace(action, **changes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,21 +204,29 @@ def replay_step(
     """
     recorded, action = step.observation, step.decision.action
     done = ReplayedStep(number, format_action(action))
-    finds = [*_find_targets(action, recorded, now, place)]
-    changes: dict[str, Any] = {name: found.node.mark for name, _, found in finds}
-    moved = replace(action, **changes)
-    moved = _move_points(moved, recorded, now, place)
+    changes: dict[str, Any] = {}
+    finds: list[tuple[Node, FoundElement]] = []
+    for name in MARK_FIELDS:
+        if not (mark := getattr(action, name, 0)):
+            continue
+        target = recorded.node(mark)
+        if target is None:
+            raise PolicyError(f"the recorded page has no element {mark} to look for")
+        found = _find_surely(recorded, target, now, place)
+        finds.append((target, found))
+        changes[name] = found.node.mark
+    moved = _move_points(replace(action, **changes), recorded, now, place)
     if isinstance(action, act.Goto):
         moved = replace(action, url=_rebase_url(action.url, place.moved))
     _check_focus(action, recorded, now, place)
     moved, notes = TextRewriter(recorded, now, place.values, place.secrets).rewrite(moved)
     done = replace(done, taken=format_action(moved), notes=notes)
     if finds:
-        weakest = min((found for _, _, found in finds), key=lambda found: found.confidence)
+        weakest = min((found for _, found in finds), key=lambda found: found.confidence)
         done = replace(
             done,
-            element=" onto ".join(describe_element(target) for _, target, _ in finds),
-            found=" onto ".join(describe_element(found.node) for _, _, found in finds),
+            element=" onto ".join(describe_element(target) for target, _ in finds),
+            found=" onto ".join(describe_element(found.node) for _, found in finds),
             rule=weakest.rule,
             confidence=round(weakest.confidence, 2),
         )
@@ -237,42 +238,25 @@ def list_recorded_texts(recording: Trajectory) -> Iterator[str]:
     called or told apart by."""
     for step in recording.steps:
         page, action = step.observation, step.decision.action
-        for text in texts_of(action):
+        for _, text in texts_of(action):
             yield text
             yield from lines_with(page, text)
-        for target in _targets(action, page):
-            yield target.name
-            yield from _texts_near(page, target)
+        for mark in (getattr(action, name, 0) for name in MARK_FIELDS):
+            if target := page.node(mark):
+                yield target.name
+                yield from _texts_near(page, target)
 
 
 def _texts_near(page: Observation, target: Node) -> Iterator[str]:
+    wanted = target.role, normalize_text(target.name)
     alike = [
         place
         for place, node in enumerate(page.nodes)
-        if node.mark
-        and (node.role, normalize_text(node.name)) == (target.role, normalize_text(target.name))
+        if node.mark and (node.role, normalize_text(node.name)) == wanted
     ]
     if len(alike) > 1:
         place = next(i for i in alike if page.nodes[i] is target)
         yield from (line.text for line in find_nearby_lines(page, place, alike))
-
-
-def _targets(action: Action, page: Observation) -> list[Node]:
-    marks = [getattr(action, name, 0) for name in MARK_FIELDS]
-    return [node for mark in marks if mark and (node := page.node(mark))]
-
-
-def _find_targets(
-    action: Action, recorded: Observation, now: Observation, place: ReplayContext
-) -> Iterator[tuple[str, Node, FoundElement]]:
-    for name in MARK_FIELDS:
-        mark = getattr(action, name, 0)
-        if not mark:
-            continue
-        target = recorded.node(mark)
-        if target is None:
-            raise PolicyError(f"the recorded page has no element {mark} to look for")
-        yield name, target, _find_surely(recorded, target, now, place)
 
 
 def _find_surely(
@@ -301,10 +285,8 @@ def _is_arbitrary(search: ElementSearch) -> bool:
     if not search.values.is_another_task or search.is_renamed or not target.name:
         return False
     goal = set(WordSequence.of(search.values.alignment.new.text).plain)
-    if (
-        set(WordSequence.of(target.name).plain) <= goal
-        or target.name in search.values.given.values()
-    ):
+    is_in_goal = set(WordSequence.of(target.name).plain) <= goal
+    if is_in_goal or target.name in search.values.given.values():
         return False
     place = next(i for i, node in enumerate(search.recorded.nodes) if node is target)
     beside = search.recorded.nodes[max(0, place - 1) : place + 2]
@@ -316,7 +298,10 @@ def _move_points(
     action: Action, recorded: Observation, now: Observation, place: ReplayContext
 ) -> Action:
     """Return the action with its points where the same elements are now."""
-    if _places(recorded) == _places(now) and recorded.viewport == now.viewport:
+    places, places_now = (
+        [(node.role, node.name, node.box) for node in page.nodes] for page in (recorded, now)
+    )
+    if places == places_now and recorded.viewport == now.viewport:
         return action
     for names in _AT_POINTS:
         if not hasattr(action, names[0]):
@@ -342,14 +327,10 @@ def _move_points(
     return action
 
 
-def _places(page: Observation) -> list[tuple[str, str, tuple[int, int, int, int]]]:
-    return [(node.role, node.name, node.box) for node in page.nodes]
-
-
 def _check_focus(
     action: Action, recorded: Observation, now: Observation, place: ReplayContext
 ) -> None:
-    """What is typed goes where it went. Raises `PolicyError` where the focus is elsewhere."""
+    """Raise `PolicyError` where what is typed would go elsewhere than it went."""
     is_typed = isinstance(action, _BY_KEYBOARD)
     if not is_typed and not (isinstance(action, act.Press) and not action.mark):
         return

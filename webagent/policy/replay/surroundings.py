@@ -13,8 +13,6 @@ _FADING = 0.3
 """By how much a line further away counts less."""
 _AFTER = 0.5
 """What stands behind an element says less of it than what stands before."""
-
-
 _RELATED = (
     {"button", "link", "menuitem", "tab", "generic"},
     {"textbox", "searchbox", "combobox", "spinbutton"},
@@ -51,18 +49,15 @@ def find_nearby_lines(
     after = min((other for other in alike if other > index), default=len(page.nodes))
     above = range(index - 1, max(before, index - 1 - _WINDOW), -1)
     below = range(index + 1, min(after, index + 1 + _WINDOW))
-    return (*_lines(page, above, True), *_lines(page, below, False))
-
-
-def _lines(page: Observation, places: Sequence[int], is_before: bool) -> list[NearbyLine]:
     found: list[NearbyLine] = []
-    for place in places:
-        node = page.nodes[place]
-        text = normalize_text(node.name)
-        if text and node.role != "option":
-            weight = (1.0 if is_before else _AFTER) / (1 + _FADING * len(found))
-            found.append(NearbyLine(text, weight, is_before))
-    return found
+    for places, side, is_before in ((above, 1.0, True), (below, _AFTER, False)):
+        count = 0
+        for node in (page.nodes[place] for place in places):
+            text = normalize_text(node.name)
+            if text and node.role != "option":
+                found.append(NearbyLine(text, side / (1 + _FADING * count), is_before))
+                count += 1
+    return tuple(found)
 
 
 def compare_surroundings(
@@ -113,17 +108,17 @@ def describe_element(node: Node) -> str:
 
 def find_unclaimed(recorded: Observation, target: Node, now: Observation) -> list[int]:
     """Return places of related elements that are not plainly others of the recorded page."""
-    known = Counter(_key(node) for node in recorded.nodes if node.mark and node is not target)
-    here = Counter(_key(node) for node in now.nodes if node.mark)
+
+    def key(node: Node) -> tuple[str, str]:
+        return node.role, normalize_text(node.name)
+
+    roles = {target.role}.union(*(group for group in _RELATED if target.role in group))
+    known = Counter(key(node) for node in recorded.nodes if node.mark and node is not target)
+    here = Counter(key(node) for node in now.nodes if node.mark)
     return [
         place
         for place, node in enumerate(now.nodes)
-        if node.mark
-        and here[_key(node)] > known[_key(node)]
-        and (
-            node.role == target.role
-            or any(node.role in group and target.role in group for group in _RELATED)
-        )
+        if node.mark and node.role in roles and here[key(node)] > known[key(node)]
     ]
 
 
@@ -133,12 +128,15 @@ def resemblance(
     """Return how well the element at a place of a page fits one that is called `name` now: 0 to
     1."""
     now, place = here
-    node, then = (
-        now.nodes[place],
-        next(i for i, node in enumerate(recorded.nodes) if node is target),
-    )
-    words = compare_names(name, node.name) if node.name else _beside(now, place, name)
+    node = now.nodes[place]
+    then = next(i for i, node in enumerate(recorded.nodes) if node is target)
     mine, its = find_nearby_lines(recorded, then), find_nearby_lines(now, place)
+    if node.name:
+        words = compare_names(name, node.name)
+    else:
+        # An element without a name may be called by what stands right before it.
+        before = [line.text for line in its if line.is_before][:_BESIDE]
+        words = 0.8 if name and normalize_text(name) in before else 0.0
     near = compare_surroundings(mine, its, ()) if mine else _UNKNOWN if its else 1.0
     away = abs(then / max(1, len(recorded.nodes)) - place / max(1, len(now.nodes)))
     structure = (node.kind == target.kind) + (node.depth == target.depth) + max(0.0, 1 - 3 * away)
@@ -169,19 +167,9 @@ def is_as_large(one: Node, other: Node) -> bool:
 
 
 def is_shifted(recorded: Observation, then: list[int], now: Observation, here: list[int]) -> bool:
-    """Whether elements are laid out as they were, at most all of them moved by the same way."""
+    """Whether elements are laid out as they were, or all of them moved by the same distance."""
     boxes = [(recorded.nodes[a].box, now.nodes[b].box) for a, b in zip(then, here, strict=False)]
-    ways = [(b[0] - a[0], b[1] - a[1]) for a, b in boxes]
+    moves = [(b[0] - a[0], b[1] - a[1]) for a, b in boxes]
     return len(then) == len(here) and all(
-        abs(way[axis] - ways[0][axis]) <= _STILL for way in ways for axis in (0, 1)
+        abs(move[axis] - moves[0][axis]) <= _STILL for move in moves for axis in (0, 1)
     )
-
-
-def _beside(page: Observation, place: int, name: str) -> float:
-    """Return how well an element without a name is called by what stands right before it."""
-    before = [line.text for line in find_nearby_lines(page, place) if line.is_before][:_BESIDE]
-    return 0.8 if name and normalize_text(name) in before else 0.0
-
-
-def _key(node: Node) -> tuple[str, str]:
-    return node.role, normalize_text(node.name)
