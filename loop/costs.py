@@ -131,7 +131,9 @@ def format_spending(ledger: Ledger) -> str:
     if not ledger.entries:
         return ""
     money = ledger.money()
-    currencies = {price.currency for name in ledger.asked if (price := ledger.prices.of(name))}
+    currencies = {
+        price.currency for name in ledger.model_names if (price := ledger.prices.of(name))
+    }
     known = f", {money:.4g} {' '.join(sorted(currencies))}".rstrip() if money is not None else ""
     return f"{ledger.tokens:,} tokens{known}"
 

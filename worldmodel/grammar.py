@@ -205,12 +205,12 @@ class WorldGrammar:
                 mask[[*self._grown(states=False), self._id("text")]] = True
             case "text":
                 mask[capacity:] = [word is not None for word in prefix.words]
-                mask[self.vocabulary.spoken] = True
+                mask[self.vocabulary.text_ids] = True
                 mask[self._grown(states=True)] = True
                 mask[[Vocabulary.UNKNOWN, self.codec.end]] = True
         return mask
 
     def _grown(self, states: bool) -> list[int]:
         """Return the states that the vocabulary has learnt, or the kinds of lines."""
-        unspoken, word = self.vocabulary.unspoken, self.vocabulary.word
-        return [i for i in unspoken if word(i).startswith("state:") == states]
+        kinds, word = self.vocabulary.kind_ids, self.vocabulary.word
+        return [i for i in kinds if word(i).startswith("state:") == states]

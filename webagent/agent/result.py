@@ -60,7 +60,7 @@ class Cost:
         """Return what a ledger has booked."""
         spent = list(ledger.entries.values())
         money = ledger.money()
-        prices = [price for name in ledger.asked if (price := ledger.prices.of(name))]
+        prices = [price for name in ledger.model_names if (price := ledger.prices.of(name))]
         return cls(
             requests=sum(each.requests for each in spent),
             input_tokens=sum(each.input_tokens for each in spent),

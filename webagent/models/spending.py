@@ -208,7 +208,7 @@ class Ledger:
         return sum(spent.tokens for spent in self.entries.values())
 
     @property
-    def asked(self) -> list[str]:
+    def model_names(self) -> list[str]:
         """The names of the models that were asked."""
         return sorted({spent.model for spent in self.entries.values()})
 

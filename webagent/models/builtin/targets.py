@@ -250,7 +250,7 @@ class ActionGrammar:
                 if len(ids) - SLOTS[op].index("text") <= MAX_TEXT:
                     mask[capacity:] = [word is not None for word in prefix.words]
                     mask[[token for token in ids[1:] if token > capacity]] = False
-                    mask[self.vocabulary.spoken] = True
+                    mask[self.vocabulary.text_ids] = True
         return mask
 
 

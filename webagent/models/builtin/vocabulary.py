@@ -69,8 +69,10 @@ class Vocabulary:
         self.capacity = capacity
         self._known = ["", *self.fixed, *self.words]
         self._ids = {word: i for i, word in enumerate(self._known) if i}
-        self._spoken: list[int] = []
-        self._unspoken: list[int] = []
+        self.text_ids: list[int] = []
+        """The numbers of the words that a text may hold."""
+        self.kind_ids: list[int] = []
+        """The numbers of what was added and no text holds: kinds of lines, states."""
         for word in self.words:
             self._sort(word)
         if len(self) > capacity:
@@ -86,16 +88,6 @@ class Vocabulary:
     def word(self, index: int) -> str:
         """Return the word with this number."""
         return self._known[index] if 0 <= index < len(self._known) else ""
-
-    @property
-    def spoken(self) -> Sequence[int]:
-        """The numbers of the words that a text may hold."""
-        return self._spoken
-
-    @property
-    def unspoken(self) -> Sequence[int]:
-        """The numbers of what was added and no text holds: kinds of lines, states."""
-        return self._unspoken
 
     def grow(self, texts: Iterable[Iterable[str]], at_least: int = 3) -> int:
         """Add words that stand in at least so many of the texts, most frequent first.
@@ -119,8 +111,8 @@ class Vocabulary:
         return added
 
     def _sort(self, word: str) -> None:
-        is_spoken = len(split(word)) == 1
-        (self._spoken if is_spoken else self._unspoken).append(self._ids[word])
+        is_text = len(split(word)) == 1
+        (self.text_ids if is_text else self.kind_ids).append(self._ids[word])
 
 
 ROLES = ("role:policy", "role:world", "role:judge")

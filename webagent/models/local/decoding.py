@@ -61,23 +61,23 @@ class Decoder:
     def read(self, rows: list[ReplyRow]) -> Joining:
         """Read the prompt of these rows once, and say the first id of each."""
         row = rows[0]
-        reading = _so_far(row)
+        encoded = _so_far(row)
         cache, start = new_cache(), 0
         if self._settings.prefix_reuse:
-            known = self.prefixes.longest(row.request.adapter, reading.keys)
-            start = reading.whole(len(known)) if known else 0
+            known = self.prefixes.longest(row.request.adapter, encoded.keys)
+            start = encoded.whole(len(known)) if known else 0
             if known and start:
-                cache = assemble([CacheSlice(known.pairs, 0, 0, start)], len(reading) - start)
+                cache = assemble([CacheSlice(known.pairs, 0, 0, start)], len(encoded) - start)
         row.request.reused = max(row.request.reused, start)
-        inputs = self._weights.reader.inputs(reading, start)
+        inputs = self._weights.reader.inputs(encoded, start)
         logits = self._forward(inputs, cache, last_only=True)[:, -1]
         pairs = pairs_of(cache)
         if self._settings.prefix_reuse:
-            self.prefixes.keep(row.request.adapter, reading.keys, pairs)
+            self.prefixes.keep(row.request.adapter, encoded.keys, pairs)
         for one in rows:
-            one.place = reading.place
+            one.place = encoded.place
         self._sample_next(rows, logits.expand(len(rows), -1))
-        return Joining(rows, CacheSlice(pairs, 0, 0, len(reading)))
+        return Joining(rows, CacheSlice(pairs, 0, 0, len(encoded)))
 
     def join(self, joining: Sequence[Joining]) -> None:
         """Take rows in, and let those go that are over."""
@@ -234,8 +234,8 @@ class Decoder:
 
 
 def _reading(row: ReplyRow) -> EncodedPrompt:
-    assert row.request.reading is not None
-    return row.request.reading
+    assert row.request.encoded is not None
+    return row.request.encoded
 
 
 def _so_far(row: ReplyRow) -> EncodedPrompt:

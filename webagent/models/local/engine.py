@@ -134,12 +134,12 @@ class GenerationEngine:
 
     def _prepare(self, request: GenerationRequest) -> bool:
         """Read the prompt into ids, once. False when that failed, and was answered so."""
-        if request.reading is None:
+        if request.encoded is None:
             try:
-                reading = self._weights.reader.read(request.prompt)
+                encoded = self._weights.reader.read(request.prompt)
                 if request.constraint is not None:
                     request.matcher = self._compile(request.constraint, self._weights.tokenizer)
-                request.begin(reading, self._weights.reader.context)
+                request.begin(encoded, self._weights.reader.context)
             except WebAgentError as error:
                 request.fail(error)
                 return False
@@ -169,7 +169,7 @@ class GenerationEngine:
         rows = list(dict.fromkeys(row for row in rows if not row.is_over))
         if len(rows) == 1:
             request = rows[0].request
-            length = len(request.reading) if request.reading else 0
+            length = len(request.encoded) if request.encoded else 0
             request.fail(
                 ModelError(
                     f"out of memory on {self._weights.device} with a single reply: a prompt of"

@@ -44,16 +44,16 @@ def load_weights(source: ModelSource) -> LoadedWeights:
     if image_id is not None:
         marks.append(tokenizer.convert_ids_to_tokens(image_id))
     template = _find_template(source, tokenizer, processor)
-    conversation = ChatWriter(tokenizer, template, typed=image_id is not None, marks=marks)
-    pictures = image_id is not None and ImageReader(
+    chat_writer = ChatWriter(tokenizer, template, typed=image_id is not None, marks=marks)
+    image_reader = image_id is not None and ImageReader(
         image_processor=image_processor,
         tokenizer=tokenizer,
         processor=processor,
         image_id=image_id,
-        write=conversation.write,
+        write=chat_writer.write,
     )
     context = getattr(config.get_text_config(), "max_position_embeddings", None) or _ENDLESS
-    reader = PromptReader(module, conversation, pictures or None, context)
+    reader = PromptReader(module, chat_writer, image_reader or None, context)
     # Ids that stand for what is not text: a reply that held one could not be read again.
     names = (*_IMAGE_IDS, "video_token_id", "audio_token_id") if sees else ()
     never = {one for name in names if isinstance(one := getattr(config, name, None), int)}

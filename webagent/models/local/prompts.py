@@ -225,13 +225,13 @@ class PromptReader:
     def __init__(
         self,
         module: torch.nn.Module,
-        conversation: ChatWriter,
-        pictures: ImageReader | None,
+        chat_writer: ChatWriter,
+        image_reader: ImageReader | None,
         context: int,
     ) -> None:
         self._module = module
-        self._conversation = conversation
-        self._pictures = pictures
+        self._chat_writer = chat_writer
+        self._image_reader = image_reader
         self._accepted = set(inspect.signature(type(module).forward).parameters)
         self._vocabulary = module.get_input_embeddings().weight.shape[0]  # type: ignore[operator]
         self.context = context
@@ -239,7 +239,7 @@ class PromptReader:
     @property
     def sees_images(self) -> bool:
         """Whether images are looked at."""
-        return self._pictures is not None
+        return self._image_reader is not None
 
     def accepts(self, name: str) -> bool:
         """Whether the forward pass takes an input of this name."""
@@ -254,11 +254,11 @@ class PromptReader:
         else:
             images = tuple(image for message in prompt for image in message.images)
             self._require_sight(images)
-            text = self._conversation.write(prompt)
-            if self._pictures and images:
-                tokens = Tokens(tuple(self._pictures.expand(text, images)), images)
+            text = self._chat_writer.write(prompt)
+            if self._image_reader and images:
+                tokens = Tokens(tuple(self._image_reader.expand(text, images)), images)
             else:
-                tokens = Tokens(tuple(self._conversation.encode(text)), images)
+                tokens = Tokens(tuple(self._chat_writer.encode(text)), images)
         ids = np.asarray(tokens.ids, dtype=np.int64)
         if not len(ids):
             raise ModelError("the prompt is empty; expected at least one id")
@@ -277,25 +277,25 @@ class PromptReader:
 
     def save(self, folder: Path) -> None:
         """Write what images are read with; nothing for a model of text."""
-        if self._pictures:
-            self._pictures.save(folder)
+        if self._image_reader:
+            self._image_reader.save(folder)
 
     def pixels(self, images: Sequence[bytes]) -> dict[str, Tensor]:
         """Return what the forward pass takes of these images. Raises `ModelError` for a model of
         text."""
         self._require_sight(images)
-        return self._fitting(self._pictures.pixels(images)) if self._pictures else {}
+        return self._fitting(self._image_reader.pixels(images)) if self._image_reader else {}
 
-    def inputs(self, reading: EncodedPrompt, start: int = 0) -> dict[str, Tensor]:
+    def inputs(self, encoded: EncodedPrompt, start: int = 0) -> dict[str, Tensor]:
         """Return what the forward pass takes to read the prompt from column `start` on."""
-        inputs = {"input_ids": torch.tensor([reading.tokens.ids[start:]])}
+        inputs = {"input_ids": torch.tensor([encoded.tokens.ids[start:]])}
         if self.accepts("position_ids"):
-            inputs["position_ids"] = self.placed(reading.positions[:, None, start:])
-        coming = [first >= start for first, _ in reading.spans]
-        if self._pictures and any(coming):
-            shown = reading.tokens.images[coming.index(True) :]
-            inputs |= self._fitting(self._pictures.pixels(shown))
-        if self._pictures:
+            inputs["position_ids"] = self.placed(encoded.positions[:, None, start:])
+        coming = [first >= start for first, _ in encoded.spans]
+        if self._image_reader and any(coming):
+            shown = encoded.tokens.images[coming.index(True) :]
+            inputs |= self._fitting(self._image_reader.pixels(shown))
+        if self._image_reader:
             types = self._types(inputs["input_ids"])
             inputs |= {name: types for name in _TYPES if self.accepts(name)}
         return inputs
@@ -305,7 +305,7 @@ class PromptReader:
         return positions[0] if len(positions) == 1 else positions
 
     def _require_sight(self, images: Sequence[bytes]) -> None:
-        if images and self._pictures is None:
+        if images and self._image_reader is None:
             raise SetupError(
                 f"the prompt shows {len(images)} image(s) to a model of text only; load an"
                 " image-text model, or leave the images out (see capabilities.images)"
@@ -315,10 +315,10 @@ class PromptReader:
         self, ids: Keys, images: Sequence[bytes]
     ) -> tuple[tuple[tuple[int, int], ...], Keys]:
         """Return `spans` and `keys` of an encoded prompt."""
-        if self._pictures is None:
+        if self._image_reader is None:
             return (), ids
-        places = np.flatnonzero(ids == self._pictures.image_id)
-        counts = self._pictures.counts(images, len(places))
+        places = np.flatnonzero(ids == self._image_reader.image_id)
+        counts = self._image_reader.counts(images, len(places))
         keys, spans, first = ids.copy(), [], 0
         for image, count in zip(images, counts, strict=True):
             part = places[first : first + count]
@@ -333,19 +333,19 @@ class PromptReader:
         indexed = getattr(getattr(self._module, "model", None), "get_rope_index", None)
         if indexed is None:
             return plain
-        if not images or self._pictures is None:
+        if not images or self._image_reader is None:
             return plain.expand(3, -1)
         given: dict[str, Any] = {"input_ids": torch.from_numpy(ids)[None]}
         given |= {name: self._types(given["input_ids"]) for name in _TYPES}
-        given |= self._pictures.pixels(images)
+        given |= self._image_reader.pixels(images)
         known = inspect.signature(indexed).parameters
         found, _ = indexed(**{name: value for name, value in given.items() if name in known})
         positions: Tensor = found[:, 0].cpu()
         return positions
 
     def _types(self, ids: Tensor) -> Tensor:
-        assert self._pictures is not None
-        return (ids == self._pictures.image_id).long()
+        assert self._image_reader is not None
+        return (ids == self._image_reader.image_id).long()
 
     def _fitting(self, pixels: dict[str, Tensor]) -> dict[str, Tensor]:
         dtype = next(self._module.parameters()).dtype

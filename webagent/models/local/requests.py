@@ -223,7 +223,7 @@ class GenerationRequest:
     """Answered, failed or given up by whoever asked."""
     limit: int = 0
     """Ids of a reply at most: `max_tokens`, or what the context leaves."""
-    reading: EncodedPrompt | None = None
+    encoded: EncodedPrompt | None = None
     matcher: Callable[[], Matcher] | None = None
     rows: list[ReplyRow] = field(default_factory=list)
     pending: list[ReplyRow] = field(default_factory=list)
@@ -233,10 +233,10 @@ class GenerationRequest:
     """Ids of the prompt that were not read again."""
     started: float = field(default_factory=time.monotonic)
 
-    def begin(self, reading: EncodedPrompt, context: int) -> None:
+    def begin(self, encoded: EncodedPrompt, context: int) -> None:
         """Make its rows. At temperature 0 all replies are one."""
-        self.reading = reading
-        self.limit = min(self.max_tokens, context - len(reading))
+        self.encoded = encoded
+        self.limit = min(self.max_tokens, context - len(encoded))
         count = self.n if self.temperature else 1
         self.rows = [ReplyRow(self, reply, Noise(self.seed, reply)) for reply in range(count)]
         for row in self.rows:
@@ -253,20 +253,20 @@ class GenerationRequest:
         """Answer if every reply is written."""
         if self.is_closed or not self.rows or not all(row.finish for row in self.rows):
             return
-        assert self.reading is not None
+        assert self.encoded is not None
         replies = tuple(
             Reply(text(row.sampled_ids), row.finish, tuple(row.sampled_ids), tuple(row.log_probs))
             for row in self.rows
         )
         replies *= self.n // len(replies)
         usage = {
-            "input_tokens": len(self.reading),
+            "input_tokens": len(self.encoded),
             "cached_input_tokens": self.reused,
             "output_tokens": sum(len(reply.token_ids) for reply in replies),
             "requests": 1,
         }
         seconds = time.monotonic() - self.started
         self.is_closed = True
-        ids = self.reading.tokens.ids
+        ids = self.encoded.tokens.ids
         scale = self.temperature or 1.0
         self.answer(Completion(replies, self.version, usage, seconds, ids, scale))

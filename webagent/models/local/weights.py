@@ -251,8 +251,8 @@ class LoadedWeights:
         with them, and the type of each id. Ids of a prompt and of its reply go in together.
         Raises `ModelError` when ids and images do not belong together.
         """
-        reading = self.reader.read(tokens)
-        inputs = self.reader.inputs(reading)
+        encoded = self.reader.read(tokens)
+        inputs = self.reader.inputs(encoded)
         inputs["attention_mask"] = torch.ones_like(inputs["input_ids"])
         return {name: value.to(self.device) for name, value in inputs.items()}
 

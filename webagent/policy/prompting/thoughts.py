@@ -30,8 +30,6 @@ _MAX_PLAN = 200
 """Characters of a plan."""
 _MAX_PLANS = 60
 """Plans; further ones are refused, so that the tree stays short."""
-
-
 NOTES_PROMPT = load_prompt(Path(__file__).parents[1] / "prompts" / "notes.md")
 _LABEL = r"[ \t>#*_-]{0,8}"
 _NOTES = re.compile(

@@ -174,6 +174,6 @@ def test_only_press_and_scroll_may_go_to_the_page_itself() -> None:
 
 def test_a_text_is_closed_when_it_is_as_long_as_it_may_be() -> None:
     prefix = prefix_of()
-    ids = [MODEL.vocabulary.id("op:answer"), *[MODEL.vocabulary.spoken[0]] * MAX_TEXT]
+    ids = [MODEL.vocabulary.id("op:answer"), *[MODEL.vocabulary.text_ids[0]] * MAX_TEXT]
     assert np.flatnonzero(GRAMMAR.allowed(ids, prefix)).tolist() == [CODEC.end]
     assert GRAMMAR.slot([*ids, CODEC.end]) == "done"

@@ -45,7 +45,7 @@ def test_a_vocabulary_made_again_from_its_words_has_the_same_numbers() -> None:
     grown.grow([["x", "state:on", "button/button"], ["y", "x"]], at_least=1)
     again = Vocabulary(grown.fixed, grown.words, 50)
     assert [again.id(word) for word in grown.words] == [grown.id(word) for word in grown.words]
-    assert (again.spoken, again.unspoken) == (grown.spoken, grown.unspoken)
+    assert (again.text_ids, again.kind_ids) == (grown.text_ids, grown.kind_ids)
 
 
 def test_frequent_words_come_first_and_rare_ones_not_at_all() -> None:
@@ -62,9 +62,9 @@ def test_a_word_counts_once_for_each_text() -> None:
 def test_only_words_that_a_text_can_hold_are_spoken() -> None:
     vocabulary = Vocabulary(("op:click",))
     vocabulary.grow([["hello", "?", "state:checked", "button/button", "text"]], at_least=1)
-    spoken = {vocabulary.word(i) for i in vocabulary.spoken}
+    spoken = {vocabulary.word(i) for i in vocabulary.text_ids}
     assert spoken == {"hello", "?", "text"}
-    assert {vocabulary.word(i) for i in vocabulary.unspoken} == {"state:checked", "button/button"}
+    assert {vocabulary.word(i) for i in vocabulary.kind_ids} == {"state:checked", "button/button"}
 
 
 def test_what_is_not_known_has_the_number_of_the_unknown_word() -> None:
