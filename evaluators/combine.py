@@ -21,7 +21,6 @@ __all__ = [
     "TimedScore",
     "ask",
     "cascade",
-    "decide_majority",
     "unsure_abstains",
     "vote",
 ]
@@ -53,8 +52,7 @@ async def ask(
     seconds: float | None = None,
     score: str = "success",
 ) -> TimedScore:
-    """Return the evaluator's score of that name; a failed model or `seconds` gone by make it
-    abstain.
+    """Return the evaluator's score of that name; it abstains on a failed model or after `seconds`.
 
     What was asked of models until then is counted. Raises what the evaluator raises otherwise.
     """
@@ -62,7 +60,7 @@ async def ask(
     token = _ACCOUNT.set(account)
     started, failure = time.monotonic(), ""
     try:
-        said = await asyncio.wait_for(evaluate(trajectory), seconds)
+        given = await asyncio.wait_for(evaluate(trajectory), seconds)
     except ModelError as error:
         failure = f"its model failed: {error}"
     except TimeoutError:
@@ -70,8 +68,8 @@ async def ask(
     finally:
         _ACCOUNT.reset(token)
     if failure:
-        said = Score(score, None, failure, evaluate.id)
-    return TimedScore(said, time.monotonic() - started, account.spent, failure)
+        given = Score(score, None, failure, evaluate.id)
+    return TimedScore(given, time.monotonic() - started, account.spent, failure)
 
 
 class CountedModel:
@@ -154,7 +152,7 @@ _COUNTS = (
 )
 
 
-def side(value: float) -> int:
+def _side(value: float) -> int:
     """Return 1 for success, -1 for failure, 0 for exactly one half."""
     return (value > 0.5) - (value < 0.5)
 
@@ -188,9 +186,7 @@ class MemberTally:
 
     def money(self, prices: Prices) -> float | None:
         """Return what its requests cost; None where that is not known, 0 where none was made."""
-        costs = [spent.money(prices) for spent in self.spent.values()]
-        known = [cost for cost in costs if cost is not None]
-        return sum(known) if len(known) == len(costs) else None
+        return _add_known(spent.money(prices) for spent in self.spent.values())
 
     def note(self, asked: TimedScore, outcome: float | None) -> None:
         """Count one more episode on which it was asked, with the outcome of the whole."""
@@ -200,12 +196,19 @@ class MemberTally:
         self.abstained += value is None
         self.failed += asked.was_in_vain
         if value is not None and outcome is not None:
-            self.overruled += side(value) != side(outcome)
+            self.overruled += _side(value) != _side(outcome)
         self.seconds += asked.seconds
         for model, spent in asked.spent.items():
             one = self.spent.get(model, Spent(spent.role, model))
             sums = {name: getattr(one, name) + getattr(spent, name) for name in _COUNTS}
             self.spent[model] = Spent(one.role, one.model, **sums)
+
+
+def _add_known(costs: Iterable[float | None]) -> float | None:
+    """Return the sum of the costs; None where one of them is not known."""
+    listed = list(costs)
+    known = [cost for cost in listed if cost is not None]
+    return sum(known) if len(known) == len(listed) else None
 
 
 @dataclass(slots=True)
@@ -232,7 +235,7 @@ class EvaluatorTally:
         self.decided += outcome is not None
         for stage, one in zip(self.stages, asked, strict=False):
             stage.note(one, outcome)
-        sides = [None if one.score.value is None else side(one.score.value) for one in asked]
+        sides = [None if one.score.value is None else _side(one.score.value) for one in asked]
         for other, theirs in enumerate(sides):
             for place, ours in enumerate(sides[:other]):
                 if ours is not None and theirs is not None:
@@ -245,26 +248,18 @@ class EvaluatorTally:
         return self.stages[-1].asked / self.episodes if self.episodes else None
 
     def agreement(self, one: int, other: int) -> float | None:
-        """Return how often two members said the same where both decided; None where they never
-        did."""
+        """Return how often two members said the same where both decided; None where they never."""
         both, same = self.together.get((min(one, other), max(one, other)), (0, 0))
         return same / both if both else None
 
     def money(self, prices: Prices) -> float | None:
         """Return the cost of all members; None where that of one is not known."""
-        costs = [stage.money(prices) for stage in self.stages]
-        known = [cost for cost in costs if cost is not None]
-        return sum(known) if len(known) == len(costs) else None
+        return _add_known(stage.money(prices) for stage in self.stages)
 
     def state(self) -> dict[str, Any]:
         """Return plain data that `restored` reads."""
         pairs = [[*places, *counts] for places, counts in self.together.items()]
-        return {
-            "episodes": self.episodes,
-            "decided": self.decided,
-            "stages": [asdict(stage) for stage in self.stages],
-            "together": pairs,
-        }
+        return {**asdict(self), "together": pairs}
 
     @classmethod
     def restored(cls, state: Mapping[str, Any]) -> "EvaluatorTally":
@@ -277,7 +272,7 @@ class EvaluatorTally:
         return cls(state["episodes"], state["decided"], stages, together)
 
 
-def format_name(
+def _format_name(
     kind: str, evaluators: Iterable[Evaluator], weights: Sequence[float] | None = None
 ) -> str:
     """Return the name of what is made of them, with the weight of each where weights are given."""
@@ -287,7 +282,7 @@ def format_name(
     return f"{kind}({', '.join(parts)})"
 
 
-def format_score(score: Score) -> str:
+def _format_score(score: Score) -> str:
     """Return who said what, and why."""
     value = "abstains" if score.value is None else f"{score.value:g}"
     return f"{score.evaluator} {value} ({score.reason})"
@@ -310,26 +305,22 @@ def vote(
     if not evaluators or len(shares) != len(evaluators) or min(shares) <= 0:
         raise ValueError(f"{len(evaluators)} evaluators with the weights {shares}")
 
-    @evaluator(format_name("vote", evaluators, weights), score=score)
+    @evaluator(_format_name("vote", evaluators, weights), score=score)
     async def judge(trajectory: Trajectory) -> Verdict:
         asking = [ask(each, trajectory, seconds=seconds, score=score) for each in evaluators]
         asked = await asyncio.gather(*asking)
-        verdict = decide_majority([one.score for one in asked], shares)
+        reason = "; ".join(_format_score(one.score) for one in asked)
+        pairs = zip((one.score.value for one in asked), shares, strict=True)
+        balance = sum(weight * _side(value) for value, weight in pairs if value is not None)
+        if abs(balance) < 1e-9:
+            verdict = Verdict(None, f"no majority: {reason}")
+        else:
+            verdict = Verdict(float(balance > 0), reason)
         if tally is not None:
             tally.note([each.id for each in evaluators], asked, verdict.value)
         return verdict
 
     return judge
-
-
-def decide_majority(scores: Sequence[Score], weights: Sequence[float]) -> Verdict:
-    """Return what the scores come to, each counted with its weight."""
-    pairs = [(s.value, w) for s, w in zip(scores, weights, strict=True) if s.value is not None]
-    balance = sum(weight * ((value > 0.5) - (value < 0.5)) for value, weight in pairs)
-    reason = "; ".join(map(format_score, scores))
-    if abs(balance) < 1e-9:
-        return Verdict(None, f"no majority: {reason}")
-    return Verdict(float(balance > 0), reason)
 
 
 def cascade(
@@ -355,7 +346,7 @@ def cascade(
         )
     kind = "cascade" if agree == 1 else f"cascade[{agree} agree]"
 
-    @evaluator(format_name(kind, evaluators), score=score)
+    @evaluator(_format_name(kind, evaluators), score=score)
     async def judge(trajectory: Trajectory) -> Verdict:
         first, later = evaluators[:agree], evaluators[agree:]
         asking = [ask(each, trajectory, seconds=seconds, score=score) for each in first]
@@ -364,7 +355,13 @@ def cascade(
             if _agreed(asked, agree) is not None:
                 break
             asked.append(await ask(each, trajectory, seconds=seconds, score=score))
-        verdict = _verdict(asked, agree, is_end=len(asked) == len(evaluators))
+        value = _agreed(asked, agree)
+        if value is None and len(asked) == len(evaluators):
+            value = asked[-1].score.value
+        reason = "; ".join(_format_score(one.score) for one in asked)
+        if value is None and agree > 1:
+            reason = f"no {agree} agree: {reason}"
+        verdict = Verdict(value, reason)
         if tally is not None:
             tally.note([each.id for each in evaluators], asked, verdict.value)
         return verdict
@@ -375,30 +372,19 @@ def cascade(
 def unsure_abstains(
     inner: Evaluator, low: float, high: float, *, score: str = "success"
 ) -> FunctionEvaluator:
-    """Return the evaluator with its values between low and high made abstentions, for use in a
-    cascade.
+    """Return the evaluator with its values between low and high made abstentions, for a cascade.
 
     A `high` above 1 leaves only its failures, a `low` below 0 only its successes.
     """
 
     @evaluator(f"unsure_abstains[{low:g},{high:g}]({inner.id})", score=score)
     async def judge(trajectory: Trajectory) -> Verdict:
-        said = await inner(trajectory)
-        if said.value is not None and low < said.value < high:
-            return Verdict(None, f"unsure at {said.value:.2f}: {said.reason}")
-        return Verdict(said.value, said.reason)
+        given = await inner(trajectory)
+        if given.value is not None and low < given.value < high:
+            return Verdict(None, f"unsure at {given.value:.2f}: {given.reason}")
+        return Verdict(given.value, given.reason)
 
     return judge
-
-
-def _verdict(asked: Sequence[TimedScore], agree: int, *, is_end: bool) -> Verdict:
-    reason = "; ".join(format_score(one.score) for one in asked)
-    value = _agreed(asked, agree)
-    if value is None and is_end:
-        value = asked[-1].score.value
-    if value is None and agree > 1:
-        return Verdict(None, f"no {agree} agree: {reason}")
-    return Verdict(value, reason)
 
 
 def _agreed(asked: Sequence[TimedScore], agree: int) -> float | None:
@@ -406,6 +392,6 @@ def _agreed(asked: Sequence[TimedScore], agree: int) -> float | None:
     sides: defaultdict[int, list[float]] = defaultdict(list)
     for one in asked:
         if one.score.value is not None:
-            sides[side(one.score.value)].append(one.score.value)
+            sides[_side(one.score.value)].append(one.score.value)
     enough = [values for values in sides.values() if len(values) >= agree]
     return sum(enough[0]) / len(enough[0]) if enough else None

@@ -27,7 +27,6 @@ _WORDS = {
     **dict.fromkeys(("1", "true", "yes", "y", "success", "successful", "pass", "passed"), 1.0),
     **dict.fromkeys(("0", "false", "no", "n", "failure", "unsuccessful", "fail", "failed"), 0.0),
 }
-_UNSURE = ("", "unsure", "unknown", "cannot tell", "n/a")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,16 +110,15 @@ def add_label(run_folder: Path, label: Label) -> Label:
 
 
 def format_csv(labels: Iterable[Label]) -> str:
-    """Return the labels as the CSV that `read_labels` takes; one that was not sure says
-    `unsure`."""
+    """Return the labels as the CSV that `read_labels` takes, with `unsure` for no value."""
     text = io.StringIO(newline="")
     writer = csv.writer(text)
     writer.writerow(_COLUMNS)
     for label in labels:
-        said = "unsure" if label.value is None else f"{label.value:g}"
+        value = "unsure" if label.value is None else f"{label.value:g}"
         error = "" if label.first_error is None else str(label.first_error)
         more = [getattr(label, name) for name in _COLUMNS[2:-1]]
-        writer.writerow([label.episode, said, *more, error])
+        writer.writerow([label.episode, value, *more, error])
     return text.getvalue()
 
 
@@ -213,20 +211,13 @@ def _plain_labels(place: str, row: Mapping[str, str]) -> list[Label]:
         raise SetupError(f"{place}: no episode is named")
     more = {name: row.get(name, "") for name in ("note", "time", "benchmark", "agent", "task")}
     value = _value(place, "success", row["success"])
-    error = _index(place, row.get("first_error", ""))
-    annotator = row.get("annotator", "")
-    return [Label(row["episode"], value, annotator=annotator, first_error=error, **more)]
-
-
-def _index(place: str, text: str) -> int | None:
-    """Return the step that a cell names."""
-    if not text:
-        return None
-    if not text.isdecimal():
+    annotator, error = row.get("annotator", ""), row.get("first_error", "")
+    if error and not error.isdecimal():
         raise SetupError(
-            f"{place}: first_error is {text!r}; expected the index of a step, counted from 0"
+            f"{place}: first_error is {error!r}; expected the index of a step, counted from 0"
         )
-    return int(text)
+    step = int(error) if error else None
+    return [Label(row["episode"], value, annotator=annotator, first_error=step, **more)]
 
 
 def _arb_labels(place: str, row: Mapping[str, str]) -> list[Label]:
@@ -248,15 +239,14 @@ def _arb_labels(place: str, row: Mapping[str, str]) -> list[Label]:
 
 
 def _value(place: str, score: str, text: str) -> float | None:
-    """Return the value that a cell says; of a scale such as `3. Somewhat Optimal` its place on
-    it."""
-    said = text.strip().lower()
-    if said in _UNSURE:
+    """Return the value in a cell; of a scale such as `3. Somewhat Optimal` the place on it."""
+    word = text.strip().lower()
+    if word in ("", "unsure", "unknown", "cannot tell", "n/a"):
         return None
-    if score == "optimality" and said[:2] in ("1.", "2.", "3.", "4."):
-        return (int(said[0]) - 1) / 3
+    if score == "optimality" and word[:2] in ("1.", "2.", "3.", "4."):
+        return (int(word[0]) - 1) / 3
     try:
-        value = _WORDS[said] if said in _WORDS else float(said.replace(",", "."))
+        value = _WORDS[word] if word in _WORDS else float(word.replace(",", "."))
     except ValueError:
         value = -1.0
     if not 0.0 <= value <= 1.0:

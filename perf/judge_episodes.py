@@ -19,7 +19,7 @@ import numpy as np
 from benchmarks.miniwob import tasks as miniwob
 from benchmarks.oracles import ORACLES
 from benchmarks.rules import checks_hold
-from evaluators.reward.negatives import find_submit_buttons, perturb_action
+from evaluators.reward.negatives import perturb_action
 from loop.folder import RunFolder
 from loop.policies import ScriptedSolutions
 from webagent.action import Action
@@ -98,7 +98,11 @@ class Careless:
     ) -> Action | None:
         if way == "quits":
             return GiveUp("it cannot be done")
-        buttons = [node.mark for node in find_submit_buttons(page)]
+        buttons = [
+            node.mark
+            for node in page.nodes
+            if node.mark and node.role == "button" and "disabled" not in node.states
+        ]
         if way == "early" and buttons:
             return Click(int(rng.choice(buttons)))
         return perturb_action(action, page, rng)

@@ -83,19 +83,32 @@ def read_findings(
     speak of the task, tell an action alone, or all stood on the first page before anything was
     done.
     """
-    said = {each.point: each for each in _one_for_each(read_form(text, _Findings).findings, points)}
-    looked_up = tuple(
-        _looked_up(
-            PointFinding(point, said[number].verdict, said[number].where, said[number].quote),
-            number,
-            evidence,
+    findings = read_form(text, _Findings).findings
+    given = {each.point: each for each in findings}
+    numbers = sorted(each.point for each in findings)
+    if numbers != list(range(1, len(points) + 1)):
+        raise UnusableError(
+            f"the points judged are {numbers}; expected each of 1 to {len(points)} once"
         )
-        for number, point in enumerate(points, start=1)
+    found = []
+    for number, point in enumerate(points, start=1):
+        each = given[number]
+        finding = PointFinding(point, each.verdict, each.where, each.quote)
+        found.append(_look_up(finding, number, evidence))
+    # Where all that is met on the site was so before anything was done, nothing was achieved.
+    met = [each for each in found if each.point.asks == "state" and each.verdict == "met"]
+    is_unchanged = all(
+        appears_in(each.quote, evidence.before)
+        if each.quote
+        else each.where == f"screenshot {evidence.unchanged}"
+        for each in met
     )
-    found = _without_standstill(looked_up, evidence)
+    if is_unchanged and not any(each.verdict == "not met" for each in found):
+        why = "stood there before anything was done, as did all that is quoted"
+        found = [_refuse(each, why) if each in met else each for each in found]
     if any(each.refusal for each in found):
-        raise RefusedError(found)
-    return found
+        raise RefusedError(tuple(found))
+    return tuple(found)
 
 
 def read_comparisons(
@@ -131,105 +144,69 @@ def appears_in(quote: str, shown: str) -> bool:
     return bool(parts)
 
 
-def _one_for_each(said: Sequence[_Finding], points: Sequence[KeyPoint]) -> Sequence[_Finding]:
-    numbers = sorted(each.point for each in said)
-    if numbers != list(range(1, len(points) + 1)):
-        raise UnusableError(
-            f"the points judged are {numbers}; expected each of 1 to {len(points)} once"
-        )
-    return said
-
-
-def _looked_up(found: PointFinding, number: int, evidence: Evidence) -> PointFinding:
-    """Return the finding with its quote looked up; without a quote only what is not met can be
-    said."""
+def _look_up(found: PointFinding, number: int, evidence: Evidence) -> PointFinding:
+    """Return the finding with its quote looked up; only what is not met may have no quote."""
     if found.verdict != "met" and not found.quote:
         return found
-    where = _WHERE.fullmatch(found.where.strip().lower())
-    if where is None:
+    place = found.where.strip().lower()
+    match = _WHERE.fullmatch(place)
+    if match is None:
         raise UnusableError(
             f"point {number} is {found.verdict} by {found.quote!r}, but {found.where!r} is no page,"
             " screenshot or action to see it on"
         )
-    kind, page = where[1] or "actions", int(where[2] or 0)
-    text = _shown(kind, page, found.where, evidence)
+    kind, page = match[1] or "actions", int(match[2] or 0)
+    available = evidence.screenshots if kind == "screenshot" else evidence.pages.keys()
+    if kind != "actions" and page not in available:
+        numbers = ", ".join(map(str, sorted(available))) or "none"
+        raise UnusableError(f"there is no {found.where}; {kind}s shown: {numbers}")
+    text = evidence.actions if kind == "actions" else evidence.pages.get(page, "")
     stands = appears_in(found.quote, text)
     if kind != "screenshot" and not stands:
         raise UnusableError(
             f"point {number}: the quote {found.quote!r} does not stand on {found.where}"
         )
-    found = replace(found, where=found.where.strip().lower(), is_looked_up=stands)
-    return _refused(found, _worth_nothing(found, kind, text, evidence.page_claims))
+    found = replace(found, where=place, is_looked_up=stands)
+    return _refuse(found, _find_refusal(found, kind, text, evidence.page_claims))
 
 
-def _worth_nothing(found: PointFinding, kind: str, text: str, page_claims: PageClaims) -> str:
+def _refuse(found: PointFinding, why: str) -> PointFinding:
+    return replace(found, verdict="cannot tell", refusal=why) if why else found
+
+
+def _find_refusal(found: PointFinding, kind: str, text: str, page_claims: PageClaims) -> str:
     """Return why the quote carries no verdict wherever it stands; empty where it may."""
     if found.verdict == "cannot tell":
         return ""
     if kind == "actions":
         return "is what was tried, not what came of it" if found.verdict == "met" else ""
     if kind == "screenshot" and not found.is_looked_up:
-        return page_claims.explain(found.quote) or _misses(found, [found.quote], page_claims)
-    spoken = page_claims.find_claim(found.quote)
-    if spoken or not found.quote:
-        return spoken
-    lines = [line for line in text.splitlines() if _shares(found.quote, line)] or [found.quote]
+        return page_claims.explain(found.quote) or _explain_off_topic(
+            found, [found.quote], page_claims
+        )
+    claim = page_claims.find_claim(found.quote)
+    if claim or not found.quote:
+        return claim
+    lines = [line for line in text.splitlines() if _overlaps(found.quote, line)] or [found.quote]
     if not appears_in(found.quote, page_claims.remove_claims(text)):
         why = next(filter(None, map(page_claims.explain, lines)), "speaks of the task")
         return f"belongs to a line that {why}"
-    return _misses(found, lines, page_claims)
+    return _explain_off_topic(found, lines, page_claims)
 
 
-def _misses(found: PointFinding, lines: Sequence[str], page_claims: PageClaims) -> str:
-    """Return why a quote that makes a state hold does not; empty where it names what the task
-    does."""
+def _explain_off_topic(found: PointFinding, lines: Sequence[str], page_claims: PageClaims) -> str:
+    """Return why a quote does not make a state hold; empty where it names what the task does."""
     shows_state = found.point.asks == "state" and found.verdict == "met"
     if shows_state and page_claims.is_off_topic(lines, found.point.text):
         return "names nothing of what the task asks for"
     return ""
 
 
-def _shares(quote: str, line: str) -> bool:
+def _overlaps(quote: str, line: str) -> bool:
     """Return whether the line has a part of the quote, or the other way round."""
-    return any(
-        _plain(part) in _plain(line) or _plain(line) in _plain(part)
-        for part in re.split(r"…|\.\.\.", quote)
-        if _plain(part) and _plain(line)
-    )
-
-
-def _without_standstill(
-    found: tuple[PointFinding, ...], evidence: Evidence
-) -> tuple[PointFinding, ...]:
-    """Return the findings, refused where all that is met on the site was so before anything was
-    done."""
-    met = [each for each in found if each.point.asks == "state" and each.verdict == "met"]
-    stood = [each for each in met if _stood_before(each, evidence)]
-    if len(stood) < len(met) or any(each.verdict == "not met" for each in found):
-        return found
-    why = "stood there before anything was done, as did all that is quoted"
-    return tuple(_refused(each, why) if each in stood else each for each in found)
-
-
-def _stood_before(found: PointFinding, evidence: Evidence) -> bool:
-    if found.quote:
-        return appears_in(found.quote, evidence.before)
-    return found.where == f"screenshot {evidence.unchanged}"
-
-
-def _refused(found: PointFinding, why: str) -> PointFinding:
-    return replace(found, verdict="cannot tell", refusal=why) if why else found
-
-
-def _shown(kind: str, page: int, where: str, evidence: Evidence) -> str:
-    """Return the text that belongs to the place, empty for a screenshot alone."""
-    if kind == "actions":
-        return evidence.actions
-    available = evidence.screenshots if kind == "screenshot" else evidence.pages.keys()
-    if page not in available:
-        numbers = ", ".join(map(str, sorted(available))) or "none"
-        raise UnusableError(f"there is no {where}; {kind}s shown: {numbers}")
-    return evidence.pages.get(page, "")
+    shown = _plain(line)
+    parts = filter(None, map(_plain, re.split(r"…|\.\.\.", quote)))
+    return any(part in shown or (shown and shown in part) for part in parts)
 
 
 def _plain(text: str) -> str:

@@ -26,8 +26,6 @@ from webagent.models.prompt import load_prompt
 from webagent.models.replies import UnusableError
 from webagent.records import Observation, Trajectory
 
-Judging = Callable[[JudgeSession, Trajectory, KeyPointFinder], Awaitable[JudgeOutcome]]
-
 _ALWAYS = frozenset(
     ("show", "page_tokens", "votes", "temperature", "max_tokens", "timeout", "score")
 )
@@ -38,7 +36,7 @@ class JudgeVariant:
     """One way to judge."""
 
     summary: str
-    judge: Judging
+    judge: Callable[[JudgeSession, Trajectory, KeyPointFinder], Awaitable[JudgeOutcome]]
     prompts: tuple[Path, ...]
     settings: JudgeSettings
     takes: frozenset[str]
@@ -90,14 +88,6 @@ VARIANTS = {
 }
 
 
-def format_settings(variant: JudgeVariant, settings: JudgeSettings) -> str:
-    """Return the settings that decide a verdict, as they stand in the judge's id."""
-    names = [each.name for each in fields(settings) if each.name in variant.takes]
-    return " ".join(
-        f"{name}={getattr(settings, name)}" for name in names if name not in ("timeout", "score")
-    )
-
-
 Images = Callable[[str], bytes]
 
 
@@ -121,16 +111,32 @@ class ModelJudge:
         if trajectory.ending is None:
             raise ValueError(f"episode {trajectory.id} is under way; only a finished one is judged")
         session = JudgeSession(self.context, seed_of(trajectory.id))
-        if trajectory.ending.is_infrastructure:
-            nothing = JudgeOutcome(abstains=f"nothing to judge: {trajectory.ending}")
-            return self._recorded(trajectory, nothing, session)
         try:
-            outcome = await self.variant.judge(session, trajectory, self.key_points)
+            if trajectory.ending.is_infrastructure:
+                outcome = JudgeOutcome(abstains=f"nothing to judge: {trajectory.ending}")
+            else:
+                outcome = await self.variant.judge(session, trajectory, self.key_points)
         except ModelError as error:
             outcome = JudgeOutcome(abstains=f"the judge's model failed: {error}")
         except UnusableError as error:
             outcome = JudgeOutcome(abstains=f"the judge's reply could not be used: {error}")
-        return self._recorded(trajectory, outcome, session)
+        value, reason = outcome.verdict()
+        claim = find_claim(trajectory)
+        contradiction = explain_contradiction(claim, value, outcome.votes)
+        return JudgementReport(
+            judge=self.id,
+            episode=trajectory.id,
+            value=value,
+            reason="; ".join(filter(None, [contradiction, reason, *session.notes])),
+            key_points=outcome.key_points,
+            shown=outcome.shown,
+            votes=outcome.votes,
+            claim=claim.stance,
+            claim_check=check_claim(claim, value),
+            notes=tuple(session.notes),
+            prompt_hash=self.prompt_hash,
+            spent=reduce(lambda spent, call: spent.after(*call), session.calls, Spending()),
+        )
 
     def evaluator(self, keep: Callable[[JudgementReport], None] | None = None) -> FunctionEvaluator:
         """Return the evaluator; `keep` is given each report as it is made."""
@@ -142,27 +148,6 @@ class ModelJudge:
             return report.verdict
 
         return FunctionEvaluator(self.id, self.context.settings.score, judgement)
-
-    def _recorded(
-        self, trajectory: Trajectory, outcome: JudgeOutcome, session: JudgeSession
-    ) -> JudgementReport:
-        value, reason = outcome.verdict()
-        claim = find_claim(trajectory)
-        against = explain_contradiction(claim, value, outcome.votes)
-        return JudgementReport(
-            judge=self.id,
-            episode=trajectory.id,
-            value=value,
-            reason="; ".join(filter(None, [against, reason, *session.notes])),
-            key_points=outcome.key_points,
-            shown=outcome.shown,
-            votes=outcome.votes,
-            claim=claim.stance,
-            claim_check=check_claim(claim, value),
-            notes=tuple(session.notes),
-            prompt_hash=self.prompt_hash,
-            spent=reduce(lambda spent, call: spent.after(*call), session.calls, Spending()),
-        )
 
 
 def judge_variant(
@@ -200,15 +185,23 @@ def build_judge(
     if name not in VARIANTS:
         raise unknown_name("judge", name, VARIANTS)
     variant = VARIANTS[name]
-    chosen = replace(variant.settings, **_taken(name, variant, settings))
+    unknown = [each for each in settings if each not in variant.takes]
+    if unknown:
+        raise unknown_name(f"setting of the judge {name}", unknown[0], variant.takes)
+    if settings.get("votes", 1) < 1 or settings.get("pages", 1) < 1:
+        raise SetupError(f"the judge {name} needs at least one page and one vote, found {settings}")
+    chosen = replace(variant.settings, **settings)
     prompts = [load_prompt(path).hash for path in variant.prompts]
-    prompt_hash = _joined([*prompts, *(path.read_text("utf-8") for path in variant.lexicons)])
+    prompt_hash = _hash_parts([*prompts, *(path.read_text("utf-8") for path in variant.lexicons)])
     given = dict(key_points or {})
-    parts = [model.name, format_settings(variant, chosen)]
+    # The settings that decide a verdict are part of the id.
+    decisive = variant.takes - {"timeout", "score"}
+    names = [each.name for each in fields(chosen) if each.name in decisive]
+    parts = [model.name, " ".join(f"{each}={getattr(chosen, each)}" for each in names)]
     if not (images is not None and model.capabilities.images):
         parts.append("without screenshots")
     if given:
-        parts.append(f"points {_joined([str(sorted(given.items()))])[:8]}")
+        parts.append(f"points {_hash_parts([str(sorted(given.items()))])[:8]}")
     return ModelJudge(
         id=f"{name}[{'; '.join(parts)}]@1#{prompt_hash}",
         variant=variant,
@@ -218,14 +211,5 @@ def build_judge(
     )
 
 
-def _taken(name: str, variant: JudgeVariant, settings: Mapping[str, Any]) -> Mapping[str, Any]:
-    for each in settings:
-        if each not in variant.takes:
-            raise unknown_name(f"setting of the judge {name}", each, variant.takes)
-    if settings.get("votes", 1) < 1 or settings.get("pages", 1) < 1:
-        raise SetupError(f"the judge {name} needs at least one page and one vote, found {settings}")
-    return settings
-
-
-def _joined(parts: Sequence[str]) -> str:
+def _hash_parts(parts: Sequence[str]) -> str:
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]

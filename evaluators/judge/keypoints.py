@@ -108,12 +108,11 @@ class Rating:
 def rank_by_words(
     views: Sequence[EvidencePage], points: Sequence[KeyPoint], goal: str
 ) -> tuple[EvidencePage, ...]:
-    """Return the pages with the most of a point, or of the task, that they hold: 0 to 1, and 1
-    more.
+    """Return the pages with the most of a point, or of the task, that they hold: 0 to 1, and 1.
 
-    The 1 more is for the page that holds most of some point, the latest among equals, so that each
-    point has its page. Words count by inverse document frequency over the pages of the episode. A
-    page without text weighs nothing.
+    The further 1 is for the page that holds most of some point, the latest among equals, so that
+    each point has its page. Words count by inverse document frequency over the pages of the
+    episode. A page without text weighs nothing.
     """
     pages = [_words(each.text) for each in views]
     asked = [_words(text) for text in (*(point.text for point in points), goal)]
@@ -121,7 +120,12 @@ def rank_by_words(
         word: math.log(1 + len(pages) / (1 + sum(word in page for page in pages)))
         for word in frozenset[str]().union(*asked)
     }
-    shares = [[_share(words, page, weight) for page in pages] for words in asked]
+
+    def weigh(words: frozenset[str], page: frozenset[str]) -> float:
+        whole = sum(weight[word] for word in words)
+        return sum(weight[word] for word in words & page) / whole if whole else 0.0
+
+    shares = [[weigh(words, page) for page in pages] for words in asked]
     first = {
         max(range(len(pages)), key=lambda index: (held[index], index))
         for held in shares
@@ -141,27 +145,27 @@ async def rate_by_model(
     Several pages are asked about at once. Raises `ModelError` when the model fails, and asks about
     no further page then.
     """
-    prompt, gate, failed = (
-        load_prompt(RELEVANCE_PROMPT),
-        asyncio.Semaphore(_AT_ONCE),
-        list[ModelError](),
-    )
+    prompt, gate = load_prompt(RELEVANCE_PROMPT), asyncio.Semaphore(_AT_ONCE)
+    failed: list[ModelError] = []
 
-    async def rated(each: EvidencePage) -> Rating:
+    async def rate(view: EvidencePage) -> Rating:
         async with gate:
             if failed:
                 raise failed[0]
             try:
-                return await _rating(each, points, goal, session, prompt)
+                return await _rate_page(view, points, goal, session, prompt)
             except ModelError as error:
                 failed.append(error)
                 raise
 
-    ratings = await asyncio.gather(*map(rated, views), return_exceptions=True)
-    return tuple(
-        (replace(each, relevance=float(rating.score)), rating)
-        for each, rating in zip(views, map(_given, ratings), strict=True)
-    )
+    # All of them end before an error is raised, so that no request outlives the judgement.
+    ratings = await asyncio.gather(*map(rate, views), return_exceptions=True)
+    rated = []
+    for view, rating in zip(views, ratings, strict=True):
+        if isinstance(rating, BaseException):
+            raise rating
+        rated.append((replace(view, relevance=float(rating.score)), rating))
+    return tuple(rated)
 
 
 def read_rating(text: str) -> Rating:
@@ -177,13 +181,7 @@ def read_rating(text: str) -> Rating:
     return Rating(int(found[-1][1]), " ".join(said.split("\n\n")[0].split()))
 
 
-def _given(rating: Rating | BaseException) -> Rating:
-    if isinstance(rating, BaseException):
-        raise rating
-    return rating
-
-
-async def _rating(
+async def _rate_page(
     view: EvidencePage, points: Sequence[KeyPoint], goal: str, session: JudgeSession, prompt: Prompt
 ) -> Rating:
     shown = "the screenshot attached" if view.image is not None else "its text below"
@@ -213,8 +211,3 @@ async def _rating(
 
 def _words(text: str) -> frozenset[str]:
     return frozenset(word for word in _WORD.findall(text.casefold()) if len(word) > 1)
-
-
-def _share(words: frozenset[str], page: frozenset[str], weight: dict[str, float]) -> float:
-    whole = sum(weight[word] for word in words)
-    return sum(weight[word] for word in words & page) / whole if whole else 0.0

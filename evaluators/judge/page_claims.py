@@ -3,7 +3,7 @@
 import json
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import takewhile
@@ -45,7 +45,7 @@ class PageClaims:
     @classmethod
     def of(cls, goal: str) -> "PageClaims":
         """Return the claims that count as such where this is the task."""
-        folded = _folded(goal)
+        folded = _fold(goal)
         words = _WORD.findall(folded)
         opening = tuple(words[:_RUN]) if len(words) >= _SHORTEST_RUN else ()
         addressees, matters = (
@@ -58,18 +58,20 @@ class PageClaims:
 
     def explain(self, line: str) -> str:
         """Return what is wrong with a line as evidence; empty where nothing is."""
-        spoken = self.find_claim(line)
-        if spoken or _ELEMENT.match(line):
-            return spoken
-        words = _WORD.findall(_folded(_ADDRESS.sub(" ", line)))
-        if self._says_nothing_else(words):
+        claim = self.find_claim(line)
+        if claim or _ELEMENT.match(line):
+            return claim
+        words = _WORD.findall(_fold(_ADDRESS.sub(" ", line)))
+        ends = {word for word in words if _ends().fullmatch(word)} - self.known
+        if ends and ends.union(_lexicon()["fillers"]).issuperset(words):
             return "says only that something is over"
-        return "repeats the words of the task" if self._repeats(words) else ""
+        size = len(self.opening)
+        windows = (tuple(words[start : start + size]) for start in range(len(words) - size + 1))
+        return "repeats the words of the task" if size and self.opening in windows else ""
 
     def find_claim(self, text: str) -> str:
-        """Return what is wrong with any text, be it a name or a part of a line; empty where nothing
-        is."""
-        folded = _folded(_ADDRESS.sub(" ", text))
+        """Return what is wrong with a name or a part of a line; empty where nothing is."""
+        folded = _fold(_ADDRESS.sub(" ", text))
         if self.addressees.search(folded):
             return "speaks to or of whoever judges"
         if any(map(self._is_over, _SENTENCE.split(folded))):
@@ -85,71 +87,52 @@ class PageClaims:
 
         Names, numbers and elements are none: they may be what the task looks for.
         """
-        named = _named(self.goal) | {
-            each
-            for each in _named(point)
-            if not bool(
-                _pattern(tuple(_lexicon()["matters"])).fullmatch(each) or _ends().fullmatch(each)
-            )
+        matters = _pattern(tuple(_lexicon()["matters"]))
+        named = _content_words(self.goal) | {
+            word
+            for word in _content_words(point)
+            if not (matters.fullmatch(word) or _ends().fullmatch(word))
         }
-        return all(_is_sentence(line) and not _overlap(_named(line), named) for line in lines)
+        return all(
+            _is_sentence(line)
+            and not any(_are_alike(word, other) for word in _content_words(line) for other in named)
+            for line in lines
+        )
 
     def _is_over(self, sentence: str) -> bool:
-        """Return whether a word for the task and one for an ending stand close to each other."""
+        """Return whether a word for the task and one for an ending stand apart and not far."""
         ends = [match.span() for match in _ends().finditer(sentence)]
-        if not ends:
-            return False
-        matters = [match.span() for match in self.matters.finditer(sentence)]
-        return any(_near(matter, end) for matter in matters for end in ends)
-
-    def _says_nothing_else(self, words: Sequence[str]) -> bool:
-        ends = {word for word in words if _ends().fullmatch(word)} - self.known
-        return bool(ends) and all(word in ends or word in _fillers() for word in words)
-
-    def _repeats(self, words: Sequence[str]) -> bool:
-        size = len(self.opening)
-        windows = (tuple(words[start : start + size]) for start in range(len(words) - size + 1))
-        return bool(size) and self.opening in windows
-
-
-def _near(first: tuple[int, int], second: tuple[int, int]) -> bool:
-    """Return whether two stretches lie apart, and not far."""
-    early, late = sorted((first, second))
-    return 0 <= late[0] - early[1] <= _REACH
+        matters = [match.span() for match in self.matters.finditer(sentence)] if ends else []
+        pairs = [sorted((matter, end)) for matter in matters for end in ends]
+        return any(0 <= later[0] - earlier[1] <= _REACH for earlier, later in pairs)
 
 
 def _is_sentence(line: str) -> bool:
-    """Return whether a line of text says something: mostly small letters, or a word for an
-    ending."""
+    """Return whether a text says something: mostly small letters, or a word for an ending."""
     if _ELEMENT.match(line):
         return False
     words = _LETTERS.findall(_ADDRESS.sub(" ", line))
     is_closed = line.rstrip().endswith((".", "!", "。", "！"))
-    if any(_UNSPACED.search(_folded(word)) for word in words):
-        return is_closed or bool(_ends().search(_folded(line)))
-    if _ends().search(_folded(line)):
-        return True
+    has_end = bool(_ends().search(_fold(line)))
+    if any(_UNSPACED.search(_fold(word)) for word in words):
+        return is_closed or has_end
     small = sum(not word[0].isupper() for word in words)
-    return len(line.split()) + is_closed >= _SHORTEST_RUN and 2 * small + is_closed > len(words)
+    is_long = len(line.split()) + is_closed >= _SHORTEST_RUN
+    return has_end or (is_long and 2 * small + is_closed > len(words))
 
 
-def _named(text: str) -> frozenset[str]:
+def _content_words(text: str) -> frozenset[str]:
     """Return the words of a text but for those that any text about pages has."""
     words = [
         part
-        for word in _WORD.findall(_folded(text))
+        for word in _WORD.findall(_fold(text))
         for part in (word if _UNSPACED.search(word) else (word,))
     ]
-    return frozenset(words) - _common()
+    return frozenset(words).difference(_lexicon()["common"])
 
 
-def _overlap(first: Iterable[str], second: Collection[str]) -> bool:
-    return any(_alike(one, other) for one in first for other in second)
-
-
-def _alike(first: str, second: str) -> bool:
-    """Return whether two words are the same but for an ending of the longer one's or two
-    letters."""
+def _are_alike(first: str, second: str) -> bool:
+    """Return whether two words are one but for an ending of the longer one's or two letters."""
     shorter = min(len(first), len(second))
     pairs = zip(first, second, strict=False)
     shared = len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
@@ -168,28 +151,18 @@ def _ends() -> re.Pattern[str]:
     return _pattern(tuple(_lexicon()["ends"]))
 
 
-@cache
-def _common() -> frozenset[str]:
-    return frozenset(_lexicon()["common"])
-
-
-@cache
-def _fillers() -> frozenset[str]:
-    return frozenset(_lexicon()["fillers"])
-
-
 @lru_cache(maxsize=2048)
 def _pattern(entries: tuple[str, ...]) -> re.Pattern[str]:
     """Return a pattern of any entry; in scripts without spaces it matches inside words."""
     parts = []
     for entry in sorted(set(entries), key=len, reverse=True):
-        folded = _folded(entry)
+        folded = _fold(entry)
         words = re.escape(folded).replace(r"\*", r"\w*").replace(r"\ ", r"\W+")
         parts.append(words if _UNSPACED.search(folded) else rf"(?<!\w){words}(?!\w)")
     return re.compile("|".join(parts) or r"(?!)")
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     """Return small letters without accents and invisible characters."""
     parts = unicodedata.normalize("NFKD", text.replace("\\n", "\n")).casefold()
     return "".join(each for each in parts if unicodedata.category(each) not in ("Mn", "Cf"))

@@ -2,7 +2,7 @@
 
 import io
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from webagent.action import Action, Answer, GiveUp, format_action, is_final
@@ -135,8 +135,7 @@ def _words(page: Observation) -> tuple[tuple[object, ...], ...]:
 
 
 def _differ_by_a_caret(first: bytes, second: bytes) -> bool:
-    """Return whether no cell of the two pictures differs by more than a caret; not where one is
-    unread."""
+    """Return whether no cell of two pictures differs by more than a caret; not of unread ones."""
     try:
         from PIL import Image, ImageChops
 
@@ -168,10 +167,18 @@ def find_claim(trajectory: Trajectory) -> Claim:
 
 def format_actions(trajectory: Trajectory) -> str:
     """Return what was done, a numbered line each, without the agent's words about it."""
-    lines = [
-        f"{number}. {_done(step)}{_consequence(after)}"
-        for number, (step, after) in enumerate(_with_next(trajectory), start=1)
-    ]
+    pages = [*(step.observation for step in trajectory.steps), trajectory.last][1:]
+    lines = []
+    for number, (step, after) in enumerate(zip(trajectory.steps, pages, strict=True), start=1):
+        match step.decision.action:
+            case Answer():
+                done = "said that it had finished"
+            case GiveUp():
+                done = "gave up"
+            case _:
+                done = _format_targeted(step)
+        outcome = f" ({after.outcome})" if after is not None and after.outcome else ""
+        lines.append(f"{number}. {done}{outcome}")
     return "\n".join(lines) or "nothing"
 
 
@@ -181,13 +188,13 @@ def has_acted(trajectory: Trajectory) -> bool:
 
 
 def format_reasoned_actions(trajectory: Trajectory) -> str:
-    """Return each step with its address, its action and the agent's reasoning; the last page at the
-    end.
+    """Return each step with its address, action and reasoning, and the last page at the end.
 
     The answer stands in the last action: this is for judges that were published with it.
     """
     steps = [
-        (step.observation.url, _targeted(step), step.decision.thought) for step in trajectory.steps
+        (step.observation.url, _format_targeted(step), step.decision.thought)
+        for step in trajectory.steps
     ]
     if trajectory.last is not None:
         steps.append((trajectory.last.url, "none, the episode is over", ""))
@@ -198,23 +205,7 @@ def format_reasoned_actions(trajectory: Trajectory) -> str:
     )
 
 
-def _with_next(trajectory: Trajectory) -> Iterator[tuple[Step, Observation | None]]:
-    pages = [step.observation for step in trajectory.steps[1:]]
-    yield from zip(trajectory.steps, [*pages, trajectory.last], strict=True)
-
-
-def _done(step: Step) -> str:
-    action = step.decision.action
-    if isinstance(action, Answer):
-        return "said that it had finished"
-    return "gave up" if isinstance(action, GiveUp) else _targeted(step)
-
-
-def _targeted(step: Step) -> str:
+def _format_targeted(step: Step) -> str:
     action: Action = step.decision.action
     target = step.observation.node(getattr(action, "mark", 0))
     return format_action(action) + (f' on {target.role} "{target.name}"' if target else "")
-
-
-def _consequence(after: Observation | None) -> str:
-    return f" ({after.outcome})" if after is not None and after.outcome else ""

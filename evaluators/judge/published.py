@@ -19,7 +19,7 @@ from evaluators.judge.pages import (
 from evaluators.judge.report import JudgeOutcome, JudgeVote, VoteOutcome, record_shown
 from evaluators.judge.session import JudgePrompt, JudgeSession, apply_form, choose_form
 from webagent.errors import ModelError
-from webagent.models.model import Message, Reply
+from webagent.models.model import Message
 from webagent.models.prompt import fence, load_prompt
 from webagent.models.replies import UnusableError
 from webagent.observation import render as render_page
@@ -73,16 +73,22 @@ def read_questions(text: str) -> JudgeVote:
 
     Raises `UnusableError` where success is not said.
     """
-    said = (_tagged(text, "success") or "").lower()
-    if said not in ("successful", "unsuccessful"):
+    success = (_tagged(text, "success") or "").lower()
+    if success not in ("successful", "unsuccessful"):
         raise UnusableError(
-            f"the answer on success is {said!r}; expected <success>Successful</success> or"
+            f"the answer on success is {success!r}; expected <success>Successful</success> or"
             " <success>Unsuccessful</success>"
         )
-    answers = {_TAGS[tag]: _choice(tag, _tagged(text, tag) or "") for tag in _TAGS}
-    outcome: VoteOutcome = "success" if said == "successful" else "failure"
-    given = {name: choice for name, choice in answers.items() if choice}
-    return JudgeVote(outcome, _brief(_tagged(text, "reasoning") or ""), answers=given)
+    answers = {}
+    for tag, name in _TAGS.items():
+        given = (_tagged(text, tag) or "").lower()
+        for choice in _CHOICES[tag]:
+            # A choice of optimality may also be given by its number.
+            if given == choice.lower() or (tag == "optimal" and given == choice[:1]):
+                answers[name] = choice
+                break
+    outcome: VoteOutcome = "success" if success == "successful" else "failure"
+    return JudgeVote(outcome, _brief(_tagged(text, "reasoning") or ""), answers=answers)
 
 
 def _tagged(text: str, tag: str) -> str | None:
@@ -90,21 +96,9 @@ def _tagged(text: str, tag: str) -> str | None:
     return found[1].strip() if found else None
 
 
-def _choice(tag: str, said: str) -> str:
-    """Return the choice that was meant: by its words or, for optimality, by its number."""
-    return next(
-        (
-            choice
-            for choice in _CHOICES[tag]
-            if said.lower() in (choice.lower(), choice[:1] if tag == "optimal" else choice.lower())
-        ),
-        "",
-    )
-
-
 def _brief(text: str, longest: int = 600) -> str:
-    said = " ".join(text.split())
-    return said if len(said) <= longest else f"… {said[-longest:]}"
+    flat = " ".join(text.split())
+    return flat if len(flat) <= longest else f"… {flat[-longest:]}"
 
 
 Page = TypeVar("Page")
@@ -153,10 +147,12 @@ async def judge_as_webvoyager(
         return _unseen(session, trajectory)
     blocks = {"answer": fence("answer", claim.answer)}
     prompts = (
-        _case(trajectory, style, blocks, pages, f"{len(pages)} of {len(seen)} pages were shown")
-        for pages in _halved(seen)
+        _build_prompt(
+            trajectory, style, blocks, pages, f"{len(pages)} of {len(seen)} pages were shown"
+        )
+        for pages in _halve(seen)
     )
-    return await _ruled(session, style, prompts)
+    return await _ask_votes(session, style, prompts)
 
 
 async def judge_as_pae(
@@ -189,21 +185,20 @@ async def judge_as_webjudge(
     points = await key_points.of(goal, session)
     rated = await rate_by_model(seen, points, goal, session)
     kept = [pair for pair in rated if pair[1].score >= settings.threshold][: settings.pages]
-    blocks = {
-        "points": format_points(points, with_kind=False),
-        "actions": fence("actions", format_actions(trajectory)),
-    }
-    prompts = (
-        _case(
-            trajectory,
-            WEBJUDGE,
-            {**blocks, **_reasons(pairs)},
-            [page for page, _ in pairs],
-            f"{len(pairs)} of {len(kept)} pages were shown",
-        )
-        for pairs in _halved(kept) or [[]]
-    )
-    return replace(await _ruled(session, WEBJUDGE, prompts), key_points=points)
+
+    def build_prompt(pairs: Sequence[tuple[EvidencePage, Rating]]) -> JudgePrompt:
+        blocks = {
+            "points": format_points(points, with_kind=False),
+            "actions": fence("actions", format_actions(trajectory)),
+        }
+        lines = [f"page {page.number}: {rating.reason}" for page, rating in pairs if rating.reason]
+        if lines:
+            blocks["seen"] = fence("seen", "\n".join(lines))
+        note = f"{len(pairs)} of {len(kept)} pages were shown"
+        return _build_prompt(trajectory, WEBJUDGE, blocks, [page for page, _ in pairs], note)
+
+    prompts = map(build_prompt, _halve(kept) or [[]])
+    return replace(await _ask_votes(session, WEBJUDGE, prompts), key_points=points)
 
 
 async def judge_as_agentrewardbench(
@@ -216,24 +211,25 @@ async def judge_as_agentrewardbench(
     pruned one where that is too long) or both. Deviations: the page is shown in this project's
     form where no tree was captured; the closing line stands in the system prompt.
     """
-    last = session.context.views(trajectory)[-1:]
-    whole = [_with_captured(each) for each in last]
+    context = session.context
+    last = context.views(trajectory)[-1:]
+    whole = [replace(each, text=each.observation.captured or each.text) for each in last]
     pruned = [
-        replace(each, text=render_page(each.observation, session.context.settings.page_tokens // 4))
+        replace(each, text=render_page(each.observation, context.settings.page_tokens // 4))
         for each in last
     ]
-    views = [apply_form(session.context, view, "screenshots") for view in (whole, pruned)]
+    views = [apply_form(context, view, "screenshots") for view in (whole, pruned)]
     if not any(each.has_content for each in views[0]):
         return _unseen(session, trajectory)
     blocks = {"steps": fence("steps", format_reasoned_actions(trajectory))}
     prompts = (
-        _case(trajectory, AGENTREWARDBENCH, blocks, view, "the last page was shortened")
+        _build_prompt(trajectory, AGENTREWARDBENCH, blocks, view, "the last page was shortened")
         for view in views
     )
-    return await _ruled(session, AGENTREWARDBENCH, prompts)
+    return await _ask_votes(session, AGENTREWARDBENCH, prompts)
 
 
-async def _ruled(
+async def _ask_votes(
     session: JudgeSession, style: Style, prompts: Iterator[JudgePrompt]
 ) -> JudgeOutcome:
     settings = session.context.settings
@@ -242,18 +238,17 @@ async def _ruled(
         n=settings.votes,
         temperature=settings.temperature if settings.votes > 1 else 0.0,
     )
-    votes = [await _vote(session, style, case, reply) for reply in replies]
+    votes = []
+    for reply in replies:
+        try:
+            vote = await session.settle(case.messages, reply, style.read, load_prompt(PROMPT))
+        except (UnusableError, ModelError) as error:
+            vote = JudgeVote("unusable", str(error))
+        votes.append(vote)
     return JudgeOutcome(tuple(votes), shown=record_shown(case.views))
 
 
-async def _vote(session: JudgeSession, style: Style, case: JudgePrompt, reply: Reply) -> JudgeVote:
-    try:
-        return await session.settle(case.messages, reply, style.read, load_prompt(PROMPT))
-    except (UnusableError, ModelError) as error:
-        return JudgeVote("unusable", str(error))
-
-
-def _case(
+def _build_prompt(
     trajectory: Trajectory,
     style: Style,
     blocks: Mapping[str, str],
@@ -295,19 +290,9 @@ def _unseen(session: JudgeSession, trajectory: Trajectory) -> JudgeOutcome:
     )
 
 
-def _halved(pages: Sequence[Page]) -> list[Sequence[Page]]:
+def _halve(pages: Sequence[Page]) -> list[Sequence[Page]]:
     """Return all pages, then the last half, and so on down to the last one."""
     counts = [len(pages)]
     while counts[-1] > 1:
         counts.append(counts[-1] // 2)
     return [pages[-count:] for count in counts if count]
-
-
-def _reasons(rated: Sequence[tuple[EvidencePage, Rating]]) -> dict[str, str]:
-    lines = [f"page {page.number}: {rating.reason}" for page, rating in rated if rating.reason]
-    return {"seen": fence("seen", "\n".join(lines))} if lines else {}
-
-
-def _with_captured(view: EvidencePage) -> EvidencePage:
-    captured = view.observation.captured
-    return replace(view, text=captured) if captured else view

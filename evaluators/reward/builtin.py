@@ -1,7 +1,7 @@
 """The built-in reward model: networks that read a trajectory as one page and give P(success)."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -29,8 +29,8 @@ _ACTOR = "actor"
 _UNSAYABLE = -4.0
 """Stands for the log-probability of an action that the actor has no words for."""
 _LEAST = -8.0
-_LATEST = 10
-_ROWS_AT_ONCE = 16
+_AT_ONCE = 16
+"""Episodes or rows in a pass; more would only need more memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,30 +61,30 @@ class EnsembleMember:
 def measure_surprise(
     actor: BuiltinModel, trajectories: Sequence[Trajectory]
 ) -> NDArray[np.float64]:
-    """Return (N, 2) log-probabilities that the actor would have done what was done: of the last
-    action, and of the least likely one among the last ten."""
+    """Return (N, 2) log-probabilities that the actor would have done what was done.
+
+    Of the last action, and of the least likely one among the last ten.
+    """
     grammar = ActionGrammar(Codec(actor.vocabulary))
-    told: list[tuple[int, int, TrainingRow | None]] = []
+    acted: list[tuple[int, int, TrainingRow | None]] = []
     for number, trajectory in enumerate(trajectories):
         count = len(trajectory.steps)
-        for index in range(max(0, count - _LATEST), count):
-            told.append((number, index, _row(grammar, trajectory, index)))
-    rows = [each for _, _, each in told if each is not None]
-    likely = iter(_log_probs(actor, rows))
+        for index in range(max(0, count - 10), count):
+            step = trajectory.steps[index]
+            prefix = encode(
+                grammar.vocabulary, "policy", step.observation, trajectory.steps[:index]
+            )
+            targets = grammar.codec.encode(step.decision.action, prefix, trajectory.task.viewport)
+            row = make_row(grammar, prefix, targets) if targets else None
+            acted.append((number, index, row))
+    likely = iter(_log_probs(actor, [row for _, _, row in acted if row is not None]))
     found = np.full((len(trajectories), SURPRISES), 0.0)
-    for number, index, each in told:
-        value = _UNSAYABLE if each is None else max(_LEAST, next(likely))
+    for number, index, row in acted:
+        value = _UNSAYABLE if row is None else max(_LEAST, next(likely))
         found[number, 1] = min(found[number, 1], value)
         if index == len(trajectories[number].steps) - 1:
             found[number, 0] = value
     return found
-
-
-def _row(grammar: ActionGrammar, trajectory: Trajectory, index: int) -> TrainingRow | None:
-    step = trajectory.steps[index]
-    prefix = encode(grammar.vocabulary, "policy", step.observation, trajectory.steps[:index])
-    targets = grammar.codec.encode(step.decision.action, prefix, trajectory.task.viewport)
-    return make_row(grammar, prefix, targets) if targets else None
 
 
 @torch.inference_mode()
@@ -94,8 +94,8 @@ def _log_probs(actor: BuiltinModel, rows: Sequence[TrainingRow]) -> list[float]:
     network.train(False)
     found = [0.0] * len(rows)
     order = sorted(range(len(rows)), key=lambda i: len(rows[i].prefix))
-    for start in range(0, len(order), _ROWS_AT_ONCE):
-        part = order[start : start + _ROWS_AT_ONCE]
+    for start in range(0, len(order), _AT_ONCE):
+        part = order[start : start + _AT_ONCE]
         chosen = [rows[i] for i in part]
         batch = collate(
             [r.prefix for r in chosen], [r.inputs for r in chosen], [r.slots for r in chosen]
@@ -108,14 +108,12 @@ def _log_probs(actor: BuiltinModel, rows: Sequence[TrainingRow]) -> list[float]:
     return found
 
 
-_DEEDS = 8
-"""Steps that are told in lines of their own, the latest ones."""
 _OPS = ("click", "fill", "select_option", "press", "drag_and_drop", "scroll", "other")
 
 ENDINGS = tuple(f"ending/{ending.value}" for ending in Ending)
 DEEDS = tuple(f"deed/{op}" for op in _OPS)
 KINDS = (*ENDINGS, *DEEDS, "answer/text", "answer/none", "page/last", "page/acted")
-"""The kinds of lines that an account adds to a page, for the vocabulary."""
+"""The kinds of lines that an account adds to a page, for the vocabulary of saved judges."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,27 +127,41 @@ class EpisodePage:
 
 
 def build_page(trajectory: Trajectory) -> EpisodePage:
-    """Return what decides: the page after the last action where there is one, else the page it was
-    done on; above it how the episode ended, what was answered, and every earlier action with the
-    line it was done to as it looked afterwards. The trajectory has at least one step.
+    """Return what decides, with a summary of the episode above it. It has at least one step.
 
-    An episode under way is read as one that the page ended here. What the agent thought is not
-    told: a judge believes it too easily.
+    This is the page after the last action where there is one, else the page it was done on; above
+    it how the episode ended, what was answered, and the last eight earlier actions with the element
+    as it looked afterwards. An episode under way is read as one that the page ended here. What the
+    agent thought is left out: a judge believes it too easily.
     """
     *before, final = trajectory.steps
     last = trajectory.last
     shows = last is not None and not last.over and bool(last.nodes)
     page = last if shows and last is not None else final.observation
-    ending = trajectory.ending or Ending.TASK_OVER
-    told = (
-        _line("ending", ending.value, 1),
+    summary = [
+        _line("ending", (trajectory.ending or Ending.TASK_OVER).value, 1),
         _line("page", "last" if shows else "acted", 2),
-        *_answer(final),
-        *_deeds(trajectory.steps if shows else before, page),
-    )
+    ]
+    match final.decision.action:
+        case Answer(text):
+            summary.append(_line("answer", "text" if text else "none", 3, text))
+        case GiveUp(reason):
+            summary.append(_line("answer", "none", 3, reason))
+    steps = trajectory.steps if shows else tuple(before)
+    pages = [*(step.observation for step in steps), page][1:]
+    for number, (step, after) in enumerate(list(zip(steps, pages, strict=True))[-8:], start=10):
+        past = past_action_of(step.decision.action, step.observation)
+        node = after.node(past.mark) or step.observation.node(past.mark)
+        kind = past.op if past.op in _OPS else "other"
+        states = tuple(s for s in node.states if s != "focused") if node else ()
+        value = past.text or (node.value if node else "")
+        name = past.name or _name_above(past.mark, step.observation)
+        summary.append(replace(_line("deed", kind, number, name, value), states=states))
     goal = final.observation.goal or trajectory.goal
     return EpisodePage(
-        replace(page, goal=goal, nodes=(*told, *page.nodes)), tuple(before), final.decision.action
+        replace(page, goal=goal, nodes=(*summary, *page.nodes)),
+        tuple(before),
+        final.decision.action,
     )
 
 
@@ -158,34 +170,7 @@ def _line(role: str, kind: str, number: int, name: str = "", value: str = "") ->
     return Node(-number, role, name, value, kind=kind)
 
 
-def _answer(final: Step) -> Iterator[Node]:
-    match final.decision.action:
-        case Answer(text):
-            yield _line("answer", "text" if text else "none", 3, text)
-        case GiveUp(reason):
-            yield _line("answer", "none", 3, reason)
-        case _:
-            return
-
-
-def _deeds(steps: Sequence[Step], page: Observation) -> Iterator[Node]:
-    """Yield a line for each of the latest steps: what was acted on, what was typed, how it then
-    was."""
-    if not steps:
-        return
-    pages = [*(step.observation for step in steps[1:]), page]
-    told = list(zip(steps, pages, strict=True))[-_DEEDS:]
-    for number, (step, after) in enumerate(told, start=10):
-        past = past_action_of(step.decision.action, step.observation)
-        node = after.node(past.mark) or step.observation.node(past.mark)
-        kind = past.op if past.op in _OPS else "other"
-        states = tuple(s for s in node.states if s != "focused") if node else ()
-        value = past.text or (node.value if node else "")
-        name = past.name or _above(past.mark, step.observation)
-        yield replace(_line("deed", kind, number, name, value), states=states)
-
-
-def _above(mark: int, page: Observation) -> str:
+def _name_above(mark: int, page: Observation) -> str:
     """Return the nearest named line above an element without a name."""
     name = ""
     for node in page.nodes:
@@ -193,10 +178,6 @@ def _above(mark: int, page: Observation) -> str:
             return name
         name = node.name or name
     return ""
-
-
-_AT_ONCE = 16
-"""Episodes in a pass; more would only need more memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,46 +274,55 @@ class RewardModel:
         negatives: int = 2,
         seed: int = 0,
     ) -> list[TrainingRow]:
-        """Return training rows: labelled real episodes, and for each success as many failures made
-        of it.
+        """Return training rows: labelled real episodes, and failures made of each success.
 
         Words for what accounts say of episodes are added to the vocabulary.
         """
-        return self.taught(build_examples(trajectories, success, negatives, seed))
+        return self.encode_examples(build_examples(trajectories, success, negatives, seed))
 
-    def taught(self, chosen: Iterable[TrainingExample]) -> list[TrainingRow]:
+    def encode_examples(self, examples: Iterable[TrainingExample]) -> list[TrainingRow]:
         """Return the rows of training examples, every task its own group."""
         self.model.vocabulary.grow([KINDS], at_least=1)
-        return [self._row(lesson.trajectory, lesson.success) for lesson in chosen]
-
-    def _row(self, trajectory: Trajectory, success: bool) -> TrainingRow:
-        targets = [self.grammar.verdict(success)]
-        return make_row(self.grammar, self.prompt(trajectory), targets, group=trajectory.task.name)
+        return [
+            make_row(
+                self.grammar,
+                self.prompt(example.trajectory),
+                [self.grammar.verdict(example.success)],
+                group=example.trajectory.task.name,
+            )
+            for example in examples
+        ]
 
     def probabilities(self, trajectories: Sequence[Trajectory]) -> list[float]:
         """Return P(success) of each trajectory; 0 for one without steps."""
         acted = [t for t in trajectories if t.steps]
-        said, surprise = self.evidence(acted)
+        chances, surprise = self.evidence(acted)
         if self.calibration != UNCALIBRATED:
-            said = self.calibration(said, surprise)
-        chances = iter(said)
-        return [next(chances) if t.steps else 0.0 for t in trajectories]
+            chances = self.calibration(chances, surprise)
+        given = iter(chances)
+        return [next(given) if t.steps else 0.0 for t in trajectories]
 
     def evidence(
         self, trajectories: Sequence[Trajectory]
     ) -> tuple[list[float], NDArray[np.float64]]:
-        """Return what calibration is fitted on: the members' mean P(success) of trajectories with
-        steps, and how surprised the actors would be, (N, 2), zeros without actors."""
-        order = sorted(range(len(trajectories)), key=lambda i: _size(trajectories[i]))
-        said = np.zeros(len(trajectories))
+        """Return what calibration is fitted on, of trajectories with steps.
+
+        The members' mean P(success), and how surprised the actors would be, (N, 2), zeros without
+        actors.
+        """
+        # Pages of like length go together, so that little is padded.
+        lengths = [len(trajectory.steps[-1].observation.nodes) for trajectory in trajectories]
+        order = sorted(range(len(trajectories)), key=lambda i: lengths[i])
+        chances = np.zeros(len(trajectories))
         for start in range(0, len(order), _AT_ONCE):
             part = order[start : start + _AT_ONCE]
             chosen = [trajectories[i] for i in part]
-            said[part] = np.mean([_chances(m.judge, chosen) for m in self.members], axis=0)
+            chances[part] = np.mean([_chances(m.judge, chosen) for m in self.members], axis=0)
         actors = [member.actor for member in self.members if member.actor is not None]
-        if not actors or not trajectories:
-            return said.tolist(), np.zeros((len(trajectories), SURPRISES))
-        return said.tolist(), np.mean([measure_surprise(a, trajectories) for a in actors], axis=0)
+        surprise = np.zeros((len(trajectories), SURPRISES))
+        if actors and trajectories:
+            surprise = np.mean([measure_surprise(a, trajectories) for a in actors], axis=0)
+        return chances.tolist(), surprise
 
     def evaluator(self, threshold: float | None = None) -> FunctionEvaluator:
         """Return an evaluator whose id names the weights; it passes at `threshold` and above.
@@ -352,14 +342,9 @@ class RewardModel:
         return FunctionEvaluator(f"reward_model@{self.version}", "success", judge)
 
 
-def _size(trajectory: Trajectory) -> int:
-    """Return about how long the prompt is, so that like comes with like."""
-    return len(trajectory.steps[-1].observation.nodes)
-
-
 def _prompt(model: BuiltinModel, trajectory: Trajectory) -> Prefix:
-    told = build_page(trajectory)
-    return encode(model.vocabulary, "judge", told.page, told.before, told.action)
+    read = build_page(trajectory)
+    return encode(model.vocabulary, "judge", read.page, read.before, read.action)
 
 
 @torch.inference_mode()
@@ -394,11 +379,11 @@ def calibrate_judge(
     failures that are made of the successes in each of the hardest ways. Raises `ValueError` without
     both outcomes.
     """
-    said, surprise = judge.evidence(trajectories)
-    line = calibrate(said, labels, target, surprise)
+    chances, surprise = judge.evidence(trajectories)
+    line = calibrate(chances, labels, target, surprise)
     success = {t.id: float(label) for t, label in zip(trajectories, labels, strict=True)}
     for kind in HARDEST:
-        chosen = build_examples(trajectories, success, 1, _SEED, (kind,))
-        made = [each.trajectory for each in chosen if each.kind == kind]
-        line = line.raised(*judge.evidence(made))
+        examples = build_examples(trajectories, success, 1, _SEED, (kind,))
+        corrupted = [each.trajectory for each in examples if each.kind == kind]
+        line = line.raised(*judge.evidence(corrupted))
     return RewardModel.of(judge.members, line)

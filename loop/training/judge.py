@@ -195,7 +195,7 @@ def _train_member(
     seed = 100 * settings.seed + number
     model, actor = BuiltinModel.create(seed), None
     grow_vocabulary(model.vocabulary, [e.trajectory for e in taught])
-    RewardModel(model).taught(())
+    RewardModel(model).encode_examples(())
     reports = []
     if settings.acting_tokens:
         grammar = ActionGrammar(Codec(model.vocabulary))
@@ -223,7 +223,7 @@ def train_judging(
     success = {e.trajectory.id: float(e.success) for e in taught}
     chosen = build_examples([e.trajectory for e in taught], success, settings.negatives, seed)
     config = FitConfig(tokens=settings.tokens, learning_rate=settings.learning_rate, seed=seed)
-    rows = RewardModel(model).taught(chosen)
+    rows = RewardModel(model).encode_examples(chosen)
     return fit(model.network, rows, config, _told(say, f"member {number}: judging {turn + 1}"))
 
 
