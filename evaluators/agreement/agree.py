@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -17,6 +18,7 @@ from evaluators.agreement.measures import (
     cohen_kappa,
     count_outcomes,
     flip,
+    rate_clusters,
     rate_interval,
     resampled,
 )
@@ -52,38 +54,43 @@ class CalibrationReport:
 
 
 def measure_calibration(pairs: Sequence[LabelledScore], bins: int = 10) -> CalibrationReport | None:
-    """Return Brier score, calibration error and reliability table; None where the evaluator never
-    spoke.
+    """Return Brier score, calibration error and reliability table; None without a single value.
 
     Bins are of equal width. Intervals resample tasks.
     """
     spoken = [pair for pair in pairs if pair.value is not None]
     if not spoken:
         return None
-    table, width = _sums(spoken, bins), bins
+    table, width = _sum_bins(spoken, bins), bins
 
     def brier(sums: Array) -> Array:
         return np.asarray(sums[..., -1] / sums[..., :width].sum(-1))
 
     def ece(sums: Array) -> Array:
-        counts, said, true = (sums[..., i * width : (i + 1) * width] for i in range(3))
-        return np.asarray(np.abs(said - true).sum(-1) / counts.sum(-1))
+        counts, values, true = (sums[..., i * width : (i + 1) * width] for i in range(3))
+        return np.asarray(np.abs(values - true).sum(-1) / counts.sum(-1))
 
-    def turned(sums: Array) -> Array:
+    def turn(sums: Array) -> Array:
         counts, true = sums[:width], sums[2 * width : 3 * width]
         apart = (1 - np.sqrt(sums[-1:] / counts.sum())) ** 2 * counts.sum()
         return np.concatenate([sums[: 2 * width], counts - true, apart])
 
-    near = resampled(table, brier, (0.0, 1.0), [turned])
-    off = resampled(table, ece, (0.0, 1.0), [turned], is_biased=True)
+    near = resampled(table, brier, (0.0, 1.0), [turn])
+    off = resampled(table, ece, (0.0, 1.0), [turn], is_biased=True)
     assert near is not None and off is not None
-    rows = [_bin(table, place, width) for place in range(width)]
-    return CalibrationReport(near, off, tuple(row for row in rows if row is not None))
+    rows = []
+    for place in range(width):
+        counts = table[:, place]
+        share = rate_interval(table[:, 2 * width + place], counts)
+        if share is not None:
+            count = int(counts.sum())
+            mean = float(table[:, width + place].sum()) / count
+            rows.append(CalibrationBin(place / width, (place + 1) / width, count, mean, share))
+    return CalibrationReport(near, off, tuple(rows))
 
 
-def _sums(pairs: Sequence[LabelledScore], bins: int) -> Array:
-    """Return (clusters, 3 * bins + 1): counts, values and successes of each bin, then squared
-    errors."""
+def _sum_bins(pairs: Sequence[LabelledScore], bins: int) -> Array:
+    """Return (clusters, 3 * bins + 1): counts, values, successes by bin, then squared errors."""
     places = {cluster: i for i, cluster in enumerate(dict.fromkeys(p.cluster for p in pairs))}
     table = np.zeros((len(places), 3 * bins + 1))
     for pair in pairs:
@@ -94,16 +101,6 @@ def _sums(pairs: Sequence[LabelledScore], bins: int) -> Array:
         table[row, 2 * bins + column] += pair.truth
         table[row, -1] += (value - pair.truth) ** 2
     return table
-
-
-def _bin(table: Array, place: int, bins: int) -> CalibrationBin | None:
-    counts, true = table[:, place], table[:, 2 * bins + place]
-    share = rate_interval(true, counts)
-    if share is None:
-        return None
-    count = int(counts.sum())
-    said = float(table[:, bins + place].sum()) / count
-    return CalibrationBin(place / bins, (place + 1) / bins, count, said, share)
 
 
 Measured = Mapping[str, Interval | None]
@@ -134,29 +131,34 @@ class Agreement:
 
 
 def compute_agreement(pairs: Sequence[LabelledScore], threshold: float = PASSES) -> Agreement:
-    """Return the figures over these episodes. Rates have Wilson's interval, the others a
-    bootstrap's."""
+    """Return the figures over these episodes.
+
+    Rates have Wilson's interval, the others a bootstrap's.
+    """
     table = count_outcomes(pairs, threshold)
-    silent = [pair for pair in pairs if pair.value is None]
-    true = sum(pair.truth for pair in silent)
-    counted = Counts(*(int(count) for count in table.sum(0)))
+    abstained = [pair for pair in pairs if pair.value is None]
+    true = sum(pair.truth for pair in abstained)
+
+    def measure_filled(value: float) -> dict[str, Interval | None]:
+        filled = [p if p.value is not None else replace(p, value=value) for p in pairs]
+        return measure_all(count_outcomes(filled, threshold))
+
     return Agreement(
         episodes=len(pairs),
         tasks=len(table),
         successes=sum(pair.truth for pair in pairs),
-        coverage=_coverage(pairs),
-        counts=counted,
-        abstained=(true, len(silent) - true),
+        coverage=rate_clusters((pair.cluster, pair.value is not None) for pair in pairs),
+        counts=Counts(*(int(count) for count in table.sum(0))),
+        abstained=(true, len(abstained) - true),
         measures=measure_all(table),
-        as_failure=measure_all(count_outcomes(_filled(pairs, 0.0), threshold)),
-        as_success=measure_all(count_outcomes(_filled(pairs, 1.0), threshold)),
+        as_failure=measure_filled(0.0),
+        as_success=measure_filled(1.0),
         calibration=measure_calibration(pairs),
     )
 
 
 def measure_by_group(pairs: Sequence[LabelledScore], name: str) -> dict[str, Agreement]:
-    """Return the figures of each group, as `benchmark`, `agent` or `task`; episodes without it are
-    left out."""
+    """Return the figures of each `benchmark`, `agent` or `task` that episodes name."""
     grouped: defaultdict[str, list[LabelledScore]] = defaultdict(list)
     for pair in pairs:
         if name in pair.groups:
@@ -176,20 +178,6 @@ def measure_all(table: Array) -> dict[str, Interval | None]:
             used = table[table.sum(1) > 0]
             found[name] = resampled(used, measure, (bottom, 1.0), [flip])
     return found
-
-
-def _coverage(pairs: Sequence[LabelledScore]) -> Interval | None:
-    whole: defaultdict[str, int] = defaultdict(int)
-    part: defaultdict[str, int] = defaultdict(int)
-    for pair in pairs:
-        whole[pair.cluster] += 1
-        part[pair.cluster] += pair.value is not None
-    parts = np.array([part[cluster] for cluster in whole], dtype=np.float64)
-    return rate_interval(parts, np.array([*whole.values()], dtype=np.float64))
-
-
-def _filled(pairs: Sequence[LabelledScore], value: float) -> list[LabelledScore]:
-    return [pair if pair.value is not None else replace(pair, value=value) for pair in pairs]
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,25 +207,25 @@ def measure_ceiling(labels: Iterable[Label]) -> Ceiling:
         given[label.episode].append(label)
     found = [pair for theirs in given.values() for pair in combinations(theirs, 2)]
     pairs = [pair for pair in found if all(label.value is not None for label in pair)]
-    table, kinds = _table(pairs)
+    table, kinds = _count_pairs(pairs)
     same = table.reshape(len(table), kinds, kinds).trace(axis1=1, axis2=2)
+
+    def turn(sums: Array) -> Array:
+        """Return the counts had the second always said something else than it did."""
+        square = sums.reshape(*sums.shape[:-1], kinds, kinds)
+        return np.roll(square, 1, axis=-1).reshape(sums.shape)
+
     return Ceiling(
         episodes=len({one.episode for one, _ in pairs}),
         pairs=len(pairs),
         unsure=len(found) - len(pairs),
         agreement=rate_interval(same, table.sum(1)),
-        kappa=resampled(
-            table,
-            lambda sums: cohen_kappa(sums, kinds),
-            (-1.0, 1.0),
-            [lambda row: _turned(row, kinds)],
-        ),
+        kappa=resampled(table, lambda sums: cohen_kappa(sums, kinds), (-1.0, 1.0), [turn]),
     )
 
 
-def _table(pairs: Sequence[tuple[Label, Label]]) -> tuple[Array, int]:
-    """Return (tasks, kinds * kinds) counts of what the first and the second said, and how many
-    kinds."""
+def _count_pairs(pairs: Sequence[tuple[Label, Label]]) -> tuple[Array, int]:
+    """Return (tasks, kinds * kinds) counts of what both said, and how many kinds there are."""
     kinds = sorted({label.value for pair in pairs for label in pair if label.value is not None})
     place = {value: i for i, value in enumerate(kinds)}
     tasks = [f"{one.benchmark}/{one.task}" if one.task else one.episode for one, _ in pairs]
@@ -247,11 +235,6 @@ def _table(pairs: Sequence[tuple[Label, Label]]) -> tuple[Array, int]:
         if one.value is not None and other.value is not None:
             table[rows[task], place[one.value] * len(kinds) + place[other.value]] += 1
     return table, len(kinds)
-
-
-def _turned(sums: Array, kinds: int) -> Array:
-    """Return the counts had the second always said something else than it did."""
-    return np.roll(sums.reshape(*sums.shape[:-1], kinds, kinds), 1, axis=-1).reshape(sums.shape)
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,8 +253,7 @@ class EvaluatorComparison:
 def compare(
     first: Sequence[LabelledScore], second: Sequence[LabelledScore], threshold: float = PASSES
 ) -> EvaluatorComparison:
-    """Return the differences over the episodes on which both spoke; the rest says nothing of who is
-    right.
+    """Return the differences over the episodes on which both spoke.
 
     What is left out is in the coverage of each. Intervals resample tasks, both evaluators' values
     of a task together.
@@ -284,33 +266,25 @@ def compare(
     )
     right = [((a.value or 0.0) >= threshold) == a.truth for side in (ours, beside) for a in side]
     one, other = np.array(right[: len(ours)], bool), np.array(right[len(ours) :], bool)
+    differences = {}
+    for name, measure in MEASURES.items():
+        differences[name] = resampled(
+            joint,
+            partial(_subtract, measure),
+            (-2.0, 2.0) if name == "kappa" else (-1.0, 1.0),
+            [
+                lambda sums: np.concatenate([flip(sums[..., :4]), sums[..., 4:]], axis=-1),
+                lambda sums: np.concatenate([sums[..., :4], flip(sums[..., 4:])], axis=-1),
+            ],
+        )
     return EvaluatorComparison(
         episodes=len(ours),
         tasks=len(joint),
         only_first_right=int((one & ~other).sum()),
         only_second_right=int((other & ~one).sum()),
-        differences={
-            name: resampled(
-                joint,
-                _difference(measure),
-                (-2.0, 2.0) if name == "kappa" else (-1.0, 1.0),
-                _TURNED,
-            )
-            for name, measure in MEASURES.items()
-        },
+        differences=differences,
     )
 
 
-def _first_turned(sums: Array) -> Array:
-    return np.concatenate([flip(sums[..., :4]), sums[..., 4:]], axis=-1)
-
-
-def _second_turned(sums: Array) -> Array:
-    return np.concatenate([sums[..., :4], flip(sums[..., 4:])], axis=-1)
-
-
-_TURNED = (_first_turned, _second_turned)
-
-
-def _difference(measure: Callable[[Array], Array]) -> Callable[[Array], Array]:
-    return lambda sums: np.asarray(measure(sums[..., :4]) - measure(sums[..., 4:]))
+def _subtract(measure: Callable[[Array], Array], sums: Array) -> Array:
+    return np.asarray(measure(sums[..., :4]) - measure(sums[..., 4:]))

@@ -1,7 +1,7 @@
 """Precision, recall and other measures of an evaluator against human labels, with intervals."""
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TypeAlias
@@ -262,9 +262,7 @@ def resampled(
     value = float(statistic(table.sum(0))) if len(table) else float("nan")
     if np.isnan(value):
         return None
-    if len(table) == 1:
-        return Interval(value, *span)
-    drawn = draw_resamples(table, statistic)
+    drawn = draw_resamples(table, statistic) if len(table) > 1 else np.array([])
     drawn = drawn[~np.isnan(drawn)]
     if not len(drawn):
         return Interval(value, *span)
@@ -277,3 +275,13 @@ def resampled(
     if is_biased:
         low, high = 2 * value - high, 2 * value - low
     return Interval(value, max(span[0], min(low, value)), min(span[1], max(high, value)))
+
+
+def rate_clusters(held: Iterable[tuple[Hashable, bool]]) -> Interval | None:
+    """Return the share of what holds, given with its cluster, as `rate_interval` does."""
+    whole, part = Counter[Hashable](), Counter[Hashable]()
+    for cluster, holds in held:
+        whole[cluster] += 1
+        part[cluster] += holds
+    parts = np.array([part[cluster] for cluster in whole], dtype=np.float64)
+    return rate_interval(parts, np.array([*whole.values()], dtype=np.float64))

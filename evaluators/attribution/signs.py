@@ -183,7 +183,7 @@ def _not_reached(case: FailedEpisode, acted: Node | None) -> CauseFinding | None
 
 def find_failed_actions(case: FailedEpisode) -> CauseFinding | None:
     """Find that most actions met no element that is there and takes them."""
-    said = [case.course.said(index) for index in range(len(case.trajectory.steps))]
+    said = [case.course.find_objection(index) for index in range(len(case.trajectory.steps))]
     failing = [i for i, words in enumerate(said) if words and not words.startswith("refused")]
     refused = [i for i in failing if said[i] != "no effect" and not is_pages_fault(said[i])]
     still = [i for i in failing if i not in refused and case.course.times[i] == 1]
@@ -192,7 +192,7 @@ def find_failed_actions(case: FailedEpisode) -> CauseFinding | None:
         return None
     kind = "could not be done" if refused else "no effect"
     reason = f"{len(bad)} of {len(said)} actions met no element that takes them"
-    told = tuple(dict.fromkeys(f"{case.course.told(i)}: {said[i]}" for i in bad))[:3]
+    told = tuple(dict.fromkeys(f"{case.course.format_step(i)}: {said[i]}" for i in bad))[:3]
     return CauseFinding(Cause.GROUNDING, kind, bad[0], reason, told)
 
 
@@ -206,7 +206,7 @@ def find_loop(case: FailedEpisode) -> CauseFinding | None:
         return None
     most = max(range(len(times)), key=lambda index: times[index])
     reason = f"{times[most]} times the same on a page that was as before"
-    told = (case.course.told(most), f"{len(again)} of {len(times)} steps were repetitions")
+    told = (case.course.format_step(most), f"{len(again)} of {len(times)} steps were repetitions")
     return CauseFinding(Cause.PLANNING, "loop", again[0], reason, told)
 
 

@@ -1,14 +1,13 @@
 """Whether metrics say what people say of episodes that the metrics were not made of."""
 
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from pydantic import BaseModel, Field
 
-from evaluators.agreement.measures import rate_interval
+from evaluators.agreement.measures import rate_clusters
 from evaluators.behaviours.feedback import Aspect, ask_for, fill_episode_slots, prompt
 from evaluators.behaviours.metrics import Metric, format_remark, split_terms
 from evaluators.statistics import Interval
@@ -154,8 +153,8 @@ def measure_quality(turns: Sequence[Matched]) -> MetricQuality:
     aspects = [pair for turn in turns for pair in turn.aspects]
     traits = [pair for turn in turns for pair in turn.traits]
     return MetricQuality(
-        _share(aspects, lambda pair: pair[0].episode, lambda pair: pair[1]),
-        _share(traits, lambda pair: pair[0], lambda pair: not pair[1]),
+        rate_clusters((aspect.episode, is_covered) for aspect, is_covered in aspects),
+        rate_clusters((episode, not is_said) for episode, is_said in traits),
         tuple(aspect for aspect, is_covered in aspects if not is_covered),
     )
 
@@ -185,17 +184,3 @@ async def _matches(
         return [found[n] - 1 if found[n] else None for n in sorted(found)]
 
     return await ask_for(model, prompt("match"), slots, read)
-
-
-def _share(
-    pairs: Sequence[object], cluster: Callable[..., Hashable], holds: Callable[..., bool]
-) -> Interval | None:
-    whole: defaultdict[Hashable, int] = defaultdict(int)
-    part: defaultdict[Hashable, int] = defaultdict(int)
-    for pair in pairs:
-        whole[cluster(pair)] += 1
-        part[cluster(pair)] += holds(pair)
-    return rate_interval(
-        np.array([part[key] for key in whole], dtype=np.float64),
-        np.array([*whole.values()], dtype=np.float64),
-    )

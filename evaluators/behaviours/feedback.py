@@ -1,20 +1,20 @@
 """People's feedback on episodes, split into remarks and grounded in steps."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar
 
 from pydantic import BaseModel, Field
 
+from evaluators.judge.pages import format_targeted_action
 from evaluators.labels import read_csv, read_text
-from webagent.action import format_action
 from webagent.errors import ModelError, SetupError
 from webagent.models.model import Message, Model, Reply
 from webagent.models.prompt import Prompt, fence, load_prompt
 from webagent.models.replies import UnusableError, ask_and_read, read_form
-from webagent.records import Step, Trajectory
+from webagent.records import Trajectory
 
 _SIGNS = {
     **dict.fromkeys(("good", "+", "+1", "1", "positive"), True),
@@ -75,12 +75,27 @@ def read_feedback(path: Path) -> tuple[Feedback, ...]:
             f"{path} has no column {' and no '.join(map(repr, missing))}; found"
             f" {', '.join(rows[0][1])}; expected episode and feedback"
         )
-    return tuple(_feedback(f"{path}, line {line}", row) for line, row in rows)
+    found = []
+    for line, row in rows:
+        place = f"{path}, line {line}"
+        if not row["episode"] or not row["feedback"]:
+            raise SetupError(
+                f"{place}: an episode and what was said of it are needed; one is empty"
+            )
+        sign = row.get("sign", "").lower()
+        if sign and sign not in _SIGNS:
+            raise SetupError(f"{place}: sign is {row['sign']!r}; expected good, bad or nothing")
+        annotator, behaviour = row.get("annotator", ""), row.get("behaviour", "")
+        rest = (annotator, behaviour, _SIGNS.get(sign), row.get("group", ""))
+        found.append(Feedback(row["episode"], row["feedback"], *rest))
+    return tuple(found)
 
 
 def split_remarks(feedback: Feedback) -> tuple[Aspect, ...]:
-    """Return the remarks as people wrote them, without a model: one for each sentence, or the row
-    where behaviour or sign is said apart."""
+    """Return the remarks as people wrote them, without a model.
+
+    One for each sentence, or the row where behaviour or sign is said apart.
+    """
     sentences = [part.strip() for part in re.split(r"(?<=[.!?;])\s+|\n+", feedback.text)]
     if feedback.behaviour or feedback.is_positive is not None:
         sentences = [feedback.text]
@@ -94,22 +109,6 @@ def split_remarks(feedback: Feedback) -> tuple[Aspect, ...]:
         )
         for part in sentences
         if part
-    )
-
-
-def _feedback(place: str, row: Mapping[str, str]) -> Feedback:
-    if not row["episode"] or not row["feedback"]:
-        raise SetupError(f"{place}: an episode and what was said of it are needed; one is empty")
-    sign = row.get("sign", "").lower()
-    if sign and sign not in _SIGNS:
-        raise SetupError(f"{place}: sign is {row['sign']!r}; expected good, bad or nothing")
-    return Feedback(
-        row["episode"],
-        row["feedback"],
-        row.get("annotator", ""),
-        row.get("behaviour", ""),
-        _SIGNS.get(sign),
-        row.get("group", ""),
     )
 
 
@@ -168,22 +167,35 @@ class _Remarks(BaseModel):
 
 
 async def ground(model: Model, trajectory: Trajectory, feedback: Feedback) -> Grounded:
-    """Return the aspects that a model finds; none, with the problem, where it cannot be used or
-    failed.
+    """Return the aspects that a model finds, or the problem with its replies.
 
     Each has to quote the feedback and to name a step that there is.
     """
-    asking = prompt("ground")
     slots = {
         "user": {**fill_episode_slots(trajectory), "feedback": fence("comment", feedback.text)}
     }
 
     def read(text: str) -> tuple[Aspect, ...]:
-        remarks = read_form(text, _Remarks).aspects
-        return tuple(_aspect(remark, trajectory, feedback) for remark in remarks)
+        aspects = []
+        for remark in read_form(text, _Remarks).aspects:
+            if _plain(remark.feedback) not in _plain(feedback.text):
+                raise UnusableError(f"the comment does not say {remark.feedback!r}; copy its words")
+            if remark.step > len(trajectory.steps):
+                raise UnusableError(f"there is no step {remark.step}, only {len(trajectory.steps)}")
+            aspects.append(
+                Aspect(
+                    remark.feedback,
+                    remark.behaviour,
+                    remark.sign == "good",
+                    feedback.episode,
+                    remark.step,
+                    feedback.group,
+                )
+            )
+        return tuple(aspects)
 
     try:
-        return Grounded(feedback, await ask_for(model, asking, slots, read))
+        return Grounded(feedback, await ask_for(model, prompt("ground"), slots, read))
     except UnusableError as error:
         return Grounded(feedback, problem=f"no usable reply: {error}")
     except ModelError as error:
@@ -192,38 +204,18 @@ async def ground(model: Model, trajectory: Trajectory, feedback: Feedback) -> Gr
 
 def fill_episode_slots(trajectory: Trajectory) -> dict[str, str]:
     """Return goal, steps and ending of an episode as slots of a prompt."""
+    lines = []
+    for number, step in enumerate(trajectory.steps, start=1):
+        page = step.observation
+        before = f" [the step before: {page.outcome}]" if page.outcome else ""
+        thought = f" (thought: {step.decision.thought})" if step.decision.thought else ""
+        done = format_targeted_action(step)
+        lines.append(f"{number}. {page.title} {page.url}{before}: {done}{thought}")
     return {
         "goal": trajectory.goal or trajectory.task.goal,
-        "steps": fence("steps", _steps(trajectory.steps)),
+        "steps": fence("steps", "\n".join(lines) or "nothing"),
         "ending": str(trajectory.ending),
     }
-
-
-def _steps(steps: Sequence[Step]) -> str:
-    lines = []
-    for number, step in enumerate(steps, start=1):
-        seen, action = step.observation, step.decision.action
-        target = seen.node(getattr(action, "mark", 0))
-        done = format_action(action) + (f' on {target.role} "{target.name}"' if target else "")
-        before = f" [the step before: {seen.outcome}]" if seen.outcome else ""
-        thought = f" (thought: {step.decision.thought})" if step.decision.thought else ""
-        lines.append(f"{number}. {seen.title} {seen.url}{before}: {done}{thought}")
-    return "\n".join(lines) or "nothing"
-
-
-def _aspect(remark: _Remark, trajectory: Trajectory, feedback: Feedback) -> Aspect:
-    if _plain(remark.feedback) not in _plain(feedback.text):
-        raise UnusableError(f"the comment does not say {remark.feedback!r}; copy its words")
-    if remark.step > len(trajectory.steps):
-        raise UnusableError(f"there is no step {remark.step}, only {len(trajectory.steps)}")
-    return Aspect(
-        remark.feedback,
-        remark.behaviour,
-        remark.sign == "good",
-        feedback.episode,
-        remark.step,
-        feedback.group,
-    )
 
 
 def _plain(text: str) -> str:

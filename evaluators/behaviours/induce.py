@@ -94,7 +94,7 @@ async def induce_by_model(
     for size in sorted({min(size, len(kept)) for size in sizes}):
         try:
             metrics = await make_by_model(model, kept, size)
-            tried[size] = measure_quality(await _matched(model, metrics, held_out, episodes))
+            tried[size] = measure_quality(await _match_held_out(model, metrics, held_out, episodes))
         except (UnusableError, ModelError) as error:
             problems.append(f"{size} metrics: {error}")
     if not tried:
@@ -108,7 +108,7 @@ async def induce_by_model(
     return InducedMetrics(metrics, tried, tuple(problems), _rand(metrics))
 
 
-async def _matched(
+async def _match_held_out(
     model: Model,
     metrics: Sequence[Metric],
     held_out: Sequence[Aspect],
@@ -146,13 +146,38 @@ def _rand(metrics: Sequence[Metric]) -> float | None:
 
 def format_json(induced: InducedMetrics) -> dict[str, Any]:
     """Return everything as plain data for a file."""
+    tried = {
+        str(size): {
+            "coverage": found.coverage._asdict() if found.coverage else None,
+            "redundancy": found.redundancy._asdict() if found.redundancy else None,
+            "uncovered": [format_remark(aspect) for aspect in found.uncovered],
+        }
+        for size, found in sorted(induced.tried.items())
+    }
+    metrics = [
+        {
+            "name": metric.name,
+            "definition": metric.definition,
+            "positive": list(metric.positive),
+            "negative": list(metric.negative),
+            "unsigned": list(metric.unsigned),
+            "aspects": [
+                {name: getattr(aspect, name) for name in _ASPECT_FIELDS}
+                for aspect in metric.aspects
+            ],
+        }
+        for metric in induced.metrics
+    ]
     return {
         "size": induced.size,
         "adjusted_rand": induced.rand,
-        "metrics": [_metric(metric) for metric in induced.metrics],
-        "tried": {str(size): _meta(found) for size, found in sorted(induced.tried.items())},
+        "metrics": metrics,
+        "tried": tried,
         "problems": list(induced.problems),
     }
+
+
+_ASPECT_FIELDS = ("episode", "step", "feedback", "behaviour", "is_positive")
 
 
 def format_markdown(induced: InducedMetrics) -> str:
@@ -172,7 +197,8 @@ def format_markdown(induced: InducedMetrics) -> str:
     lines += ["## How many", "", "| metrics | coverage % | redundancy % | |", "|---|---|---|---|"]
     for size, found in sorted(induced.tried.items()):
         mark = "taken" if size == induced.size else ""
-        lines.append(f"| {size} | {_told(found.coverage)} | {_told(found.redundancy)} | {mark} |")
+        shares = [_format_interval(each) for each in (found.coverage, found.redundancy)]
+        lines.append(f"| {size} | {' | '.join(shares)} | {mark} |")
     uncovered = induced.tried[induced.size].uncovered
     lines += ["", f"## Not covered: {len(uncovered)} held-out remarks", ""]
     lines += [f"- {_line(format_remark(aspect))}" for aspect in uncovered]
@@ -182,35 +208,7 @@ def format_markdown(induced: InducedMetrics) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _metric(metric: Metric) -> dict[str, Any]:
-    return {
-        "name": metric.name,
-        "definition": metric.definition,
-        "positive": list(metric.positive),
-        "negative": list(metric.negative),
-        "unsigned": list(metric.unsigned),
-        "aspects": [
-            {
-                "episode": aspect.episode,
-                "step": aspect.step,
-                "feedback": aspect.feedback,
-                "behaviour": aspect.behaviour,
-                "is_positive": aspect.is_positive,
-            }
-            for aspect in metric.aspects
-        ],
-    }
-
-
-def _meta(found: MetricQuality) -> dict[str, Any]:
-    return {
-        "coverage": found.coverage._asdict() if found.coverage else None,
-        "redundancy": found.redundancy._asdict() if found.redundancy else None,
-        "uncovered": [format_remark(aspect) for aspect in found.uncovered],
-    }
-
-
-def _told(found: Interval | None) -> str:
+def _format_interval(found: Interval | None) -> str:
     if found is None:
         return "–"
     return f"{100 * found.value:.0f} [{100 * found.low:.0f}, {100 * found.high:.0f}]"

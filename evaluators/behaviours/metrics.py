@@ -11,7 +11,7 @@ from evaluators.behaviours.feedback import Aspect, ask_for, prompt
 from webagent.models.model import Model
 from webagent.models.prompt import fence
 from webagent.models.replies import UnusableError, read_form
-from webagent.similarity import Array, TermVectors, normalize_rows
+from webagent.similarity import TermVectors, normalize_rows
 
 _WORDS = """
 a about after again all also an and any are as at be been before but by can could did do does doing
@@ -42,8 +42,7 @@ def stem(word: str) -> str:
 
 
 def group_texts(texts: Sequence[str], sizes: Sequence[int]) -> dict[int, list[int]]:
-    """Return for each number of groups the group of each text, numbered from 0 in the order of the
-    texts.
+    """Return for each number of groups the group of each text, numbered in the order of the texts.
 
     Average linkage (Sokal and Michener, 1958) over the cosine of term vectors, in which terms that
     keep company with the same others stand for each other (Deerwester et al., "Indexing by latent
@@ -64,7 +63,12 @@ def group_texts(texts: Sequence[str], sizes: Sequence[int]) -> dict[int, list[in
     # From many groups to few: `cut_tree` returns zeros for as many groups as texts elsewhere.
     counts = sorted({max(1, min(size, len(texts))) for size in sizes}, reverse=True)
     cuts = dict(zip(counts, cut_tree(tree, counts).T.tolist(), strict=True))
-    return {size: _renumber(cuts[max(1, min(size, len(texts)))]) for size in sizes}
+    found = {}
+    for size in sizes:
+        groups = cuts[max(1, min(size, len(texts)))]
+        numbers = {group: number for number, group in enumerate(dict.fromkeys(groups))}
+        found[size] = [numbers[group] for group in groups]
+    return found
 
 
 def compare_groupings(one: Sequence[object], other: Sequence[object]) -> float:
@@ -79,16 +83,6 @@ def compare_groupings(one: Sequence[object], other: Sequence[object]) -> float:
     return float(adjusted_rand_score(list(one), list(other)))
 
 
-def _renumber(groups: Sequence[int]) -> list[int]:
-    """Return the groups numbered from 0 in the order of their first members."""
-    numbers = {group: number for number, group in enumerate(dict.fromkeys(groups))}
-    return [numbers[group] for group in groups]
-
-
-_EXAMPLES = 3
-_NAMING = 3
-
-
 @dataclass(frozen=True, slots=True)
 class Metric:
     """A measure by which agents can be judged, as people's feedback has it."""
@@ -101,17 +95,17 @@ class Metric:
     @property
     def positive(self) -> tuple[str, ...]:
         """Behaviours that people approved of."""
-        return _examples(self.aspects, True)
+        return _list_examples(self.aspects, True)
 
     @property
     def negative(self) -> tuple[str, ...]:
         """Behaviours that people did not."""
-        return _examples(self.aspects, False)
+        return _list_examples(self.aspects, False)
 
     @property
     def unsigned(self) -> tuple[str, ...]:
         """Behaviours of which nobody said whether they were good."""
-        return _examples(self.aspects, None)
+        return _list_examples(self.aspects, None)
 
 
 class _Measure(BaseModel):
@@ -134,8 +128,16 @@ def make_by_words(aspects: Sequence[Aspect], sizes: Sequence[int]) -> dict[int, 
     vectors = TermVectors(texts, split_terms).transform(texts)
     made = {}
     for size, groups in group_texts(texts, sizes).items():
-        places = [[i for i, group in enumerate(groups) if group == n] for n in sorted({*groups})]
-        made[size] = tuple(_by_words(aspects, vectors, theirs) for theirs in places)
+        metrics = []
+        for number in sorted({*groups}):
+            places = [i for i, group in enumerate(groups) if group == number]
+            theirs = [aspects[place] for place in places]
+            middle = normalize_rows(vectors[places].mean(axis=0))
+            central = theirs[int(np.argmax(vectors[places] @ middle))]
+            metrics.append(
+                Metric(_name_by_words(aspects, theirs), central.behaviour, tuple(theirs))
+            )
+        made[size] = tuple(metrics)
     return made
 
 
@@ -180,14 +182,7 @@ def format_remark(aspect: Aspect) -> str:
     return f"{sign}: {' '.join((aspect.behaviour + words).split())}"
 
 
-def _by_words(aspects: Sequence[Aspect], vectors: Array, places: Sequence[int]) -> Metric:
-    theirs = [aspects[place] for place in places]
-    middle = normalize_rows(vectors[places].mean(axis=0))
-    central = theirs[int(np.argmax(vectors[places] @ middle))]
-    return Metric(_words(aspects, theirs), central.behaviour, tuple(theirs))
-
-
-def _words(aspects: Sequence[Aspect], theirs: Sequence[Aspect]) -> str:
+def _name_by_words(aspects: Sequence[Aspect], theirs: Sequence[Aspect]) -> str:
     """Return the words that are frequent in these remarks and rare in all, as people wrote them."""
     own, every = _shares(theirs), _shares(aspects)
     best = sorted(own, key=lambda term: (-own[term] * np.log(1 + own[term] / every[term]), term))
@@ -197,7 +192,7 @@ def _words(aspects: Sequence[Aspect], theirs: Sequence[Aspect]) -> str:
             plain = word.strip(".,;:!?()“”\"'")
             for term in split_terms(plain):
                 written.setdefault(term, plain)
-    return ", ".join(written[term] for term in best[:_NAMING] if term in written) or "unnamed"
+    return ", ".join(written[term] for term in best[:3] if term in written) or "unnamed"
 
 
 def _shares(aspects: Sequence[Aspect]) -> dict[str, float]:
@@ -209,6 +204,7 @@ def _shares(aspects: Sequence[Aspect]) -> dict[str, float]:
     }
 
 
-def _examples(aspects: Sequence[Aspect], sign: bool | None) -> tuple[str, ...]:
-    said = [aspect.behaviour for aspect in aspects if aspect.is_positive is sign]
-    return tuple(dict.fromkeys(said))[:_EXAMPLES]
+def _list_examples(aspects: Sequence[Aspect], sign: bool | None) -> tuple[str, ...]:
+    """Return the first three behaviours of this sign."""
+    behaviours = [aspect.behaviour for aspect in aspects if aspect.is_positive is sign]
+    return tuple(dict.fromkeys(behaviours))[:3]

@@ -176,7 +176,7 @@ def format_actions(trajectory: Trajectory) -> str:
             case GiveUp():
                 done = "gave up"
             case _:
-                done = _format_targeted(step)
+                done = format_targeted_action(step)
         outcome = f" ({after.outcome})" if after is not None and after.outcome else ""
         lines.append(f"{number}. {done}{outcome}")
     return "\n".join(lines) or "nothing"
@@ -193,7 +193,7 @@ def format_reasoned_actions(trajectory: Trajectory) -> str:
     The answer stands in the last action: this is for judges that were published with it.
     """
     steps = [
-        (step.observation.url, _format_targeted(step), step.decision.thought)
+        (step.observation.url, format_targeted_action(step), step.decision.thought)
         for step in trajectory.steps
     ]
     if trajectory.last is not None:
@@ -205,7 +205,8 @@ def format_reasoned_actions(trajectory: Trajectory) -> str:
     )
 
 
-def _format_targeted(step: Step) -> str:
+def format_targeted_action(step: Step) -> str:
+    """Return a step's action with the element that it was done to, without the agent's words."""
     action: Action = step.decision.action
     target = step.observation.node(getattr(action, "mark", 0))
     return format_action(action) + (f' on {target.role} "{target.name}"' if target else "")

@@ -88,14 +88,20 @@ def store_judgements(store: Store, judgements: Iterable[StepJudgement]) -> int:
     """
     count = 0
     for judgement in judgements:
-        store.put_state(f"{_PREFIX}{judgement.episode}:{judgement.source}", _written(judgement))
+        # The fields of a step that say nothing are left out.
+        steps: list[Json] = [
+            {name: value for name, value in asdict(step).items() if value not in ("", None, False)}
+            | ({} if step.progress is None else {"progress": step.progress})
+            for step in judgement.steps
+        ]
+        value: Json = {**asdict(judgement), "steps": steps}
+        store.put_state(f"{_PREFIX}{judgement.episode}:{judgement.source}", value)
         count += 1
     return count
 
 
 def load_judgements(store: Store, source: str = "") -> dict[str, StepJudgement]:
-    """Return what the run holds, by episode id; of several sources whose names begin so, the last
-    by name.
+    """Return what the run holds, by episode id; of several sources that begin so, the last by name.
 
     Raises `StoreError` when the run cannot be read.
     """
@@ -108,16 +114,6 @@ def load_episode_judgements(store: Store, episode: str) -> tuple[StepJudgement, 
     `StoreError`."""
     found = store.states(f"{_PREFIX}{episode}:")
     return tuple(_read(store, key, value) for key, value in found.items())
-
-
-def _written(judgement: StepJudgement) -> Json:
-    """Return the judgement as plain data, the fields of a step that say nothing left out."""
-    steps: list[Json] = [
-        {name: value for name, value in asdict(step).items() if value not in ("", None, False)}
-        | ({} if step.progress is None else {"progress": step.progress})
-        for step in judgement.steps
-    ]
-    return {**asdict(judgement), "steps": steps}
 
 
 def _read(store: Store, key: str, value: Json) -> StepJudgement:

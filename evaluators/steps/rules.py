@@ -1,11 +1,12 @@
 """Steps judged for nothing: what had no effect, could not be done, led in a circle or came late."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
 
+from evaluators.judge.pages import format_targeted_action
 from evaluators.steps.judgement import JudgedStep, StepJudgement, StepLabel, abstain
-from webagent.action import format_action, is_final
+from webagent.action import is_final
 from webagent.action.actions import Fill
 from webagent.policy.past_actions import action_key, page_appearance
 from webagent.records import Ending, Observation, Trajectory
@@ -28,8 +29,10 @@ def judge_by_rules(
     """
     if trajectory.ending is not None and trajectory.ending.is_infrastructure:
         return abstain(trajectory, SOURCE, f"nothing to judge: {trajectory.ending}")
-    course = ActionHistory(trajectory)
-    found = [_step(course, index, succeeded, reached) for index in range(len(trajectory.steps))]
+    history = ActionHistory(trajectory)
+    found = [
+        _judge_step(history, index, succeeded, reached) for index in range(len(trajectory.steps))
+    ]
     right = sum(step.label == "correct" for step in found)
     steps = tuple(
         JudgedStep("correct", 1 / right, reason=step.reason) if step.label == "correct" else step
@@ -64,7 +67,7 @@ class ActionHistory:
 
     @cached_property
     def times(self) -> tuple[int, ...]:
-        """How often each step's deed had been done on such a page, the step included."""
+        """How often each step's action had been done on such a page, the step included."""
         counts: dict[Hashable, int] = {}
         found = []
         for index, step in enumerate(self.trajectory.steps):
@@ -98,73 +101,68 @@ class ActionHistory:
             if isinstance(action, Fill) and last[action.mark] > index
         }
 
-    def said(self, index: int) -> str:
-        """Return what the world said against the step; empty where it changed the page or ended
-        it."""
+    def find_objection(self, index: int) -> str:
+        """Return what the world said against a step that changed and ended nothing; else empty."""
         after = self.pages[index + 1]
         if after is None or after.over or not after.outcome:
             return ""
         return after.outcome if self.places[index + 1] == self.places[index] else ""
 
-    def told(self, index: int) -> str:
+    def format_step(self, index: int) -> str:
         """Return the step in words."""
-        step = self.trajectory.steps[index]
-        target = step.observation.node(getattr(step.decision.action, "mark", 0))
-        named = f' on {target.role} "{target.name}"' if target else ""
-        return format_action(step.decision.action) + named
+        return format_targeted_action(self.trajectory.steps[index])
 
 
-def is_pages_fault(said: str) -> bool:
-    """Return whether an element was there but could not be reached, which the choice of action did
-    not have to foresee."""
-    return any(word in said for word in _PAGES_FAULT)
+def is_pages_fault(outcome: str) -> bool:
+    """Return whether an element was there and could not be reached, which nobody could foresee."""
+    return any(word in outcome for word in _PAGES_FAULT)
 
 
-def _step(
-    course: ActionHistory, index: int, succeeded: bool | None, reached: int | None
+def _judge_step(
+    history: ActionHistory, index: int, succeeded: bool | None, reached: int | None
 ) -> JudgedStep:
-    step, said, times = course.trajectory.steps[index], course.said(index), course.times[index]
+    steps = history.trajectory.steps
+    step, objection, times = steps[index], history.find_objection(index), history.times[index]
     wasted: StepLabel = "incorrect" if times > 1 else "neutral"
-    again = f", for the {_nth(times)} time on this page" if times > 1 else ""
+    again = f", for the {_format_ordinal(times)} time on this page" if times > 1 else ""
     if is_final(step.decision.action):
-        return _ended(succeeded, "the episode was ended")
+        return _judge_end(succeeded, "the episode was ended")
     if reached is not None and index >= reached:
         return JudgedStep("neutral", 0.0, is_redundant=True, reason="the goal had been reached")
-    if said == "no effect":
+    if objection == "no effect":
         return JudgedStep(wasted, 0.0, is_redundant=True, reason=f"it had no effect{again}")
-    if said:
-        excused = is_pages_fault(said) and times == 1
+    if objection:
+        excused = is_pages_fault(objection) and times == 1
         return JudgedStep(
             "neutral" if excused else "incorrect",
             0.0,
             is_error=not excused,
-            reason=f"it could not be done: {said}{again}",
+            reason=f"it could not be done: {objection}{again}",
         )
-    if step.decision.source != "demonstration" and (idle := _idle(course, index)):
-        return JudgedStep(wasted, 0.0, is_redundant=True, reason=idle + again)
-    if course.trajectory.ending is Ending.TASK_OVER and index + 1 == len(course.trajectory.steps):
-        return _ended(succeeded, "the page ended the episode")
+    if step.decision.source != "demonstration" and (why := _explain_waste(history, index)):
+        return JudgedStep(wasted, 0.0, is_redundant=True, reason=why + again)
+    if history.trajectory.ending is Ending.TASK_OVER and index + 1 == len(steps):
+        return _judge_end(succeeded, "the page ended the episode")
     return JudgedStep("correct", reason="it led to a success") if succeeded else JudgedStep()
 
 
-def _idle(course: ActionHistory, index: int) -> str:
+def _explain_waste(history: ActionHistory, index: int) -> str:
     """Return why the step led nowhere; empty where it did not."""
-    if index in course.returns:
-        return f"the page was the same again before step {course.returns[index] + 1}"
-    if index in course.overwritten:
-        return f"the field was filled anew in step {course.overwritten[index] + 1}"
+    if index in history.returns:
+        return f"the page was the same again before step {history.returns[index] + 1}"
+    if index in history.overwritten:
+        return f"the field was filled anew in step {history.overwritten[index] + 1}"
     return ""
 
 
-def _ended(succeeded: bool | None, how: str) -> JudgedStep:
+def _format_ordinal(number: int) -> str:
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{'th' if number % 100 in (11, 12, 13) else ending}"
+
+
+def _judge_end(succeeded: bool | None, how: str) -> JudgedStep:
     if succeeded is None:
         return JudgedStep()
     if succeeded:
         return JudgedStep("correct", reason=f"{how}, and it had succeeded")
     return JudgedStep("incorrect", is_error=True, reason=f"{how}, and it had failed")
-
-
-def _nth(times: int) -> str:
-    ends: Sequence[str] = ("th", "st", "nd", "rd")
-    is_teen = times % 100 in (11, 12, 13)
-    return f"{times}{ends[times % 10] if times % 10 < len(ends) and not is_teen else 'th'}"

@@ -6,7 +6,7 @@ from inspect import isawaitable
 from typing import TypeAlias
 
 from evaluators.evaluator import Evaluator
-from evaluators.steps.judgement import JudgedStep, StepJudgement, abstain
+from evaluators.steps.judgement import JudgedStep, StepJudgement, StepLabel, abstain
 from webagent.records import Ending, Trajectory
 
 Value: TypeAlias = Callable[[Trajectory], float | Awaitable[float | None] | None]
@@ -39,11 +39,13 @@ async def judge_by_value(
     if trajectory.ending is not None and trajectory.ending.is_infrastructure:
         return abstain(trajectory, name, f"nothing to judge: {trajectory.ending}")
     count = len(trajectory.steps)
-    values = [await _asked(value, cut_prefix(trajectory, length), name) for length in range(count)]
+    values = [
+        await _measure(value, cut_prefix(trajectory, length), name) for length in range(count)
+    ]
     if values and start is not None:
         values[0] = start
-    values.append(await _asked(value, trajectory, name) if outcome is None else outcome)
-    steps = tuple(_step(values[i], values[i + 1], matters) for i in range(count))
+    values.append(await _measure(value, trajectory, name) if outcome is None else outcome)
+    steps = tuple(_judge_step(values[i], values[i + 1], matters) for i in range(count))
     return StepJudgement(trajectory.id, name, steps)
 
 
@@ -74,25 +76,25 @@ def build_value(evaluator: Evaluator) -> Value:
     return value
 
 
-async def _asked(value: Value, trajectory: Trajectory, name: str) -> float | None:
+async def _measure(value: Value, trajectory: Trajectory, name: str) -> float | None:
     found = value(trajectory)
-    told = await found if isawaitable(found) else found
-    if told is not None and not 0.0 <= told <= 1.0:
-        raise ValueError(f"{name} gave {told}; a likelihood lies between 0 and 1")
-    return told
+    likelihood = await found if isawaitable(found) else found
+    if likelihood is not None and not 0.0 <= likelihood <= 1.0:
+        raise ValueError(f"{name} gave {likelihood}; a likelihood lies between 0 and 1")
+    return likelihood
 
 
-def _step(before: float | None, after: float | None, matters: float) -> JudgedStep:
+def _judge_step(before: float | None, after: float | None, matters: float) -> JudgedStep:
     if before is None or after is None:
         return JudgedStep(reason="the value is not known on both sides of it")
     from webagent.training.language.selection import contributions  # loads torch
 
-    [made] = contributions((before, after))
-    reason = f"success became {'more' if made > 0 else 'less'} likely" if made else "no difference"
+    [progress] = contributions((before, after))
+    reason = "no difference"
+    if progress:
+        reason = f"success became {'more' if progress > 0 else 'less'} likely"
     reason += f": {before:.2f} to {after:.2f}"
-    if abs(made) < matters:
-        return JudgedStep("neutral", made, reason=reason)
-    is_wrong = made < 0
-    return JudgedStep(
-        "incorrect" if is_wrong else "correct", made, is_error=is_wrong, reason=reason
-    )
+    if abs(progress) < matters:
+        return JudgedStep("neutral", progress, reason=reason)
+    label: StepLabel = "incorrect" if progress < 0 else "correct"
+    return JudgedStep(label, progress, is_error=progress < 0, reason=reason)
