@@ -82,14 +82,13 @@ def sample(items: Sequence[pytest.Item]) -> list[pytest.Item]:
 def move_home() -> Path:
     """Point HOME and the XDG folders into a new folder, forget the user's settings; return it.
 
-    What is only costly to make again stays where it is: the browser, pip's cache, matplotlib's
-    fonts, and the environments of the official scorers.
+    What is only costly to make again stays where it is: the browser, pip's cache, and the
+    environments of the official scorers.
     """
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     for variable, folder in (
         ("PLAYWRIGHT_BROWSERS_PATH", playwright_folder()),
         ("PIP_CACHE_DIR", cache / "pip"),
-        ("MPLCONFIGDIR", cache / "matplotlib"),
         ("WEBAGENT_TESTS_CACHE", cache / "webagent-tests"),
     ):
         os.environ.setdefault(variable, str(folder))

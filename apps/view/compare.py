@@ -9,11 +9,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from apps.report.chart import draw_curves, has_curve
+from apps.report.charts import has_curve
 from apps.view.contents import Contents, EpisodeLine, EpisodeOutcome, Run
 from apps.view.figures import benchmark_of, settings_of
 from apps.view.pages import Pages
 from evaluators.statistics import Interval, difference, wilson
+from loop.summary import Summary
 from loop.summary.format import format_points
 from loop.summary.measure import task_name
 from webagent.errors import SetupError
@@ -34,7 +35,8 @@ class ComparedRun:
     round: int
     lines: Mapping[Place, EpisodeLine]
     """What was measured in that round."""
-    curves: str
+    curves: Summary | None
+    """The summary, where it has learning curves."""
     is_summed_up: bool
     """Whether its figures have been worked out."""
     settings: Mapping[str, str]
@@ -93,14 +95,14 @@ def _side(pages: Pages, name: str, arm: str) -> ComparedRun:
     arms = _measured_arms(contents)
     chosen = arm if arm in arms else "self" if "self" in arms else arms[-1] if arms else ""
     number, lines = _last_round(contents, chosen)
-    drawn = draw_curves(summary) if summary and summary["arms"] and has_curve(summary) else ""
+    curves = summary if summary and summary["arms"] and has_curve(summary) else None
     return ComparedRun(
         run,
         tuple(arms),
         chosen,
         number,
         lines,
-        drawn,
+        curves,
         bool(summary),
         _settings(run),
         benchmark_of(contents),

@@ -10,8 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from apps.report import tables
-from apps.report.chart import draw_curves, has_curve
+from apps.report.page import format_spans
 from apps.view.contents import Contents, EpisodeLine, EpisodeOutcome, Run
 from apps.view.figures import RunFigures, benchmark_of, settings_of
 from apps.view.pages import Pages, crumbs_of, moment
@@ -19,7 +18,7 @@ from evaluators.attribution import Cause, FailureSummary, summarize
 from evaluators.statistics import wilson
 from loop.folder import read_warnings
 from loop.summary import Summary, format_headline
-from loop.summary.format import SPENT_HEAD, format_macro, format_models, format_sources, name_seeds
+from loop.summary.format import SPENT_HEAD, format_macro, format_models, format_sources
 from loop.summary.format import format_spending_rows as cells_of_cost
 from webagent.errors import StoreError
 
@@ -198,15 +197,9 @@ def _glance(pages: Pages, run: Run, contents: Contents, figures: RunFigures) -> 
 
 
 def _drawn(summary: Summary) -> dict[str, Any]:
-    """The drawings and tables that the report has, too."""
+    """Return what stands beside the summary's charts and tables."""
     spent = summary.get("spent")
     return {
-        "seeds": name_seeds(summary),
-        "curves": draw_curves(summary) if has_curve(summary) else "",
-        "comparisons": tables.comparisons(summary) if summary["comparisons"] else "",
-        "rounds": tables.rounds(summary),
-        "drift": tables.drift(summary["drift"]) if "drift" in summary else "",
-        "baselines": tables.baselines(rows) if (rows := summary.get("baselines")) else "",
         "beside": [*map(format_macro, summary.get("macro", ())), *summary.get("notes", ())],
         "spent_head": SPENT_HEAD,
         "spent": cells_of_cost(spent) if spent else [],
@@ -253,17 +246,13 @@ def _origin(run: Run, settings: dict[str, Any], summary: Summary | None) -> dict
             "commit": ", gone on with at ".join(format_sources(summary)),
             "versions": ", ".join(versions),
             "judge": ", ".join(summary["judge"]),
-            "seeds": f"{summary['split']}: {_spans(summary['seeds'])}" if summary["seeds"] else "",
+            "seeds": f"{summary['split']}: {format_spans(summary['seeds'])}"
+            if summary["seeds"]
+            else "",
             "repeats": f"{summary['repeats']}" if summary["arms"] else "",
             "set aside": ", ".join(f"{n:,} {name}" for name, n in summary["failures"].items() if n),
         }
     return {name: value for name, value in facts.items() if value}
-
-
-def _spans(numbers: Sequence[int]) -> str:
-    if len(numbers) > 1 and numbers[-1] - numbers[0] == len(numbers) - 1:
-        return f"{numbers[0]}–{numbers[-1]}"
-    return ", ".join(map(str, numbers))
 
 
 def _named(counts: Sequence[tuple[str, int]]) -> str:

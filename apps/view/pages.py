@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
+from jinja2 import Environment
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 
-from apps.report.markup import Markup, joined
+from apps.report.templating import make_environment
 from apps.view.causes import CauseFinder
 from apps.view.contents import Archive, ContentsCache, Run
 from apps.view.figures import FigureCache
@@ -75,8 +75,7 @@ class Pages:
             "version": getattr(request.state, "version", ""),
         }
         text = self.templates.get_template(template).render({**frame, **content})
-        # Pages hold whatever sites have said, lone surrogates included.
-        return HTMLResponse(text.encode("utf-8", "backslashreplace"), status)
+        return HTMLResponse(text, status)
 
     def run(self, request: Request) -> Run:
         """The run that the address names, of which a page is being made. Raises `SetupError`."""
@@ -133,23 +132,9 @@ def moment(seconds: float) -> str:
 
 
 def _environment() -> Environment:
-    made = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=select_autoescape(["html"], default=True),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    made.filters["visible"] = _visible
-    made.filters["count"] = lambda number: f"{number:,}"
+    made = make_environment(*TEMPLATES)
     made.filters["moment"] = moment
-    made.filters["percent"] = lambda rate: f"{100 * rate:.1f}"
     return made
-
-
-def _visible(text: object) -> Markup:
-    """Text escaped, and without the control characters that HTML forbids."""
-    return joined(str(text))
 
 
 def _ago(seconds: float) -> str:

@@ -11,8 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
-from apps.report.colours import SHAPES
-from apps.report.markup import Markup, tag
+from apps.report.charts import Strip, colour_classes, draw_strip
 from apps.view.contents import Contents, EpisodeLine, EpisodeOutcome
 from apps.view.episodes import Causes
 from apps.view.pages import Pages, crumbs_of
@@ -171,66 +170,6 @@ def _draws(lines: Sequence[str], arm: str, repeat: int, number: int) -> Iterator
             continue
 
 
-_HEIGHT = 22
-_GAP = 13
-_EDGE = 5
-
-
-def draw_rounds(rates: Sequence[SuccessRate], colour: str) -> Markup:
-    """Success by round: a line with its intervals as a band, the rounds evenly spaced."""
-    if not rates:
-        return Markup("")
-    xs = [_EDGE + _GAP * place for place in range(len(rates))]
-    ends = [rate.interval for rate in rates]
-    upper = [f"{x},{_y(high):.1f}" for x, (_, high) in zip(xs, ends, strict=True)]
-    lower = [f"{x},{_y(low):.1f}" for x, (low, _) in zip(xs, ends, strict=True)]
-    band = tag("path", d=f"M{'L'.join([*upper, *reversed(lower)])}Z", class_="band")
-    words = ", ".join(f"round {rate.round}: {100 * rate.success:.0f} %" for rate in rates)
-    line = " ".join(f"{x},{_y(rate.success):.1f}" for x, rate in zip(xs, rates, strict=True))
-    dots = [
-        tag("circle", cx=x, cy=_y(rate.success), r=2.2, class_="mark")
-        for x, rate in zip(xs, rates, strict=True)
-    ]
-    curve = tag("polyline", points=line, class_="curve")
-    whiskers = _whisker(xs[0], ends[0]) if len(rates) == 1 else band
-    return _framed(words, colour, xs[-1], whiskers, curve, dots)
-
-
-def draw_chances(known: Sequence[tuple[int, float]]) -> Markup:
-    """What the curriculum believed of the success, by round."""
-    if not known:
-        return Markup("")
-    xs = [_EDGE + _GAP * place for place in range(len(known))]
-    words = ", ".join(f"round {number}: {100 * chance:.0f} %" for number, chance in known)
-    line = " ".join(f"{x},{_y(chance):.1f}" for x, (_, chance) in zip(xs, known, strict=True))
-    last = tag("circle", cx=xs[-1], cy=_y(known[-1][1]), r=2.2, class_="mark")
-    return _framed(words, "neutral", xs[-1], tag("polyline", points=line, class_="curve"), last)
-
-
-def _whisker(x: float, ends: tuple[float, float]) -> Markup:
-    return tag("line", x1=x, x2=x, y1=_y(ends[0]), y2=_y(ends[1]), class_="whisker")
-
-
-def _framed(words: str, colour: str, right: float, *parts: Markup | Sequence[Markup]) -> Markup:
-    width = right + _EDGE
-    frame = tag("line", x1=0, x2=width, y1=_y(0), y2=_y(0), class_="grid")
-    return tag(
-        "svg",
-        tag("title", words),
-        frame,
-        parts,
-        viewBox=f"0 0 {width:g} {_HEIGHT}",
-        width=width,
-        height=_HEIGHT,
-        role="img",
-        class_=f"strip {colour}",
-    )
-
-
-def _y(rate: float) -> float:
-    return 3 + (_HEIGHT - 6) * (1 - rate)
-
-
 _SORTS = ("task", "success", "drawn", "chance")
 
 
@@ -240,18 +179,18 @@ class TaskLine:
 
     name: str
     address: str
-    arms: tuple[tuple[str, SuccessRate, Markup], ...]
+    arms: tuple[tuple[str, SuccessRate, Strip], ...]
     """Each arm with its last round's success, and all its rounds drawn."""
     drawn: int
     reasons: tuple[tuple[str, int], ...]
     chance: float | None
     """What the curriculum believes of its success now; None where there is none."""
-    chances: Markup
+    chances: Strip
     cause: str
     """What most of its failures were put down to."""
     failures: int
 
-    def of(self, arm: str) -> tuple[str, SuccessRate, Markup] | None:
+    def of(self, arm: str) -> tuple[str, SuccessRate, Strip] | None:
         """What is known of an arm."""
         return next((found for found in self.arms if found[0] == arm), None)
 
@@ -283,7 +222,7 @@ def routes(pages: Pages) -> list[BaseRoute]:
             sorts=_SORTS,
             by=by,
             arms=sorted({arm for row in rows for arm, _, _ in row.arms}),
-            colours=colours_of(contents),
+            colours=colour_classes(contents.values("arm")),
             has_curriculum=bool(history.draws or history.chances),
             problems=history.problems,
         )
@@ -303,26 +242,21 @@ def routes(pages: Pages) -> list[BaseRoute]:
     return [Route("/run/{run}/tasks", tasks), Route("/run/{run}/task/{task:path}", task)]
 
 
-def colours_of(contents: Contents) -> Mapping[str, str]:
-    """The class of each arm's colour, the same as in its report."""
-    from loop.arms import ARMS
-
-    names = [*contents.values("arm")]
-    return {
-        name: f"a{list(ARMS).index(name) if name in ARMS else (2 + place) % len(SHAPES)}"
-        for place, name in enumerate(names)
-    }
+def _draw_rates(rates: Sequence[SuccessRate], colour: str) -> Strip:
+    """Return success by round with its intervals as a band."""
+    ends = [rate.interval for rate in rates]
+    return draw_strip([(rate.round, rate.success) for rate in rates], colour, ends)
 
 
 def _rows(contents: Contents, history: History, found: Causes, address: str) -> list[TaskLine]:
-    drawn, colours = draws_by_task(history.draws), colours_of(contents)
+    drawn, colours = draws_by_task(history.draws), colour_classes(contents.values("arm"))
     rows = []
     for name, lines in by_task(contents).items():
         draws = drawn.get(name, [])
         chances = mean_chances(history, name)
         causes = Counter(str(found[one.entry.id].cause) for one in lines if one.entry.id in found)
         rates = rates_of(lines)
-        arms = [(arm, own[-1], draw_rounds(own, colours[arm])) for arm, own in rates.items()]
+        arms = [(arm, own[-1], _draw_rates(own, colours[arm])) for arm, own in rates.items()]
         rows.append(
             TaskLine(
                 name=name,
@@ -331,7 +265,7 @@ def _rows(contents: Contents, history: History, found: Causes, address: str) -> 
                 drawn=len(draws),
                 reasons=tuple(Counter(draw.reason for draw in draws).most_common()),
                 chance=chances[-1][1] if chances else None,
-                chances=draw_chances(chances),
+                chances=draw_strip(chances, "neutral"),
                 cause=causes.most_common(1)[0][0] if causes else "",
                 failures=sum(causes.values()),
             )
@@ -362,13 +296,13 @@ def _task_page(
     """What the page of a task shows."""
     draws = [draw for draw in history.draws if draw.task == name]
     causes = Counter(str(found[one.entry.id].cause) for one in lines if one.entry.id in found)
-    colours = colours_of(contents)
+    colours = colour_classes(contents.values("arm"))
     measured = rates_of(lines)
     return {
         "goal": next((line.entry.goal for line in reversed(lines) if line.entry.goal), ""),
         "count": len(lines),
         "measured": [
-            (arm, colours[arm], rates, draw_rounds(rates, colours[arm]))
+            (arm, colours[arm], rates, _draw_rates(rates, colours[arm]))
             for arm, rates in measured.items()
         ],
         "tried": rates_of(lines, "collect"),

@@ -56,18 +56,19 @@ def format_lenient(rate: EpisodeRate, rule: str) -> tuple[str, ...]:
 
 StepColumn: TypeAlias = Literal["real_steps", "imagined_steps"]
 
-STEP_COLUMNS: dict[StepColumn, str] = {
+_STEP_COLUMNS: dict[StepColumn, str] = {
     "real_steps": "real steps",
     "imagined_steps": "imagined steps",
 }
-"""What an arm has learnt from, with the heads of its columns."""
 
 
-def find_step_columns(summary: Summary) -> list[StepColumn]:
-    """Return the kinds of steps that any arm has learnt from: none where nothing was learnt, so
-    that a benchmark's table says nothing of steps."""
+def find_step_columns(summary: Summary) -> dict[StepColumn, str]:
+    """Return the kinds of steps that any arm has learnt from, with the heads of their columns.
+
+    None where nothing was learnt, so that a benchmark's table says nothing of steps.
+    """
     rows = [row for arm in summary["arms"] for row in arm["rounds"]]
-    return [name for name in STEP_COLUMNS if any(row[name] for row in rows)]
+    return {name: head for name, head in _STEP_COLUMNS.items() if any(row[name] for row in rows)}
 
 
 def format_costs(row: RoundSummary, columns: Iterable[StepColumn]) -> tuple[str, ...]:

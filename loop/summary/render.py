@@ -11,7 +11,6 @@ from loop.summary.format import (
     BASELINE_HEAD,
     DRIFT_HEAD,
     SPENT_HEAD,
-    STEP_COLUMNS,
     find_lenient_rule,
     find_step_columns,
     format_baseline,
@@ -90,8 +89,7 @@ def _build_rounds(summary: Summary) -> Table:
     rule = find_lenient_rule(summary)
     lenient = (f"{rule} %",) if rule else ()
     columns = find_step_columns(summary)
-    steps = [STEP_COLUMNS[name] for name in columns]
-    for name in ("round", "success %", "95 %", *lenient, "episodes", *steps):
+    for name in ("round", "success %", "95 %", *lenient, "episodes", *columns.values()):
         table.add_column(name, justify="right")
     for arm in summary["arms"]:
         for place, row in enumerate(arm["rounds"]):
@@ -210,7 +208,7 @@ def _rounds_as_markdown(summary: Summary) -> str:
     ]
     lenient = (f"{rule} %",) if rule else ()
     head = ("arm", "round", "success %", "95 %", "by repeat %", *lenient, "episodes")
-    return _table_as_markdown((*head, *(STEP_COLUMNS[name] for name in columns)), rows)
+    return _table_as_markdown((*head, *columns.values()), rows)
 
 
 def _tasks_as_markdown(summary: Summary) -> str:

@@ -3,10 +3,11 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from apps.report.tables import failures
+from apps.report.templating import make_environment
 from evaluators.attribution import Cause
 from evaluators.steps import JudgedStep, StepJudgement, store_judgements
 from loop.failures import summarize_failures
@@ -69,7 +70,8 @@ def test_the_reports_table_is_escaped_and_knows_what_the_file_says(tmp_path: Pat
     run = stored(tmp_path, replace(cases[0], trajectory=odd), *cases[20:30])
     ruled = summarize_failures(run)
     assert ruled.first.startswith("Fix ")
-    assert name not in failures(ruled) and "&lt;b&gt;odd" in failures(ruled)
+    tables: Any = make_environment().get_template("tables.html").module
+    assert name not in tables.failures(ruled) and "&lt;b&gt;odd" in tables.failures(ruled)
     assert cli.main(["attribute", str(run)]) == 0
     assert summarize_failures(run) == ruled
     file = run / "attribution.json"

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from apps.report.colours import SHAPES
+from apps.report.charts import SHAPES
 from loop.arms import ARMS
 
-PAGE = Path(__file__).parents[2] / "apps" / "report" / "page.html"
+PAGE = Path(__file__).parents[2] / "apps" / "report" / "templates" / "report.css"
 
 
 def test_every_arm_has_a_shape_and_a_colour_by_day_and_by_night() -> None:

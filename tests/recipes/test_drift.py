@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from apps.report.page import page
+from apps.report.page import format_page
 from loop.folder import read_origin
 from loop.summary import RunMeta, format_markdown, print_summary, summarize
 from loop.summary.schema import DriftRow
@@ -83,6 +83,6 @@ def test_a_run_whose_arms_see_the_checks_has_no_such_table(tmp_path: Path) -> No
 def test_the_table_stands_on_the_terminal_in_markdown_and_in_the_report(run: Store) -> None:
     summary, out = summarize(run, META), StringIO()
     print_summary(summary, Console(file=out, width=140))
-    for text in (out.getvalue(), format_markdown(summary, "Run"), page(summary)):
+    for text in (out.getvalue(), format_markdown(summary, "Run"), format_page(summary)):
         assert "believed − true" in text
         assert "+25.0" in text

@@ -7,11 +7,12 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from markupsafe import Markup
 
 from apps.report import write_report
-from apps.report.chart import has_curve, place_rounds
-from apps.report.markup import Markup, joined, tag
-from apps.report.page import page
+from apps.report.charts import has_curve, place_rounds
+from apps.report.page import format_page
+from apps.report.templating import make_environment
 from loop.folder import read_origin
 from loop.summary import (
     RunMeta,
@@ -77,7 +78,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 def read(store: Store) -> Reader:
     """The report of a run with several arms."""
     fill(store, RATES, repeats=3)
-    return Reader(page(summarize(store, META), store))
+    return Reader(format_page(summarize(store, META), store))
 
 
 def words(reader: Reader) -> str:
@@ -128,14 +129,16 @@ def test_the_drawing_has_a_mark_for_every_measurement(read: Reader, store: Store
 
 def test_everything_drawn_lies_inside_its_drawing(store: Store) -> None:
     fill(store, RATES, repeats=3)
-    text = page(summarize(store, META))
+    text = format_page(summarize(store, META))
     drawings = re.findall(
         r'<svg viewBox="0 0 (\d+) (\d+)" role="img".*?>(.*?)</svg>', text, re.DOTALL
     )
     assert len(drawings) == 2
     for width, height, inside in drawings:
-        for axes, end in (("x|x1|x2|cx", width), ("y|y1|y2|cy", height)):
-            places = [float(place) for place in re.findall(rf' (?:{axes})="([-\d.]+)"', inside)]
+        marks = re.findall(r"translate\(([-\d.]+) ([-\d.]+)\)", inside)
+        for place, (axes, end) in enumerate((("x|x1|x2", width), ("y|y1|y2", height))):
+            found = re.findall(rf' (?:{axes})="([-\d.]+)"', inside)
+            places = [float(at) for at in (*found, *(mark[place] for mark in marks))]
             assert all(0 <= place <= float(end) for place in places)
             assert len(places) > 10
 
@@ -165,7 +168,7 @@ def test_without_real_steps_the_axis_counts_rounds(store: Store) -> None:
     fill(store, {("none", 0): 0.3, ("control", 1): 0.4, ("control", 2): 0.5})
     summary = summarize(store, META)
     assert [place_rounds(summary)["control", number] for number in (0, 1, 2)] == [0, 1, 2]
-    assert ">round</text>" in page(summary)
+    assert ">round</text>" in format_page(summary)
 
 
 def test_a_table_speaks_of_steps_only_where_something_was_learnt_from_them(
@@ -174,7 +177,7 @@ def test_a_table_speaks_of_steps_only_where_something_was_learnt_from_them(
     fill(store, {("oracle", 0): 1.0}, repeats=1)
     summary = summarize(store, META)
     print_summary(summary)
-    told = capsys.readouterr().out + format_markdown(summary, "x") + page(summary)
+    told = capsys.readouterr().out + format_markdown(summary, "x") + format_page(summary)
     assert "real steps" not in told and "imagined" not in told
 
 
@@ -187,7 +190,7 @@ def test_one_success_and_failures_of_different_tasks_are_shown(read: Reader) -> 
 def test_a_benchmark_has_no_curve_and_still_a_page(store: Store) -> None:
     fill(store, {("oracle", 0): 1.0}, repeats=1)
     summary = summarize(store, META)
-    reader = Reader(page(summary, store))
+    reader = Reader(format_page(summary, store))
     assert not has_curve(summary)
     assert "oracle succeeds in 100.0 % of 20" in words(reader)
     assert reader.tags.count("details") == 1
@@ -201,14 +204,14 @@ def test_the_lenient_rule_is_told_where_the_benchmark_has_one(
     summary = summarize(store, replace(META, benchmark=benchmark))
     print_summary(summary)
     printed, published = capsys.readouterr().out, format_markdown(summary, "Run")
-    for told in (printed, published, words(Reader(page(summary, store)))):
+    for told in (printed, published, words(Reader(format_page(summary, store)))):
         assert bool(re.search(r"\braw (reward|[>=])", told)) is is_told
     head, _, row = published.split("| arm |")[1].splitlines()[:3]
     assert head.count("|") + 1 == row.count("|") - 1
 
 
 def test_a_run_without_a_measurement_has_a_page_that_says_so(store: Store) -> None:
-    reader = Reader(page(summarize(store, META), store))
+    reader = Reader(format_page(summarize(store, META), store))
     assert "Nothing has been measured yet." in words(reader)
     assert "What was run" in reader.text
 
@@ -241,10 +244,8 @@ def test_a_folder_that_is_no_run_gets_no_report(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_only_markup_passes_unescaped() -> None:
-    inner = tag("b", "<i>", title='"quoted" & more')
-    assert inner == '<b title="&quot;quoted&quot; &amp; more">&lt;i&gt;</b>'
-    assert joined([inner, "<", [Markup("<hr>")]]) == f"{inner}&lt;<hr>"
-    assert tag("details", "x", open=True, class_="a", hidden=False) == (
-        '<details open class="a">x</details>'
-    )
+def test_only_markup_passes_unescaped_and_what_html_forbids_is_replaced() -> None:
+    template = make_environment().from_string('<b title="{{ text }}">{{ text }}</b>{{ known }}')
+    written = template.render(text='<i> "a" & \x00\ud83d', known=Markup("<hr>"))
+    escaped = "&lt;i&gt; &#34;a&#34; &amp; \N{REPLACEMENT CHARACTER}\\ud83d"
+    assert written == f'<b title="{escaped}">{escaped}</b><hr>'

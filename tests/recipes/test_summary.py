@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from apps.report.page import page
+from apps.report.page import format_page
 from evaluators.statistics import wilson
 from loop.arms import ARMS
 from loop.folder import Origin, read_origin
@@ -308,7 +308,7 @@ def test_notes_and_the_steps_to_the_same_success_stand_wherever_a_summary_is_tol
     assert ("self", "uniform") in {(row["a"], row["b"]) for row in summary["comparisons"]}
     text = StringIO()
     print_summary(summary, Console(file=text, width=300))
-    for told in (text.getvalue(), format_markdown(summary, "run"), page(summary)):
+    for told in (text.getvalue(), format_markdown(summary, "run"), format_page(summary)):
         assert plateau in told and steps in told
 
 

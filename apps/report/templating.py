@@ -1,0 +1,88 @@
+"""Jinja as the report and the viewer use it: everything that is put in is escaped."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from apps.report.charts import colour_class, draw_chart, has_curve
+from loop.failures import COLUMNS, format_rows
+from loop.summary import ArmComparison, EpisodeRate, Summary, format_comparison
+from loop.summary.format import (
+    BASELINE_HEAD,
+    DRIFT_HEAD,
+    find_lenient_rule,
+    find_step_columns,
+    format_baseline,
+    format_drift,
+    format_points,
+    name_seeds,
+)
+from webagent.action import format_action
+
+TEMPLATES = Path(__file__).with_name("templates")
+
+
+def make_environment(*folders: Path) -> Environment:
+    """Return an environment with the report's templates, and those of these folders before them.
+
+    Text is escaped, and rid of what cannot be written as UTF-8 or stands in no HTML.
+    """
+    made = Environment(
+        loader=FileSystemLoader([*folders, TEMPLATES]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_make_writable,
+    )
+    made.filters |= {
+        "count": lambda number: f"{number:,.0f}",
+        "percent": lambda rate: f"{100 * rate:.1f}",
+        "place_on": _place_on,
+        "format_baseline": format_baseline,
+        "format_drift": format_drift,
+    }
+    made.globals |= {
+        "BASELINE_HEAD": BASELINE_HEAD,
+        "COLUMNS": COLUMNS,
+        "DRIFT_HEAD": DRIFT_HEAD,
+        "colour_class": colour_class,
+        "draw_chart": draw_chart,
+        "find_lenient_rule": find_lenient_rule,
+        "find_span": _find_span,
+        "find_step_columns": find_step_columns,
+        "format_action": format_action,
+        "format_comparison": format_comparison,
+        "format_points": format_points,
+        "format_rows": format_rows,
+        "has_curve": has_curve,
+        "list_rates": _list_rates,
+        "name_seeds": name_seeds,
+    }
+    return made
+
+
+def _make_writable(value: object) -> object:
+    """Return text that UTF-8 has, without the control characters that HTML forbids; anything else
+    as it is. Pages hold whatever sites have said, lone surrogates included."""
+    if not isinstance(value, str) or isinstance(value, Markup):
+        return value
+    text = value.encode("utf-8", "backslashreplace").decode()
+    return "".join(c if c in "\n\t" or ord(c) >= 32 else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+def _list_rates(summary: Summary, task: str) -> list[EpisodeRate | None]:
+    return [arm["by_task"].get(task) for arm in summary["arms"]]
+
+
+def _find_span(comparisons: Sequence[ArmComparison]) -> tuple[float, float]:
+    """Return the least and the greatest end of all intervals, with zero between them."""
+    ends = [row[end] for row in comparisons for end in ("low", "high", "these_low", "these_high")]
+    return min([-0.01, *ends]), max([0.01, *ends])
+
+
+def _place_on(value: float, span: tuple[float, float]) -> float:
+    """Return where a value of the span stands on a drawing 200 units wide."""
+    return round(8 + 184 * (value - span[0]) / (span[1] - span[0]), 2)
