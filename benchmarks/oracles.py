@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from benchmarks.discovery import Registry, import_parts
 from webagent.action import Action, format_action
+from webagent.action.actions import Click
 from webagent.errors import PolicyError, unknown_name
 from webagent.records import Candidate, Decision, Node, Observation, Trajectory
 
@@ -79,6 +80,10 @@ class View:
             raise PolicyError(f"expected an element {wanted or 'of any kind'}, found none")
         return found[0]
 
+    def click(self, *roles: str, name: str | None = None, kind: str = "") -> Click:
+        """Click the first such element. Raises `PolicyError` when there is none."""
+        return Click(self.find(*roles, name=name, kind=kind).mark)
+
     def first(self, nodes: Sequence[Node], wanted: str) -> Node:
         """The first of some nodes. Raises `PolicyError`, naming what was wanted, without one."""
         if not nodes:
@@ -87,13 +92,11 @@ class View:
 
     def after(self, node: Node) -> "View":
         """The same episode with only the part of the page below a node."""
-        index = self.page.nodes.index(node)
-        return self._with(self.page.nodes[index + 1 :])
+        return self._with(self.page.nodes[self.page.nodes.index(node) + 1 :])
 
     def before(self, node: Node) -> "View":
         """The same episode with only the part of the page above a node."""
-        index = self.page.nodes.index(node)
-        return self._with(self.page.nodes[:index])
+        return self._with(self.page.nodes[: self.page.nodes.index(node)])
 
     def search(self, pattern: str) -> tuple[str, ...]:
         """The groups of a pattern in the first line that has it. Raises `PolicyError`."""
@@ -129,16 +132,17 @@ class View:
 Oracle: TypeAlias = Callable[[View], Action]
 """Chooses the next action; raises `PolicyError` when the view offers none."""
 
-ORACLES: Registry[Oracle] = Registry(lambda: _load_oracles())
-"""Task name, as `click-test-2`, to its oracle; benchmarks' scripts are imported when it is first
-looked at."""
-
 _registered: dict[str, Oracle] = {}
 
 
 def _load_oracles() -> dict[str, Oracle]:
     import_parts("oracles")
     return _registered
+
+
+ORACLES: Registry[Oracle] = Registry(_load_oracles)
+"""Task name, as `click-test-2`, to its oracle; benchmarks' scripts are imported when it is first
+looked at."""
 
 
 def oracle(*names: str) -> Callable[[Oracle], Oracle]:

@@ -30,7 +30,7 @@ def find_check_in(comment: str) -> Moves:
     def follow(view: View) -> Action:
         lines = [node for node in view.page.nodes if node.name == comment]
         line = view.first(lines, f"a check-in {comment!r} in the timeline")
-        return Click(view.after(line).find("link").mark)
+        return view.after(line).click("link")
 
     return (press("Timeline"), follow)
 
@@ -155,7 +155,7 @@ register_plans(
         "admin-copy-report": lambda old, title: (
             press("Tickets"),
             press("Reports"),
-            lambda view: Click(view.after(view.find("link", name=old)).find(name="copy").mark),
+            lambda view: view.after(view.find("link", name=old)).click(name="copy"),
             fill("Report Title:", title),
             push("Apply Changes"),
         ),

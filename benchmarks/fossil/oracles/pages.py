@@ -25,7 +25,7 @@ from benchmarks.fossil.oracles.steps import (
 )
 from benchmarks.oracles import View, oracle
 from webagent.action import Action
-from webagent.action.actions import Answer, Click
+from webagent.action.actions import Answer
 
 
 def close_ticket(resolution: str, remark: str) -> Moves:
@@ -104,7 +104,7 @@ def reply_to(title: str, who: str, text: str) -> Moves:
             for node, author in pairwise(view.page.nodes)
             if node.name.startswith("(") and author.name == who
         ]
-        return Click(view.after(view.first(heads, f"a post by {who}")).find("button").mark)
+        return view.after(view.first(heads, f"a post by {who}")).click("button")
 
     return (press("Forum"), press(title), answer, *post(text))
 

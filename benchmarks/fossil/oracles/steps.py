@@ -119,7 +119,7 @@ def visit(path: str) -> Move:
 
 def press_below(heading: str, name: str) -> Move:
     """Click a link that stands below a line; menus have the same words."""
-    return lambda view: Click(view.after(line_with(view, heading)).find("link", name=name).mark)
+    return lambda view: view.after(line_with(view, heading)).click("link", name=name)
 
 
 def line_with(view: View, text: str) -> Node:

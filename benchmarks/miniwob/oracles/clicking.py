@@ -1,5 +1,6 @@
 """Oracles for pages on which one finds what the goal names, and clicks or chooses it."""
 
+from benchmarks.miniwob.oracles.forms import submit, submit_after
 from benchmarks.miniwob.oracles.words import DIGITS, ICONS, SYNONYMS
 from benchmarks.oracles import ORDINALS, View, oracle
 from webagent.action import Action
@@ -14,42 +15,41 @@ _WIDGETS = {
 }
 
 
-@oracle("click-test")
-def click_the_button(view: View) -> Action:
-    """Click the only button."""
-    return Click(view.find("button").mark)
+_CLICKED = {
+    # Click the only one.
+    "click-test": ("button", ""),
+    "focus-text": ("textbox", ""),
+    # Click the one that the goal names.
+    "click-test-2": ("button", r"Click button (\w+)\."),
+    "click-test-transfer": ("button", r"Click button (\w+)\."),
+    "click-button": ("button", r'Click on the "(.+)" button'),
+    "unicode-test": ("button", r'Click on the "(.+)" button'),
+    "click-link": ("", r'Click on the link "(.+)"'),
+    "click-tab": ("tab", r"Click on (Tab #\d)"),
+}
+"""Of tasks that take one click: role and the name's pattern in the goal; empty for any."""
 
+for _task in _CLICKED:
 
-@oracle("click-test-2", "click-test-transfer")
-def click_numbered_button(view: View) -> Action:
-    """`Click button ONE.`"""
-    return Click(view.find("button", name=view.read_one(r"Click button (\w+)\.")).mark)
-
-
-@oracle("click-button", "unicode-test")
-def click_named_button(view: View) -> Action:
-    """`Click on the "Ok" button.`"""
-    return Click(view.find("button", name=view.read_one(r'Click on the "(.+)" button')).mark)
-
-
-@oracle("click-link")
-def click_link(view: View) -> Action:
-    """`Click on the link "amet,".`"""
-    return Click(view.find(name=view.read_one(r'Click on the link "(.+)"')).mark)
+    @oracle(_task)
+    def click_element(view: View, task: str = _task) -> Action:
+        """Click the element."""
+        role, pattern = _CLICKED[task]
+        return view.click(*filter(None, [role]), name=view.read_one(pattern) if pattern else None)
 
 
 @oracle("click-button-sequence")
 def click_in_sequence(view: View) -> Action:
     """`Click button ONE, then click button TWO.`"""
     names = view.read(r"Click button (\w+), then click button (\w+)")
-    return view.next_of(*(Click(view.find("button", name=name).mark) for name in names))
+    return view.next_of(*(view.click("button", name=name) for name in names))
 
 
 @oracle("click-dialog", "click-dialog-2")
 def click_in_dialog(view: View) -> Action:
     """`Click the button in the dialog box labeled "OK".`; the cross is called Close."""
     label = view.read_one(r'"(\w+)"')
-    return Click(view.find("button", name="Close" if label == "x" else label).mark)
+    return view.click("button", name="Close" if label == "x" else label)
 
 
 @oracle("click-widget")
@@ -59,12 +59,6 @@ def click_widget(view: View) -> Action:
     kind = kinds[0] if kinds else ""
     fields = [node for node in view.all(role) if node.kind.startswith(kind)]
     return Click(view.first(fields, f"a {role}").mark)
-
-
-@oracle("focus-text")
-def focus_field(view: View) -> Action:
-    """Click the only text field."""
-    return Click(view.find("textbox").mark)
 
 
 @oracle("focus-text-2")
@@ -78,10 +72,7 @@ def focus_numbered_field(view: View) -> Action:
 def choose_option(view: View) -> Action:
     """`Select aX3 and click Submit.`"""
     name = view.read_one(r"Select (.+) and click Submit")
-    return view.next_of(
-        Click(view.find("radio", name=name).mark),
-        Click(view.find("button", name="Submit").mark),
-    )
+    return submit_after(view, view.click("radio", name=name))
 
 
 @oracle("click-checkboxes", "click-checkboxes-large", "click-checkboxes-transfer")
@@ -89,8 +80,7 @@ def check_boxes(view: View) -> Action:
     """`Select aX3, b7 and click Submit.`: from top to bottom, then Submit."""
     names = view.read_one(r"Select (.+) and click Submit").split(", ")
     boxes = [node for node in view.all("checkbox") if node.name in names]
-    submit = view.find("button", name="Submit")
-    return view.next_of(*(Click(box.mark) for box in boxes), Click(submit.mark))
+    return submit_after(view, *(Click(box.mark) for box in boxes))
 
 
 @oracle("click-checkboxes-soft")
@@ -99,8 +89,7 @@ def check_similar_boxes(view: View) -> Action:
     words = view.read_one(r"words similar to (.+) and click Submit").split(", ")
     meant = [group for group in SYNONYMS if group & set(words)]
     boxes = [node for node in view.all("checkbox") if any(node.name in group for group in meant)]
-    submit = view.find("button", name="Submit")
-    return view.next_of(*(Click(box.mark) for box in boxes), Click(submit.mark))
+    return submit_after(view, *(Click(box.mark) for box in boxes))
 
 
 @oracle("number-checkboxes")
@@ -110,7 +99,7 @@ def draw_digit(view: View) -> Action:
     wanted = [cell == "#" for cell in "".join(rows)]
     boxes = [node for node in view.all("checkbox") if "disabled" not in node.states]
     plan = [Click(box.mark) for box, on in zip(boxes, wanted, strict=True) if on]
-    return view.next_of(*plan, Click(view.find("button", name="Submit").mark))
+    return submit_after(view, *plan)
 
 
 @oracle("click-scroll-list")
@@ -119,10 +108,7 @@ def choose_several(view: View) -> Action:
     named = view.read_one(r"Select (.+) from the scroll list")
     field = view.find("listbox")
     options = [node.name for node in view.all("option") if f", {node.name}, " in f", {named}, "]
-    return view.next_of(
-        *(SelectOption(field.mark, option) for option in options),
-        Click(view.find("button", name="Submit").mark),
-    )
+    return submit_after(view, *(SelectOption(field.mark, option) for option in options))
 
 
 @oracle("form-sequence-3")
@@ -132,18 +118,15 @@ def choose_then_press(view: View) -> Action:
     if not view.done:
         return Click(view.all()[0].mark)
     if len(view.done) == 1:
-        return Click(view.find(name=option).mark)
-    return Click(view.find("button", name=button).mark)
+        return view.click(name=option)
+    return view.click("button", name=button)
 
 
 @oracle("choose-list")
 def choose_from_list(view: View) -> Action:
     """`Select Peru from the list and click Submit.`"""
     option = view.read_one(r"Select (.+) from the list and click Submit")
-    return view.next_of(
-        SelectOption(view.find("combobox", "listbox").mark, option),
-        Click(view.find("button", name="Submit").mark),
-    )
+    return submit_after(view, SelectOption(view.find("combobox", "listbox").mark, option))
 
 
 @oracle("use-autocomplete", "use-autocomplete-nodelay")
@@ -157,13 +140,7 @@ def take_suggestion(view: View) -> Action:
         offers = view.after(field).all("generic", "option", "menuitem")
         fitting = [n for n in offers if n.name.startswith(start) and n.name.endswith(end)]
         return Click(view.first(fitting, f"a suggestion {start}...{end}").mark)
-    return Click(view.find("button", name="Submit").mark)
-
-
-@oracle("click-tab")
-def click_tab(view: View) -> Action:
-    """`Click on Tab #2.`"""
-    return Click(view.find("tab", name=view.read_one(r"Click on (Tab #\d)")).mark)
+    return submit(view)
 
 
 @oracle("click-tab-2", "click-tab-2-easy", "click-tab-2-medium", "click-tab-2-hard")
@@ -182,7 +159,7 @@ def find_link_in_sections(view: View) -> Action:
 def expand_and_submit(view: View) -> Action:
     """`Expand the section below and click submit.`"""
     section = next(node for node in view.all() if node.name.startswith("Section"))
-    return view.next_of(Click(section.mark), Click(view.find("button", name="Submit").mark))
+    return submit_after(view, Click(section.mark))
 
 
 @oracle("click-menu")
@@ -191,7 +168,7 @@ def choose_from_menu(view: View) -> Action:
     *parts, item = view.read_one(r"Select (.+)$").split(">")
     if len(view.done) < len(parts):
         return Hover(view.find(name=parts[len(view.done)]).mark)
-    return Click(view.find(name=item).mark)
+    return view.click(name=item)
 
 
 @oracle("click-menu-2")
@@ -200,9 +177,9 @@ def choose_from_button_menu(view: View) -> Action:
     label, icon = view.read(r'(?:labeled "(.+)"|with the "ui-icon-(.+)" icon)')
     item = label or ICONS[icon]
     if not view.done:
-        return Click(view.find("button", name="Menu").mark)
+        return view.click("button", name="Menu")
     if view.all(name=item):
-        return Click(view.find(name=item).mark)
+        return view.click(name=item)
     return Hover(view.find(name="Playback").mark)
 
 
@@ -220,7 +197,7 @@ def find_contact(view: View) -> Action:
     """`Find Ada in the contact book and click on their phone number.`: page by page."""
     name, detail = view.read(r"Find (.+) in the contact book and click on their (\w+)")
     if not any(node.name == name for node in view.page.nodes):
-        return Click(view.find(name=">").mark)
+        return view.click(name=">")
     place = ("phone", "email", "address").index(detail)
     return Click(view.all("link")[place].mark)
 
@@ -230,7 +207,7 @@ def find_in_tree(view: View) -> Action:
     """`Find and click on the folder or file named "Joye".`: open folders from the top."""
     name = view.read_one(r'named "(.+)"')
     if view.all(name=name):
-        return Click(view.find(name=name).mark)
+        return view.click(name=name)
     closed = [n for n in view.all() if "collapsed" in n.states or "expandable" in n.name]
     return Click(view.first(closed, "a closed folder").mark)
 
@@ -257,9 +234,9 @@ def act_on_post(view: View) -> Action:
     user, button = view.read(r'For the user (\S+), click on the "(.+)" button')
     post = view.after(view.line_with(user))
     if button not in _MENU:
-        return Click(post.find(name=button.lower()).mark)
+        return post.click(name=button.lower())
     item = f"{button} {user}" if button in ("Mute", "Block") else button
-    return Click(post.find(name=item if view.done else "more").mark)
+    return post.click(name=item if view.done else "more")
 
 
 @oracle("social-media-all", "social-media-some")
@@ -270,8 +247,8 @@ def act_on_posts(view: View) -> Action:
     start = view.start
     posts = [node for node in start.page.nodes if user in node.name.split()]
     chosen = posts[: int(amount)] if amount else posts
-    plan = [Click(start.after(post).find(name=button.lower()).mark) for post in chosen]
-    return view.next_of(*plan, Click(view.find("button", name="Submit").mark))
+    plan = [start.after(post).click(name=button.lower()) for post in chosen]
+    return submit_after(view, *plan)
 
 
 @oracle("search-engine")
@@ -285,5 +262,5 @@ def open_search_result(view: View) -> Action:
         return view.next_of(*plan)
     results = view.after(button)
     if page:
-        plan.append(Click(results.find(name=str(page + 1)).mark))
+        plan.append(results.click(name=str(page + 1)))
     return view.next_of(*plan, Click(results.all("link")[index].mark))

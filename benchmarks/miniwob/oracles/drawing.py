@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from benchmarks.miniwob.oracles.forms import submit, submit_after
 from benchmarks.miniwob.oracles.words import SAME_COLOR
 from benchmarks.oracles import ORDINALS, View, oracle
 from webagent.action import Action
@@ -21,56 +22,12 @@ _INSET = 2
 """These boards draw a point so many pixels right of and below the click."""
 
 
-@oracle("circle-center")
-def click_center(view: View) -> Action:
-    """`Find and click on the center of the circle, then press submit.`"""
-    return _click_then_submit(view, lambda: middle(_circles(view)[0]))
-
-
-@oracle("find-midpoint")
-def click_midpoint(view: View) -> Action:
-    """`Find and click on the shortest mid-point between the two points, then press submit.`"""
-
-    def midpoint() -> Point:
-        (ax, ay), (bx, by) = map(middle, _circles(view)[:2])
-        return (ax + bx) // 2, (ay + by) // 2
-
-    return _click_then_submit(view, midpoint)
-
-
-@oracle("right-angle")
-def click_right_angle(view: View) -> Action:
-    """`Add a third point to create a right angle, then press submit.`"""
-
-    def corner() -> Point:
-        vertex, other = _corner(view)
-        return _best_point(view, vertex, lambda point: abs(angle(other, vertex, point) - 90))
-
-    return _click_then_submit(view, corner)
-
-
-@oracle("bisect-angle")
-def click_bisector(view: View) -> Action:
-    """`Create a line that bisects the angle evenly in two, then press submit.`"""
-
-    def bisector() -> Point:
-        vertex, one, other = _corner(view)
-        half = angle(one, vertex, other) / 2
-        return _best_point(
-            view,
-            vertex,
-            lambda p: max(abs(angle(arm, vertex, p) - half) for arm in (one, other)),
-        )
-
-    return _click_then_submit(view, bisector)
-
-
 @oracle("draw-line")
 def draw_line(view: View) -> Action:
     """`Draw a vertical line that runs through the dot, then press submit.`"""
     way = view.read_one(r"Draw a (horizontal|vertical) line")
     if view.done:
-        return Click(view.find("button", name="Submit").mark)
+        return submit(view)
     x, y = middle(_circles(view)[0])
     dx, dy = (_HALF_LINE, 0) if way == "horizontal" else (0, _HALF_LINE)
     return MouseDrag(x - dx, y - dy, x + dx, y + dy)
@@ -108,11 +65,47 @@ def _best_point(view: View, vertex: Point, error: Callable[[Point], float]) -> P
     return min(points, key=lambda point: error(point) + math.degrees(1 / math.dist(point, vertex)))
 
 
-def _click_then_submit(view: View, point: Callable[[], Point]) -> Action:
-    if view.done:
-        return Click(view.find("button", name="Submit").mark)
-    x, y = point()
-    return MouseClick(x - _INSET, y - _INSET)
+def find_center(view: View) -> Point:
+    """`Find and click on the center of the circle, then press submit.`"""
+    return middle(_circles(view)[0])
+
+
+def find_midpoint(view: View) -> Point:
+    """`Find and click on the shortest mid-point between the two points, then press submit.`"""
+    (ax, ay), (bx, by) = map(middle, _circles(view)[:2])
+    return (ax + bx) // 2, (ay + by) // 2
+
+
+def find_right_angle(view: View) -> Point:
+    """`Add a third point to create a right angle, then press submit.`"""
+    vertex, other = _corner(view)
+    return _best_point(view, vertex, lambda point: abs(angle(other, vertex, point) - 90))
+
+
+def find_bisector(view: View) -> Point:
+    """`Create a line that bisects the angle evenly in two, then press submit.`"""
+    vertex, one, other = _corner(view)
+    half = angle(one, vertex, other) / 2
+    return _best_point(
+        view, vertex, lambda p: max(abs(angle(arm, vertex, p) - half) for arm in (one, other))
+    )
+
+
+_POINTS = {
+    "circle-center": find_center,
+    "find-midpoint": find_midpoint,
+    "right-angle": find_right_angle,
+    "bisect-angle": find_bisector,
+}
+for _task in _POINTS:
+
+    @oracle(_task)
+    def click_point(view: View, task: str = _task) -> Action:
+        """Click the point of the board, then submit."""
+        if view.done:
+            return submit(view)
+        x, y = _POINTS[task](view)
+        return MouseClick(x - _INSET, y - _INSET)
 
 
 _SIZES = ("small", "medium", "large")
@@ -171,7 +164,7 @@ def count_shapes(view: View) -> Action:
     """`How many large items are there?`: press the button with the number."""
     description = view.read_one(r"How many (.+)s are there")
     count = sum(_fits(node, description) for node in view.page.nodes)
-    return Click(view.find("button", name=str(count)).mark)
+    return view.click("button", name=str(count))
 
 
 @oracle("identify-shape")
@@ -180,7 +173,7 @@ def identify_shape(view: View) -> Action:
     shapes = filter(None, map(shape_of, view.page.nodes))
     shape = next(shapes)
     word = {"shape": shape.figure.capitalize(), "digit": "Number", "letter": "Letter"}[shape.kind]
-    return Click(view.find("button", name=word).mark)
+    return view.click("button", name=word)
 
 
 @oracle("click-color")
@@ -196,8 +189,7 @@ def click_shades(view: View) -> Action:
     """`Select all the shades of green and press Submit.`: in page order."""
     hue = view.read_one(r"shades of (\w+)")
     shades = [node for node in view.all() if hue in node.name.split()]
-    submit = view.find("button", name="Submit")
-    return view.next_of(*(Click(shade.mark) for shade in shades), Click(submit.mark))
+    return submit_after(view, *(Click(shade.mark) for shade in shades))
 
 
 @oracle("grid-coordinate")
@@ -228,14 +220,14 @@ _FAR = 5
 def set_slider(view: View) -> Action:
     """`Select 42 with the slider and hit Submit.`"""
     target = int(view.read_one(r"Select (-?\d+) with the slider"))
-    return _set(view, [target]) or Click(view.find("button", name="Submit").mark)
+    return _set(view, [target]) or submit(view)
 
 
 @oracle("use-slider-2")
 def set_sliders(view: View) -> Action:
     """`Set the sliders to the combination [3,14,7] and submit.`: from the top."""
     targets = json.loads(view.read_one(r"combination (\[.*\])"))
-    return _set(view, targets) or Click(view.find("button", name="Submit").mark)
+    return _set(view, targets) or submit(view)
 
 
 @oracle("form-sequence")
@@ -245,7 +237,7 @@ def set_slider_and_check(view: View) -> Action:
     if move := _set(view, [int(target)]):
         return move
     box = view.all("checkbox")[ORDINALS[place]]
-    return view.next_of(Click(box.mark), Click(view.find("button", name="Submit").mark))
+    return submit_after(view, Click(box.mark))
 
 
 @oracle("use-spinner")
@@ -255,7 +247,7 @@ def set_spinner(view: View) -> Action:
     field = view.find("spinbutton", "textbox")
     value = int(field.value or 0)
     if value == target:
-        return Click(view.find("button", name="Submit").mark)
+        return submit(view)
     up, down = (node for node in view.after(field).all() if node.name != "Submit")
     return Click(up.mark if value < target else down.mark)
 
@@ -267,7 +259,15 @@ def _set(view: View, targets: list[int]) -> Action | None:
     for index, (handle, target) in enumerate(zip(handles, targets, strict=True)):
         value = slider_values(view.page)[index]
         if value != target:
-            return Press(handle.mark, _key(view, handle, index, target - value))
+            moves = [
+                abs(slider_values(now)[index] - slider_values(then)[index])
+                for then, action, now in view.steps
+                if isinstance(action, Press) and action.mark == handle.mark and "Page" in action.key
+            ]
+            page, way = max(moves, default=0), target - value
+            is_far = abs(way) >= (page * 0.6 if page else _FAR)
+            keys = ("PageUp", "PageDown") if is_far else ("ArrowRight", "ArrowLeft")
+            return Press(handle.mark, keys[way < 0])
     return None
 
 
@@ -275,18 +275,6 @@ def slider_values(page: Observation) -> list[int]:
     """The numbers shown with the sliders, in page order."""
     names = (node.name for node in page.nodes if not node.name.startswith("drawing"))
     return [int(number) for number in re.findall(r"-?\d+", " ".join(names))]
-
-
-def _key(view: View, handle: Node, index: int, way: int) -> str:
-    moves = [
-        abs(slider_values(now)[index] - slider_values(then)[index])
-        for then, action, now in view.steps
-        if isinstance(action, Press) and action.mark == handle.mark and "Page" in action.key
-    ]
-    page = max(moves, default=0)
-    if abs(way) >= (page * 0.6 if page else _FAR):
-        return "PageUp" if way > 0 else "PageDown"
-    return "ArrowRight" if way > 0 else "ArrowLeft"
 
 
 _WAYS = {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)}
@@ -302,9 +290,13 @@ _STEP = 15
 def drag_box(view: View) -> Action:
     """`Drag the smaller box so that it is completely inside the larger box.`"""
     small, large = view.find(name="s"), view.find(name="L")
-    if _is_inside(small, large):
-        return _submit(view)
-    return DragAndDrop(small.mark, large.mark)
+    left, top, width, height = small.box
+    outer_left, outer_top, outer_width, outer_height = large.box
+    is_inside = (
+        outer_left < left < outer_left + outer_width - width
+        and outer_top < top < outer_top + outer_height - height
+    )
+    return submit(view) if is_inside else DragAndDrop(small.mark, large.mark)
 
 
 @oracle("drag-circle", "drag-single-shape")
@@ -312,7 +304,7 @@ def drag_shape_one_way(view: View) -> Action:
     """`Drag the circle left then press Submit.`"""
     right, down = _WAYS[view.read_one(r"Drag the \w+ (\w+) then press")]
     if view.done:
-        return _submit(view)
+        return submit(view)
     x, y = middle(next(node for node in view.page.nodes if node.kind.startswith("svg:")))
     return MouseDrag(x, y, x + 2 * _STEP * right, y + 2 * _STEP * down)
 
@@ -324,7 +316,7 @@ def drag_shapes_into_box(view: View) -> Action:
     first = view.start.page
     (box,) = _boxes(first)
     plan = [_drag(node, box) for node in _loose(first) if node.name.endswith(figure)]
-    return view.next_of(*plan, _submit(view))
+    return submit_after(view, *plan)
 
 
 @oracle("drag-shapes-2")
@@ -337,7 +329,7 @@ def sort_shapes_into_boxes(view: View) -> Action:
     plan = [
         _drag(node, left if words & set(node.name.split()) else right) for node in _loose(first)
     ]
-    return view.next_of(*plan, _submit(view))
+    return submit_after(view, *plan)
 
 
 @oracle("drag-items")
@@ -346,7 +338,13 @@ def drag_item(view: View) -> Action:
     name, where = view.read(r"Drag (\S+) (.+)\.$")
     items = _items(view)
     index = [node.name for node in items].index(name)
-    return _drag_to(items, index, _place(where, index, len(items)))
+    if found := re.search(r"(\d)\w\w position", where):
+        place = int(found[1]) - 1
+    elif where.startswith("to the"):
+        place = 0 if "top" in where else len(items) - 1
+    else:
+        place = index - 1 if where.startswith("up") else index + 1
+    return _drag_to(items, index, place)
 
 
 @oracle("drag-items-grid")
@@ -355,7 +353,12 @@ def drag_item_in_grid(view: View) -> Action:
     name, where = view.read(r"Drag (\S+) (.+)\.$")
     items = _items(view)
     index = [node.name for node in items].index(name)
-    return _drag_to(items, index, _grid_place(where, index))
+    if way := re.match(r"(\w+) by one", where):
+        right, down = _WAYS[way[1]]
+        return _drag_to(items, index, index + right + 3 * down)
+    row = 0 if "top" in where else 2 if "bottom" in where else 1
+    column = 0 if "left" in where else 2 if "right" in where else 1
+    return _drag_to(items, index, 3 * row + column)
 
 
 @oracle("drag-sort-numbers")
@@ -366,7 +369,7 @@ def sort_numbers(view: View) -> Action:
     for place, number in enumerate(sorted(numbers)):
         if numbers[place] != number:
             return _drag_to(items, numbers.index(number, place), place)
-    return _submit(view)
+    return submit(view)
 
 
 @oracle("resize-textarea")
@@ -374,7 +377,7 @@ def resize_field(view: View) -> Action:
     """`Resize the textarea so that the width is larger than its initial size`: by its corner."""
     side, change = view.read(r"the (width|height) is (smaller|larger)")
     if view.done:
-        return _submit(view)
+        return submit(view)
     left, top, width, height = view.find("textbox").box
     x, y = left + width - 4, top + height - 4
     way = _STEP if change == "larger" else -_STEP
@@ -388,7 +391,7 @@ def highlight_text(view: View) -> Action:
     lines = [node for node in view.page.nodes if not node.mark]
     left, top, width, height = lines[ORDINALS[found[1]] if found else 0].box
     drag = MouseDrag(left, top + 2, left + width, top + height - 2)
-    return view.next_of(drag, _submit(view))
+    return submit_after(view, drag)
 
 
 def _boxes(page: Observation) -> list[Node]:
@@ -406,18 +409,6 @@ def _drag(source: Node, target: Node) -> Action:
     return MouseDrag(*middle(source), *middle(target))
 
 
-def _is_inside(inner: Node, outer: Node) -> bool:
-    left, top, width, height = inner.box
-    return (
-        outer.box[0] < left < outer.box[0] + outer.box[2] - width
-        and outer.box[1] < top < outer.box[1] + outer.box[3] - height
-    )
-
-
-def _submit(view: View) -> Click:
-    return Click(view.find("button", name="Submit").mark)
-
-
 def _items(view: View) -> list[Node]:
     return [node for node in view.all() if node.role != "button"]
 
@@ -431,20 +422,3 @@ def _drag_to(items: list[Node], index: int, place: int) -> Action:
 
 def _sign(number: int) -> int:
     return (number > 0) - (number < 0)
-
-
-def _place(where: str, index: int, count: int) -> int:
-    if found := re.search(r"(\d)\w\w position", where):
-        return int(found[1]) - 1
-    if where.startswith("to the"):
-        return 0 if "top" in where else count - 1
-    return index - 1 if where.startswith("up") else index + 1
-
-
-def _grid_place(where: str, index: int) -> int:
-    if way := re.match(r"(\w+) by one", where):
-        right, down = _WAYS[way[1]]
-        return index + right + 3 * down
-    row = 0 if "top" in where else 2 if "bottom" in where else 1
-    column = 0 if "left" in where else 2 if "right" in where else 1
-    return 3 * row + column

@@ -49,7 +49,7 @@ def log_in_despite_popup(view: View) -> Action:
     for field, text in zip(view.all("textbox"), texts, strict=True):
         if field.value != text:
             return Fill(field.mark, text)
-    return Click(view.find("button").mark)
+    return view.click("button")
 
 
 @oracle("enter-date")
@@ -85,10 +85,10 @@ def check_and_enter(view: View) -> Action:
     """`Check the 2nd radio button and enter the number "7" into the 1st textbox.`"""
     pattern = r'the (\w+) radio button and enter the number "(.+)" into the (\w+) textbox'
     radio, number, field = view.read(pattern)
-    return view.next_of(
+    return submit_after(
+        view,
         Click(view.all("radio")[ORDINALS[radio]].mark),
         Fill(view.all("textbox")[ORDINALS[field]].mark, number),
-        Click(view.find("button", name="Submit").mark),
     )
 
 
@@ -105,6 +105,16 @@ def fill_and_press(view: View, *texts: str) -> Action:
     fields = view.all("textbox", "spinbutton")[: len(texts)]
     button = view.after(fields[-1]).find("button")
     return view.next_of(*fills(fields, texts), Click(button.mark))
+
+
+def submit(view: View) -> Action:
+    """Press the button Submit."""
+    return view.click("button", name="Submit")
+
+
+def submit_after(view: View, *plan: Action) -> Action:
+    """Carry out a plan, then submit."""
+    return view.next_of(*plan, submit(view))
 
 
 def fills(fields: Sequence[Node], texts: Sequence[str]) -> list[Action]:
@@ -194,9 +204,7 @@ def cell_beside(view: View, key: str) -> str:
 
 
 def _copy_into_field(view: View, text: str) -> Action:
-    field = view.find("textbox", kind="input:text")
-    button = view.find("button", name="Submit")
-    return view.next_of(Fill(field.mark, text), Click(button.mark))
+    return submit_after(view, Fill(view.find("textbox", kind="input:text").mark, text))
 
 
 def _calculate(left: int, sign: str, right: int) -> int:
@@ -217,7 +225,7 @@ def choose_date(view: View) -> Action:
     date = view.read_one(r"Select (\S+) as the date")
     field = view.find("textbox")
     if field.value == date:
-        return Click(view.find("button", name="Submit").mark)
+        return submit(view)
     return pick_date(view, field, date)
 
 
@@ -238,7 +246,7 @@ def book_flight(view: View) -> Action:
             return Click(view.first(offers, f"a suggestion with {place!r}").mark)
     if fields[2].value != date:
         return pick_date(view, fields[2], date)
-    return Click(view.find("button", name="Search").mark)
+    return view.click("button", name="Search")
 
 
 @oracle("buy-ticket")
@@ -262,7 +270,7 @@ def order_food(view: View) -> Action:
         amount, kind = view.read(r"Order (\d+) items that are (\S+)")
         dish = next(node for node in view.page.nodes if kind in node.name.split())
         plus = [view.after(dish).find(name="+").mark] * int(amount)
-    return view.next_of(*map(Click, plus), Click(view.find("button", name="Order!").mark))
+    return view.next_of(*map(Click, plus), view.click("button", name="Order!"))
 
 
 @oracle("daily-calendar")
@@ -331,21 +339,14 @@ def _half_hours(time: str) -> int:
 def pick_date(view: View, field: Node, date: str) -> Action:
     """Open the calendar of a field, go to the month of `MM/DD/YYYY` and take the day."""
     month, day, year = map(int, date.split("/"))
-    shown = [node.name for node in view.page.nodes]
-    heading = next((m for m in map(_month_of, shown) if m), None)
-    if heading is None:
+    shown = (re.search(r"(\w+) (\d{4})\b", node.name) for node in view.page.nodes)
+    headings = [found for found in shown if found and found[1] in MONTHS]
+    if not headings:
         return Click(field.mark)
+    heading = int(headings[0][2]), MONTHS.index(headings[0][1]) + 1
     if heading != (year, month):
-        return Click(view.find(name="Prev" if heading > (year, month) else "Next").mark)
-    return Click(view.find("link", name=str(day)).mark)
-
-
-def _month_of(text: str) -> tuple[int, int] | None:
-    """The year and month in a calendar's heading, as `December 2016`."""
-    found = re.search(r"(\w+) (\d{4})\b", text)
-    if found is None or found[1] not in MONTHS:
-        return None
-    return int(found[2]), MONTHS.index(found[1]) + 1
+        return view.click(name="Prev" if heading > (year, month) else "Next")
+    return view.click("link", name=str(day))
 
 
 def _offers(view: View, label: str) -> dict[Node, int]:

@@ -1,15 +1,15 @@
 """Oracles for games and puzzles, and for messages and longer texts."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from benchmarks.miniwob.oracles.forms import submit, submit_after
 from benchmarks.oracles import View, oracle
 from webagent.action import Action, Wait
 from webagent.action.actions import Click, Fill, Press, Scroll
 from webagent.errors import PolicyError
-from webagent.records import Node, Observation
 
 _LINES = ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8), (0, 4, 8), (2, 4, 6))
 _TICK_MS = 100
@@ -29,7 +29,7 @@ def guess_number(view: View) -> Action:
     field = view.find("spinbutton", "textbox")
     if field.value != guess:
         return Fill(field.mark, guess)
-    return Click(view.find("button", name="Submit").mark)
+    return submit(view)
 
 
 @oracle("generate-number")
@@ -37,8 +37,15 @@ def generate_number(view: View) -> Action:
     """`Generate an odd number, then press submit.`: again until it fits."""
     kind = view.read_one(r"Generate an? (number less than \d+|number greater than \d+|odd|even)")
     shown = [node.name for node in view.page.nodes if node.name.isdigit()]
-    fits = bool(shown) and _fits(int(shown[0]), kind)
-    return Click(view.find("button", name="Submit" if fits else "Generate").mark)
+    bound = int(kind.split()[-1]) if kind not in ("odd", "even") else 0
+    fits: dict[str, Callable[[int], bool]] = {
+        "odd": lambda number: number % 2 == 1,
+        "even": lambda number: number % 2 == 0,
+        f"number less than {bound}": lambda number: number < bound,
+        f"number greater than {bound}": lambda number: number > bound,
+    }
+    is_fit = bool(shown) and fits[kind](int(shown[0]))
+    return view.click("button", name="Submit" if is_fit else "Generate")
 
 
 @oracle("find-greatest")
@@ -49,9 +56,16 @@ def find_greatest(view: View) -> Action:
     seen = [mark for mark in marks if Click(mark) in view.done]
     if len(seen) < len(marks):
         return Click(next(mark for mark in marks if mark not in seen))
-    best = max(marks, key=lambda mark: _number_under(view, mark))
+
+    def number_under(mark: int) -> int:
+        """Return the number that a card showed after it was clicked."""
+        node = next(page for _, action, page in view.steps if action == Click(mark)).node(mark)
+        digits = re.search(r"\d+", node.name if node else "")
+        return int(digits[0]) if digits else -1
+
+    best = max(marks, key=number_under)
     if view.done[-1] == Click(best) or Click(best) in view.done[len(marks) :]:
-        return Click(view.find("button", name="Submit").mark)
+        return submit(view)
     return Click(best)
 
 
@@ -62,7 +76,7 @@ def mark_odd_or_even(view: View) -> Action:
     numbers = [int(n.name) for n in view.page.nodes if re.fullmatch(r"-?\d+", n.name)]
     rows = zip(odds, evens, numbers, strict=True)
     plan = [Click(odd.mark if number % 2 else even.mark) for odd, even, number in rows]
-    return view.next_of(*plan, Click(view.find("button", name="Submit").mark))
+    return submit_after(view, *plan)
 
 
 @oracle("ascending-numbers")
@@ -72,14 +86,19 @@ def click_ascending(view: View) -> Action:
     wanted = next(n for n in view.start.page.nodes if n.name.split()[-1:] == [str(number)])
     if number == 1:
         return Click(wanted.mark)
-    return Click(min(view.all(), key=lambda node: _distance(node, wanted)).mark)
+    x, y, *_ = wanted.box
+    return Click(min(view.all(), key=lambda node: abs(node.box[0] - x) + abs(node.box[1] - y)).mark)
 
 
 @oracle("tic-tac-toe")
 def play_tic_tac_toe(view: View) -> Action:
     """`Playing as 'X', win a game of tic-tac-toe.`"""
     cells = view.all()[:9]
-    return Click(cells[_best_move("".join(map(_piece, cells)))].mark)
+    pieces = [re.search(r"\b([xo])\b", cell.name.lower()) for cell in cells]
+    board = "".join(found[1] if found else "." for found in pieces)
+    # The free cell from which a game against a half-careful opponent is won most often.
+    best = max(_free(board), key=lambda i: _chance(_put(board, i, "x"), "o"))
+    return Click(cells[best].mark)
 
 
 @oracle("stock-market")
@@ -87,36 +106,7 @@ def buy_stock(view: View) -> Action:
     """`Buy ABC stock when the price is less than $50.30.`"""
     limit = float(view.read_one(r"less than \$([\d.]+?)\.?$"))
     price = float(view.search(r"\$([\d.]+)")[0])
-    return Click(view.find("button", name="Buy").mark) if price < limit else Wait(_TICK_MS)
-
-
-def _fits(number: int, kind: str) -> bool:
-    if kind in ("odd", "even"):
-        return number % 2 == (kind == "odd")
-    bound = int(kind.split()[-1])
-    return number < bound if "less" in kind else number > bound
-
-
-def _number_under(view: View, mark: int) -> int:
-    """The number a card showed after it was clicked."""
-    pages = (page for _, action, page in view.steps if action == Click(mark))
-    node = next(pages).node(mark)
-    digits = re.search(r"\d+", node.name if node else "")
-    return int(digits[0]) if digits else -1
-
-
-def _distance(one: Node, other: Node) -> float:
-    return abs(one.box[0] - other.box[0]) + abs(one.box[1] - other.box[1])
-
-
-def _piece(cell: Node) -> str:
-    found = re.search(r"\b([xo])\b", cell.name.lower())
-    return found[1] if found else "."
-
-
-def _best_move(board: str) -> int:
-    """The free cell from which a game against a half-careful opponent is won most often."""
-    return max(_free(board), key=lambda i: _chance(_put(board, i, "x"), "o"))
+    return view.click("button", name="Buy") if price < limit else Wait(_TICK_MS)
 
 
 @cache
@@ -193,7 +183,7 @@ def handle_email(view: View) -> Action:
     if fields := view.all("textbox"):
         return view.next_of(Fill(fields[0].mark, request.words), Click(_icon(view, "send")))
     if view.done:
-        return Click(view.find(name=request.verb.capitalize()).mark)
+        return view.click(name=request.verb.capitalize())
     threads = [node for node in view.all() if node.name.split(" | ")[0] == request.sender]
     thread = view.first(threads, f"a message by {request.sender}")
     if request.verb in ("reply", "forward"):
@@ -212,7 +202,9 @@ def read_request(goal: str, texts: Sequence[str]) -> EmailRequest:
         return EmailRequest("reply", _named(found[1] + found[3], texts)[0], found[2])
     names = _named(goal, texts)
     if len(names) > 1:
-        sender = _writer(goal, names)
+        patterns = [(pattern, name) for pattern in _WRITTEN_BY for name in names]
+        writers = [n for p, n in patterns if re.search(p.format(re.escape(n)), goal)]
+        sender = [*writers, *names][0]
         return EmailRequest("forward", sender, next(name for name in names if name != sender))
     return EmailRequest("delete" if _DELETE.search(goal) else "star", names[0])
 
@@ -225,14 +217,6 @@ def _named(goal: str, texts: Sequence[str]) -> list[str]:
     if not found:
         raise PolicyError(f"expected a sender of the inbox in the goal, found {goal!r}")
     return found
-
-
-def _writer(goal: str, names: Sequence[str]) -> str:
-    for pattern in _WRITTEN_BY:
-        for name in names:
-            if re.search(pattern.format(re.escape(name)), goal):
-                return name
-    return names[0]
 
 
 def _icon(view: View, word: str) -> int:
@@ -252,8 +236,7 @@ def scroll_to_end(view: View) -> Action:
     """`Scroll the textarea to the bottom of the text hit submit.`"""
     way = 1 if view.read_one(r"to the (top|bottom)") == "bottom" else -1
     area = view.find("textbox")
-    submit = view.find("button", name="Submit")
-    return view.next_of(Scroll(area.mark, 0, way * _FURTHER), Click(submit.mark))
+    return submit_after(view, Scroll(area.mark, 0, way * _FURTHER))
 
 
 @oracle("sign-agreement")
@@ -261,12 +244,12 @@ def sign_agreement(view: View) -> Action:
     """`Scroll to the bottom of the textarea, enter the name "Joye" then press "Agree"`."""
     found = re.search(r'enter the name "(.+)" then press "(\w+)"', view.goal)
     if found is None:
-        return Click(view.find("button", name="Cancel").mark)
+        return view.click("button", name="Cancel")
     area, name = view.all("textbox")[:2]
     return view.next_of(
         Scroll(area.mark, 0, _FURTHER),
         Fill(name.mark, found[1]),
-        Click(view.find("button", name=found[2]).mark),
+        view.click("button", name=found[2]),
     )
 
 
@@ -283,7 +266,7 @@ def style_text(view: View) -> Action:
         return Click(_find_named(view, _TOOLS.get(style, "picker")))
     if turn == 1 and kind == "color":
         return Click(_find_named(view, style))
-    return Click(view.find("button", name="Submit").mark)
+    return submit(view)
 
 
 def selecting_keys(text: str, word: str) -> list[str]:
@@ -303,18 +286,11 @@ def delete_file(view: View) -> Action:
     listing: list[Action] = [Fill(field.mark, "ls"), Press(field.mark, "Enter")]
     if len(view.done) < len(listing):
         return view.next_of(*listing)
-    shown = re.search(r"\$ ls (.*?) user\$", _text(view.steps[1][2]))
+    text = " ".join(node.name for node in view.steps[1][2].nodes)
+    shown = re.search(r"\$ ls (.*?) user\$", text)
     names = shown[1].split() if shown else []
-    file = next(name for name in names if _ends(name, ending[1] if ending else ""))
+    file = next(n for n in names if (n.endswith(ending[1]) if ending else "." not in n))
     return view.next_of(*listing, Fill(field.mark, f"rm {file}"), Press(field.mark, "Enter"))
-
-
-def _text(page: Observation) -> str:
-    return " ".join(node.name for node in page.nodes)
-
-
-def _ends(name: str, ending: str) -> bool:
-    return name.endswith(ending) if ending else "." not in name
 
 
 def _find_named(view: View, word: str) -> int:

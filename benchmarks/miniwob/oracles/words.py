@@ -89,18 +89,8 @@ ICONS = {
 """What the icons of media players and editors stand for."""
 
 MONTHS = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
+    *("January", "February", "March", "April", "May", "June", "July", "August", "September"),
+    *("October", "November", "December"),
 )
 
 SAME_COLOR = {"aqua": "cyan", "grey": "gray", "fuchsia": "magenta"}

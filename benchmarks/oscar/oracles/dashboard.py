@@ -23,7 +23,7 @@ def menu(view: View, section: str, page: str) -> Part:
     """A page of the dashboard, by its menu."""
     view = yield from press(view, "button", section)
     below = view.after(view.find("button", name=section))
-    return (yield Click(below.find("link", name=page).mark))
+    return (yield below.click("link", name=page))
 
 
 def edit_product(view: View, title: str) -> Part:
@@ -142,7 +142,7 @@ def new_product(view: View) -> Play:
     view = yield from write(view, "Title", title)
     view = yield from write(view, "UPC", upc)
     view = yield from press(view, "link", "Categories")
-    view = yield Click(view.find("combobox", name="---------").mark)
+    view = yield view.click("combobox", name="---------")
     option = next(each for each in view.all("option") if each.name.endswith(f"> {category}"))
     view = yield Click(option.mark)
     view = yield from press(view, "link", "Stock and pricing")
@@ -187,7 +187,7 @@ def order_ship(view: View) -> Play:
     view = yield from open_order(view, view.read_one(r"order (\d+)"))
     for box in view.all("checkbox"):
         view = yield Click(box.mark)
-    view = yield Click(view.find("radio", name="Create shipping event").mark)
+    view = yield view.click("radio", name="Create shipping event")
     event = next(box for box in view.all("combobox") if "event type" in box.name)
     view = yield from select(view, event, "Shipped")
     view = yield from write(view, "with reference", reference)
@@ -234,7 +234,7 @@ def voucher_new(view: View) -> Play:
     view = yield from write(view, "Code *", code)
     view = yield from write(view, "Start datetime *", start)
     view = yield from write(view, "End datetime *", end)
-    view = yield Click(view.find("searchbox").mark)
+    view = yield view.click("searchbox")
     view = yield from press(view, "option", offer)
     yield from press(view, "button", "Save")
 
@@ -246,7 +246,7 @@ def range_add(view: View) -> Play:
     numbers = [each for each in named if each.isdigit()]
     name = next(each for each in named if not each.isdigit())
     view = yield from menu(view, "Catalogue", "Ranges")
-    view = yield Click(view.after(view.find("link", name=name)).find("button", name="Actions").mark)
+    view = yield view.after(view.find("link", name=name)).click("button", name="Actions")
     view = yield from press(view, "link", "Edit products")
     view = yield from write(view, "Product SKUs or UPCs", ", ".join(numbers))
     yield from press(view, "button", "Go!")

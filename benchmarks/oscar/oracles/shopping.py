@@ -61,7 +61,7 @@ def ship(view: View, city: str, method: str) -> Part:
 def pay(view: View, method: str) -> Part:
     """From the choice of how to ship to a placed order."""
     line = next(node for node in view.page.nodes if node.name == method)
-    view = yield Click(view.after(line).find("button", name="Select option").mark)
+    view = yield view.after(line).click("button", name="Select option")
     view = yield from press(view, "link", "Continue")
     return (yield from press(view, "button", "Place order"))
 
@@ -126,7 +126,7 @@ def cheapest_in_stock(view: View) -> str:
 def add_listed_cheapest(view: View) -> Part:
     """From the list itself, where every product in stock has a button."""
     named = view.all("link", name=cheapest_in_stock(view))[-1]
-    return (yield Click(view.after(named).find("button", name="Add to basket").mark))
+    return (yield view.after(named).click("button", name="Add to basket"))
 
 
 @scripted("shop-basket-quantity")
@@ -263,7 +263,7 @@ def buy_voucher(view: View) -> Play:
 def address_menu(view: View, city: str) -> Part:
     """The menu beside the address of a city."""
     place = next(node for node in view.page.nodes if node.name == city)
-    return (yield Click(view.after(place).find("button").mark))
+    return (yield view.after(place).click("button"))
 
 
 @scripted("shop-address-add")
@@ -282,7 +282,7 @@ def address_edit(view: View) -> Play:
     city, street = view.read_one(r"(?:address in|within) (\w+)"), quoted(view)[0]
     view = yield from account(view, "Address Book")
     place = next(node for node in view.page.nodes if node.name == city)
-    view = yield Click(view.after(place).find("link", name="Edit").mark)
+    view = yield view.after(place).click("link", name="Edit")
     view = yield from write(view, "First line of address *", street)
     yield from press(view, "button", "Save")
 
@@ -334,7 +334,7 @@ def wish_remove(view: View) -> Play:
     view = yield from account(view, "Wish Lists")
     view = yield from press(view, "link", "View")
     named = view.find("link", name=title)
-    view = yield Click(view.after(named).find("button").mark)
+    view = yield view.after(named).click("button")
     removing = [link for link in view.all("link") if link.name.startswith("Remove")]
     view = yield Click(view.first(removing, "a link that removes").mark)
     yield Click(

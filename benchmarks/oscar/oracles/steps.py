@@ -61,7 +61,7 @@ def awaited(view: View, *roles: str, name: str) -> Part:
 def press(view: View, role: str, name: str) -> Part:
     """Click the first element of this role and name."""
     view = yield from awaited(view, role, name=name)
-    after = yield Click(view.find(role, name=name).mark)
+    after = yield view.click(role, name=name)
     return after
 
 
