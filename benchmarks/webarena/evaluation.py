@@ -83,12 +83,8 @@ class Probing:
         if locator.startswith(PREFIX):
             return self._called(target)
         url = self._url(target, "url")
-        prepare = tuple(
-            map(
-                scripts.prepared,
-                target.texts("prep_actions") if "prep_actions" in target.values else [],
-            )
-        )
+        actions = target.texts("prep_actions") if "prep_actions" in target.values else []
+        prepare = tuple(map(scripts.prepared, actions))
         if not locator:
             return self._add(Probe("page", "source", url, prepare=prepare))
         if locator.startswith(("document.", "[...document.")):
@@ -223,23 +219,20 @@ class Checking:
             raise self._eval.wrong("reference_answers", f"some of {', '.join(rules)}")
         for key, value in answers.values.items():
             if key == "fuzzy_match" and value == "N/A":
-                yield self._unachievable(answers)
+                if len(answers.values) > 1:
+                    raise answers.wrong("fuzzy_match", "N/A alone, as it would overrule the others")
+                note = self._eval.text("string_note", "")
+                yield self._check(SAID, self._dialect.unachievable_rule, note)
             elif key == "exact_match":
                 yield self._check(SAID, rules[key], answers.text(key))
             elif (
-                key == "fuzzy_match" and isinstance(value, str) and self._dialect.takes_single_texts
+                self._dialect.takes_single_texts and isinstance(value, str) and key == "fuzzy_match"
             ):
                 yield self._check(SAID, rules[key], value)
             elif key in self._dialect.reads_text_as_list and isinstance(value, str):
                 yield self._check(SAID, rules[key], [value])
             else:
                 yield self._check(SAID, rules[key], [*answers.texts(key)])
-
-    def _unachievable(self, answers: TaskEntry) -> Check:
-        if len(answers.values) > 1:
-            raise answers.wrong("fuzzy_match", "N/A alone, as it would overrule the others")
-        rule = self._dialect.unachievable_rule
-        return self._check(SAID, rule, self._eval.text("string_note", ""))
 
     def _url(self) -> Iterator[Check]:
         rules, note = self._dialect.url_rules, self._eval.text("url_note", self._dialect.url_note)

@@ -54,7 +54,11 @@ def interpreter() -> Path:
                 _run([str(python), "-m", "pip", "install", "-q", "--retries", "1", REQUIREMENT])
                 complete.touch()
     except OSError as error:
-        raise _not_installed(folder, error) from error
+        raise ScorerError(
+            f"{REQUIREMENT}, which scores these tasks, cannot be installed in {folder} ({error}); "
+            f"install it where there is a network and name that Python in {INTERPRETER_VARIABLE}, "
+            "then score the episodes again: their evidence is kept"
+        ) from error
     return python
 
 
@@ -66,14 +70,6 @@ def _run(command: list[str]) -> None:
         raise OSError(f"it took more than {INSTALL_SECONDS:g} s") from error
     if done.returncode:
         raise OSError((done.stderr.strip().splitlines() or ["no reason was given"])[-1])
-
-
-def _not_installed(folder: Path, error: OSError) -> ScorerError:
-    return ScorerError(
-        f"{REQUIREMENT}, which scores these tasks, cannot be installed in {folder} ({error}); "
-        f"install it where there is a network and name that Python in {INTERPRETER_VARIABLE}, then "
-        "score the episodes again: their evidence is kept"
-    )
 
 
 class OfficialScorer:

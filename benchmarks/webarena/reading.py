@@ -17,7 +17,7 @@ from benchmarks.webarena.schema import (
     read_entries,
 )
 from tasks.suite import Suite
-from tasks.task import Check, Task
+from tasks.task import Task
 
 MAX_STEPS = 30
 """As the official runners allow."""
@@ -56,9 +56,18 @@ def _task(raw: TaskEntry, dialect: ScorerRules, setup: Setup, prefix: str, start
     checking = Checking(dialect, setup, entry.inner("eval"))
     checks = checking.checks()
     first, *others = entry.text(start).split(TABS)
-    name = _name(entry, dialect, prefix)
+    # `shopping` of `./.auth/shopping_state.json`; of two sites both, as `gitlab.reddit`
+    has_state = entry.values.get("storage_state") is not None
+    state = entry.text("storage_state") if has_state else ""
+    width, height = VIEWPORT
+    if "viewport_size" in entry.values:
+        size = entry.inner("viewport_size")
+        width, height = int(size.number("width", width)), int(size.number("height", height))
+    skills = [*list_sites(raw), *(entry.text(key) for key in dialect.kinds if key in entry.values)]
+    if any(check.rule == dialect.unachievable_rule for check in checks):
+        skills.append("infeasible")
     made = Task(
-        id=f"{dialect.benchmark}/{name}@{dialect.version}",
+        id=f"{dialect.benchmark}/{_name(entry, dialect, prefix)}@{dialect.version}",
         start_url=first,
         goal=entry.text("intent"),
         images=_images(entry),
@@ -66,11 +75,11 @@ def _task(raw: TaskEntry, dialect: ScorerRules, setup: Setup, prefix: str, start
         max_steps=MAX_STEPS,
         probes=tuple(checking.probing.probes),
         checks=checks,
-        viewport=_viewport(entry),
+        viewport=(width, height),
         clock="real",
-        login=_login(entry),
+        login=PurePosixPath(state).stem.removesuffix("_state"),
         template=_template(entry, prefix),
-        skills=_skills(raw, dialect, checks),
+        skills=tuple(dict.fromkeys(skills)),
     )
     return replace(made, id=f"{made.id}+corrected", parent=made.id) if setup.is_corrected else made
 
@@ -84,13 +93,6 @@ def _name(entry: TaskEntry, dialect: ScorerRules, prefix: str) -> str:
     return f"{prefix}-" * bool(prefix) + str(entry.number(dialect.id_key))
 
 
-def _login(entry: TaskEntry) -> str:
-    """`shopping` of `./.auth/shopping_state.json`; of two sites both, as `gitlab.reddit`."""
-    if entry.values.get("storage_state") is None:
-        return ""
-    return PurePosixPath(entry.text("storage_state")).stem.removesuffix("_state")
-
-
 def _template(entry: TaskEntry, prefix: str) -> str:
     """The template's number, which counts from 0 in each file; its text where there is none."""
     number = entry.values.get("intent_template_id")
@@ -99,26 +101,11 @@ def _template(entry: TaskEntry, prefix: str) -> str:
     return f"{prefix}-" * bool(prefix) + str(entry.number("intent_template_id"))
 
 
-def _skills(entry: TaskEntry, dialect: ScorerRules, checks: Sequence[Check]) -> tuple[str, ...]:
-    words = [*list_sites(entry), *(entry.text(key) for key in dialect.kinds if key in entry.values)]
-    if any(check.rule == dialect.unachievable_rule for check in checks):
-        words.append("infeasible")
-    return tuple(dict.fromkeys(words))
-
-
 def _images(entry: TaskEntry) -> tuple[str, ...]:
     value = entry.values.get("image")
     if value is None:
         return ()
     return (value,) if isinstance(value, str) else tuple(entry.texts("image"))
-
-
-def _viewport(entry: TaskEntry) -> tuple[int, int]:
-    width, height = VIEWPORT
-    if "viewport_size" not in entry.values:
-        return width, height
-    size = entry.inner("viewport_size")
-    return int(size.number("width", width)), int(size.number("height", height))
 
 
 Part = tuple[Path, str]

@@ -72,16 +72,14 @@ def entry_of(value: Json, place: str) -> TaskEntry:
 
 
 def read_entries(path: Path) -> list[TaskEntry]:
-    """The tasks of a file, each named by its `task_id`. Raises `UnreadableTasks`."""
-    entries = [entry_of(task, f"{path}, entry {n}") for n, task in enumerate(read_list(path))]
-    return [TaskEntry(each.values, f"{path}, task {_id_of(each)}") for each in entries]
-
-
-def _id_of(entry: TaskEntry) -> int:
-    found = entry.number("task_id")
-    if not isinstance(found, int):
-        raise entry.wrong("task_id", "a whole number")
-    return found
+    """Return the tasks of a file, each named by its `task_id`. Raises `UnreadableTasks`."""
+    entries = []
+    for at, task in enumerate(read_list(path)):
+        entry = entry_of(task, f"{path}, entry {at}")
+        if not isinstance(number := entry.number("task_id"), int):
+            raise entry.wrong("task_id", "a whole number")
+        entries.append(TaskEntry(entry.values, f"{path}, task {number}"))
+    return entries
 
 
 @dataclass(frozen=True, slots=True)

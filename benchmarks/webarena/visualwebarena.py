@@ -86,16 +86,15 @@ def read(folder: Path, setup: Setup) -> tuple[Task, ...]:
 
     Raises `UnreadableTasks`.
     """
-    missing = [name for name in FILES if not _file(folder, name).is_file()]
-    if missing:
-        names = ", ".join(_file(folder, name).name for name in missing)
+    files = {name: folder / f"test_{name}.raw.json" for name in FILES}
+    if missing := [file.name for file in files.values() if not file.is_file()]:
         raise UnreadableTasks(
-            f"{folder} is without {names}; expected the three VisualWebArena files"
+            f"{folder} is without {', '.join(missing)}; expected the three VisualWebArena files"
         )
     return tuple(
         task
-        for name in FILES
-        for task in read_tasks(_file(folder, name), SCORER_RULES, setup, prefix=name)
+        for name, file in files.items()
+        for task in read_tasks(file, SCORER_RULES, setup, prefix=name)
     )
 
 
@@ -120,7 +119,3 @@ def _picture(image: str, files: Path | None) -> str:
         if (place / image).is_file():
             return str(place / image)
     return replace(_PUBLISHED, inside=image).address
-
-
-def _file(folder: Path, name: str) -> Path:
-    return folder / f"test_{name}.raw.json"

@@ -14,10 +14,11 @@ from dataclasses import dataclass, replace
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
 from benchmarks.webarena.rules import visualwebarena, webarena
+from benchmarks.webarena.rules.visualwebarena import excludes_all, page_rule
 from benchmarks.webarena.rules.webarena import OR, includes_all, text_of, texts_of
 from evaluators.evaluator import Verdict
 from evaluators.rules.checks import checks_hold
-from evaluators.rules.rule import Means, rule
+from evaluators.rules.rule import RULES, Means, rule
 from tasks.task import Json, Task
 from webagent.records import Score, Trajectory
 
@@ -28,13 +29,10 @@ _NUMBER = re.compile(r"[-+]?(?:\d[\d,]*\.?\d*|\.\d+)")
 @rule
 def webarena_must_include_corrected(found: Json, expected: Json) -> Verdict:
     """One alternative of each item is in the answer, as words."""
-    return _includes(text_of(found), texts_of(expected))
+    return includes_all(_found_in(text_of(found), texts_of(expected)))
 
 
-@rule
-def visualwebarena_must_include_corrected(found: Json, expected: Json) -> Verdict:
-    """One alternative of each item is in the answer, as words."""
-    return _includes(text_of(found), texts_of(expected))
+RULES["visualwebarena_must_include_corrected"] = webarena_must_include_corrected
 
 
 @rule
@@ -48,30 +46,24 @@ def webchorearena_must_include_corrected(found: Json, expected: Json) -> Verdict
 @rule
 def visualwebarena_must_exclude_corrected(found: Json, expected: Json) -> Verdict:
     """No item is in the answer, as words."""
-    return _excludes(text_of(found), texts_of(expected))
+    return excludes_all(_found_in(text_of(found), texts_of(expected)))
 
 
-@rule
+@page_rule
 def visualwebarena_page_must_include_corrected(found: Json, expected: Json) -> Verdict:
     """One alternative of each item is in what was selected on the page, as words."""
-    if found is False:
-        return Verdict(0.0, visualwebarena.NOTHING)
-    return _includes(visualwebarena.page_text(found), texts_of(expected))
+    return includes_all(_found_in(visualwebarena.page_text(found), texts_of(expected)))
 
 
-@rule
+@page_rule
 def visualwebarena_page_must_exclude_corrected(found: Json, expected: Json) -> Verdict:
     """No item is in what was selected on the page, as words."""
-    if found is False:
-        return Verdict(0.0, visualwebarena.NOTHING)
-    return _excludes(visualwebarena.page_text(found), texts_of(expected))
+    return excludes_all(_found_in(visualwebarena.page_text(found), texts_of(expected)))
 
 
-@rule
+@page_rule
 def visualwebarena_required_values_corrected(found: Json, expected: Json) -> bool | Verdict:
     """The number, which may have decimals, fulfils one alternative of each inequality."""
-    if found is False:
-        return Verdict(0.0, visualwebarena.NOTHING)
     value = _number(found)
     return value is not None and all(
         any(_fulfils(value, part) for part in each.split(OR)) for each in texts_of(expected)
@@ -91,10 +83,7 @@ def webchorearena_url_match_corrected(found: Json, expected: Json) -> bool:
     return any(_is_at(text_of(found).lower(), part.lower()) for part in gold.split(OR))
 
 
-@rule
-def visualwebarena_url_contains_corrected(found: Json, expected: Json) -> bool:
-    """The page is that of one alternative or below it, with all of its query."""
-    return any(_is_at(found, gold) for gold in text_of(expected).split(OR))
+RULES["visualwebarena_url_contains_corrected"] = webarena_url_match_corrected
 
 
 @rule
@@ -107,22 +96,11 @@ def visualwebarena_url_exact_corrected(found: Json, expected: Json) -> bool:
     )
 
 
-def _includes(text: str, items: list[str]) -> Verdict:
-    return includes_all(_found_in(text, items))
-
-
 def _found_in(text: str, items: list[str]) -> dict[str, bool]:
     words = _spaced(text)
     return {
         item: any(_stands_in(part, words) for part in _ALTERNATIVES.split(item)) for item in items
     }
-
-
-def _excludes(text: str, items: list[str]) -> Verdict:
-    there = [item for item, is_there in _found_in(text, items).items() if is_there]
-    if there:
-        return Verdict(0.0, f"fails: has {', '.join(map(repr, there))}")
-    return Verdict(1.0, "holds")
 
 
 def _stands_in(item: str, text: str) -> bool:

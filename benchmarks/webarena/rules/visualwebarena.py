@@ -5,16 +5,29 @@ its behaviour. Unlike WebArena's, an answer keeps the space around it, a page's 
 unescaped, and an expected text that is one token must be a token of the answer.
 """
 
+from collections.abc import Mapping
+from functools import wraps
+
 from benchmarks.webarena.rules.webarena import OR, includes_all, text_of, texts_of, unquoted
 from benchmarks.webarena.rules.words import words
 from evaluators.evaluator import Verdict
-from evaluators.rules.rule import rule
+from evaluators.rules.rule import Rule, rule
 from tasks.task import Json
 
 TOLERANCE = 1e-8
 """Of comparisons of numbers; it makes `<` hold for equal ones too."""
 
 NOTHING = "the locator found nothing on the page"
+
+
+def page_rule(function: Rule) -> Rule:
+    """Register a rule about what was selected on a page: it fails where nothing was."""
+
+    @wraps(function)
+    def check(found: Json, expected: Json) -> bool | Verdict:
+        return Verdict(0.0, NOTHING) if found is False else function(found, expected)
+
+    return rule(check)
 
 
 @rule
@@ -33,7 +46,8 @@ def visualwebarena_must_include(found: Json, expected: Json) -> Verdict:
 @rule
 def visualwebarena_must_exclude(found: Json, expected: Json) -> Verdict:
     """No item is in the answer: a single token as a token."""
-    return _excludes(clean(clean(text_of(found))), texts_of(expected))
+    answer = clean(clean(text_of(found)))
+    return excludes_all({item: _is_in(item, answer) for item in texts_of(expected)})
 
 
 @rule
@@ -62,36 +76,29 @@ def visualwebarena_url_contains(found: Json, expected: Json) -> bool:
     return any(_address(gold) in page for gold in text_of(expected).split(OR))
 
 
-@rule
+@page_rule
 def visualwebarena_page_exact_match(found: Json, expected: Json) -> bool | Verdict:
     """What was selected on the page is the expected text."""
-    if found is False:
-        return Verdict(0.0, NOTHING)
     return clean(page_text(found)) == clean(text_of(expected))
 
 
-@rule
+@page_rule
 def visualwebarena_page_must_include(found: Json, expected: Json) -> Verdict:
     """One alternative of each item is in what was selected: a single token as a token."""
-    if found is False:
-        return Verdict(0.0, NOTHING)
     page = clean(page_text(found))
     return includes_all({item: _one_is_in(item, page) for item in texts_of(expected)})
 
 
-@rule
+@page_rule
 def visualwebarena_page_must_exclude(found: Json, expected: Json) -> Verdict:
     """No item is in what was selected: a single token as a token."""
-    if found is False:
-        return Verdict(0.0, NOTHING)
-    return _excludes(clean(page_text(found)), texts_of(expected))
+    page = clean(page_text(found))
+    return excludes_all({item: _is_in(item, page) for item in texts_of(expected)})
 
 
-@rule
+@page_rule
 def visualwebarena_page_required_values(found: Json, expected: Json) -> bool | Verdict:
     """The number that was selected, a whole one where it is text, fulfils each inequality."""
-    if found is False:
-        return Verdict(0.0, NOTHING)
     return _values_hold(found, texts_of(expected))
 
 
@@ -147,16 +154,16 @@ def _values_hold(found: Json, inequalities: list[str]) -> bool:
 
 def _compare(value: float, text: str) -> bool:
     sign, bound = inequality(text)
-    below, above = value <= bound + TOLERANCE, value >= bound - TOLERANCE
-    strictly_below, strictly_above = value < bound + TOLERANCE, value > bound - TOLERANCE
-    holds = {
-        "<=": below,
-        ">=": above,
-        "==": abs(value - bound) <= TOLERANCE,
-        "<": strictly_below,
-        ">": strictly_above,
-    }
-    return holds[sign]
+    match sign:
+        case "<=":
+            return value <= bound + TOLERANCE
+        case ">=":
+            return value >= bound - TOLERANCE
+        case "<":
+            return value < bound + TOLERANCE
+        case ">":
+            return value > bound - TOLERANCE
+    return abs(value - bound) <= TOLERANCE
 
 
 def _one_is_in(item: str, text: str) -> bool:
@@ -168,8 +175,9 @@ def _is_in(item: str, text: str) -> bool:
     return wanted in (words(text) if len(words(wanted)) == 1 else text)
 
 
-def _excludes(text: str, items: list[str]) -> Verdict:
-    there = [item for item in items if _is_in(item, text)]
+def excludes_all(included: Mapping[str, bool]) -> Verdict:
+    """Return 1 when no item is there; else 0 and those that are."""
+    there = [item for item, is_there in included.items() if is_there]
     if there:
         return Verdict(0.0, f"fails: has {', '.join(map(repr, there))}")
     return Verdict(1.0, "holds")
