@@ -4,7 +4,6 @@ The file is `Online_Mind2Web_06042025.json` of https://github.com/microsoft/fara
 is MIT. The authors have replaced tasks since; a later file of the same form has its own version.
 """
 
-import re
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -13,6 +12,7 @@ from benchmarks.catalogue import Benchmark, Options
 from benchmarks.task_files import (
     PublishedFile,
     UnreadableTasks,
+    date_in_name,
     find_file,
     make_suite,
     read_field,
@@ -46,8 +46,7 @@ def tasks(path: Path | str, version: str = "") -> list[Task]:
     Raises `UnreadableTasks`.
     """
     file = Path(path)
-    dated = re.search(r"\d{8}", file.stem)
-    version = version or (dated.group() if dated else "1")
+    version = version or date_in_name(file)
     return [_task(raw, f"{file}: task {at}", version) for at, raw in enumerate(read_list(file))]
 
 
@@ -56,9 +55,8 @@ def suite(options: Options, subset: str = "") -> Suite:
 
     Raises `UnreadableTasks` and `TasksMissing`.
     """
-    made = tasks(find_file(FILE, options.files))
-    version = made[0].id.rpartition("@")[2] if made else "1"
-    return make_suite(f"online-mind2web@{version}", made)
+    file = find_file(FILE, options.files)
+    return make_suite(f"online-mind2web@{date_in_name(file)}", tasks(file))
 
 
 def _task(raw: Any, where: str, version: str) -> Task:

@@ -8,15 +8,13 @@ answer = "press@example.org"
 """
 
 import tomllib
-from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from benchmarks.catalogue import Benchmark, Options, TasksMissing
-from benchmarks.task_files import UnreadableTasks, read_text
-from tasks.suite import Suite, UnknownTask
+from benchmarks.task_files import UnreadableTasks, make_suite, read_text
+from tasks.suite import Suite
 from tasks.task import Check, Task
 
 BENCHMARKS = {
@@ -24,10 +22,8 @@ BENCHMARKS = {
 }
 
 VERSION = 1
-_SCHEMES = ("http", "https", "file")
 _TEXTS = ("url", "goal", "answer", "login", "site")
 _KNOWN = (*_TEXTS, "max_steps", "skills")
-_MAX_STEPS = 30
 
 
 def suite(options: Options, subset: str = "") -> Suite:
@@ -38,14 +34,7 @@ def suite(options: Options, subset: str = "") -> Suite:
     """
     if options.files is None:
         raise TasksMissing("name the TOML file of your tasks with --files tasks.toml")
-    tasks = read(options.files)
-
-    def make(name: str, seed: int, settings: Mapping[str, Any]) -> Task:
-        if name not in tasks:
-            raise UnknownTask(name, tuple(tasks))
-        return replace(tasks[name], seed=seed)
-
-    return Suite(f"own@{VERSION}", tuple(tasks), make, is_seeded=False)
+    return make_suite(f"own@{VERSION}", read(options.files).values(), groups={})
 
 
 def read(path: Path) -> dict[str, Task]:
@@ -68,9 +57,9 @@ def _task(name: str, table: Any, where: str) -> Task:
     for key, text in texts.items():
         if not isinstance(text, str) or (key in ("url", "goal") and not text):
             raise UnreadableTasks(f"{where}: {key} is {text!r}; expected text")
-    if urlsplit(texts["url"]).scheme not in _SCHEMES:
+    if urlsplit(texts["url"]).scheme not in ("http", "https", "file"):
         raise UnreadableTasks(f"{where}: url is {texts['url']!r}; expected an http address")
-    steps, skills = table.get("max_steps", _MAX_STEPS), table.get("skills", [])
+    answer, steps, skills = texts["answer"], table.get("max_steps", 30), table.get("skills", [])
     if not isinstance(steps, int) or steps < 1:
         raise UnreadableTasks(f"{where}: max_steps is {steps!r}; expected a number above 0")
     return Task(
@@ -79,12 +68,8 @@ def _task(name: str, table: Any, where: str) -> Task:
         texts["goal"],
         max_steps=steps,
         clock="real",
-        checks=_checks(texts["answer"]),
+        checks=(Check("episode.answer", "same_text", answer),) if answer else (),
         site=texts["site"],
         login=texts["login"],
         skills=tuple(map(str, skills)),
     )
-
-
-def _checks(answer: str) -> tuple[Check, ...]:
-    return (Check("episode.answer", "same_text", answer),) if answer else ()

@@ -7,16 +7,14 @@ passed every other filter and that nobody has tried yet, for whoever wants to tr
 import json
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import MISSING, fields, is_dataclass, replace
-from functools import cache
+from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from benchmarks.catalogue import Benchmark, Options, TasksMissing
-from benchmarks.task_files import UnreadableTasks
+from benchmarks.task_files import UnreadableTasks, make_suite
 from tasks.proposal import UNTRIED, Proposal
-from tasks.suite import Suite, UnknownTask
-from tasks.task import Task
+from tasks.suite import Suite
 
 Record = TypeVar("Record")
 
@@ -29,23 +27,15 @@ def read_record(cls: type[Record], data: Any, place: str = "") -> Record:
     """The record of a JSON object; missing fields take their defaults. Raises `NoRecord`."""
     if not isinstance(data, dict):
         raise NoRecord(f"{place or cls.__name__}: expected an object, found {data!r:.80}")
-    hints = _hints(cast(Any, cls))
+    hints = get_type_hints(cls)
     known = {each.name: each for each in fields(cast(Any, cls)) if each.init}
+    within = f"{place}." if place else ""
     for name in data.keys() - known.keys():
-        raise NoRecord(f"{place}{'.' * bool(place)}{name}: there is no such field")
+        raise NoRecord(f"{within}{name}: there is no such field")
     for name, each in known.items():
         if name not in data and each.default is MISSING and each.default_factory is MISSING:
-            raise NoRecord(f"{place}{'.' * bool(place)}{name}: it is missing")
-    given = {
-        name: _read(hints[name], value, f"{place}{'.' * bool(place)}{name}")
-        for name, value in data.items()
-    }
-    return cls(**given)
-
-
-@cache
-def _hints(cls: type[Any]) -> dict[str, Any]:
-    return get_type_hints(cls)
+            raise NoRecord(f"{within}{name}: it is missing")
+    return cls(**{name: _read(hints[name], data[name], f"{within}{name}") for name in data})
 
 
 def _read(hint: Any, value: Any, place: str) -> Any:
@@ -97,15 +87,12 @@ def suite(options: Options, subset: str = "") -> Suite:
         what = "that nobody has tried" if subset else "that passed every filter"
         raise TasksMissing(f"{path} holds no proposal {what}; propose more, or have more solved")
     tasks = {each.task.name: each.task for each in proposals}
-
-    def make(name: str, seed: int, settings: Mapping[str, Any]) -> Task:
-        if name not in tasks:
-            raise UnknownTask(name, tuple(tasks))
-        return replace(tasks[name], seed=seed)
-
+    groups = defaultdict[str, tuple[str, ...]](tuple)
+    for each in proposals:
+        for group in filter(None, (each.source, each.task.site.partition("@")[0])):
+            groups[group] += (each.task.name,)
     named = f"proposed-{subset}" if subset else "proposed"
-    groups = _groups(proposals)
-    return Suite(f"{named}@{VERSION}", tuple(tasks), make, groups=groups, is_seeded=False)
+    return make_suite(f"{named}@{VERSION}", tasks.values(), groups=groups)
 
 
 def read(path: Path) -> list[Proposal]:
@@ -114,10 +101,10 @@ def read(path: Path) -> list[Proposal]:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise TasksMissing(f"{path} cannot be read: {error}") from error
-    return [_proposal(text, f"{path}, line {number}") for number, text in enumerate(lines, 1)]
+    return [_read_line(text, f"{path}, line {number}") for number, text in enumerate(lines, 1)]
 
 
-def _proposal(text: str, where: str) -> Proposal:
+def _read_line(text: str, where: str) -> Proposal:
     try:
         found = json.loads(text)
         if isinstance(found, dict):
@@ -131,15 +118,6 @@ def _proposal(text: str, where: str) -> Proposal:
 
 def _is_meant(proposal: Proposal, subset: str) -> bool:
     if subset == "untried":
-        return [each.filter for each in proposal.refusals] == ["feasibility"] and (
-            proposal.refusals[0].reason == UNTRIED
-        )
+        reasons = [(each.filter, each.reason) for each in proposal.refusals]
+        return reasons == [("feasibility", UNTRIED)]
     return not proposal.refusals
-
-
-def _groups(proposals: list[Proposal]) -> dict[str, tuple[str, ...]]:
-    groups = defaultdict[str, list[str]](list)
-    for each in proposals:
-        for group in filter(None, (each.source, each.task.site.partition("@")[0])):
-            groups[group].append(each.task.name)
-    return {group: tuple(names) for group, names in groups.items()}

@@ -4,6 +4,7 @@ import hashlib
 import http.client
 import json
 import os
+import re
 import tempfile
 import urllib.error
 import urllib.request
@@ -91,10 +92,20 @@ def read_texts(raw: Any, name: str, where: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+def date_in_name(file: Path) -> str:
+    """Return the eight digits of the date in a file's name, as its version; `1` without one."""
+    found = re.search(r"\d{8}", file.stem)
+    return found[0] if found else "1"
+
+
 def make_suite(
-    identity: str, tasks: Iterable[Task], missing: Mapping[str, Sequence[str]] | None = None
+    identity: str,
+    tasks: Iterable[Task],
+    missing: Mapping[str, Sequence[str]] | None = None,
+    groups: Mapping[str, tuple[str, ...]] | None = None,
 ) -> Suite:
-    """The suite of these tasks; its groups are their skills.
+    """Return the suite of these tasks, of which every seed is the same; its groups are their
+    skills where none are given.
 
     `missing` has, by task name, the sites whose addresses a task lacks: it is listed, and making it
     raises `AddressError`. Raises `UnreadableTasks` for two tasks of one name.
@@ -111,10 +122,20 @@ def make_suite(
         if settings:
             raise ValueError(f"{known[name].id} has no settings; found {', '.join(settings)}")
         if lacking.get(name):
-            raise AddressError(_needs(known[name].id, lacking[name]))
+            sites = lacking[name]
+            raise AddressError(
+                f"{known[name].id} needs the address of {', '.join(sites)}, which you host"
+                f" yourself; give it among the addresses, as {sites[0]}=http://HOST:PORT"
+                " (docs/benchmarks.md)"
+            )
         return replace(known[name], seed=seed)
 
-    return Suite(identity, tuple(known), make, groups=_groups(known), is_seeded=False)
+    skills: dict[str, tuple[str, ...]] = {}
+    for name, task in known.items():
+        for skill in task.skills:
+            skills[skill] = (*skills.get(skill, ()), name)
+    groups = skills if groups is None else groups
+    return Suite(identity, tuple(known), make, groups=groups, is_seeded=False)
 
 
 def check_addresses(
@@ -132,20 +153,6 @@ def check_addresses(
                 f"the address of {site} is {address!r}; expected one as http://HOST:PORT"
             )
     return {site: address.rstrip("/") for site, address in addresses.items()}
-
-
-def _needs(identity: str, sites: Sequence[str]) -> str:
-    return (
-        f"{identity} needs the address of {', '.join(sites)}, which you host yourself; give it "
-        f"among the addresses, as {sites[0]}=http://HOST:PORT (docs/benchmarks.md)"
-    )
-
-
-def _groups(tasks: Mapping[str, Task]) -> dict[str, tuple[str, ...]]:
-    words = dict.fromkeys(skill for task in tasks.values() for skill in task.skills)
-    return {
-        word: tuple(name for name, task in tasks.items() if word in task.skills) for word in words
-    }
 
 
 HOST = "https://raw.githubusercontent.com"
@@ -241,7 +248,16 @@ def _downloaded(published: PublishedFile) -> Path:
     if file.is_file():
         _compare(published, file.read_bytes(), str(file), "delete it, or give it as the task file")
         return file
-    content = _fetched(published)
+    try:
+        with urllib.request.urlopen(published.address, timeout=SECONDS) as answer:
+            content: bytes = answer.read(LARGEST + 1)
+    except urllib.error.HTTPError as error:
+        error.close()
+        raise _unread(published, f"status {error.code}, {error.reason}") from error
+    except (OSError, http.client.HTTPException) as error:
+        raise _unread(published, getattr(error, "reason", error)) from error
+    if len(content) > LARGEST:
+        raise TasksMissing(f"{published.address} has more than {LARGEST} bytes")
     _compare(published, content, published.address, "it is not the published file")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -258,20 +274,6 @@ def _downloaded(published: PublishedFile) -> Path:
             f"cannot write {file}: {error.strerror}; {_by_hand(published)}"
         ) from error
     return file
-
-
-def _fetched(published: PublishedFile) -> bytes:
-    try:
-        with urllib.request.urlopen(published.address, timeout=SECONDS) as answer:
-            content: bytes = answer.read(LARGEST + 1)
-    except urllib.error.HTTPError as error:
-        error.close()
-        raise _unread(published, f"status {error.code}, {error.reason}") from error
-    except (OSError, http.client.HTTPException) as error:
-        raise _unread(published, getattr(error, "reason", error)) from error
-    if len(content) > LARGEST:
-        raise TasksMissing(f"{published.address} has more than {LARGEST} bytes")
-    return content
 
 
 def _unread(published: PublishedFile, reason: object) -> TasksMissing:

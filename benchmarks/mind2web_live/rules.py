@@ -37,7 +37,8 @@ def key_node_url(found: Json, expected: Json) -> Verdict:
         part = _part(url, str(node.get("key") or ""), whole=exact)
         if part is not None and (part == reference if exact else reference in part):
             return Verdict(1.0, f"{url} was reached")
-    return Verdict(0.0, f"no page had {reference!r} {_where(node)}")
+    place = f"under {node['key']!r} in its query" if node.get("key") else "in its address"
+    return Verdict(0.0, f"no page had {reference!r} {place}")
 
 
 @rule
@@ -81,7 +82,7 @@ async def key_node_value_means(question: RuleQuestion) -> Verdict:
     return _wholly(await _value_share(question))
 
 
-_RULES: Mapping[str, Callable[[Json, Json], bool | Verdict]] = {
+_RULES: Mapping[str, Callable[[Json, Json], Verdict]] = {
     "key_node_url": key_node_url,
     "key_node_element": key_node_element,
     "key_node_value": key_node_value,
@@ -109,10 +110,12 @@ def key_nodes_reached(means: Means | None = None, score: str = "key_nodes") -> F
             if check.evidence not in evidence:
                 return Verdict(None, f"evidence {check.evidence} was not captured")
             found = evidence[check.evidence]
+            question = RuleQuestion(found, check.expected, trajectory.goal, at_hand)
             try:
-                verdict = await _share(
-                    RuleQuestion(found, check.expected, trajectory.goal, at_hand), check.rule
-                )
+                if check.rule in _SHARES:
+                    verdict = await _SHARES[check.rule](question)
+                else:
+                    verdict = _RULES[check.rule](found, check.expected)
             except TypeError as error:
                 return Verdict(None, f"{check.rule} cannot be compared ({error})")
             if verdict.value is None:
@@ -123,13 +126,6 @@ def key_nodes_reached(means: Means | None = None, score: str = "key_nodes") -> F
         return Verdict(sum(shares) / len(shares), f"{sum(shares):g} of {len(shares)} key nodes")
 
     return judge
-
-
-async def _share(question: RuleQuestion, rule_name: str) -> Verdict:
-    if rule_name in _SHARES:
-        return await _SHARES[rule_name](question)
-    holds = _RULES[rule_name](question.found, question.expected)
-    return holds if isinstance(holds, Verdict) else Verdict(float(holds), rule_name)
 
 
 async def _url_share(question: RuleQuestion) -> Verdict:
@@ -235,10 +231,6 @@ def _part(url: str, key: str, *, whole: bool) -> str | None:
     if whole:
         return unquote(url)
     return unquote(parts.netloc + parts.path + (f"#{parts.fragment}" if parts.fragment else ""))
-
-
-def _where(node: Mapping[str, Any]) -> str:
-    return f"under {node['key']!r} in its query" if node.get("key") else "in its address"
 
 
 def _urls(found: Json) -> list[str]:

@@ -6,8 +6,7 @@ The pages are live: sites change, and with them what can be reached. `success` n
 """
 
 import math
-import re
-from collections.abc import Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,6 +15,7 @@ from benchmarks.catalogue import Options
 from benchmarks.task_files import (
     PublishedFile,
     UnreadableTasks,
+    date_in_name,
     find_file,
     make_suite,
     read_list,
@@ -55,8 +55,7 @@ def tasks(path: Path | str, *, start_url: str = START, version: str = "") -> lis
     Raises `UnreadableTasks`.
     """
     file = Path(path)
-    dated = re.search(r"\d{8}", file.stem)
-    version = version or (dated.group() if dated else "1")
+    version = version or date_in_name(file)
     return [
         _task(raw, f"{file}: task {at}", start_url, version)
         for at, raw in enumerate(read_list(file))
@@ -68,9 +67,8 @@ def suite(options: Options, subset: str = "") -> Suite:
 
     Raises `UnreadableTasks` and `TasksMissing`.
     """
-    made = tasks(find_file(FILE, options.files))
-    version = made[0].id.rpartition("@")[2] if made else "1"
-    return make_suite(f"mind2web-live@{version}", made)
+    file = find_file(FILE, options.files)
+    return make_suite(f"mind2web-live@{date_in_name(file)}", tasks(file))
 
 
 def _task(raw: Any, where: str, start_url: str, version: str) -> Task:
@@ -78,6 +76,8 @@ def _task(raw: Any, where: str, start_url: str, version: str) -> Task:
     length = read_typed(raw, "reference_task_length", int, where)
     nodes = read_typed(raw, "evaluation", list, where)
     checks = tuple(_check(node, f"{where}: evaluation[{at}]") for at, node in enumerate(nodes))
+    addresses = (str(node["content"].get("url") or "") for node in nodes)
+    hosts = filter(None, (urlsplit(address).hostname for address in addresses))
     return Task(
         id=f"mind2web-live/{number}@{version}",
         start_url=start_url,
@@ -86,14 +86,8 @@ def _task(raw: Any, where: str, start_url: str, version: str) -> Task:
         records=("elements",) if any(check.evidence == "elements" for check in checks) else (),
         checks=checks,
         clock="real",
-        skills=_sites(nodes),
+        skills=tuple(host.removeprefix("www.") for host in islice(hosts, 1)),
     )
-
-
-def _sites(nodes: Sequence[Any]) -> tuple[str, ...]:
-    addresses = (node["content"].get("url") for node in nodes)
-    hosts = (urlsplit(address).hostname for address in addresses if isinstance(address, str))
-    return next(((host.removeprefix("www."),) for host in hosts if host), ())
 
 
 def _check(node: Any, where: str) -> Check:
@@ -116,11 +110,9 @@ def _check(node: Any, where: str) -> Check:
             raise UnreadableTasks(f"{where}: method is {method!r}, only selector is known")
         expected["selector"] = reference
     else:
-        expected |= {"reference": reference, **_selector(content)}
+        expected["reference"] = reference
+        if content.get("path"):
+            expected["selector"] = content["path"]
     if kind == "element_value_included_match":
         expected["included"] = True
     return Check("elements", _NODES[kind], expected)
-
-
-def _selector(content: Mapping[str, Any]) -> dict[str, Json]:
-    return {"selector": content["path"]} if content.get("path") else {}

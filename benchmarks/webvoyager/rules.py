@@ -53,9 +53,7 @@ def gaia_answer(found: Json, expected: Json) -> Verdict:
         same = _float(cleaned) == _float(reference)
     elif re.search(r"[,;]", reference):
         wanted, given = re.split(r"[,;]", reference), re.split(r"[,;]", answer)
-        same = len(wanted) == len(given) and all(
-            _same_item(one, there) for one, there in zip(wanted, given, strict=True)
-        )
+        same = len(wanted) == len(given) and all(map(_is_same_item, wanted, given))
     else:
         same = _squeezed(answer) == _squeezed(reference)
     return Verdict(float(same), f"{answer!r} {'is' if same else 'is not'} {reference!r}")
@@ -120,10 +118,12 @@ async def asked_share(
     ]
 
     def read(text: str) -> Verdict | None:
-        share = _share_in(text)
-        if share is None or (whole and share not in (0.0, 1.0)):
+        lines = ({float(one) for one in _SHARE.findall(line)} for line in text.splitlines())
+        shares = next(filter(None, lines), set())  # the first line that has numbers
+        if len(shares) != 1 or (whole and not shares <= {0.0, 1.0}):
             return None
-        return Verdict(share, repr(text[:120]))
+        share = shares.pop()
+        return Verdict(share, repr(text[:120])) if 0.0 <= share <= 1.0 else None
 
     return await ask_for_verdict(model, prompt, messages, read, max_tokens=512)
 
@@ -162,17 +162,7 @@ def _number_given(answer: str, number: Given, reference: str) -> Verdict:
     return Verdict(1.0, f"the answer has {reference!r}")
 
 
-def _share_in(text: str) -> float | None:
-    """The only number from 0 to 1 on the reply's first line that has one."""
-    for line in text.strip().splitlines():
-        found = {float(one) for one in _SHARE.findall(line)}
-        if found:
-            share = found.pop()
-            return share if not found and 0.0 <= share <= 1.0 else None
-    return None
-
-
-def _same_item(reference: str, answer: str) -> bool:
+def _is_same_item(reference: str, answer: str) -> bool:
     number = _float(reference)
     if number is not None:
         return _float(re.sub(r"[$%,]", "", answer)) == number
@@ -207,15 +197,11 @@ def _plain(text: str) -> str:
     not Latin stay as they are."""
     text = unicodedata.normalize("NFKC", text.translate(_MARKS))
     text = _WORD_HYPHEN.sub(" ", text)
-    text = "".join(map(_printable, text)).translate(_ASCII)
+    text = re.sub(r"[\t\n\r]", " ", text)
+    text = "".join(x for x in text if not unicodedata.category(x).startswith("C"))
+    text = text.translate(_ASCII)
     text = "".join(map(_latin, unicodedata.normalize("NFKD", text)))
     return " ".join(unicodedata.normalize("NFC", text).split()).casefold()
-
-
-def _printable(letter: str) -> str:
-    if not unicodedata.category(letter).startswith("C"):
-        return letter
-    return " " if letter in "\t\n\r" else ""
 
 
 def _latin(letter: str) -> str:

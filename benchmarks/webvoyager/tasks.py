@@ -18,6 +18,7 @@ from benchmarks.catalogue import Options
 from benchmarks.task_files import (
     PublishedFile,
     UnreadableTasks,
+    date_in_name,
     find_beside,
     find_file,
     make_suite,
@@ -72,8 +73,7 @@ def tasks(path: Path | str, references: Path | str | None = None, version: str =
     where none is given, else 1. Raises `UnreadableTasks`.
     """
     file = Path(path)
-    dated = re.search(r"\d{8}", file.stem)
-    version = version or (dated.group() if dated else "1")
+    version = version or date_in_name(file)
     known = _references(Path(references)) if references is not None else {}
     made = []
     for raw, where in read_lines(file):
@@ -102,8 +102,7 @@ def suite(options: Options, subset: str = "") -> Suite:
     """
     file = find_file(REFRESHED if subset else FILE, options.files)
     made = tasks(file, find_beside(REFERENCES, options.files))
-    version = made[0].id.rpartition("@")[2] if made else "1"
-    return make_suite(f"webvoyager@{version}", made)
+    return make_suite(f"webvoyager@{date_in_name(file)}", made)
 
 
 def reference_of(references: Path | str, task: Task) -> Mapping[str, str]:
