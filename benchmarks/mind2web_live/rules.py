@@ -4,14 +4,14 @@ As https://arxiv.org/abs/2406.12373 and its evaluator score them: each node coun
 whatever order, on any page that was seen and any element that was acted on.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlparse
 
 from benchmarks.webvoyager.rules import asked_share
 from evaluators.evaluator import FunctionEvaluator, Verdict, evaluator
-from evaluators.rules.rule import Means, RuleQuestion, consulting_rule, rule
+from evaluators.rules.rule import Means, Rule, RuleQuestion, consulting_rule, rule
 from tasks.task import Json
 from webagent.models.prompt import fence, load_prompt
 from webagent.records import Trajectory
@@ -82,7 +82,7 @@ async def key_node_value_means(question: RuleQuestion) -> Verdict:
     return _wholly(await _value_share(question))
 
 
-_RULES: Mapping[str, Callable[[Json, Json], Verdict]] = {
+_RULES: Mapping[str, Rule] = {
     "key_node_url": key_node_url,
     "key_node_element": key_node_element,
     "key_node_value": key_node_value,
@@ -115,7 +115,10 @@ def key_nodes_reached(means: Means | None = None, score: str = "key_nodes") -> F
                 if check.rule in _SHARES:
                     verdict = await _SHARES[check.rule](question)
                 else:
-                    verdict = _RULES[check.rule](found, check.expected)
+                    held = _RULES[check.rule](found, check.expected)
+                    verdict = (
+                        held if isinstance(held, Verdict) else Verdict(float(held), check.rule)
+                    )
             except TypeError as error:
                 return Verdict(None, f"{check.rule} cannot be compared ({error})")
             if verdict.value is None:
