@@ -201,10 +201,39 @@ function pseudoText(element, part) {
   return style.display === "inline" ? text : ` ${text} `;
 }
 
-// The text of a `content` value: strings, attributes are resolved already; what stands after a slash
-// is said instead of it.
+// Whether any style of a document or shadow tree writes text, so that it need not be asked of every
+// element. A sheet of another site cannot be read, and may.
+const WRITES = new WeakMap();
+
+function hasGeneratedText(root) {
+  return [...root.styleSheets, ...root.adoptedStyleSheets].some((sheet) => {
+    let rules;
+    try {
+      rules = sheet.cssRules;
+    } catch {
+      return true;
+    }
+    const known = WRITES.get(sheet);
+    if (known && known.count === rules.length) return known.found;
+    const found = [...rules].some(writesText);
+    WRITES.set(sheet, { count: rules.length, found });
+    return found;
+  });
+}
+
+function writesText(rule) {
+  const content = rule.style ? rule.style.content : "";
+  if (content && !/^(none|normal|""|'')$/.test(content)) return true;
+  if (rule.styleSheet) return hasGeneratedText({ styleSheets: [rule.styleSheet], adoptedStyleSheets: [] });
+  return Boolean(rule.cssRules) && [...rule.cssRules].some(writesText);
+}
+
+// The text of a `content` value: strings, attributes are resolved already, without those inside `url()`
+// and the like; what stands after a slash is said instead of it.
+const FUNCTION = /[\w-]+\((?:"(?:[^"\\]|\\.)*"|[^()"])*\)/g;
+
 function generated(content) {
   const said = /\/\s*("(?:[^"\\]|\\.)*")\s*$/.exec(content);
-  const strings = (said ? said[1] : content).match(/"(?:[^"\\]|\\.)*"/g) || [];
+  const strings = (said ? said[1] : content.replace(FUNCTION, "")).match(/"(?:[^"\\]|\\.)*"/g) || [];
   return strings.map((text) => text.slice(1, -1).replace(/\\(.)/g, "$1")).join("");
 }

@@ -5,6 +5,7 @@ const MOST_READ = 12000;
 const LONGEST_DESCRIPTION = 80;
 // Of an element that is called by all the text in it.
 const LONGEST_NAME = 160;
+const LARGEST_ICON = 40;
 
 const count = (number, what) => `${number} ${what}${number === 1 ? "" : "s"}`;
 
@@ -30,7 +31,11 @@ class Walk {
     this.textKind = "";
     this.textStates = [];
     this.textParent = null;
-    this.cell = null;
+    this.row = null;
+    this.grids = new Set();
+    this.numbers = new Map();
+    this.number = "";
+    this.generates = hasGeneratedText(document);
     this.consumed = new Set();
     this.focused = focusedElement();
     this.selection = getSelection().isCollapsed ? null : getSelection();
@@ -46,10 +51,13 @@ class Walk {
   children(element, depth, muted) {
     const shadow = shadowOf(element);
     const nodes = shadow ? shadow.childNodes : shownChildren(element);
+    const generates = this.generates;
+    if (shadow) this.generates = hasGeneratedText(shadow);
     for (const node of tagOf(element) === "slot" ? slotted(element) : nodes) {
       if (node[own.nodeType] === Node.TEXT_NODE) this.addText(node, element, depth, muted);
       else if (node[own.nodeType] === Node.ELEMENT_NODE) this.element(node, depth, muted);
     }
+    this.generates = generates;
   }
 
   element(element, depth, muted) {
@@ -63,12 +71,8 @@ class Walk {
     const label = tagOf(element) === "label" && element.control;
     if (label && canBeSeen(label)) return this.children(element, depth, true);
     if (element instanceof SVGElement && isTooSmall(element)) return;
-    if (tagOf(element) === "img" && element.alt && !isInteractive(element, style)) {
-      this.beginText(flatParent(element), depth, element);
-      this.text += ` ${element.alt} `;
-      this.textBox = union(this.textBox, boxOf(element));
-      return;
-    }
+    const words = standIn(element, style);
+    if (words) return this.addWords(` ${words} `, element, flatParent(element), depth);
     const shown = style.visibility === "visible" && hasSize(element);
     if (isFrame(element)) return shown && this.frame(element, depth);
     if (shown) this.noteCover(element, style);
@@ -139,28 +143,57 @@ class Walk {
 
   // An element without a line of its own: only its content, set apart where it is a block.
   block(element, style, depth, muted) {
-    const isCell = style.display === "table-cell";
+    const parent = element[own.parentElement];
+    const isCell = style.display === "table-cell" || this.grids.has(parent);
     const apart = !style.display.startsWith("inline");
     if (style.display === "inline-block" && this.text) this.text += " ";
-    if (isCell) this.startCell(element[own.parentElement]);
+    if (isCell) this.startCell(element, parent);
     else if (apart) this.flush();
     if (style.contentVisibility === "hidden") return;
+    if (style.display === "grid") this.grids.add(element);
+    if (style.display === "list-item") this.startItem(element, parent, style);
     const nested = /^(ul|ol)$/.test(tagOf(element)) && flatParent(element)[own.closest]("li,ul,ol");
+    if (this.generates && !muted) this.addGenerated(element, "::before", depth);
     this.children(element, nested ? depth + 1 : depth, muted);
+    if (this.generates && !muted) this.addGenerated(element, "::after", depth);
     if (isCell) this.text += " ";
     else if (apart) this.flush();
   }
 
-  // A row of cells without controls reads as one line: `Country | Japan`.
-  startCell(row) {
-    if (this.cell === row && clean(this.text)) this.text += " | ";
+  // A row of cells without controls reads as one line: `Country | Japan`. An empty cell keeps its place.
+  startCell(element, parent) {
+    const row = this.grids.has(parent) ? `${element[own.getBoundingClientRect]().top}` : "";
+    const isNext = this.row && this.row[0] === parent && this.row[1] === row;
+    if (isNext && clean(this.text)) this.text += " | ";
     else this.flush();
-    this.cell = row;
+    this.row = [parent, row];
+  }
+
+  // An item of a numbered list begins with its number, unless it has no text.
+  startItem(item, list, style) {
+    if (!list || tagOf(list) !== "ol" || !/^decimal/.test(style.listStyleType)) return;
+    if (!this.numbers.has(list)) this.numbers.set(list, listNumbers(list));
+    this.number = `${this.numbers.get(list).get(item) ?? ""}. `;
+  }
+
+  // Words that no text node holds.
+  addWords(words, element, parent, depth) {
+    this.beginText(parent, depth, element);
+    this.text += words;
+    this.textBox = union(this.textBox, boxOf(element));
+  }
+
+  addGenerated(element, part, depth) {
+    const text = pseudoText(element, part).replace(ICON_LETTERS, "");
+    if (clean(text)) this.addWords(text, element, element, depth);
+    else if (text && this.text) this.text += " ";
   }
 
   // A line of text is of the kind of what its first words stand in, and as deep.
   beginText(parent, depth, element = parent) {
-    if (!this.text) [this.textKind, this.textParent, this.textDepth] = [kindOf(parent), element, depth];
+    if (this.text) return;
+    [this.textKind, this.textParent, this.textDepth] = [kindOf(parent), element, depth];
+    [this.text, this.number] = [this.number, ""];
   }
 
   addText(node, parent, depth, muted) {
@@ -196,7 +229,7 @@ class Walk {
     this.text = "";
     this.textBox = this.textParent = null;
     this.textStates = [];
-    this.cell = null;
+    this.row = null;
   }
 
   line(element, style, depth) {
@@ -206,6 +239,7 @@ class Walk {
     let name = control ? visibleText(element) : nameOf(element, style);
     if (!name && !element[own.textContent]) name = this.nearbyName(element, role);
     this.flush();
+    this.number = "";
     const row = {
       mark: true, role, name, value: valueOf(source), states: statesOf(source, role),
       box: boxOf(element), depth, kind: kindOf(source), element,
@@ -336,6 +370,49 @@ function isColouredBox(element, style) {
   if (box.width < 4 || box.height < 4 || box.width > 120 || box.height > 120) return false;
   return channels(style.backgroundColor) !== null &&
     style.backgroundColor !== getComputedStyle(flatParent(element)).backgroundColor;
+}
+
+// What stands for an element that shows no text of its own: a picture's words, how far a bar is.
+function standIn(element, style) {
+  const tag = tagOf(element);
+  if (tag === "img") return element.alt && !isInteractive(element, style) ? element.alt : "";
+  if (tag === "progress" || tag === "meter") return barText(element);
+  if (tag !== "svg" && !element[own.hasAttribute]("aria-label")) return "";
+  return isIcon(element) && canBeSeen(element) && !isInteractive(element, style) ? iconText(element) : "";
+}
+
+// Small, without text, and nothing else than a picture to those who cannot see it.
+function isIcon(element) {
+  if (!/^(img)?$/.test(writtenRole(element))) return false;
+  if (tagOf(element) !== "svg" && (element[own.childElementCount] || clean(element[own.textContent]))) return false;
+  const box = element[own.getBoundingClientRect]();
+  return box.width <= LARGEST_ICON && box.height <= LARGEST_ICON;
+}
+
+function iconText(element) {
+  const title = [...element[own.children]].find((child) => tagOf(child) === "title");
+  return labelText(element) || (title ? clean(title[own.textContent]) : "");
+}
+
+function barText(bar) {
+  const text = clean(bar[own.getAttribute]("aria-valuetext"));
+  if (text) return text;
+  if (tagOf(bar) === "progress" && !bar[own.hasAttribute]("value")) return "in progress";
+  const least = tagOf(bar) === "meter" ? bar.min : 0;
+  return `${Math.round((100 * (bar.value - least)) / (bar.max - least))}%`;
+}
+
+// The numbers that the browser draws before the items of a list.
+function listNumbers(list) {
+  const items = [...list[own.children]].filter((child) => tagOf(child) === "li");
+  let number = list[own.hasAttribute]("start") ? list.start : list.reversed ? items.length : 1;
+  const numbers = new Map();
+  for (const item of items) {
+    if (item[own.hasAttribute]("value")) number = item.value;
+    numbers.set(item, number);
+    number += list.reversed ? -1 : 1;
+  }
+  return numbers;
 }
 
 // A closed `details` shows its summary only.

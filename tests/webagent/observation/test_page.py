@@ -217,3 +217,60 @@ async def test_lines_of_preformatted_text_stay_lines(world: BrowserWorld, tmp_pa
     ]
     tops = [node.box[1] for node in seen.nodes]
     assert tops == sorted(set(tops))
+
+
+async def test_words_that_styles_and_browsers_write_are_read(
+    world: BrowserWorld, tmp_path: Path
+) -> None:
+    path = tmp_path / "written.html"
+    path.write_text(
+        """<style>.price::before { content: "€ " } .done::after { content: "✓" }
+        .icon::before { content: "\\f00c" } .gone::before { content: "no"; display: none }
+        .shown::before { content: url("data:image/gif;base64,AAAA") }</style><p class=shown>
+        <p class=gone>Cost: <b class=price>12.50</b> <i class=icon></i>
+        <table><tr><th>Export<td><td class=done><tr><td class=done>Import</table>
+        <ol start=3><li>three<li><a href=#>link</a><li><p>five</ol>
+        <p>Upload <progress value=40 max=80></progress><p>Wait <progress></progress>
+        <p>Disk <meter value=7 min=5 max=10></meter>""",
+        encoding="utf-8",
+    )
+    seen = await world.reset(Task("page/written@1", path.as_uri()))
+    assert [node.name for node in seen.nodes] == [
+        *("Cost: € 12.50", "Export | | ✓", "Import✓", "3. three", "link", "5. five"),
+        *("Upload 50%", "Wait in progress", "Disk 40%"),
+    ]
+
+
+async def test_columns_stay_apart_in_tables_of_pictures_and_in_grids(
+    world: BrowserWorld, tmp_path: Path
+) -> None:
+    tick = '<svg role=img aria-label="included" width=16 height=16><path d="M0 0L9 9"/></svg>'
+    path = tmp_path / "columns.html"
+    path.write_text(
+        f"""<table><tr><th>Plan<th>Free<th>Pro<tr><td>Export<td><td>{tick}
+        <tr><td>Share<td>{tick}<td>no</table>
+        <div style="display: grid; grid-template-columns: 1fr 1fr"><b>Mon</b><b>Tue</b>
+        <span>1</span><span>2</span></div>
+        <div style="display: grid; grid-template-columns: 1fr 1fr"><nav>
+        <a href=#>Home</a> here</nav>
+        <main><p>One</p><p>Two</p></main></div>""",
+        encoding="utf-8",
+    )
+    seen = await world.reset(Task("page/columns@1", path.as_uri()))
+    assert [node.name for node in seen.nodes] == [
+        *("Plan | Free | Pro", "Export | | included", "Share | included | no"),
+        *("Mon | Tue", "1 | 2", "Home", "here", "One", "Two"),
+    ]
+
+
+async def test_what_is_right_below_a_shadow_root_is_numbered_and_styled_by_itself(
+    world: BrowserWorld, tmp_path: Path
+) -> None:
+    path = tmp_path / "shadow-styles.html"
+    path.write_text(
+        """<b>Outside</b><div><template shadowrootmode=open>
+        <style>b::before { content: "in " }</style><li>bare</li><b>side</b></template></div>""",
+        encoding="utf-8",
+    )
+    seen = await world.reset(Task("page/shadow-styles@1", path.as_uri()))
+    assert [node.name for node in seen.nodes] == ["Outside", "bare", "in side"]
