@@ -201,31 +201,45 @@ function pseudoText(element, part) {
   return style.display === "inline" ? text : ` ${text} `;
 }
 
-// Whether any style of a document or shadow tree writes text, so that it need not be asked of every
-// element. A sheet of another site cannot be read, and may.
-const WRITES = new WeakMap();
+// Which elements of a document or shadow tree may have text that a style writes, as a selector: to ask
+// every element for its computed `content` would take longer. A sheet of another site cannot be read.
+const WRITTEN = new WeakMap();
 
-function hasGeneratedText(root) {
-  return [...root.styleSheets, ...root.adoptedStyleSheets].some((sheet) => {
+function writtenBy(root) {
+  const selectors = [...root.styleSheets, ...root.adoptedStyleSheets].flatMap((sheet) => {
     let rules;
     try {
       rules = sheet.cssRules;
     } catch {
-      return true;
+      return ["*"];
     }
-    const known = WRITES.get(sheet);
-    if (known && known.count === rules.length) return known.found;
-    const found = [...rules].some(writesText);
-    WRITES.set(sheet, { count: rules.length, found });
-    return found;
+    const known = WRITTEN.get(sheet);
+    if (known && known.count === rules.length) return known.selectors;
+    const selectors = [...rules].flatMap(selectorsOf);
+    WRITTEN.set(sheet, { count: rules.length, selectors });
+    return selectors;
   });
+  return selectors.includes("*") ? "*" : selectors.join(", ");
 }
 
-function writesText(rule) {
+function selectorsOf(rule) {
+  if (rule.styleSheet) return [writtenBy({ styleSheets: [rule.styleSheet], adoptedStyleSheets: [] })].filter(Boolean);
+  const inner = [...(rule.cssRules || [])].flatMap(selectorsOf);
   const content = rule.style ? rule.style.content : "";
-  if (content && !/^(none|normal|""|'')$/.test(content)) return true;
-  if (rule.styleSheet) return hasGeneratedText({ styleSheets: [rule.styleSheet], adoptedStyleSheets: [] });
-  return Boolean(rule.cssRules) && [...rule.cssRules].some(writesText);
+  if (!content || /^(none|normal|""|'')$/.test(content)) return inner;
+  const selector = (rule.selectorText || "&").replace(/::?(before|after)\b/g, ":not(_)");
+  return [...inner, isSelector(selector) ? selector : "*"];
+}
+
+// Not so of a nested rule's, which stands for its parent's by `&`, and of other pseudo-elements.
+function isSelector(text) {
+  if (text.includes("&")) return false;
+  try {
+    document.createDocumentFragment().querySelector(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 // The text of a `content` value: strings, attributes are resolved already, without those inside `url()`

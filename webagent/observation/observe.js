@@ -35,7 +35,7 @@ class Walk {
     this.grids = new Set();
     this.numbers = new Map();
     this.number = "";
-    this.generates = hasGeneratedText(document);
+    this.written = writtenBy(document);
     this.consumed = new Set();
     this.focused = focusedElement();
     this.selection = getSelection().isCollapsed ? null : getSelection();
@@ -51,13 +51,13 @@ class Walk {
   children(element, depth, muted) {
     const shadow = shadowOf(element);
     const nodes = shadow ? shadow.childNodes : shownChildren(element);
-    const generates = this.generates;
-    if (shadow) this.generates = hasGeneratedText(shadow);
+    const written = this.written;
+    if (shadow) this.written = writtenBy(shadow);
     for (const node of tagOf(element) === "slot" ? slotted(element) : nodes) {
       if (node[own.nodeType] === Node.TEXT_NODE) this.addText(node, element, depth, muted);
       else if (node[own.nodeType] === Node.ELEMENT_NODE) this.element(node, depth, muted);
     }
-    this.generates = generates;
+    this.written = written;
   }
 
   element(element, depth, muted) {
@@ -153,9 +153,10 @@ class Walk {
     if (style.display === "grid") this.grids.add(element);
     if (style.display === "list-item") this.startItem(element, parent, style);
     const nested = /^(ul|ol)$/.test(tagOf(element)) && flatParent(element)[own.closest]("li,ul,ol");
-    if (this.generates && !muted) this.addGenerated(element, "::before", depth);
+    const isWritten = this.written && !muted && element[own.matches](this.written);
+    if (isWritten) this.addGenerated(element, "::before", depth);
     this.children(element, nested ? depth + 1 : depth, muted);
-    if (this.generates && !muted) this.addGenerated(element, "::after", depth);
+    if (isWritten) this.addGenerated(element, "::after", depth);
     if (isCell) this.text += " ";
     else if (apart) this.flush();
   }
@@ -204,7 +205,8 @@ class Walk {
     }
     const style = getComputedStyle(parent);
     if (muted || this.consumed.has(node) || style.visibility !== "visible") return;
-    const lines = /^(pre|break-spaces)/.test(style.whiteSpace) ? text.split("\n") : [text];
+    const isSplit = text.includes("\n") && /^(pre|break-spaces)/.test(style.whiteSpace);
+    const lines = isSplit ? text.split("\n") : [text];
     let start = 0;
     for (const [index, line] of lines.entries()) {
       if (index) this.flush();

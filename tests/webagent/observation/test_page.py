@@ -226,18 +226,20 @@ async def test_words_that_styles_and_browsers_write_are_read(
     path.write_text(
         """<style>.price::before { content: "€ " } .done::after { content: "✓" }
         .icon::before { content: "\\f00c" } .gone::before { content: "no"; display: none }
-        .shown::before { content: url("data:image/gif;base64,AAAA") }</style><p class=shown>
+        .shown::before { content: url("data:image/gif;base64,AAAA") }
+        .nested { &::after { content: "!" } } ::part(x)::before { content: "x" }</style>
+        <p class=shown>
         <p class=gone>Cost: <b class=price>12.50</b> <i class=icon></i>
         <table><tr><th>Export<td><td class=done><tr><td class=done>Import</table>
         <ol start=3><li>three<li><a href=#>link</a><li><p>five</ol>
         <p>Upload <progress value=40 max=80></progress><p>Wait <progress></progress>
-        <p>Disk <meter value=7 min=5 max=10></meter>""",
+        <p class=nested>Disk <meter value=7 min=5 max=10></meter>""",
         encoding="utf-8",
     )
     seen = await world.reset(Task("page/written@1", path.as_uri()))
     assert [node.name for node in seen.nodes] == [
         *("Cost: € 12.50", "Export | | ✓", "Import✓", "3. three", "link", "5. five"),
-        *("Upload 50%", "Wait in progress", "Disk 40%"),
+        *("Upload 50%", "Wait in progress", "Disk 40% !"),
     ]
 
 
