@@ -27,14 +27,8 @@ class Ending(StrEnum):
 
     @property
     def is_infrastructure(self) -> bool:
-        """Return whether the failure says nothing about the agent: retried, counted, never
-        scored."""
-        return self in (
-            Ending.WORLD_FAILED,
-            Ending.MODEL_FAILED,
-            Ending.CAPTCHA,
-            Ending.STOPPED,
-        )
+        """Return whether it says nothing about the agent: retried, counted, never scored."""
+        return self in (Ending.WORLD_FAILED, Ending.MODEL_FAILED, Ending.CAPTCHA, Ending.STOPPED)
 
 
 @dataclass(frozen=True, slots=True)

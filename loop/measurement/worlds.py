@@ -13,7 +13,7 @@ from webagent.browser import Browser, BrowserWorld
 from webagent.browser.pictures import GoalPictures
 from webagent.browser.sessions.login import Logins
 from webagent.browser.sessions.profile import Profile
-from webagent.browser.sessions.traffic import read_traffic
+from webagent.browser.sessions.traffic import read_replay
 from webagent.errors import SetupError, UsageError
 from webagent.guard import Guard
 from webagent.guard.decide import decide_request
@@ -119,7 +119,7 @@ def check_environment(config: BenchmarkConfig, chosen: TaskSelection) -> None:
     if config.replay is not None:
         Store.open(config.replay).close()
     if config.har is not None:
-        read_traffic(config.har)
+        read_replay(config.har)
 
 
 def load_guard(config: BenchmarkConfig, chosen: TaskSelection) -> Guard | None:

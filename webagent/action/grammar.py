@@ -57,8 +57,7 @@ def format_action(action: Action) -> str:
 
 
 def make_action(name: str, arguments: Mapping[str, Any]) -> Action:
-    """Return the action of this name with these arguments. Raises `ActionError` naming what is
-    wrong."""
+    """Return the action of this name. Raises `ActionError` naming what is wrong."""
     cls = ACTIONS[name]
     hints = get_type_hints(cls)
     given: dict[str, Any] = {}
@@ -112,8 +111,7 @@ def _coerce(name: str, key: str, value: Any, wanted: Any) -> Any:
 
 
 def _whole_number(value: Any) -> int | None:
-    """Return the number of a mark that a model wrote as 12, "12", "[12]" or 12.0; all of them mean
-    the number."""
+    """Return the number that a model wrote as 12, "12", "[12]" or 12.0."""
     if isinstance(value, str):
         text = value.strip("[] ")
         return int(text) if text.isascii() and text.removeprefix("-").isdigit() else None

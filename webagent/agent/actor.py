@@ -124,8 +124,7 @@ def check_actor(who: Acting, manner: ModelOptions) -> None:
 
 
 def check_price(who: Acting, prices: Prices, max_cost: float | None) -> None:
-    """Check that a cap on money can be kept. Raises `SetupError` where nothing tells what is
-    spent."""
+    """Raise `SetupError` where a cap on money cannot be kept, as nothing tells the cost."""
     if max_cost is None:
         return
     name = name_of(who)

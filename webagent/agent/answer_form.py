@@ -18,8 +18,7 @@ _SHOWN = 200
 
 
 def check_schema(schema: Schema) -> None:
-    """Check that this is a JSON Schema (draft 2020-12). Raises `SetupError` saying what is
-    wrong."""
+    """Raise `SetupError` saying what is wrong where it is no JSON Schema (2020-12)."""
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import SchemaError
 

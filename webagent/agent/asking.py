@@ -81,8 +81,7 @@ class Asking:
 
     @classmethod
     def load(cls, folder: Path) -> "Asking | None":
-        """Return what `save` wrote; None where there is nothing. Raises `SetupError` for another
-        text."""
+        """Return what `save` wrote; None where there is no file. Raises `SetupError`."""
         file = folder / FILE
         if not file.is_file():
             return None

@@ -107,8 +107,7 @@ class Result:
 
     @property
     def answer(self) -> str:
-        """Return what the agent answered; empty where it did not, or where there was nothing to
-        say."""
+        """Return what the agent answered; empty where it did not answer or had nothing to say."""
         last = self._last_action()
         return last.text if isinstance(last, Answer) and self.is_answered else ""
 

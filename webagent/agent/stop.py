@@ -64,8 +64,7 @@ class Stop:
 
     @asynccontextmanager
     async def within(self, ledger: Ledger, seconds: float | None) -> AsyncIterator[None]:
-        """End the task while the block runs where the ledger closes, or after so many seconds
-        that nobody held."""
+        """End the task where the ledger closes, or after so many seconds that nobody held."""
         watching = [asyncio.ensure_future(self._watch(ledger))]
         if seconds is not None:
             watching.append(asyncio.ensure_future(self._expire(seconds)))

@@ -22,7 +22,7 @@ from webagent.browser.preloading import PreloadSlots
 from webagent.browser.sessions.files import Downloads, SessionRecording, check_video_encoder
 from webagent.browser.sessions.login import LoginsOf
 from webagent.browser.sessions.profile import Profile
-from webagent.browser.sessions.traffic import FrozenSite, read_traffic
+from webagent.browser.sessions.traffic import FrozenSite, read_replay
 from webagent.browser.tabs import Tabs
 from webagent.browser.world import BrowserWorld, KeepImage
 from webagent.errors import SetupError
@@ -45,14 +45,14 @@ async def open_context(
             undo.push_async_callback(enforcer.close)
             options |= enforcer.context_options
         undo.push_async_callback(recording.sort)
-        replay = read_traffic(profile.har_replay).replay() if profile.har_replay else None
+        replay = read_replay(profile.har_replay) if profile.har_replay else None
         if replay:
             frozen = await FrozenSite.open(replay)
             undo.push_async_callback(frozen.close)
             options |= {"proxy": {"server": frozen.address}, "ignore_https_errors": True}
         async with world_failures():
             context = await chrome.new_context(**options, **recording.options)
-            undo.push_async_callback(_close, context)
+            undo.push_async_callback(close_context, context)
             await recording.start(context)
         undo.push_async_callback(recording.stop, context)
         if enforcer:
@@ -72,7 +72,8 @@ async def open_context(
     return tabs
 
 
-async def _close(context: BrowserContext) -> None:
+async def close_context(context: BrowserContext) -> None:
+    """Close a context, whose browser may be gone. Never raises."""
     with suppress(PlaywrightError):
         await context.close()
 
@@ -111,8 +112,7 @@ class Browser:
 
     @property
     def launches(self) -> int:
-        """Return how often a browser was started; more than one means that some were lost or
-        replaced, or that one was not enough."""
+        """Return how often a browser was started: more than once for a loss or many pages."""
         return self._pool.launches
 
     @property
@@ -148,7 +148,8 @@ class Browser:
         says how its browser presents itself and what it keeps; the handover is asked for help with
         captchas. With `keep_image` every observation has a screenshot; `keep_picture` is for the
         pictures that a task's probes take, and may stand alone. `logins` gives what the browser
-        knows at the start of a task that has a `login`, on top of the profile."""
+        knows at the start of a task that has a `login`, on top of the profile. Raises `SetupError`
+        for a profile that cannot be followed."""
         if profile is not None:
             self._check(profile)
         await self._pool.open()
@@ -188,10 +189,10 @@ class Browser:
             raise SetupError("the profile asks for a window; start the browser with headless=False")
         if self.guard:
             dialer_for(profile.proxy)
-        if profile.har_replay and self.guard:
-            raise SetupError("a frozen site reaches nothing; replay it without a guard")
         if profile.har_replay:
-            read_traffic(profile.har_replay)
+            if self.guard:
+                raise SetupError("a frozen site reaches nothing; replay it without a guard")
+            read_replay(profile.har_replay)
         if profile.video:
             check_video_encoder()
 

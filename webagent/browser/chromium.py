@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 from pathlib import Path
 
 from webagent.errors import SetupError
@@ -33,16 +34,14 @@ class Chromium:
     """Where it was found: the environment variable, Playwright's folder or the PATH."""
 
     def version(self) -> str:
-        """Return what the binary says of itself, as `Chromium 140.0.7339.16`. Raises
-        `SetupError`."""
+        """Return `Chromium 140.0.7339.16` and the like. Raises `SetupError`."""
         try:
             reply = subprocess.run(
                 [self.path, "--version"], capture_output=True, text=True, timeout=30, check=True
             )
         except (OSError, subprocess.SubprocessError) as error:
-            raise SetupError(
-                f"{self.path} does not run ({error}); try: {INSTALL_COMMAND}"
-            ) from error
+            reason = f"{self.path} does not run ({error})"
+            raise SetupError(f"{reason}; try: {INSTALL_COMMAND}") from error
         return reply.stdout.strip()
 
 
@@ -57,10 +56,10 @@ def find_chromium(headless: bool = True) -> Chromium:
             return candidate
         if candidate.source == ENVIRONMENT_VARIABLE:
             raise SetupError(f"{ENVIRONMENT_VARIABLE} names {candidate.path}, which does not run")
-    names = ", ".join(_names(headless))
     raise SetupError(
         f"no Chromium found; looked at {ENVIRONMENT_VARIABLE}, {playwright_folder()} and for "
-        f"{names} on the PATH. Install one with: {INSTALL_COMMAND}"
+        f"{', '.join(_SHELLS + _FULL if headless else _FULL)} on the PATH. "
+        f"Install one with: {INSTALL_COMMAND}"
     )
 
 
@@ -74,11 +73,8 @@ def playwright_folder() -> Path:
 
 
 def summarize_failure(message: str) -> str:
-    """Return why a browser did not start: its last two complaints in Playwright's long message of
-    it.
-
-    Its first line where the browser said nothing.
-    """
+    """Return why a browser did not start: its last two complaints in Playwright's long message,
+    else the first line."""
     said = re.findall(r"\[err\] (?:\[\d[^\]]*\] )?(.+)", _NOISE.sub("", message))
     return "; ".join(list(dict.fromkeys(map(str.strip, said)))[-2:]) or message.splitlines()[0]
 
@@ -105,44 +101,23 @@ def _warn_once(reason: str) -> bool:
     return False
 
 
-def _names(headless: bool) -> tuple[str, ...]:
-    return _SHELLS + _FULL if headless else _FULL
-
-
 def _candidates(headless: bool) -> Iterator[Chromium]:
-    chosen = os.environ.get(ENVIRONMENT_VARIABLE)
-    if chosen:
-        yield Chromium(Path(shutil.which(chosen) or chosen), _kind(chosen), ENVIRONMENT_VARIABLE)
-    installed = list(_playwright_binaries())
-    for path in installed:
-        if headless and _kind(path.name) == "headless shell":
-            yield Chromium(path, "headless shell", "Playwright")
-    for path in installed:
-        if _kind(path.name) == "chromium":
-            yield Chromium(path, "chromium", "Playwright")
-    for name in _names(headless):
-        found = shutil.which(name)
-        if found:
-            yield Chromium(Path(found), _kind(name), "PATH")
+    """Yield the browsers that may be used, the best first; of Playwright's the newest build."""
 
+    def make(path: Path, source: str) -> Chromium:
+        return Chromium(path, "headless shell" if "headless" in path.name else "chromium", source)
 
-def _playwright_binaries() -> Iterator[Path]:
-    """Yield the newest build first; the folder names end in the build number."""
-    folders = sorted(playwright_folder().glob("chromium*-*"), key=_build_number, reverse=True)
-    for folder in folders:
-        for pattern in (
-            "*/headless_shell",
-            "*/chrome-headless-shell",
-            "*/chrome",
-            "*/*/*/Chromium",
-        ):
-            yield from folder.glob(pattern)
+    def build_number(folder: Path) -> int:
+        digits = folder.name.rpartition("-")[2]
+        return int(digits) if digits.isdigit() else 0
 
-
-def _build_number(folder: Path) -> int:
-    digits = folder.name.rsplit("-", 1)[-1]
-    return int(digits) if digits.isdigit() else 0
-
-
-def _kind(name: str) -> str:
-    return "headless shell" if "headless" in Path(name).name else "chromium"
+    if chosen := os.environ.get(ENVIRONMENT_VARIABLE):
+        yield make(Path(shutil.which(chosen) or chosen), ENVIRONMENT_VARIABLE)
+    builds = sorted(playwright_folder().glob("chromium*-*"), key=build_number, reverse=True)
+    shells = ("*/headless_shell", "*/chrome-headless-shell")
+    for patterns in (shells if headless else (), ("*/chrome", "*/*/*/Chromium")):
+        for folder, pattern in product(builds, patterns):
+            yield from (make(path, "Playwright") for path in folder.glob(pattern))
+    for name in _SHELLS + _FULL if headless else _FULL:
+        if found := shutil.which(name):
+            yield make(Path(found), "PATH")

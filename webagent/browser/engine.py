@@ -10,7 +10,7 @@ import time
 from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import psutil
 from playwright.async_api import Browser as Chrome
@@ -52,43 +52,26 @@ def remove_orphans() -> list[Path]:
     """Delete the folders whose owners are gone, and name them."""
     orphans = []
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
-        try:
-            lock = (folder / "owner").open("r+")
-        except OSError:
-            continue
-        with lock:
-            if _is_free(lock):
-                _delete(folder)
-                orphans.append(folder)
+        with suppress(OSError), (folder / "owner").open("r+") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _delete(folder)
+            orphans.append(folder)
     return orphans
-
-
-def _is_free(lock: IO[str]) -> bool:
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
 
 
 def _delete(folder: Path) -> None:
     named = folder / "profile"
-    if named.is_file():
-        profile = Path(named.read_text(encoding="utf-8"))
-        is_ours = profile.parent == folder.parent and profile.name.startswith(_PROFILE_PREFIX)
-        if is_ours and not _is_deleted(profile):
+    profile = Path(named.read_text(encoding="utf-8")) if named.is_file() else None
+    if profile and profile.parent == folder.parent and profile.name.startswith(_PROFILE_PREFIX):
+        for _ in range(_TRIES):
+            # The last processes of a killed browser may still be writing in it.
+            shutil.rmtree(profile, ignore_errors=True)
+            if not profile.exists():
+                break
+            time.sleep(_BETWEEN_SECONDS)
+        else:
             return  # its name is kept for the next sweep
     shutil.rmtree(folder, ignore_errors=True)
-
-
-def _is_deleted(profile: Path) -> bool:
-    """Delete a profile in which the last processes of a killed browser may still be writing."""
-    for _ in range(_TRIES):
-        shutil.rmtree(profile, ignore_errors=True)
-        if not profile.exists():
-            return True
-        time.sleep(_BETWEEN_SECONDS)
-    return False
 
 
 logger = logging.getLogger(__name__)
@@ -133,13 +116,24 @@ class BrowserProcess:
         Raises `SetupError` when the browser does not start.
         """
         folder = OwnedFolder()
+        own = f"{_FOLDER_FLAG}{folder.path}"
         async with AsyncExitStack() as undo:
             undo.callback(folder.remove)
             try:
                 playwright = await _start_driver()
                 undo.push_async_callback(playwright.stop)
                 async with _profile_named(folder):
-                    chrome = await _launch(playwright, chromium, headless, flags, folder.path)
+                    chrome = await playwright.chromium.launch(
+                        executable_path=chromium.path,
+                        headless=headless,
+                        args=[*_QUIET_FLAGS, *(_HEADLESS_FLAGS if headless else ()), own, *flags],
+                        chromium_sandbox=has_sandbox(),
+                        artifacts_dir=folder.path / "artifacts",
+                        timeout=_LAUNCH_SECONDS * 1000,
+                        handle_sigint=False,
+                        handle_sigterm=False,
+                        handle_sighup=False,
+                    )
                 engine = cls(playwright, chrome, folder)
                 await engine._find_processes(folder)
             except PlaywrightError as error:
@@ -181,11 +175,10 @@ class BrowserProcess:
 
         Takes about a millisecond for each process.
         """
-        return sum(map(_bytes_of, self.family())) / _MEGABYTE
+        return sum(map(count_bytes, self.family())) / _MEGABYTE
 
     def family(self) -> list[psutil.Process]:
-        """Return the processes that are running now: the driver, the browser and what they
-        started."""
+        """Return the processes that run now: the driver, the browser and their children."""
         found: dict[int, psutil.Process] = {}
         for process in self._processes:
             with suppress(psutil.NoSuchProcess):
@@ -206,8 +199,7 @@ class BrowserProcess:
                 await asyncio.to_thread(self._folder.remove)
 
     async def _find_processes(self, folder: OwnedFolder) -> None:
-        """Find the processes: the browser says its own number; the driver is its ancestor below
-        this process."""
+        """Find the browser by the number it gives, and the driver as its ancestor below us."""
         session = await self.chrome.new_browser_cdp_session()
         answer = await session.send("SystemInfo.getProcessInfo")
         await session.detach()
@@ -217,8 +209,7 @@ class BrowserProcess:
         _name_profile(folder, main.cmdline())
 
     def _limit_renderers(self, megabytes: int) -> None:
-        """Limit renderers, which are forked off the zygotes and inherit their limit of private
-        memory."""
+        """Limit private memory of the zygotes, from which renderers inherit it."""
         if not hasattr(psutil, "RLIMIT_DATA"):
             return
         for process in self.family():
@@ -230,8 +221,7 @@ class BrowserProcess:
 
 
 async def _start_driver() -> Playwright:
-    """Start Playwright's driver. Killed as it starts, it fails with an error of no particular
-    class."""
+    """Start Playwright's driver; killed as it starts, it fails with an error of any class."""
     starting = asyncio.ensure_future(async_playwright().start())
     await asyncio.wait({starting}, timeout=_LAUNCH_SECONDS)
     if not starting.done():
@@ -242,31 +232,10 @@ async def _start_driver() -> Playwright:
     return starting.result()
 
 
-async def _launch(
-    playwright: Playwright,
-    chromium: Chromium,
-    headless: bool,
-    flags: Sequence[str],
-    folder: Path,
-) -> Chrome:
-    own = f"{_FOLDER_FLAG}{folder}"
-    return await playwright.chromium.launch(
-        executable_path=chromium.path,
-        headless=headless,
-        args=[*_QUIET_FLAGS, *(_HEADLESS_FLAGS if headless else ()), own, *flags],
-        chromium_sandbox=has_sandbox(),
-        artifacts_dir=folder / "artifacts",
-        timeout=_LAUNCH_SECONDS * 1000,
-        handle_sigint=False,
-        handle_sigterm=False,
-        handle_sighup=False,
-    )
-
-
 @asynccontextmanager
 async def _profile_named(folder: OwnedFolder) -> AsyncIterator[None]:
-    """Name the profile that the driver makes as soon as a browser uses it, so that it does not
-    outlive a driver or a process of ours that is killed while the browser starts."""
+    """Name the profile as soon as a browser uses it, so that it does not outlive a driver or a
+    process of ours that is killed while the browser starts."""
 
     async def look() -> None:
         while not await asyncio.to_thread(_name_if_there, folder):
@@ -286,20 +255,18 @@ async def _profile_named(folder: OwnedFolder) -> AsyncIterator[None]:
 def _name_if_there(folder: OwnedFolder) -> bool:
     """Return whether the browser of this folder runs; its driver may be gone already."""
     own = f"{_FOLDER_FLAG}{folder.path}"
-    for process in psutil.process_iter(["cmdline"]):
-        arguments = process.info["cmdline"] or ()
-        if own in arguments:
-            return _name_profile(folder, arguments)
-    return False
+    lines = (process.info["cmdline"] or () for process in psutil.process_iter(["cmdline"]))
+    arguments = next((line for line in lines if own in line), ())
+    return _name_profile(folder, arguments)
 
 
 def _name_profile(folder: OwnedFolder, arguments: Iterable[str]) -> bool:
     """Return whether the arguments of a browser say where its profile is."""
-    for argument in arguments:
-        if argument.startswith("--user-data-dir="):
-            folder.add_profile(Path(argument.partition("=")[2]))
-            return True
-    return False
+    flag = "--user-data-dir="
+    profile = next((each.removeprefix(flag) for each in arguments if each.startswith(flag)), None)
+    if profile is not None:
+        folder.add_profile(Path(profile))
+    return profile is not None
 
 
 async def _attempt(ending: Coroutine[Any, Any, None]) -> None:
@@ -316,7 +283,8 @@ def _is_running(process: psutil.Process) -> bool:
     return False
 
 
-def _bytes_of(process: psutil.Process) -> int:
+def count_bytes(process: psutil.Process) -> int:
+    """Return the memory of a process: PSS where the system tells it, else RSS, 0 once it ended."""
     with suppress(OSError):
         for line in Path(f"/proc/{process.pid}/smaps_rollup").read_text().splitlines():
             if line.startswith("Pss:"):

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from difflib import get_close_matches
+from typing import Any
 
 from webagent.action.actions import Button
 from webagent.browser.page.connection import world_failures
@@ -57,13 +58,12 @@ def read_keys(text: str) -> tuple[str, ...] | str:
     parts = [*filter(None, body.split("+")), *["+"] * (text.endswith("+"))]
     keys = []
     for part in parts:
-        key = (
-            part
-            if (len(part) == 1 and part.isascii() and part.isprintable())
-            else _BY_NAME.get(part.strip().lower())
-        )
+        is_character = len(part) == 1 and part.isascii() and part.isprintable()
+        key = part if is_character else _BY_NAME.get(part.strip().lower())
         if key is None:
-            return f"there is no key {part!r}{_meant(part)}"
+            close = get_close_matches(part.lower(), _BY_NAME, n=3, cutoff=0.6)
+            names = ", ".join(dict.fromkeys(_BY_NAME[each] for each in close))
+            return f"there is no key {part!r}" + (f"; did you mean {names}?" if names else "")
         keys.append(key)
     return tuple(keys) or "no key was named"
 
@@ -78,8 +78,7 @@ async def press(tab: Tab, keys: Iterable[str]) -> None:
 
 
 def is_plain(key: str) -> bool:
-    """Return whether it is the same key on every keyboard, and writes: a letter, a digit, Space,
-    Enter."""
+    """Return whether a key writes the same on every keyboard: letter, digit, Space, Enter."""
     return key in _WRITING or (len(key) == 1 and key.isascii() and key.isalnum())
 
 
@@ -115,17 +114,9 @@ async def hold_keys(tab: Tab, keys: tuple[str, ...]) -> AsyncIterator[None]:
             await turn(tab, key, False)
 
 
-def _meant(name: str) -> str:
-    close = get_close_matches(name.lower(), _BY_NAME, n=3, cutoff=0.6)
-    return f"; did you mean {', '.join(dict.fromkeys(_BY_NAME[each] for each in close))}?" * bool(
-        close
-    )
-
-
 Point = tuple[float, float]
 
 _BUTTON_BITS = {"left": 1, "right": 2, "middle": 4}
-_COPY = 1
 _DRAG_MOVES = 5
 _LONGEST_TYPED = 100
 
@@ -167,18 +158,21 @@ async def hold_button(tab: Tab, point: Point, button: Button = "left") -> None:
 
 
 async def release_button(tab: Tab, point: Point, button: Button = "left") -> None:
-    """Let go of a button; what was dragged natively is dropped."""
-    dragged = tab.pressed == "left" and await tab.drag_has_started()
+    """Let go of a button; what was dragged natively is dropped, which also lets go."""
+    is_dragging = tab.pressed == "left" and await tab.drag_has_started()
     tab.pressed = None
-    if not (dragged and await _drop(tab, point)):
-        await _mouse(tab, "mouseReleased", point, button, 1)
+    data = await tab.drags.data() if is_dragging else None
+    if data is None:
+        return await _mouse(tab, "mouseReleased", point, button, 1)
+    await _dispatch_drag(tab, point, data)
 
 
 async def drop_files(tab: Tab, point: Point, paths: Sequence[str]) -> None:
     """Drop files of this machine at a point, as if dragged there from a folder."""
-    data = {"items": [], "files": list(paths), "dragOperationsMask": _COPY}
-    for kind in ("dragEnter", "dragOver", "dragOver", "drop"):
-        await tab.send("Input.dispatchDragEvent", type=kind, x=point[0], y=point[1], data=data)
+    copy = 1
+    await _dispatch_drag(
+        tab, point, {"items": [], "files": list(paths), "dragOperationsMask": copy}
+    )
 
 
 async def turn_wheel(tab: Tab, point: Point, dx: int, dy: int) -> None:
@@ -212,16 +206,11 @@ async def type_text(tab: Tab, text: str) -> None:
         await tab.alive(tab.page.keyboard.type(text))
 
 
-async def _drop(tab: Tab, end: Point) -> bool:
-    """Drop what is dragged natively, which also lets go of the button; False when nothing is.
-
-    The page is told twice where the thing is: it may have moved elements under it the first time,
-    and drops only where the last telling was welcome.
-    """
-    data = await tab.drags.data()
-    for kind in ("dragEnter", "dragOver", "dragOver", "drop") if data else ():
-        await tab.send("Input.dispatchDragEvent", type=kind, x=end[0], y=end[1], data=data)
-    return data is not None
+async def _dispatch_drag(tab: Tab, point: Point, data: dict[str, Any]) -> None:
+    # Twice over the point: the page may move elements under it the first time, and takes a drop
+    # only where it accepted the last `dragOver`.
+    for kind in ("dragEnter", "dragOver", "dragOver", "drop"):
+        await tab.send("Input.dispatchDragEvent", type=kind, x=point[0], y=point[1], data=data)
 
 
 async def _mouse(

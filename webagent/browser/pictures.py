@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import unquote_to_bytes, urlsplit
 
 from tasks.task import Task
-from webagent.browser.sessions.traffic import RecordedRequest, read_traffic
+from webagent.browser.sessions.traffic import RecordedRequest, read_replay
 from webagent.errors import WorldError
 from webagent.store.images import ImageStore
 
@@ -90,11 +90,9 @@ class GoalPictures:
         if reason := self._refuses(address):
             return b"", f"the guard refuses {address}: {reason}"
         if self._har is not None:
-            answer = (
-                read_traffic(self._har).replay().answer(RecordedRequest.of("GET", address, b"", ""))
-            )
-            found = answer is not None and answer.status < 400
-            return (answer.body, "") if answer and found else (b"", f"not in {self._har}")
+            answer = read_replay(self._har).answer(RecordedRequest.of("GET", address, b"", ""))
+            is_found = answer is not None and answer.status < 400
+            return (answer.body, "") if answer and is_found else (b"", f"not in {self._har}")
         request = urllib.request.Request(address, headers={"User-Agent": "webagent"})
         try:
             with urllib.request.urlopen(request, timeout=_SECONDS) as response:

@@ -17,7 +17,6 @@ from webagent.timing import Background
 
 logger = logging.getLogger(__name__)
 
-_STARTS = 2
 _OPEN_SECONDS = 20.0
 _CLOSE_SECONDS = 5.0
 _CRASH_SECONDS = 0.5
@@ -64,8 +63,9 @@ class _Place:
     retired: str = ""
     """Why it takes no more pages; empty while it does."""
 
-    def is_idle(self) -> bool:
-        return not self.opening and not self.leases
+    @property
+    def pages(self) -> int:
+        return len(self.leases) + self.opening
 
 
 class BrowserPool:
@@ -96,35 +96,29 @@ class BrowserPool:
         """Start the first browser, and look after what is lent from now on."""
         await self._place()
         if self._rounds is None:
-            self._rounds = asyncio.create_task(self._make_rounds())
+            self._rounds = asyncio.create_task(self._look_after())
 
     async def lend(self, open_tabs: Callable[[Chrome], Awaitable[Tabs]]) -> Tabs:
         """Return fresh pages in the browser that has the fewest; where it opens none, it is retired
         and another one asked. Raises `WorldError`."""
-        tabs = await self._lend_once(open_tabs) or await self._lend_once(open_tabs)
-        if tabs is None:
-            raise WorldError(f"the browser opened no page in {_OPEN_SECONDS:g} s, nor did another")
-        return tabs
-
-    async def _lend_once(self, open_tabs: Callable[[Chrome], Awaitable[Tabs]]) -> Tabs | None:
-        place = await self._place()
-        place.opening += 1
-        try:
-            async with asyncio.timeout(_OPEN_SECONDS):
-                tabs = await open_tabs(place.engine.chrome)
-            place.leases[tabs] = _Lease(tabs, time.monotonic())
-            place.served += 1
-        except TimeoutError:
-            self._retire(place, "it opens no page")
-            return None
-        finally:
-            place.opening -= 1
-            self._end_drained()
-        return tabs
+        for _ in range(2):
+            place = await self._place()
+            place.opening += 1
+            try:
+                async with asyncio.timeout(_OPEN_SECONDS):
+                    tabs = await open_tabs(place.engine.chrome)
+                place.leases[tabs] = _Lease(tabs, time.monotonic())
+                place.served += 1
+                return tabs
+            except TimeoutError:
+                self._retire(place, "it opens no page")
+            finally:
+                place.opening -= 1
+                self._end_drained()
+        raise WorldError(f"the browser opened no page in {_OPEN_SECONDS:g} s, nor did another")
 
     def renew(self, tabs: Tabs) -> None:
-        """Note that the pages are in use. Raises `WorldError` when they were taken back or are
-        lost."""
+        """Note that the pages are in use. Raises `WorldError` when they are lost."""
         for place in self._places:
             if lease := place.leases.get(tabs):
                 lease.renewed, lease.in_play = time.monotonic(), True
@@ -151,30 +145,25 @@ class BrowserPool:
         """Return the browser to open the next page in, started if there is none."""
         async with self._launching:
             self._drop_dead()
-            fit = [
-                place
-                for place in self._places
-                if (not place.retired and len(place.leases) + place.opening < self._limits.pages)
-            ]
+            open_places = [place for place in self._places if not place.retired]
+            fit = [place for place in open_places if place.pages < self._limits.pages]
             if not fit:
                 fit = [_Place(await self._launch())]
                 self._places += fit
-            return min(fit, key=lambda place: len(place.leases) + place.opening)
+            return min(fit, key=lambda place: place.pages)
 
     async def _launch(self) -> BrowserProcess:
         """Start a browser, again if one is killed as it starts."""
-        for left in reversed(range(_STARTS)):
+        try:
             try:
                 engine = await self._start()
             except SetupError as error:
-                if left:
-                    logger.warning("%s; trying again", error)
-                elif self.launches:
-                    raise WorldError(f"no other browser can be started: {error}") from error
-                else:
-                    raise
-            else:
-                break
+                logger.warning("%s; trying again", error)
+                engine = await self._start()
+        except SetupError as error:
+            if self.launches:
+                raise WorldError(f"no other browser can be started: {error}") from error
+            raise
         self.launches += 1
         return engine
 
@@ -185,12 +174,17 @@ class BrowserPool:
             self._taken_back |= dict.fromkeys(place.leases, "the browser is gone")
             self._background.start(place.engine.close())
 
-    async def _make_rounds(self) -> None:
+    async def _look_after(self) -> None:
+        """Take back pages that nobody uses, and retire browsers that are old, heavy or gone."""
         weighed = time.monotonic()
         while True:
             await asyncio.sleep(_ROUND_SECONDS)
             self._drop_dead()
-            self._reap()
+            oldest = time.monotonic() - self._limits.lease_seconds
+            for place in self._places:
+                for lease in [each for each in place.leases.values() if each.renewed < oldest]:
+                    self._take_back(lease, "nobody used the page for too long; it is closed")
+            self._end_drained()
             for place in self._places:
                 age = time.monotonic() - place.engine.started
                 if place.served >= self._limits.episodes:
@@ -200,19 +194,10 @@ class BrowserPool:
             if time.monotonic() - weighed > _WEIGH_SECONDS:
                 for place in list(self._places):
                     megabytes = await asyncio.to_thread(place.engine.megabytes)
-                    pages = len(place.leases) + place.opening
-                    if megabytes > self._limits.megabytes + pages * self._limits.page_megabytes:
+                    pages = place.pages * self._limits.page_megabytes
+                    if megabytes > self._limits.megabytes + pages:
                         self._retire(place, f"it takes {megabytes:.0f} MB")
                 weighed = time.monotonic()
-
-    def _reap(self) -> None:
-        """Take back what nobody uses."""
-        oldest = time.monotonic() - self._limits.lease_seconds
-        for place in self._places:
-            for lease in list(place.leases.values()):
-                if lease.renewed < oldest:
-                    self._take_back(place, lease, "nobody used the page for too long; it is closed")
-        self._end_drained()
 
     def _retire(self, place: _Place, reason: str) -> None:
         """Lend no more of a browser; what is not yet played in it is opened elsewhere."""
@@ -222,15 +207,15 @@ class BrowserPool:
         place.retired = reason
         for lease in list(place.leases.values()):
             if not lease.in_play:
-                self._take_back(place, lease, "the browser was replaced")
+                self._take_back(lease, "the browser was replaced")
         self._end_drained()
 
-    def _take_back(self, place: _Place, lease: _Lease, reason: str) -> None:
+    def _take_back(self, lease: _Lease, reason: str) -> None:
         self._taken_back[lease.tabs] = reason
         self._background.start(self.give_back(lease.tabs))
 
     def _end_drained(self) -> None:
-        for place in [place for place in self._places if place.retired and place.is_idle()]:
+        for place in [place for place in self._places if place.retired and not place.pages]:
             self._places.remove(place)
             self._background.start(place.engine.close())
 

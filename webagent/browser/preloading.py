@@ -25,8 +25,7 @@ class TabSource(Protocol):
         """Return a fresh context for the task, as the profile asks, with one empty tab in it."""
 
     def renew(self, tabs: Tabs) -> None:
-        """Note that the tabs are in use. Raises `WorldError` when they were taken back or are
-        lost."""
+        """Note that the tabs are in use. Raises `WorldError` when they are lost."""
 
     async def close_tabs(self, tabs: Tabs) -> None:
         """Close a context and all that is in it. Never raises."""
@@ -67,11 +66,11 @@ class _Prepared:
 
     def fits(self, task: Task, profile: Profile) -> bool:
         """Return whether another task can be played in them, its address apart."""
-        return _surroundings(self.task) == _surroundings(task) and self.profile == profile
-
-
-def _surroundings(task: Task) -> tuple[object, ...]:
-    return (task.hooks.init, task.viewport, task.clock, "network" in task.records)
+        needs = [
+            (each.hooks.init, each.viewport, each.clock, "network" in each.records)
+            for each in (self.task, task)
+        ]
+        return needs[0] == needs[1] and self.profile == profile
 
 
 class PagePreloader:
@@ -108,7 +107,7 @@ class PagePreloader:
             yield
         finally:
             loop = asyncio.get_running_loop()
-            self._lull = loop.call_later(_LULL_SECONDS, self._fall_silent)
+            self._lull = loop.call_later(_LULL_SECONDS, self._open_in_silence)
 
     def begin(self, task: Task, url: str) -> None:
         """Have pages for the task, with the address loaded in them; a blank one if it is empty.
@@ -121,7 +120,8 @@ class PagePreloader:
             self.drop()
             return
         self._next = self._fitting(task, profile, url)
-        self._open_if_silent()
+        if self._is_silent:
+            self._open_in_silence()
 
     async def take(self, task: Task) -> Tabs:
         """Return pages with the task's address loaded, prepared or fresh. Raises `WorldError`."""
@@ -138,9 +138,16 @@ class PagePreloader:
         """Have nothing ready."""
         dropped, self._next = self._next, None
         self._leave_place()
-        if dropped is not None and dropped.turn.is_set():
-            self._background.start(self._close_when_open(dropped.tabs))
-        elif dropped is not None:
+        if dropped is None:
+            return
+
+        async def close_when_open(opening: asyncio.Task[Tabs]) -> None:
+            with suppress(WorldError):
+                await self._source.close_tabs(await opening)
+
+        if dropped.turn.is_set():
+            self._background.start(close_when_open(dropped.tabs))
+        else:
             dropped.tabs.cancel()
 
     async def close(self) -> None:
@@ -158,44 +165,38 @@ class PagePreloader:
         return tabs
 
     def _fitting(self, task: Task, profile: Profile, url: str) -> _Prepared:
+        """Return the pages that are prepared, where they fit, else others; loaded once opened."""
+
+        async def open_tabs(turn: asyncio.Event) -> Tabs:
+            await turn.wait()
+            return await self._source.open_tabs(task, profile)
+
+        async def load(opening: asyncio.Task[Tabs]) -> Tabs:
+            tabs = await opening
+            async with AsyncExitStack() as undo:
+                undo.push_async_callback(self._source.close_tabs, tabs)
+                self._source.renew(tabs)
+                await tabs.start(url, task.site)
+                undo.pop_all()
+            return tabs
+
         ready = self._next
         if ready is None or not ready.fits(task, profile) or ready.url not in ("", url):
             self.drop()
             turn = asyncio.Event()
-            opening = asyncio.create_task(self._open(task, profile, turn))
-            ready = _Prepared(task, profile, "", turn, opening)
+            ready = _Prepared(task, profile, "", turn, asyncio.create_task(open_tabs(turn)))
         if ready.url != url:
-            loading = asyncio.create_task(self._load(ready.tabs, url, task.site))
+            loading = asyncio.create_task(load(ready.tabs))
             ready = _Prepared(task, profile, url, ready.turn, loading)
         return ready
 
-    async def _open(self, task: Task, profile: Profile, turn: asyncio.Event) -> Tabs:
-        await turn.wait()
-        return await self._source.open_tabs(task, profile)
-
-    async def _load(self, opening: asyncio.Task[Tabs], url: str, site: str) -> Tabs:
-        tabs = await opening
-        async with AsyncExitStack() as undo:
-            undo.push_async_callback(self._source.close_tabs, tabs)
-            self._source.renew(tabs)
-            await tabs.start(url, site)
-            undo.pop_all()
-        return tabs
-
-    async def _close_when_open(self, opening: asyncio.Task[Tabs]) -> None:
-        with suppress(WorldError):
-            await self._source.close_tabs(await opening)
-
-    def _fall_silent(self) -> None:
+    def _open_in_silence(self) -> None:
+        """Open what is prepared, if there is a place for it, while the policy thinks."""
         self._is_silent = True
-        self._open_if_silent()
-
-    def _open_if_silent(self) -> None:
-        if not self._is_silent or self._next is None:
-            return
-        self._has_place = self._has_place or self._places.take()
-        if self._has_place:
-            self._next.turn.set()
+        if self._next is not None:
+            self._has_place = self._has_place or self._places.take()
+            if self._has_place:
+                self._next.turn.set()
 
     def _leave_place(self) -> None:
         if self._has_place:

@@ -107,8 +107,7 @@ class Tabs:
         await self.leaving.aclose()
 
     async def start(self, url: str, site: str = "") -> None:
-        """Load the first page, of this site where the task names one, and start its clock.
-        Raises `WorldError`."""
+        """Load the first page, of this site if named, and start its clock. Raises `WorldError`."""
         if self.guard and not self.guard.begin(url, site):
             return
         if failure := await self.first.goto(url):

@@ -217,8 +217,7 @@ class SessionWatch:
         await self._watch_new_tabs()
 
     async def run(self) -> None:
-        """Watch until the end, once it has begun. Raises `WorldError` where the browser fails
-        before that."""
+        """Watch until the end. Raises `WorldError` where the browser fails before it."""
         looking = asyncio.ensure_future(self._keep_looking())
         ending = asyncio.ensure_future(self.ended.wait())
         try:
@@ -391,8 +390,7 @@ class SessionWatch:
             self._handle(event)
 
     def _note_event(self, seen: Observation | None = None) -> None:
-        """Note that something was done; `seen` is what was before the person then, where that is
-        news."""
+        """Note that something was done; `seen` is what the person saw then, if that is news."""
         if seen is not None:
             self.seen = seen
         self._events += 1

@@ -213,8 +213,7 @@ class BrowserWorld:
         return reason
 
     async def _observe(self, task: Task, tabs: Tabs, notes: list[str]) -> Observation:
-        """Return the tab in front, seen once more where the page had not heard of what came to lie
-        under the mouse."""
+        """Return the tab in front, read again if the page had not heard of the mouse."""
         seen = await self._look(task, tabs)
         if seen.view.lost_mouse and task.clock == "virtual":
             await tabs.active.remind_of_mouse()
@@ -297,8 +296,7 @@ def _facing_dialog(tabs: Tabs, before: Observation) -> Observation:
 
 
 def observe_dialog(before: Observation, dialog: str) -> Observation:
-    """Return what there is to see while a dialog is open: only the dialog, for the page behind it
-    stands still and cannot be asked."""
+    """Return the dialog as all there is to see: the page behind it cannot be asked."""
     return replace(
         before,
         nodes=(Node(0, "text", dialog),),
@@ -315,6 +313,5 @@ async def _perform(action: Action, tabs: Tabs, seen: Observation) -> str:
 
 
 def _or(expression: str, otherwise: str) -> str:
-    """Return the expression in JavaScript, with another value where it throws, as it may on a page
-    that the agent went off to."""
+    """Return the expression in JavaScript with another value where it throws."""
     return f"(() => {{ try {{ return {expression}; }} catch (error) {{ return {otherwise}; }} }})()"

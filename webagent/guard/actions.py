@@ -39,8 +39,7 @@ def decide_action(policy: GuardPolicy, action: Action, seen: Observation) -> Gua
 
 
 def elements_of(action: Action, seen: Observation) -> tuple[Node, ...]:
-    """Return the elements an action may reach: those it names, those at its points, the focused
-    one."""
+    """Return the elements an action may reach: by mark, by point or by focus."""
     marks = [
         getattr(action, name) for name in ("mark", "source", "target") if hasattr(action, name)
     ]
@@ -63,8 +62,7 @@ def texts_of(action: Action) -> tuple[str, ...]:
 
 
 def decide_secret(policy: GuardPolicy, name: str, origins: Sequence[str]) -> GuardVerdict:
-    """Return whether a secret may be typed into a document, given its origin and those around
-    it."""
+    """Return whether a secret may be typed into a document of these origins, outer included."""
     sites = policy.secrets[name].sites
     for origin in origins:
         if not is_on(origin, sites):
@@ -73,8 +71,7 @@ def decide_secret(policy: GuardPolicy, name: str, origins: Sequence[str]) -> Gua
 
 
 def is_on(url: str, sites: Iterable[SitePattern]) -> bool:
-    """Return whether an address or origin belongs to one of the sites; not one that cannot be
-    read."""
+    """Return whether an address or origin can be read and belongs to one of the sites."""
     try:
         address = parse_url(url)
     except ValueError:
@@ -149,8 +146,7 @@ def _holds(box: tuple[int, int, int, int], point: tuple[int, int]) -> bool:
 
 
 def quote_short(text: str, longest: int = 60) -> str:
-    """Return words of a page for a question to a person: one line, quoted, shortened, nothing
-    hidden."""
+    """Return words of a page for a question to a person: one line, quoted and shortened."""
     plain = re.sub(r"\s+", " ", text).strip()
     cut = plain if len(plain) <= longest else plain[: longest - 1] + "…"
     return ascii(cut) if not cut.isprintable() else repr(cut)

@@ -117,8 +117,7 @@ def _ipv6(text: str) -> IPv6Address:
 
 
 def _ipv4(host: str) -> IPv4Address:
-    """Return the address of one to four numbers, decimal, octal or hexadecimal; the last fills what
-    is left."""
+    """Return the address of one to four numbers of any base; the last fills what is left."""
     parts = host.split(".")
     if len(parts) > 4 or not all(_NUMBER.fullmatch(part) for part in parts):
         raise ValueError(f"{host[:60]!r} ends in a number and is no IPv4 address")
@@ -206,7 +205,7 @@ def _unwrapped(ip: IpAddress) -> IpAddress:
 ANY_PORT = -1
 _PATTERN = re.compile(
     r"(?:(?P<scheme>[a-z]+)://)?(?P<host>\*|(?:\*\.)?[^*/:\[\]@?#\s]+|\[[0-9a-fA-F:.]+\])"
-    r"(?::(?P<port>\d{1,5}|\*))?(?P<path>/[^?#]*)?",
+    r"(?::(?P<port>\d{1,5}|\*))?(?P<path>/[^?#]*)?"
 )
 _NAMED = re.compile(r"(?P<name>[a-z0-9][a-z0-9_.-]*@\d+)(?P<path>/[^?#]*)?")
 _SECURED = {"ws": "http", "wss": "https"}
@@ -313,8 +312,7 @@ def _canonical(host: str) -> str:
 
 
 def _readings(path: str) -> set[str]:
-    """Return the path as it is written and as servers may read it: decoded, dots and slashes
-    resolved."""
+    """Return the path as written and as servers may read it, decoded and resolved."""
     written = path.partition("?")[0]
     decoded = unquote(unquote(written)).replace("\\", "/")
     return {written, _resolved(written), _resolved(decoded)}

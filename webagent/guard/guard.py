@@ -35,8 +35,7 @@ async def is_approved(approver: Approve | None, question: str, seconds: float) -
 
 
 def write_question(action: Action, seen: Observation, reason: str) -> str:
-    """Return what a person is asked, on lines of their own; words of the page are quoted and
-    short."""
+    """Return the question to a person; words of the page are quoted and short."""
     lines = [
         f"May the agent do {quote_short(format_action(action), 120)}?",
         f"Site: {_origin(seen.url)}",

@@ -209,8 +209,7 @@ def _with_frames(
 
 
 def _heading(frame: Node, seen: PageView | str) -> Node:
-    """Return the line that says where a frame begins, with its title or why nothing was seen of
-    it."""
+    """Return the line where a frame begins, with its title or why nothing was seen of it."""
     title = frame.name or (seen.title if isinstance(seen, PageView) else "")
     name = f'frame "{title}"' if title else "frame"
     return replace(frame, name=f"{name} {seen}" if isinstance(seen, str) else name)

@@ -192,8 +192,7 @@ def _on_one_line(text: str) -> str:
 
 
 def cut_to_tokens(lines: Sequence[str], max_tokens: int) -> str:
-    """Return the first lines that fit, tokens estimated at 3.5 characters each; a last line says
-    what was left out."""
+    """Return the first lines that fit at 3.5 characters a token, and how many were left out."""
     budget = int(max_tokens * _CHARACTERS_PER_TOKEN)
     used = 0
     for index, line in enumerate(lines):

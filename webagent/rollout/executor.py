@@ -152,8 +152,7 @@ class _Queue:
         self._turn = asyncio.Lock()
 
     async def take(self) -> _Entry | None:
-        """Return the next entry, once its steps are free; None when the plan or the budget is used
-        up."""
+        """Return the next entry once its steps are free; None when plan or budget is used up."""
         async with self._turn:
             if not self._waiting:
                 return None
@@ -171,8 +170,7 @@ class _Queue:
         return self._waiting.popleft()
 
     def give_back(self, entry: _Entry, trajectory: Trajectory) -> bool:
-        """Book an attempt; return whether the entry is to be played again, its steps set aside
-        anew."""
+        """Book an attempt; return whether the entry is played again, its steps reserved."""
         entry.note(trajectory)
         self._budget.settle(entry.real_steps, _real_steps(trajectory))
         return not entry.is_settled(self._retries) and self._budget.reserve(entry.real_steps)

@@ -199,8 +199,7 @@ class Store:
             self._database.executemany("INSERT OR REPLACE INTO scores VALUES (?,?,?,?,?)", rows)
 
     def load(self, episode: str) -> Trajectory | None:
-        """Return one episode, finished or under way, with the steps stored so far; None if not
-        begun."""
+        """Return one episode with the steps stored so far; None if it has not begun."""
         row = self._first("SELECT record, last FROM episodes WHERE id = ?", episode)
         if row is None:
             return None
@@ -257,8 +256,7 @@ class Store:
         return found
 
     def endings(self, **where: Unpack[Where]) -> Counter[Ending]:
-        """Return how many of the chosen episodes ended in which way, infrastructure failures
-        included."""
+        """Return how many of the chosen episodes ended in which way, failures included."""
         condition, values = conditions(where, "finished")
         rows = self._all(
             f"SELECT ending, count(*) FROM episodes WHERE {condition} GROUP BY ending", *values
@@ -266,8 +264,7 @@ class Store:
         return Counter({Ending(ending): count for ending, count in rows})
 
     def count_real_steps(self, **where: Unpack[Where]) -> int:
-        """Count the steps taken on real pages, those of failed and interrupted attempts
-        included."""
+        """Count the steps taken on real pages, those of failed attempts included."""
         condition, values = conditions(where, "any")
         rows = self._all(
             "SELECT count(*) FROM steps JOIN episodes ON id = episode "
@@ -385,8 +382,7 @@ class Store:
 
 
 def _outcome(trajectory: Trajectory) -> dict[str, Any]:
-    """Return the columns that change until the end; `record` is what is read back, the rest is for
-    SQL."""
+    """Return the columns that change until the end; only `record` is read back as a record."""
     return {
         "goal": _readable(trajectory.goal),
         "ending": trajectory.ending,
@@ -398,8 +394,7 @@ def _outcome(trajectory: Trajectory) -> dict[str, Any]:
 
 
 def _readable(text: str) -> str:
-    """Return text that SQLite can hold: lone surrogates, which a page may contain, written as
-    escapes."""
+    """Return text that SQLite can hold: lone surrogates of a page become escapes."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 

@@ -38,10 +38,7 @@ async def both(
 ) -> tuple[list[tuple[str, str, str]], list[tuple[str, str, str]]]:
     """The same with fields called like members, and with fields called otherwise."""
     plain = replace(task, start_url=f"{task.start_url}?plain")
-    return (
-        await played(browser, task, acts, variant),
-        await played(browser, plain, acts, variant),
-    )
+    return (await played(browser, task, acts, variant), await played(browser, plain, acts, variant))
 
 
 def mark_of(page: Observation, name: str) -> int:

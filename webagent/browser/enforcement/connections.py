@@ -5,61 +5,16 @@ import base64
 import re
 from collections.abc import Awaitable
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
+from webagent.browser.http import HEAD_BYTES, Connection, Head, parse_head, read_head
 from webagent.errors import SetupError
 from webagent.guard.address import parse_ip
 from webagent.guard.decide import GuardVerdict
 
-HEAD_SECONDS = 30.0
-HEAD_BYTES = 65_536
 _CHUNK = 65_536
 _SHORT = 1_000_000
-_HOP_BY_HOP = ("connection", "keep-alive", "proxy-connection", "proxy-authorization", "upgrade")
-
-Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
-
-
-@dataclass(frozen=True, slots=True)
-class Head:
-    """The head of a request or a response: its first line and its fields, in order."""
-
-    line: str
-    fields: tuple[tuple[str, str], ...]
-
-    def values(self, name: str) -> list[str]:
-        """Return all values of a field; names are in lower case."""
-        return [value for each, value in self.fields if each == name]
-
-    def encoded(self, line: str) -> bytes:
-        """Return the head for a connection that is closed after it, under another first line."""
-        kept = [(n, v) for n, v in self.fields if n not in _HOP_BY_HOP]
-        lines = [line, *(f"{n}: {v}" for n, v in kept), "connection: close"]
-        return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
-
-
-async def read_head(reader: asyncio.StreamReader) -> Head:
-    """Return the head of the next message. Raises `ValueError`, `EOFError` or `TimeoutError`."""
-    return parse_head(await read_head_bytes(reader))
-
-
-def parse_head(raw: bytes) -> Head:
-    """Return a message's head, of which nothing may be read in two ways. Raises `ValueError`."""
-    first, *rest = raw.decode("latin-1").removesuffix("\r\n\r\n").split("\r\n")
-    fields = []
-    for line in rest:
-        found = re.fullmatch(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\r\n\0]*?)[ \t]*", line)
-        if not found:
-            raise ValueError(f"not a header field: {line[:80]!r}")
-        fields.append((found[1].lower(), found[2]))
-    return Head(first, tuple(fields))
-
-
-async def read_head_bytes(reader: asyncio.StreamReader) -> bytes:
-    async with asyncio.timeout(HEAD_SECONDS):
-        return await reader.readuntil(b"\r\n\r\n")
 
 
 async def read_body(reader: asyncio.StreamReader, head: Head) -> bytes | None:
@@ -70,19 +25,19 @@ async def read_body(reader: asyncio.StreamReader, head: Head) -> bytes | None:
     return await reader.readexactly(int(lengths[0]))
 
 
-async def send_nothing() -> None:
-    """Send nothing."""
-
-
 async def send_body(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, head: Head) -> None:
     """Send the body as its head announces it, and nothing that comes after it."""
     lengths, codings = head.values("content-length"), head.values("transfer-encoding")
     if len(lengths) + len(codings) > 1:
         raise ValueError("a request with two lengths")
-    if codings:
-        await _send_chunks(reader, writer)
-    else:
-        await _send_exactly(reader, writer, int(lengths[0]) if lengths else 0)
+    if not codings:
+        return await _send_exactly(reader, writer, int(lengths[0]) if lengths else 0)
+    size = -1
+    while size:
+        line = await reader.readuntil(b"\r\n")
+        size = int(line.split(b";")[0], 16)
+        writer.write(line)
+        await _send_exactly(reader, writer, size + 2)
 
 
 async def _send_exactly(
@@ -97,16 +52,6 @@ async def _send_exactly(
         await writer.drain()
 
 
-async def _send_chunks(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    while True:
-        line = await reader.readuntil(b"\r\n")
-        size = int(line.split(b";")[0], 16)
-        writer.write(line)
-        await _send_exactly(reader, writer, size + 2)
-        if size == 0:
-            return
-
-
 async def send_reply(server: Connection, writer: asyncio.StreamWriter) -> None:
     """Send the response on, marked as the last of its connection."""
     while True:
@@ -118,6 +63,7 @@ async def send_reply(server: Connection, writer: asyncio.StreamWriter) -> None:
 
 
 async def copy_stream(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Pass on whatever comes, until its end."""
     while data := await reader.read(_CHUNK):
         writer.write(data)
         await writer.drain()
@@ -234,8 +180,7 @@ class ProxyDialer:
 
 
 def dialer_for(proxy: str) -> ProxyDialer | None:
-    """Return how a guard's own proxy goes through the user's; None without one. Raises
-    `SetupError`."""
+    """Return the way through the user's proxy; None without one. Raises `SetupError`."""
     if not proxy:
         return None
     parts = urlsplit(proxy)

@@ -79,8 +79,7 @@ class Enforcer:
 
     @classmethod
     async def open(cls, guard: Guard, dial: Dialer | None = None) -> "Enforcer":
-        """Return a guard with its proxy listening, which gets to hosts by `dial`, else directly; to
-        be closed after the context."""
+        """Return a guard whose proxy listens, by `dial` or directly; close it after the context."""
         enforcer = cls(guard, dial)
         server = await enforcer._proxy.open()
         enforcer.context_options = {"proxy": {"server": server, "bypass": "<-loopback>"}}
@@ -97,7 +96,7 @@ class Enforcer:
             await context.route(match_all_but(self._guard.own_folders), self._judge)
 
     def begin(self, start_url: str, site: str = "") -> bool:
-        """Take up the task's limits; whether its first page may be opened at all."""
+        """Apply the task's limits; return whether its first page may be opened at all."""
         self._start = self._gate.begin(start_url, site)
         return self._start.is_allowed
 
@@ -113,8 +112,7 @@ class Enforcer:
             raise GuardError(f"the policy closes a further start page: {verdict.reason}")
 
     async def perform(self, action: Action, tabs: Tabs, seen: Observation) -> str:
-        """Do the action if it may be done; return the reason when it was not. Raises
-        `GuardError`."""
+        """Do the action, or return the reason why it may not be done. Raises `GuardError`."""
         self._gate.step += 1
         action, verdict = await self._decide(action, tabs, seen)
         if not verdict.is_allowed:
@@ -124,8 +122,7 @@ class Enforcer:
         return self.secrets.masked(await perform(action, tabs))
 
     def take_notes(self) -> list[str]:
-        """Return what pages were refused since the last call. Raises `GuardError` to end the
-        episode."""
+        """Return what pages were refused since the last call. Raises `GuardError` to end."""
         return self._gate.take_notes()
 
     def judge_download(self, name: str, size: int | None) -> str:
@@ -139,8 +136,7 @@ class Enforcer:
     @contextmanager
     def probing(self, page: Page, addresses: Iterable[str]) -> Iterator[list[str]]:
         """Let a page of the task's own reach these addresses' servers, unless a rule names them
-        and says otherwise; all others are held as before. Gives what it was refused, as it comes.
-        """
+        and says otherwise; yield what it was refused, as it comes."""
         self._probe = page
         try:
             with self._gate.probing(addresses) as refusals:
@@ -157,24 +153,25 @@ class Enforcer:
         self, action: Action, tabs: Tabs, seen: Observation
     ) -> tuple[Action, GuardVerdict]:
         """Return the action as it would be done, and whether it may be."""
-        verdict = decide_action(self._gate.policy, action, seen)
+        policy = self._gate.policy
+        verdict = decide_action(policy, action, seen)
         if verdict.outcome == "ask":
-            verdict = await self._ask(action, seen, verdict)
+            question = write_question(action, seen, verdict.reason)
+            if await is_approved(self._guard.approver, question, policy.ask_seconds):
+                verdict = ALLOWED
+            else:
+                verdict = refuse(f"nobody approved of it ({verdict.reason})", verdict.rule)
         if verdict.is_allowed:
             action, verdict = self._decide_files(action)
         may_carry = self._transfers.may_carry(action) and bool(self._typed)
         if verdict.is_allowed and may_carry:
             verdict = self._decide_carrying(tabs)
-        if verdict.is_allowed and not isinstance(action, act.Fill):
-            verdict = self._decide_texts(action)
+        if verdict.is_allowed and not (isinstance(action, act.Fill) or is_final(action)):
+            # Values of secrets are typed by fill only, wherever the agent has them from.
+            names = (name for text in texts_of(action) for name in self.secrets.found_in(text))
+            if name := next(names, ""):
+                verdict = refuse(f"it carries the secret {name}", "secrets")
         return action, verdict
-
-    async def _ask(self, action: Action, seen: Observation, verdict: GuardVerdict) -> GuardVerdict:
-        question = write_question(action, seen, verdict.reason)
-        seconds = self._gate.policy.ask_seconds
-        if await is_approved(self._guard.approver, question, seconds):
-            return ALLOWED
-        return refuse(f"nobody approved of it ({verdict.reason})", verdict.rule)
 
     def _refuse(self, action: Action, verdict: GuardVerdict) -> str:
         self._gate.keep(format_action(action), verdict, "action")
@@ -184,8 +181,7 @@ class Enforcer:
         return said
 
     def _decide_files(self, action: Action) -> tuple[Action, GuardVerdict]:
-        """Return the action with the links in its paths followed, and whether they may be handed
-        over."""
+        """Return the action with links in its paths followed, and whether the files may go."""
         match action:
             case act.UploadFile(path=path) | act.MouseUploadFile(path=path):
                 real = Path(path).expanduser().resolve()
@@ -197,15 +193,8 @@ class Enforcer:
                 return replace(action, paths=tuple(map(str, files))), bad
         return action, ALLOWED
 
-    def _decide_texts(self, action: Action) -> GuardVerdict:
-        """Refuse values of secrets, wherever the agent has them from: they are typed by fill
-        only."""
-        for text in texts_of(action) if not is_final(action) else ():
-            for name in self.secrets.found_in(text):
-                return refuse(f"it carries the secret {name}", "secrets")
-        return ALLOWED
-
     def _decide_carrying(self, tabs: Tabs) -> GuardVerdict:
+        """Return whether the page in front may get what was typed of secrets elsewhere."""
         urls = [frame.url for frame in tabs.active.page.frames]
         for name in self._typed:
             sites = self._gate.policy.secrets[name].sites
@@ -247,11 +236,16 @@ class Enforcer:
         return refuse(f"{question.address.origin} does not take it from {question.origin}", "CORS")
 
     async def _judge(self, route: Route) -> None:
-        request = route.request
-        is_probe = self._probe is not None and _page_of(request) is self._probe
+        request, frame = route.request, None
+        with suppress(PlaywrightError):  # of a page that is only just being opened, or gone
+            frame = request.frame
+        is_probe = self._probe is not None and frame is not None and frame.page is self._probe
         policy = self._gate.reach if is_probe else self._gate.policy
-        verdict = self._gate.request(request.url, request.method, _carried(request), policy)
-        if verdict.is_allowed and not request.is_navigation_request():
+        body = (request.post_data_buffer or b"")[:_SEARCHED].decode("utf-8", errors="replace")
+        carried = "\n".join([*request.headers.values(), body])
+        verdict = self._gate.request(request.url, request.method, carried, policy)
+        is_navigation = request.is_navigation_request()
+        if verdict.is_allowed and not is_navigation:
             verdict = await self._decide_crossing(request)
         with suppress(PlaywrightError):  # the page may be gone by now, and its request with it
             if verdict.is_allowed:
@@ -259,9 +253,12 @@ class Enforcer:
                 return
             what = f"{request.method} {request.url}"
             self._gate.note(what, verdict, "page")
-            if self._probe is None and _is_of_whole_tab(request):
+            is_of_whole_tab = is_navigation and (frame is None or frame.parent_frame is None)
+            if self._probe is None and is_of_whole_tab:
                 self._gate.must_end(f"{what} was refused: {verdict.reason}")
-            await route.abort("aborted" if _leaves_a_page(request) else "blockedbyclient")
+            # A pop-up that goes nowhere is seen to have failed; any other page stays as it is.
+            has_page = frame is not None and frame.url not in ("", "about:blank")
+            await route.abort("aborted" if is_navigation and has_page else "blockedbyclient")
 
 
 def browser_flags(guard: Guard) -> tuple[str, ...]:
@@ -278,42 +275,8 @@ def _inspector(guard: Guard) -> TlsInspector | None:
 
 
 def match_all_but(folders: Sequence[Path]) -> re.Pattern[str]:
-    """Return every address but plainly written ones of files in these folders, which the browser's
-    driver lets pass by itself: a benchmark's page has a dozen of them."""
+    """Return a pattern of all addresses but plainly written ones of files in these folders, which
+    the browser's driver lets pass by itself: a benchmark's page has a dozen of them."""
     own = "|".join(re.escape(f"{folder.as_uri()}/") for folder in folders)
     plain = r"(?![^?#]*\.\.)[\w./-]+(?:[?#]|$)"
     return re.compile(rf"^(?!(?:{own}){plain})" if folders else "")
-
-
-def _carried(request: Request) -> str:
-    """Return what a request carries besides its address."""
-    body = (request.post_data_buffer or b"")[:_SEARCHED]
-    return "\n".join([*request.headers.values(), body.decode("utf-8", errors="replace")])
-
-
-def _leaves_a_page(request: Request) -> bool:
-    """Return whether there is a page to stay on; a pop-up that goes nowhere is seen to have
-    failed."""
-    if not request.is_navigation_request():
-        return False
-    try:
-        return request.frame.url not in ("", "about:blank")
-    except PlaywrightError:
-        return False
-
-
-def _page_of(request: Request) -> Page | None:
-    try:
-        return request.frame.page
-    except PlaywrightError:
-        return None
-
-
-def _is_of_whole_tab(request: Request) -> bool:
-    """Return whether a tab would go elsewhere, rather than a part of its page."""
-    if not request.is_navigation_request():
-        return False
-    try:
-        return request.frame.parent_frame is None
-    except PlaywrightError:
-        return True

@@ -50,8 +50,7 @@ class EpisodeGate:
         return decide_request(self.policy, start_url)
 
     def open_also(self, url: str) -> GuardVerdict:
-        """Open one more page that the task names; return whether it is part of what is open
-        then."""
+        """Open one more page that the task names; return whether it is open then."""
         self.policy = self.reach = open_for_task(self.policy, url)
         return decide_request(self.policy, url)
 
@@ -129,8 +128,7 @@ class EpisodeGate:
             self._final = self._guard.secrets.masked(reason)
 
     def take_notes(self) -> list[str]:
-        """Return what was refused since the last call. Raises `GuardError` where that is the
-        end."""
+        """Return what was refused since the last call. Raises `GuardError` to end the episode."""
         final, self._final = self._final, ""
         said, self._unsaid = self._unsaid, Counter()
         if final:

@@ -8,25 +8,26 @@ import asyncio
 from dataclasses import replace
 
 from webagent.browser.enforcement.connections import (
-    HEAD_BYTES,
-    HEAD_SECONDS,
-    Connection,
     Dialer,
     DirectDialer,
-    Head,
     RequestRefused,
     TrafficGate,
     copy_stream,
-    parse_head,
     read_body,
-    read_head,
-    read_head_bytes,
     relay_both,
     send_body,
-    send_nothing,
     send_reply,
 )
 from webagent.browser.enforcement.tls import TlsInspector
+from webagent.browser.http import (
+    HEAD_BYTES,
+    HEAD_SECONDS,
+    Connection,
+    Head,
+    parse_head,
+    read_head,
+    read_head_bytes,
+)
 from webagent.guard.address import ParsedUrl, parse_url
 from webagent.guard.decide import GuardVerdict, refuse
 
@@ -80,8 +81,7 @@ class GuardProxy:
             elif target.startswith("http://"):
                 await self._forward(client, head, method, target)
             else:
-                client[1].write(_reply(400, "this is a proxy"))
-                await client[1].drain()
+                await _answer(client, 400, "this is a proxy")
         except RequestRefused as refusal:
             self._gate.note(refusal.what, refusal.verdict)
         except (OSError, EOFError, ValueError, TimeoutError, asyncio.LimitOverrunError):
@@ -92,16 +92,20 @@ class GuardProxy:
         body = await read_body(client[0], head)
         verdict = self._judge(head, method, url, body or b"")
         if not verdict.is_allowed:
-            client[1].write(_refusal(head, verdict))
-            await client[1].drain()
+            # A navigation gets an answer that leaves the page where it is.
+            is_navigation = bool(head.values("upgrade-insecure-requests"))
+            await _answer(client, 204 if is_navigation else 403, verdict.reason)
             raise RequestRefused(f"{method} {url}", verdict)
         address = parse_url(url)
         server = await self._reach(client, address.host, address.port, f"{method} {url}")
         try:
             await self._secure(server, address)
             server[1].write(head.encoded(f"{method} {address.path} HTTP/1.1") + (body or b""))
-            rest = send_nothing() if body is not None else send_body(client[0], server[1], head)
-            await relay_both(rest, send_reply(server, client[1]))
+            reply = send_reply(server, client[1])
+            if body is None:
+                await relay_both(send_body(client[0], server[1], head), reply)
+            else:
+                await reply
         finally:
             server[1].close()
 
@@ -112,23 +116,20 @@ class GuardProxy:
         secure = self._gate.server(host, port, ("https", "wss"))
         plain = self._gate.server(host, port, ("http", "ws"))
         if not secure.is_allowed and not plain.is_allowed:
-            client[1].write(_reply(403, secure.reason))
-            await client[1].drain()
+            await _answer(client, 403, secure.reason)
             raise RequestRefused(what, secure)
         if self._inspector is not None and secure.is_allowed:
             return await self._inspect(client, address, self._inspector)
         server = await self._reach(client, host, port, what)
         try:
             client[1].write(b"HTTP/1.1 200 Connected\r\n\r\n")
-            place = (host, port)
             async with asyncio.timeout(HEAD_SECONDS):
                 first = await client[0].readexactly(1)
-            if first == _TLS:
-                if not secure.is_allowed:
-                    raise RequestRefused(f"https connection to {place[0]}:{place[1]}", secure)
-            else:
+            if first != _TLS:
                 first += await read_head_bytes(client[0])
-                await self._judge_socket(client, parse_head(first), ParsedUrl("ws", *place))
+                await self._judge_socket(client, parse_head(first), ParsedUrl("ws", host, port))
+            elif not secure.is_allowed:
+                raise RequestRefused(f"https connection to {host}:{port}", secure)
             server[1].write(first)
             await relay_both(copy_stream(client[0], server[1]), copy_stream(server[0], client[1]))
         finally:
@@ -167,8 +168,7 @@ class GuardProxy:
             else refuse("only web sockets may use such a tunnel", "proxy")
         )
         if not verdict.is_allowed:
-            client[1].write(_reply(403, verdict.reason))
-            await client[1].drain()
+            await _answer(client, 403, verdict.reason)
             raise RequestRefused(f"web socket {url}", verdict)
 
     def _judge(self, head: Head, method: str, url: str, body: bytes = b"") -> GuardVerdict:
@@ -183,26 +183,17 @@ class GuardProxy:
             async with asyncio.timeout(CONNECT_SECONDS):
                 return await self._dial.dial(host, port)
         except RequestRefused as refusal:
-            client[1].write(_reply(403, refusal.verdict.reason))
-            await client[1].drain()
+            await _answer(client, 403, refusal.verdict.reason)
             raise RequestRefused(what, refusal.verdict) from refusal
         except OSError as error:
-            client[1].write(_reply(502, f"{host} cannot be reached"))
-            await client[1].drain()
+            await _answer(client, 502, f"{host} cannot be reached")
             raise OSError(f"{host}:{port} cannot be reached") from error
 
 
-def _refusal(head: Head, verdict: GuardVerdict) -> bytes:
-    """Return for a navigation an answer that leaves the page where it is, else a plain no."""
-    if head.values("upgrade-insecure-requests"):
-        return b"HTTP/1.1 204 Refused\r\nConnection: close\r\n\r\n"
-    return _reply(403, verdict.reason)
-
-
-def _reply(status: int, reason: str) -> bytes:
-    body = f"refused: {reason}\n".encode()
-    head = (
-        f"HTTP/1.1 {status} Refused\r\nContent-Type: text/plain; charset=utf-8\r\n"
-        f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
-    )
-    return head.encode() + body
+async def _answer(client: Connection, status: int, reason: str) -> None:
+    """Answer in place of the host; with the reason, unless the status allows no body."""
+    body = f"refused: {reason}\n".encode() if status != 204 else b""
+    form = f"Content-Type: text/plain; charset=utf-8\r\nContent-Length: {len(body)}\r\n"
+    head = f"HTTP/1.1 {status} Refused\r\n{form if body else ''}Connection: close\r\n\r\n"
+    client[1].write(head.encode() + body)
+    await client[1].drain()

@@ -2,33 +2,23 @@
 
 import asyncio
 import base64
-import os
 import ssl
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from functools import cache, cached_property
 from hashlib import sha256
-from ipaddress import ip_address
 from pathlib import Path
 
-from webagent.browser.enforcement.connections import (
-    Connection,
-    Dialer,
-    Head,
-    RequestRefused,
-    read_head,
-)
+from webagent.browser.enforcement.connections import Dialer, RequestRefused
+from webagent.browser.http import Connection, Head, make_server_context, read_head
 from webagent.errors import SetupError
-from webagent.guard.address import ParsedUrl, parse_ip, parse_url
+from webagent.guard.address import ParsedUrl, parse_url
 
 _HANDSHAKE_SECONDS = 10.0
 
 
 class TlsInspector:
-    """Ends a browser's TLS here and begins another with the site. The key never leaves memory but
-    for the moment in which it is loaded, in a file that only this user can read."""
+    """Ends a browser's TLS here and begins another with the site."""
 
     def __init__(self, authorities: Path | None = None) -> None:
         from cryptography.hazmat.primitives.asymmetric import ec
@@ -39,8 +29,7 @@ class TlsInspector:
 
     @property
     def flag(self) -> str:
-        """Return what the browser is started with, to trust this key and no other beside the
-        usual."""
+        """Return the browser's flag to trust this key beside the usual authorities."""
         from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
         public = self._key.public_key()
@@ -77,40 +66,8 @@ class TlsInspector:
 
     def _context_for(self, host: str) -> ssl.SSLContext:
         if host not in self._contexts:
-            context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-            context.set_alpn_protocols(["http/1.1"])
-            handle, name = tempfile.mkstemp()
-            try:
-                with os.fdopen(handle, "wb") as file:
-                    file.write(self._certificate(host))
-                context.load_cert_chain(name)
-            finally:
-                os.unlink(name)
-            self._contexts[host] = context
+            self._contexts[host] = make_server_context(self._key, "webagent guard", host)
         return self._contexts[host]
-
-    def _certificate(self, host: str) -> bytes:
-        """Return the key and a certificate for one host, as PEM."""
-        from cryptography import x509
-        from cryptography.hazmat.primitives import hashes
-        from cryptography.hazmat.primitives import serialization as form
-
-        is_ip = parse_ip(host) is not None
-        named = x509.IPAddress(ip_address(host)) if is_ip else x509.DNSName(host)
-        name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "webagent guard")])
-        now, number = datetime.now(UTC), x509.random_serial_number()
-        day = timedelta(days=1)
-        signed = (
-            x509.CertificateBuilder(name, name, self._key.public_key(), number)
-            .not_valid_before(now - day)
-            .not_valid_after(now + 30 * day)
-            .add_extension(x509.SubjectAlternativeName([named]), critical=False)
-            .sign(self._key, hashes.SHA256())
-        )
-        key = self._key.private_bytes(
-            form.Encoding.PEM, form.PrivateFormat.PKCS8, form.NoEncryption()
-        )
-        return key + signed.public_bytes(form.Encoding.PEM)
 
 
 @cache
@@ -122,29 +79,12 @@ def inspector_with(authorities: Path | None) -> TlsInspector:
 ANSWER_SECONDS = 10.0
 _SIMPLE_METHODS = ("GET", "HEAD", "POST")
 _SIMPLE_TYPES = ("application/x-www-form-urlencoded", "multipart/form-data", "text/plain")
-_SIMPLE_FIELDS = [
-    "accept",
-    "accept-language",
-    "content-language",
-    "content-type",
-    "origin",
-    "referer",
-    "user-agent",
-    "range",
-    "purpose",
-    "upgrade-insecure-requests",
-    "save-data",
-    "dpr",
-    "viewport-width",
-    "width",
-    "device-memory",
-    "rtt",
-    "downlink",
-    "ect",
-    "cache-control",
-    "pragma",
-    "cookie",
-]
+_SIMPLE_FIELDS = {
+    *("accept", "accept-language", "content-language", "content-type", "origin", "referer"),
+    *("user-agent", "range", "purpose", "upgrade-insecure-requests", "save-data", "dpr"),
+    *("viewport-width", "width", "device-memory", "rtt", "downlink", "ect"),
+    *("cache-control", "pragma", "cookie"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +103,10 @@ class PreflightRequest:
         address, origin = parse_url(url), fields.get("origin", "")
         if not origin or origin == address.origin or address.scheme not in ("http", "https"):
             return None
-        unusual = tuple(sorted(name for name in fields if not _is_simple(name, fields[name])))
+        simple = {each for each in fields if each.startswith(("sec-", "proxy-"))} | _SIMPLE_FIELDS
+        if fields.get("content-type", "").partition(";")[0].strip().lower() not in _SIMPLE_TYPES:
+            simple.discard("content-type")
+        unusual = tuple(sorted(fields.keys() - simple))
         if method in _SIMPLE_METHODS and not unusual:
             return None
         return cls(address, origin, method, unusual)
@@ -210,12 +153,6 @@ async def is_granted(question: PreflightRequest, dial: Dialer, inspector: TlsIns
                 server[1].close()
     except (OSError, EOFError, ValueError, RequestRefused, asyncio.LimitOverrunError):
         return False
-
-
-def _is_simple(name: str, value: str) -> bool:
-    if name == "content-type":
-        return value.partition(";")[0].strip().lower() in _SIMPLE_TYPES
-    return name in _SIMPLE_FIELDS or name.startswith(("sec-", "proxy-"))
 
 
 def _listed(answer: Head, name: str) -> set[str]:

@@ -98,10 +98,7 @@ KNOWN_RECORDS = ("network", "elements")
 
 
 async def capture_evidence(
-    task: Task,
-    tabs: Tabs,
-    acted: ActedElements | None,
-    keep_image: Callable[[bytes], str] | None,
+    task: Task, tabs: Tabs, acted: ActedElements | None, keep_image: Callable[[bytes], str] | None
 ) -> dict[str, Json]:
     """Return the task's records and what its probes find, by name; under `uncaptured`, if anything
     is, why a name is not there. Raises `WorldError` when the browser is gone."""

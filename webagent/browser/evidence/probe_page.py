@@ -174,8 +174,7 @@ async def collect_pictures(
 
 
 async def _loaded(tab: Tab, frame: str, address: str) -> bytes:
-    """Return the bytes of a picture that the page has loaded; nothing where the browser has them
-    not."""
+    """Return the bytes of a picture that the page has loaded; empty where there are none."""
     if address.startswith("data:"):
         head, _, data = address.partition(",")
         raw = unquote_to_bytes(data)

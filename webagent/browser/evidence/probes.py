@@ -208,8 +208,7 @@ class ProbeRun:
 
     @asynccontextmanager
     async def _sight(self, probe: Probe) -> AsyncIterator[ProbePage]:
-        """Yield the page of a probe. Several in a row of the same address share it, but for those
-        that prepare it."""
+        """Yield the page of a probe, shared by probes of one address that do not prepare it."""
         if not probe.url:
             if self._front is None:
                 raise Uncaptured("the agent left no tab open")

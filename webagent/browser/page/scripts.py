@@ -56,14 +56,9 @@ _FUNCTIONS = (
 
 @cache
 def isolated_script() -> str:
-    """Return the script for the isolated world: looking at the page and finding the way to its
-    elements."""
+    """Return the script for the isolated world, which reads the page and finds elements."""
     folder = files(__package__)
-    names = {
-        "TIMERS_QUESTION": _TIMERS_QUESTION,
-        "TIMERS_ANSWER": _TIMERS_ANSWER,
-        "LIVE": _LIVE,
-    }
+    names = {"TIMERS_QUESTION": _TIMERS_QUESTION, "TIMERS_ANSWER": _TIMERS_ANSWER, "LIVE": _LIVE}
     secrets = [f"const {name} = {json.dumps(value)};" for name, value in names.items()]
     parts = [folder.joinpath(name).read_text(encoding="utf-8") for name in _PARTS]
     acting = "\n".join([*secrets, *parts])
@@ -72,22 +67,19 @@ def isolated_script() -> str:
 
 @cache
 def reporting_script() -> str:
-    """Return the script for the page's own world: telling the isolated one what only the page
-    knows."""
+    """Return the script for the page's own world, which reports what only the page knows."""
     return listener_script(_SIGNAL)
 
 
 @cache
 def timers_script() -> str:
-    """Return the script for the page's own world: counting short timers, where they pass by the
-    wall clock."""
+    """Return the script for the page's own world that counts short timers of the wall clock."""
     return _call("timers.js", _TIMERS_QUESTION, _TIMERS_ANSWER, _SHORT_TIMER_MS)
 
 
 @cache
 def connections_script() -> str:
-    """Return the script for the page's own world: reporting connections that no virtual clock waits
-    for."""
+    """Return the script for the page's own world that reports live connections."""
     return _call("connections.js", _LIVE)
 
 

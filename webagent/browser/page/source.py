@@ -92,8 +92,7 @@ class PageSource:
         return [each.mark for each in members.by_node.values() if each.mark and each.share_in_view]
 
     async def document(self) -> dict[str, Any]:
-        """Return the DOM of all frames in this process, with boxes and paint order, in one
-        command."""
+        """Return the DOM of all frames in this process, with boxes and paint order."""
         return await self.tab.send(
             _SNAPSHOT, computedStyles=[], includeDOMRects=True, includePaintOrder=True
         )
@@ -147,8 +146,7 @@ def _renamed(nodes: list[dict[str, Any]], prefix: str) -> list[dict[str, Any]]:
 
 
 def _joined(trees: Sequence[tuple[int, list[dict[str, Any]]]]) -> list[dict[str, Any]]:
-    """Return the nodes of all trees; the root of a frame's tree is a child of the frame's
-    element."""
+    """Return the nodes of all trees, each frame's root below the frame's element."""
     roots = {owner: nodes[0]["nodeId"] for owner, nodes in trees if owner and nodes}
     joined = [node for _, nodes in trees for node in nodes]
     for node in joined:

@@ -76,12 +76,7 @@ class Downloads:
 
     @classmethod
     async def open(
-        cls,
-        chrome: Chrome,
-        tab: Tab,
-        folder: Path,
-        max_mb: int,
-        judge: JudgeDownload | None = None,
+        cls, chrome: Chrome, tab: Tab, folder: Path, max_mb: int, judge: JudgeDownload | None = None
     ) -> "Downloads":
         """Take over the downloads of the tab's context. Raises `WorldError`."""
         folder.mkdir(parents=True, exist_ok=True)
@@ -229,8 +224,7 @@ def safe_name(suggested: str) -> str:
 
 
 def new_folder(parent: Path, name: str) -> Path:
-    """Return a folder of this name that no other episode has, with a number where the name is
-    taken."""
+    """Return a new folder of this name, with a number where the name is taken."""
     for number in itertools.count(1):
         folder = parent / (f"{name}-{number}" if number > 1 else name)
         with suppress(FileExistsError):

@@ -161,8 +161,7 @@ class LoginStore:
 
 
 def read_storage_state(path: Path) -> StorageState:
-    """Return a file that Playwright's `storage_state` wrote. Raises `SetupError` when it is not
-    one."""
+    """Return what Playwright's `storage_state` wrote to a file. Raises `SetupError`."""
     try:
         state = json.loads(path.read_bytes())
     except OSError as error:

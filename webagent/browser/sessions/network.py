@@ -2,7 +2,6 @@
 
 import asyncio
 import base64
-import binascii
 import json
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,7 +16,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from tasks.task import Json
 from webagent.browser.page.connection import world_failures
-from webagent.errors import SetupError
+from webagent.browser.sessions.traffic import decode_har, read_har
 from webagent.timing import Background
 
 MOST_REQUESTS = 5000
@@ -53,10 +52,10 @@ class NetworkLog:
     def of(cls, context: BrowserContext) -> "NetworkLog":
         """Note the context's requests from now on."""
         log = cls()
-        context.on("request", log._asked)
-        context.on("response", log._answered)
-        context.on("requestfinished", log._finished)
-        context.on("requestfailed", log._failed)
+        context.on("request", log._note_request)
+        context.on("response", log._note_response)
+        context.on("requestfinished", log._note_end)
+        context.on("requestfailed", log._note_failure)
         return log
 
     @contextmanager
@@ -79,17 +78,20 @@ class NetworkLog:
         hidden = {cookie["name"] for cookie in cookies if cookie.get("httpOnly")}
         return [_without_credentials(event, hidden) for event in self._events]
 
-    def _asked(self, request: Request) -> None:
+    def _note_request(self, request: Request) -> None:
         if self.missed or self._is_paused or urlsplit(request.url).scheme not in _NOTED:
             return
-        now = time.monotonic()
+        now, kind = time.monotonic(), request.resource_type
         self._began = self._began or now
         before, body = request.redirected_from, text_of(request.post_data_buffer)
+        if kind == "document":
+            with suppress(PlaywrightError):  # where its page is only just being opened
+                kind = "iframe" if request.frame.parent_frame else "document"
         event: dict[str, Json] = {
             "method": request.method,
             "url": request.url,
             "status": None,
-            "kind": _kind(request),
+            "kind": kind,
             "request_headers": dict(request.headers),
             "response_headers": {},
             "body": body,
@@ -105,7 +107,7 @@ class NetworkLog:
         self._by_request[request] = event
         self._bound()
 
-    def _answered(self, response: Response) -> None:
+    def _note_response(self, response: Response) -> None:
         event = self._by_request.get(response.request)
         if event is not None:
             headers: Json = {**response.headers}
@@ -114,12 +116,12 @@ class NetworkLog:
             self._characters += len(json.dumps(headers))
             self._bound()
 
-    def _finished(self, request: Request) -> None:
+    def _note_end(self, request: Request) -> None:
         event = self._by_request.pop(request, None)
         if event is not None and event["kind"] not in _ASSETS:
             self._reading.start(self._read(request, event))
 
-    def _failed(self, request: Request) -> None:
+    def _note_failure(self, request: Request) -> None:
         event = self._by_request.pop(request, None)
         if event is not None:
             event["failure"] = request.failure or "failed"
@@ -160,18 +162,8 @@ def is_body_announced(headers: Mapping[str, Json]) -> bool:
     return str(headers.get("content-length", "0")) != "0" or "transfer-encoding" in headers
 
 
-def _kind(request: Request) -> str:
-    if request.resource_type != "document":
-        return request.resource_type
-    try:
-        return "iframe" if request.frame.parent_frame else "document"
-    except PlaywrightError:
-        return "document"  # its page is only just being opened
-
-
 def text_of(body: bytes | None, longest: int | None = None) -> str | None:
-    """Return what is no UTF-8 in it, such as a file in a form, is replaced; the rest can still be
-    read."""
+    """Return the body as text, bytes that are no UTF-8 replaced; None if empty or too long."""
     if not body or (longest is not None and len(body) > longest):
         return None
     return body.decode("utf-8", errors="replace")
@@ -191,8 +183,10 @@ def _without_credentials(event: dict[str, Json], hidden: set[str]) -> dict[str, 
         kept["cookie"] = "; ".join(_withheld(pair, hidden) for pair in pairs)
     if "set-cookie" not in received:
         return {**event, "request_headers": kept}
-    lines = str(received["set-cookie"]).split("\n")
-    shown = [_withheld(x, hidden | _names([x] if "httponly" in x.lower() else [])) for x in lines]
+    shown = []
+    for line in str(received["set-cookie"]).split("\n"):
+        own = {line.partition("=")[0].strip()} if "httponly" in line.lower() else set()
+        shown.append(_withheld(line, hidden | own))
     answered = {**received, "set-cookie": "\n".join(shown)}
     return {**event, "request_headers": kept, "response_headers": answered}
 
@@ -202,10 +196,6 @@ def _withheld(pair: str, hidden: set[str]) -> str:
     first, separator, more = pair.partition(";")
     name, _, _ = first.partition("=")
     return f"{name}={_WITHHELD}{separator}{more}" if name.strip() in hidden else pair
-
-
-def _names(cookies: Iterable[str]) -> set[str]:
-    return {cookie.partition("=")[0].strip() for cookie in cookies}
 
 
 _KIND_BY_DESTINATION = {
@@ -233,69 +223,61 @@ def har_events(path: Path) -> list[Json]:
     null), `seconds` since the first of them, and `failure` (null where there was an answer).
     Raises `SetupError` when it is no HAR file.
     """
-    try:
-        entries = json.loads(path.read_bytes())["log"]["entries"]
-        return list(_linked([_har_event(_whole(entry, path.parent)) for entry in entries]))
-    except OSError as error:
-        raise SetupError(f"the HAR file {path} cannot be read: {error.strerror}") from error
-    except (ValueError, KeyError, TypeError, AttributeError, binascii.Error) as error:
-        raise SetupError(
-            f"{path} is no HAR file ({type(error).__name__}: {error}); expected an object with "
-            "log.entries, each with request and response"
-        ) from error
+
+    def convert(entries: list[dict[str, Any]]) -> list[Json]:
+        dated = [_har_event(entry, path.parent) for entry in entries]
+        dated.sort(key=lambda each: each[1])
+        pending: dict[str, str] = {}
+        events: list[Json] = []
+        for event, began in dated:
+            url, headers = str(event["url"]), event["response_headers"]
+            event["redirected_from"] = pending.pop(url.partition("#")[0], None)
+            event["seconds"] = round(began - dated[0][1], 3)
+            status, target = event["status"], isinstance(headers, dict) and headers.get("location")
+            if isinstance(status, int) and 300 <= status < 400 and target:
+                pending[urljoin(url, str(target)).partition("#")[0]] = url
+            events.append(event)
+        return events
+
+    return read_har(path, convert)
 
 
-def _whole(entry: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Return the entry with what stands in files beside the HAR file, as Playwright may write
-    it."""
-    for part in (entry["request"].get("postData"), entry["response"].get("content")):
+def _har_event(entry: dict[str, Any], folder: Path) -> tuple[dict[str, Json], float]:
+    """Return one entry with the time at which it began, in seconds since 1970."""
+    request, response = entry["request"], entry["response"]
+    for part in (request.get("postData"), response.get("content")):
+        # Playwright may write bodies into files beside the HAR file.
         if part and part.get("_file") and (folder / Path(part["_file"]).name).is_file():
             beside = (folder / Path(part["_file"]).name).read_bytes()
             part |= {"text": base64.b64encode(beside).decode(), "encoding": "base64"}
-    return entry
-
-
-def _har_event(entry: Mapping[str, Any]) -> tuple[dict[str, Json], float]:
-    """Return one entry, with the time at which it began."""
-    request, response = entry["request"], entry["response"]
     sent, received = _headers(request["headers"]), _headers(response.get("headers", []))
     content, status = response.get("content") or {}, response["status"]
     mime = mime_of(str(content.get("mimeType") or received.get("content-type") or ""))
     failure = response.get("_failureText") or ("no answer" if status <= 0 else None)
-    kept = is_content_kept(request["method"], mime)
-    body = _har_body(request.get("postData"))
+    is_kept = is_content_kept(request["method"], mime)
+    posted = request.get("postData") or {}
+    pairs = [(each["name"], each.get("value", "")) for each in posted.get("params") or ()]
+    body = text_of(decode_har(posted)) if posted.get("text") else urlencode(pairs) or None
+    kind = _KIND_BY_DESTINATION.get(str(sent.get("sec-fetch-dest", "")), "")
+    if kind != "iframe":
+        kind = str(entry.get("_resourceType") or kind)
     event: dict[str, Json] = {
         "method": request["method"],
         "url": request["url"],
         "status": status if status > 0 else None,
-        "kind": _har_kind(entry, sent),
+        "kind": kind,
         "request_headers": sent,
         "response_headers": received,
         "body": body,
         "has_body": body is not None or request.get("bodySize", 0) > 0 or is_body_announced(sent),
         "mime": "" if mime == "x-unknown" else mime,
-        "content": (text_of(_har_content(content), LONGEST_CONTENT) if kept else None),
+        "content": text_of(decode_har(content), LONGEST_CONTENT) if is_kept else None,
         "redirected_from": None,
         "seconds": 0.0,
         "failure": failure,
     }
     began = datetime.fromisoformat(entry["startedDateTime"]).timestamp()
     return event, began
-
-
-def _linked(events: list[tuple[dict[str, Json], float]]) -> Iterator[Json]:
-    """Yield them in the order in which they began, each that a redirect led to with where that came
-    from."""
-    events = sorted(events, key=lambda each: each[1])
-    pending: dict[str, str] = {}
-    for event, began in events:
-        url, headers = str(event["url"]), event["response_headers"]
-        event["redirected_from"] = pending.pop(url.partition("#")[0], None)
-        event["seconds"] = round(began - events[0][1], 3)
-        status, target = event["status"], isinstance(headers, dict) and headers.get("location")
-        if isinstance(status, int) and 300 <= status < 400 and target:
-            pending[urljoin(url, str(target)).partition("#")[0]] = url
-        yield event
 
 
 def _headers(headers: Iterable[Mapping[str, str]]) -> dict[str, Json]:
@@ -306,25 +288,3 @@ def _headers(headers: Iterable[Mapping[str, str]]) -> dict[str, Json]:
             separator = "\n" if name == "set-cookie" else ", "
             found[name] = f"{found[name]}{separator}{value}" if name in found else value
     return found
-
-
-def _har_kind(entry: Mapping[str, Any], headers: Mapping[str, Json]) -> str:
-    destination = _KIND_BY_DESTINATION.get(str(headers.get("sec-fetch-dest", "")), "")
-    if destination == "iframe":
-        return destination
-    return str(entry.get("_resourceType") or destination)
-
-
-def _har_body(sent: Mapping[str, Any] | None) -> str | None:
-    if not sent:
-        return None
-    if sent.get("text"):
-        text = str(sent["text"])
-        return text_of(base64.b64decode(text)) if sent.get("encoding") == "base64" else text
-    pairs = [(each["name"], each.get("value", "")) for each in sent.get("params") or ()]
-    return urlencode(pairs) if pairs else None
-
-
-def _har_content(content: Mapping[str, Any]) -> bytes:
-    text = str(content.get("text") or "")
-    return base64.b64decode(text) if content.get("encoding") == "base64" else text.encode()

@@ -146,8 +146,7 @@ def _storage(file: str, login: str, where: str) -> StorageState | None:
 
 
 def _proxy(address: str) -> dict[str, str]:
-    """Return the proxy in Playwright's form. Raises `SetupError` when it is no address of a
-    proxy."""
+    """Return the proxy in Playwright's form. Raises `SetupError`."""
     parts = urlsplit(address)
     try:
         port = parts.port

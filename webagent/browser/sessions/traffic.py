@@ -2,21 +2,19 @@
 
 import asyncio
 import base64
-import binascii
 import hashlib
 import json
 import re
 import ssl
-import tempfile
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 from urllib.parse import urldefrag
 
+from webagent.browser.http import Head, make_server_context, parse_head
 from webagent.errors import SetupError
 
 _LOST_ON_THE_WAY = {
@@ -57,55 +55,55 @@ class RecordedRequest:
         return cls(method.upper(), urldefrag(url).url, digest)
 
 
-class RecordedTraffic:
-    """The answers of one recording. Each `replay` begins again from the first."""
-
-    def __init__(
-        self, answers: Mapping[RecordedRequest, tuple[RecordedResponse | None, ...]]
-    ) -> None:
-        self._answers = answers
-
-    @classmethod
-    def read(cls, path: Path) -> "RecordedTraffic":
-        """Read a HAR file whose bodies are embedded. Raises `SetupError` when it is not one."""
-        try:
-            entries = json.loads(path.read_bytes())["log"]["entries"]
-            answers: dict[RecordedRequest, list[RecordedResponse | None]] = defaultdict(list)
-            for entry in entries:
-                answers[_asked(entry["request"])].append(_answer(entry["response"]))
-        except OSError as error:
-            raise SetupError(f"the HAR file {path} cannot be read: {error.strerror}") from error
-        except (ValueError, KeyError, TypeError, binascii.Error) as error:
-            raise SetupError(
-                f"{path} is no HAR file that can be replayed ({type(error).__name__}: {error}); "
-                "record one with the profile's har_record"
-            ) from error
-        return cls({asked: tuple(each) for asked, each in answers.items()})
-
-    def replay(self) -> "TrafficReplay":
-        """Return the traffic from its beginning."""
-        return TrafficReplay(self._answers)
+RecordedResponses: TypeAlias = Mapping[RecordedRequest, Sequence[RecordedResponse | None]]
+"""What was answered to a request, time after time; None where it was not answered."""
+Entries = TypeVar("Entries")
 
 
-def read_traffic(path: Path) -> RecordedTraffic:
-    """As `Traffic.read`, but a file that has not changed is read once."""
-    return (
-        _read_once(path, path.stat().st_mtime_ns) if path.is_file() else RecordedTraffic.read(path)
-    )
+def read_har(path: Path, convert: Callable[[list[dict[str, Any]]], Entries]) -> Entries:
+    """Return what `convert` makes of the entries of a HAR file. Raises `SetupError` when it is not
+    one."""
+    try:
+        return convert(json.loads(path.read_bytes())["log"]["entries"])
+    except OSError as error:
+        raise SetupError(f"the HAR file {path} cannot be read: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise SetupError(
+            f"{path} is no HAR file that can be used ({type(error).__name__}: {error}); expected "
+            "an object with log.entries, each with request and response, as the profile's "
+            "har_record writes it"
+        ) from error
+
+
+def decode_har(part: Mapping[str, Any]) -> bytes:
+    """Return the body in an entry's `postData` or `content`. Raises `ValueError`."""
+    text = str(part.get("text") or "")
+    is_coded = part.get("encoding") == "base64"
+    return base64.b64decode(text) if is_coded else text.encode(errors="replace")
 
 
 @lru_cache(maxsize=8)
-def _read_once(path: Path, _changed: int) -> RecordedTraffic:
-    return RecordedTraffic.read(path)
+def _read_answers(path: Path, _changed: int) -> RecordedResponses:
+    def convert(entries: list[dict[str, Any]]) -> RecordedResponses:
+        answers = defaultdict(list)
+        for entry in entries:
+            answers[_read_request(entry["request"])].append(_read_response(entry["response"]))
+        return dict(answers)
+
+    return read_har(path, convert)
+
+
+def read_replay(path: Path) -> "TrafficReplay":
+    """Return the answers of a HAR file with embedded bodies, from the first on; a file that has not
+    changed is read once. Raises `SetupError` when it is not one."""
+    return TrafficReplay(_read_answers(path, path.stat().st_mtime_ns if path.is_file() else 0))
 
 
 class TrafficReplay:
     """One run through a recording: a request that comes again gets the next answer recorded for
     it, and the last one from then on."""
 
-    def __init__(
-        self, answers: Mapping[RecordedRequest, tuple[RecordedResponse | None, ...]]
-    ) -> None:
+    def __init__(self, answers: RecordedResponses) -> None:
         self._answers = answers
         self._times: dict[RecordedRequest, int] = defaultdict(int)
         self._unknown: list[RecordedRequest] = []
@@ -122,51 +120,42 @@ class TrafficReplay:
 
     def take_notes(self) -> list[str]:
         """Return what was asked for since the last time that the recording does not hold."""
+
+        def explain(asked: RecordedRequest) -> str:
+            methods = {each.method for each in self._answers if each.url == asked.url}
+            if asked.method in methods:
+                return " with this content"
+            return f" (only {', '.join(sorted(methods))})" if methods else ""
+
         unknown, self._unknown = self._unknown, []
-        named = [f"{each.method} {each.url}{self._why(each)}" for each in dict.fromkeys(unknown)]
+        named = [f"{each.method} {each.url}{explain(each)}" for each in dict.fromkeys(unknown)]
         more = f" and {len(named) - 3} more" if len(named) > 3 else ""
         return [f"not in the recording, so it failed: {', '.join(named[:3])}{more}"] * bool(named)
 
-    def _why(self, asked: RecordedRequest) -> str:
-        same = [each for each in self._answers if each.url == asked.url]
-        if any(each.method == asked.method for each in same):
-            return " with this content"
-        return f" (only {', '.join(sorted({each.method for each in same}))})" if same else ""
+
+def _read_request(request: dict[str, Any]) -> RecordedRequest:
+    sent, headers = request.get("postData") or {}, request["headers"]
+    named = (each["value"] for each in headers if each["name"].lower() == "content-type")
+    content_type = sent.get("mimeType", "") or next(named, "")
+    return RecordedRequest.of(request["method"], request["url"], decode_har(sent), content_type)
 
 
-def _asked(request: dict[str, Any]) -> RecordedRequest:
-    sent = request.get("postData") or {}
-    body = sent.get("text", "")
-    raw = base64.b64decode(body) if sent.get("encoding") == "base64" else body.encode()
-    content_type = sent.get("mimeType", "") or _header(request["headers"], "content-type")
-    return RecordedRequest.of(request["method"], request["url"], raw, content_type)
-
-
-def _answer(response: dict[str, Any]) -> RecordedResponse | None:
-    """None for a request that was never answered."""
+def _read_response(response: dict[str, Any]) -> RecordedResponse | None:
+    """Return the answer; None for a request that was never answered."""
     if response["status"] <= 0:
         return None
-    content = response.get("content", {})
-    text = content.get("text", "")
-    body = base64.b64decode(text) if content.get("encoding") == "base64" else text.encode()
+    headers = [
+        (header["name"], value)
+        for header in response["headers"]
+        if not header["name"].startswith(":") and header["name"].lower() not in _LOST_ON_THE_WAY
+        for value in header["value"].split("\n")
+    ]
     return RecordedResponse(
         response["status"],
         response.get("statusText") or "Recorded",
-        tuple(_kept_headers(response["headers"])),
-        body,
+        tuple(headers),
+        decode_har(response.get("content", {})),
     )
-
-
-def _kept_headers(headers: Iterable[dict[str, str]]) -> Iterable[tuple[str, str]]:
-    for header in headers:
-        name = header["name"]
-        if not name.startswith(":") and name.lower() not in _LOST_ON_THE_WAY:
-            for value in header["value"].split("\n"):
-                yield name, value
-
-
-def _header(headers: Iterable[dict[str, str]], wanted: str) -> str:
-    return next((each["value"] for each in headers if each["name"].lower() == wanted), "")
 
 
 _LONGEST_HEAD = 1 << 18
@@ -215,36 +204,29 @@ class FrozenSite:
     async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer requests one after another, until one has no answer."""
         origin = ""
-        while head := await _read_head(reader):
-            method, target, headers = head
+        while True:
+            head = parse_head(await reader.readuntil(b"\r\n\r\n"))
+            method, target, _ = head.line.split(" ", 2)
             if method == "CONNECT":
                 origin = await _tunnel(writer, target)
                 continue
-            body = await _read_body(reader, headers)
+            body = await _read_body(reader, head)
             url = origin + target if target.startswith("/") else target
-            asked = RecordedRequest.of(method, url, body, headers.get("content-type", ""))
-            answer = self._replay.answer(asked)
+            content_type = "".join(head.values("content-type")[:1])
+            answer = self._replay.answer(RecordedRequest.of(method, url, body, content_type))
             if answer is None:
                 return
-            await _write(writer, method, answer)
+            body = b"" if method == "HEAD" or answer.status in _BODILESS else answer.body
+            headers = [*answer.headers, ("Content-Length", str(len(body)))]
+            lines = [f"HTTP/1.1 {answer.status} {answer.reason}"]
+            lines += [f"{name}: {value}" for name, value in headers]
+            writer.write("\r\n".join([*lines, "", ""]).encode("latin-1", "replace") + body)
+            await writer.drain()
 
 
-async def _read_head(reader: asyncio.StreamReader) -> tuple[str, str, dict[str, str]] | None:
-    try:
-        head = await reader.readuntil(b"\r\n\r\n")
-    except asyncio.IncompleteReadError as error:
-        if error.partial:
-            raise
-        return None
-    first, *lines = head.decode("latin-1").rstrip("\r\n").split("\r\n")
-    method, target, _ = first.split(" ", 2)
-    pairs = (line.partition(":") for line in lines)
-    return method, target, {name.strip().lower(): value.strip() for name, _, value in pairs}
-
-
-async def _read_body(reader: asyncio.StreamReader, headers: dict[str, str]) -> bytes:
-    if headers.get("transfer-encoding", "").lower() != "chunked":
-        length = int(headers.get("content-length", 0))
+async def _read_body(reader: asyncio.StreamReader, head: Head) -> bytes:
+    if "chunked" not in map(str.lower, head.values("transfer-encoding")):
+        length = int("".join(head.values("content-length")[:1]) or 0)
         if length > _LONGEST_BODY:
             raise ValueError("the request is too long")
         return await reader.readexactly(length)
@@ -267,38 +249,10 @@ async def _tunnel(writer: asyncio.StreamWriter, target: str) -> str:
     return f"https://{host}" if port == "443" else f"https://{target}"
 
 
-async def _write(writer: asyncio.StreamWriter, method: str, answer: RecordedResponse) -> None:
-    body = b"" if method == "HEAD" or answer.status in _BODILESS else answer.body
-    headers = [*answer.headers, ("Content-Length", str(len(body)))]
-    lines = [f"HTTP/1.1 {answer.status} {answer.reason}", *(f"{n}: {v}" for n, v in headers)]
-    writer.write("\r\n".join([*lines, "", ""]).encode("latin-1", "replace") + body)
-    await writer.drain()
-
-
 @cache
 def _tls() -> ssl.SSLContext:
-    """Return a certificate that nobody has signed, made once in each process."""
-    from cryptography import x509
-    from cryptography.hazmat.primitives import hashes, serialization
+    """Return a certificate that nobody trusts, made once in each process."""
     from cryptography.hazmat.primitives.asymmetric import ec
 
     key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "frozen.invalid")])
-    now = datetime.now(UTC)
-    certificate = (
-        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=30))
-        .sign(key, hashes.SHA256())
-    )
-    private = key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
-    )
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    with tempfile.TemporaryDirectory() as folder:
-        chain = Path(folder) / "certificate.pem"
-        chain.write_bytes(private + certificate.public_bytes(serialization.Encoding.PEM))
-        context.load_cert_chain(chain)
-    return context
+    return make_server_context(key, "frozen.invalid", "frozen.invalid")

@@ -104,8 +104,7 @@ _LINE_BREAK = "\v"
 
 
 def to_markdown(markup: str) -> str:
-    """Return headings, paragraphs, lists, tables and links as Markdown; `[12]` stands before what
-    can be acted on by that mark."""
+    """Return the page as Markdown; `[12]` stands before what has that mark."""
     blocks = [block for block in _blocks(parse(markup), 0) if block.strip()]
     return re.sub(r"\n{3,}", "\n\n", "\n\n".join(blocks)).strip()
 

@@ -24,8 +24,7 @@ def prune(observation: Observation, max_tokens: int = 2000) -> str:
 
 
 def recall(observation: Observation, pivotal: Collection[int], max_tokens: int = 200) -> str:
-    """Return an earlier page: the elements with these marks, with ancestors, siblings and
-    descendants."""
+    """Return elements of an earlier page by mark, with ancestors, siblings, descendants."""
     kept = [node for node in _around(observation.nodes, pivotal) if node.name or node.value]
     return cut_to_tokens(list(_written(_merged(kept))), max_tokens)
 
@@ -37,8 +36,7 @@ def _tabs(observation: Observation) -> Iterator[str]:
 
 
 def _merged(nodes: Sequence[Node]) -> list[Node]:
-    """Return the nodes without nameless drawings, and without text that is the name of the element
-    beside it."""
+    """Return the nodes without nameless drawings and without text beside its own element."""
     kept: list[Node] = []
     for place, node in enumerate(nodes):
         beside = nodes[max(0, place - 1) : place + 2]
@@ -50,8 +48,7 @@ def _merged(nodes: Sequence[Node]) -> list[Node]:
 
 
 def _written(nodes: Sequence[Node]) -> Iterator[str]:
-    """Yield runs of the same form together: cells as a table, options behind their list, the rest
-    one by one."""
+    """Yield cells as a table, options behind their list, the rest one by one."""
     for form, run in groupby(nodes, key=_form):
         group = list(run)
         if form == "table":
@@ -113,8 +110,7 @@ def _ancestors(nodes: Sequence[Node], place: int) -> Iterator[int]:
 
 
 def _family(nodes: Sequence[Node], place: int) -> Iterator[int]:
-    """Yield the siblings of a node that is nested, else its nearest neighbours; and what lies below
-    it."""
+    """Yield a nested node's siblings, else its neighbours, and what lies below it."""
     depth = nodes[place].depth
     if depth == 0:
         yield from range(max(0, place - 2), min(len(nodes), place + 3))

@@ -88,8 +88,7 @@ def _placed(
     labels: Sequence[_Box],
     size: tuple[int, int],
 ) -> _Box:
-    """Return the cheapest place for a label; the first of equals, nearest to the element's
-    corner."""
+    """Return the cheapest place for a label; the first, nearest the corner, of equals."""
     width, height = text[0] + 2 * _PADDING, text[1] + _PADDING
     places = [
         place

@@ -230,11 +230,7 @@ async def test_a_tunnel_for_tls_passes_its_bytes_unchanged(
     ],
 )
 async def test_a_tunnel_carries_only_what_it_was_opened_for(
-    upstream: tuple[Upstream, int],
-    gate: Gate,
-    address: tuple[str, int],
-    host: str,
-    first: bytes,
+    upstream: tuple[Upstream, int], gate: Gate, address: tuple[str, int], host: str, first: bytes
 ) -> None:
     await answer(address, f"CONNECT {host}:{gate.port} HTTP/1.1\r\n\r\n".encode() + first)
     assert b"".join(upstream[0].received) == b""

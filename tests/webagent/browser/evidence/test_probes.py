@@ -185,10 +185,7 @@ async def test_a_page_that_is_not_there_is_seen_but_one_that_fails_is_not(
 
 
 async def test_a_server_that_never_answers_costs_its_probes_and_no_more(
-    world: BrowserWorld,
-    shop_task: MakeTask,
-    silent: str,
-    monkeypatch: pytest.MonkeyPatch,
+    world: BrowserWorld, shop_task: MakeTask, silent: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(probing, "PROBE_SECONDS", 1.0)
     monkeypatch.setattr(probing, "ALL_SECONDS", 2.5)

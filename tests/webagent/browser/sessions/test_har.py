@@ -11,7 +11,7 @@ from tasks.task import Task
 from webagent.action import Action, parse_action
 from webagent.browser import Browser
 from webagent.browser.sessions.profile import Profile
-from webagent.browser.sessions.traffic import RecordedRequest, RecordedTraffic
+from webagent.browser.sessions.traffic import RecordedRequest, read_replay
 from webagent.errors import SetupError
 from webagent.observation import render
 from webagent.records import Observation
@@ -159,12 +159,10 @@ async def test_a_site_behind_https_is_replayed_without_its_certificate(
 
 
 def test_each_asking_gets_the_next_answer_and_then_the_last(tmp_path: Path) -> None:
-    traffic = RecordedTraffic.read(
-        write(tmp_path, entry("http://x/", "one"), entry("http://x/#a", "two"))
-    )
+    file = write(tmp_path, entry("http://x/", "one"), entry("http://x/#a", "two"))
     asked = RecordedRequest.of("get", "http://x/#b", b"", "")
     for _ in range(2):
-        replay = traffic.replay()
+        replay = read_replay(file)
         answers = [replay.answer(asked) for _ in range(3)]
         assert [answer.body for answer in answers if answer] == [b"one", b"two", b"two"]
     assert answers[0] is not None
@@ -178,9 +176,7 @@ def test_each_asking_gets_the_next_answer_and_then_the_last(tmp_path: Path) -> N
 def test_forms_are_the_same_whatever_their_boundary(tmp_path: Path) -> None:
     kind = "multipart/form-data; boundary="
     sent = {"mimeType": f"{kind}abc", "text": "--abc\r\nhello\r\n--abc--"}
-    replay = RecordedTraffic.read(
-        write(tmp_path, entry("http://x/", "ok", "POST", postData=sent))
-    ).replay()
+    replay = read_replay(write(tmp_path, entry("http://x/", "ok", "POST", postData=sent)))
     same = RecordedRequest.of("POST", "http://x/", b"--xyz\r\nhello\r\n--xyz--", f"{kind}xyz")
     other = RecordedRequest.of("POST", "http://x/", b"--xyz\r\nbye\r\n--xyz--", f"{kind}xyz")
     assert replay.answer(same) is not None
@@ -195,5 +191,5 @@ def test_forms_are_the_same_whatever_their_boundary(tmp_path: Path) -> None:
 def test_a_file_that_is_no_recording_is_said_to_be_none(tmp_path: Path, text: str) -> None:
     file = tmp_path / "some.har"
     file.write_text(text)
-    with pytest.raises(SetupError, match="is no HAR file that can be replayed"):
-        RecordedTraffic.read(file)
+    with pytest.raises(SetupError, match="is no HAR file that can be used"):
+        read_replay(file)

@@ -146,12 +146,7 @@ async def test_many_refused_parts_are_told_as_one(guarded: Browser, sites: Sites
     ],
 )
 async def test_a_refusal_ends_the_episode_where_the_policy_wants_it(
-    under: UnderPolicy,
-    policy: GuardPolicy,
-    sites: Sites,
-    page: str,
-    action: Action,
-    ending: Ending,
+    under: UnderPolicy, policy: GuardPolicy, sites: Sites, page: str, action: Action, ending: Ending
 ) -> None:
     browser = under(replace(policy, on_refusal="end"))
     if isinstance(action, act.Goto):
