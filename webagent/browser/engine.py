@@ -168,7 +168,12 @@ class BrowserProcess:
     @property
     def is_alive(self) -> bool:
         """Return whether browser and driver are both running."""
-        return self.chrome.is_connected() and all(map(_is_running, self._processes))
+        if not self.chrome.is_connected():
+            return False
+        with suppress(psutil.NoSuchProcess):
+            ended = psutil.STATUS_ZOMBIE
+            return all(each.is_running() and each.status() != ended for each in self._processes)
+        return False
 
     def megabytes(self) -> float:
         """Return memory of all its processes, shared pages counted once (PSS) where that is known.
@@ -275,12 +280,6 @@ async def _attempt(ending: Coroutine[Any, Any, None]) -> None:
     await asyncio.wait({task}, timeout=_CLOSE_SECONDS)
     if not task.cancel() and not task.cancelled():
         task.exception()
-
-
-def _is_running(process: psutil.Process) -> bool:
-    with suppress(psutil.NoSuchProcess):
-        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
-    return False
 
 
 def count_bytes(process: psutil.Process) -> int:

@@ -15,7 +15,7 @@ from webagent.store.images import ImageStore
 
 _SECONDS = 30.0
 _MOST_BYTES = 20_000_000
-_MOST_PIXELS = 25_000_000
+MOST_PIXELS = 25_000_000
 _AT_ONCE = 8
 
 
@@ -74,7 +74,7 @@ class GoalPictures:
         """Return the bytes, or why there are none."""
         scheme = urlsplit(name).scheme
         if scheme == "data":
-            return _data(name), ""
+            return decode_data_url(name), ""
         if scheme in ("http", "https"):
             return self._download(name)
         for folder in self._folders:
@@ -101,7 +101,8 @@ class GoalPictures:
             return b"", f"{address} cannot be fetched: {error}"
 
 
-def _data(address: str) -> bytes:
+def decode_data_url(address: str) -> bytes:
+    """Return the bytes in a `data:` address; empty where they cannot be read."""
     head, _, data = address.partition(",")
     raw = unquote_to_bytes(data)
     try:
@@ -118,7 +119,7 @@ def to_png(image: bytes) -> bytes:
         return b""
     try:
         with Image.open(io.BytesIO(image)) as opened:
-            if opened.width * opened.height > _MOST_PIXELS:
+            if opened.width * opened.height > MOST_PIXELS:
                 return b""
             if opened.format == "PNG" and not getattr(opened, "is_animated", False):
                 return image

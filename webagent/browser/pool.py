@@ -147,25 +147,21 @@ class BrowserPool:
             self._drop_dead()
             open_places = [place for place in self._places if not place.retired]
             fit = [place for place in open_places if place.pages < self._limits.pages]
-            if not fit:
-                fit = [_Place(await self._launch())]
-                self._places += fit
-            return min(fit, key=lambda place: place.pages)
-
-    async def _launch(self) -> BrowserProcess:
-        """Start a browser, again if one is killed as it starts."""
-        try:
+            if fit:
+                return min(fit, key=lambda place: place.pages)
             try:
-                engine = await self._start()
+                try:
+                    engine = await self._start()
+                except SetupError as error:  # as when one is killed while it starts
+                    logger.warning("%s; trying again", error)
+                    engine = await self._start()
             except SetupError as error:
-                logger.warning("%s; trying again", error)
-                engine = await self._start()
-        except SetupError as error:
-            if self.launches:
-                raise WorldError(f"no other browser can be started: {error}") from error
-            raise
-        self.launches += 1
-        return engine
+                if self.launches:
+                    raise WorldError(f"no other browser can be started: {error}") from error
+                raise
+            self.launches += 1
+            self._places.append(_Place(engine))
+            return self._places[-1]
 
     def _drop_dead(self) -> None:
         for place in [place for place in self._places if not place.engine.is_alive]:

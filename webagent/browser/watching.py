@@ -130,7 +130,12 @@ class NavigationWatch:
         self._background = Background()
         self._committed = asyncio.Event()
         """Set and replaced whenever the tab has come to another page or place."""
-        tab.on("Page.frameRequestedNavigation", self._note_request)
+
+        def note_request(event: dict[str, Any]) -> None:
+            if event["frameId"] == tab.frame:
+                self._is_asked_by_page = True
+
+        tab.on("Page.frameRequestedNavigation", note_request)
         tab.on("Page.frameStartedNavigating", self._note_start)
         tab.on("Page.frameNavigated", lambda event: self._note_arrival(event["frame"]["id"]))
         tab.on("Page.navigatedWithinDocument", lambda event: self._note_arrival(event["frameId"]))
@@ -138,10 +143,6 @@ class NavigationWatch:
     async def begin(self) -> None:
         """Read where in its history the tab is. Raises `WorldError`."""
         self._place = (await self._tab.send("Page.getNavigationHistory"))["currentIndex"]
-
-    def _note_request(self, event: dict[str, Any]) -> None:
-        if event["frameId"] == self._tab.frame:
-            self._is_asked_by_page = True
 
     def _note_start(self, event: dict[str, Any]) -> None:
         if event["frameId"] != self._tab.frame:

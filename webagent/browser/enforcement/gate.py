@@ -44,7 +44,7 @@ class EpisodeGate:
         self._final = ""
 
     def begin(self, start_url: str, site: str = "") -> GuardVerdict:
-        """Open what the policy and the task name; return whether the task's own page is part of it.
+        """Open what the policy and the task name; return whether the task's own page is open.
         Rules on the `site` hold for the server of that page."""
         self.policy = self.reach = open_for_task(self._guard.policy, start_url, site)
         return decide_request(self.policy, start_url)

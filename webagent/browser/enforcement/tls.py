@@ -41,7 +41,10 @@ class TlsInspector:
         """Be the host for a browser that asked for a tunnel. Raises `OSError`."""
         client[1].transport.pause_reading()  # type: ignore[attr-defined]
         client[1].write(b"HTTP/1.1 200 Connected\r\n\r\n")
-        await client[1].start_tls(self._context_for(host), ssl_handshake_timeout=_HANDSHAKE_SECONDS)
+        if host not in self._contexts:
+            self._contexts[host] = make_server_context(self._key, "webagent guard", host)
+        context = self._contexts[host]
+        await client[1].start_tls(context, ssl_handshake_timeout=_HANDSHAKE_SECONDS)
 
     async def secure(self, server: Connection, host: str) -> None:
         """Begin TLS with the site, whose certificate must be good. Raises `OSError`."""
@@ -63,11 +66,6 @@ class TlsInspector:
     def check(self) -> None:
         """Raise `SetupError` where the authorities cannot be read."""
         _ = self._trust
-
-    def _context_for(self, host: str) -> ssl.SSLContext:
-        if host not in self._contexts:
-            self._contexts[host] = make_server_context(self._key, "webagent guard", host)
-        return self._contexts[host]
 
 
 @cache

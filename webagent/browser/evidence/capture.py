@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
-from typing import Any
 
 from tasks.task import Json, Task
 from webagent.action import Action, format_action
@@ -39,9 +38,10 @@ class ActedElements:
         """Return the elements the action is meant for. Raises `WorldError`."""
         self._step += 1
         tab = tabs.active
-        found = [facts for facts in await _facts(action, tab) if facts]
+        found = await _find_elements(action, tab)
         name = format_action(action).partition("(")[0]
-        return [make_entry(self._step, name, tab.page.url, facts) for facts in found]
+        url = tab.page.url
+        return [make_entry(self._step, name, url, each) for each in found if each]
 
     def keep(self, entries: list[dict[str, Json]]) -> None:
         """Keep the entries of elements that the action was done to."""
@@ -74,24 +74,25 @@ def make_entry(step: int, action: str, url: str, facts: dict[str, Json]) -> dict
     return {"step": step, "action": action, "url": url, **facts}
 
 
-async def _facts(action: Action, tab: Tab) -> list[dict[str, Json] | None]:
+async def _find_elements(action: Action, tab: Tab) -> list[dict[str, Json] | None]:
+    """Return what the page says of the elements an action is meant for; None of unknown ones."""
+
+    async def ask_about(mark: int) -> dict[str, Json] | None:
+        facts = await tab.ask_about(mark, "acted")
+        return facts if isinstance(facts, dict) and "error" not in facts else None
+
     match action:
         case act.DragAndDrop(source=source, target=target):
-            return [_answered(await tab.ask_about(mark, "acted")) for mark in (source, target)]
+            return [await ask_about(source), await ask_about(target)]
         case act.MouseDrag(x=x, y=y, to_x=to_x, to_y=to_y):
             return [await tab.ask("actedAt", *point) for point in ((x, y), (to_x, to_y))]
     if target := getattr(action, "mark", 0):
-        return [_answered(await tab.ask_about(target, "acted"))]
+        return [await ask_about(target)]
     if hasattr(action, "x") and hasattr(action, "y"):
         return [await tab.ask("actedAt", action.x, action.y)]
     if isinstance(action, (act.Press, *_KEYS)):
         return [await tab.ask("actedInFocus")]
     return []
-
-
-def _answered(facts: Any) -> dict[str, Json] | None:
-    """Return what was said of an element; None by a frame that does not answer."""
-    return facts if isinstance(facts, dict) and "error" not in facts else None
 
 
 KNOWN_RECORDS = ("network", "elements")

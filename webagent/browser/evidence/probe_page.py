@@ -6,14 +6,13 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import unquote_to_bytes
 
 from playwright.async_api import Error as PlaywrightError
 
 from tasks.task import Json
 from webagent.browser.page.clock import run_in_real_time
 from webagent.browser.page.tab import Tab
-from webagent.browser.pictures import _MOST_PIXELS, to_png
+from webagent.browser.pictures import MOST_PIXELS, decode_data_url, to_png
 from webagent.errors import WorldError
 
 
@@ -53,13 +52,11 @@ class ProbePage:
         try:
             source = await self.tab.alive(self.tab.page.content())
         except PlaywrightError as error:
-            raise Uncaptured(
-                f"its source cannot be had: {error.message.splitlines()[0]}"
-            ) from error
-        if len(source) > MOST_CHARACTERS:
-            raise Uncaptured(
-                f"the source has {len(source)} characters, more than {MOST_CHARACTERS}"
-            )
+            reason = error.message.splitlines()[0]
+            raise Uncaptured(f"its source cannot be had: {reason}") from error
+        length = len(source)
+        if length > MOST_CHARACTERS:
+            raise Uncaptured(f"the source has {length} characters, more than {MOST_CHARACTERS}")
         return source
 
     async def prepare(self, script: str) -> None:
@@ -72,14 +69,9 @@ class ProbePage:
 
     async def call(self, function: str, on: str, *given: Any, **how: Any) -> dict[str, Any]:
         """Call a function with an object of the page as its `this`."""
+        call = {"functionDeclaration": function, "objectId": on}
         arguments = [{"value": each} for each in given]
-        return await self._result(
-            "Runtime.callFunctionOn",
-            functionDeclaration=function,
-            objectId=on,
-            arguments=arguments,
-            **how,
-        )
+        return await self._result("Runtime.callFunctionOn", arguments=arguments, **call, **how)
 
     async def _result(self, method: str, **how: Any) -> dict[str, Any]:
         answer = await self._answer(method, awaitPromise=True, **how)
@@ -176,9 +168,7 @@ async def collect_pictures(
 async def _loaded(tab: Tab, frame: str, address: str) -> bytes:
     """Return the bytes of a picture that the page has loaded; empty where there are none."""
     if address.startswith("data:"):
-        head, _, data = address.partition(",")
-        raw = unquote_to_bytes(data)
-        return base64.b64decode(raw + b"==") if head.endswith(";base64") else raw
+        return decode_data_url(address)
     try:
         answer = await tab.send("Page.getResourceContent", frameId=frame, url=address)
     except WorldError:
@@ -192,12 +182,10 @@ async def _loaded(tab: Tab, frame: str, address: str) -> bytes:
 async def _seen(sight: ProbePage, pairs: str, index: int) -> bytes:
     answer: dict[str, Any] = await sight.call(_PLACE, pairs, index, returnByValue=True)
     place = answer["value"]
-    if not 1 <= place["width"] * place["height"] <= _MOST_PIXELS:
+    if not 1 <= place["width"] * place["height"] <= MOST_PIXELS:
         raise Uncaptured(f"picture {index + 1} has neither bytes nor a place that could be seen")
+    clip = {**place, "scale": 1}
     shot = await sight.tab.send(
-        "Page.captureScreenshot",
-        format="png",
-        captureBeyondViewport=True,
-        clip={**place, "scale": 1},
+        "Page.captureScreenshot", format="png", captureBeyondViewport=True, clip=clip
     )
     return base64.b64decode(shot["data"])

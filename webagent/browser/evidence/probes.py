@@ -43,8 +43,13 @@ def fill_address(
         name = slot[1]
         if name != _LAST and name not in known:
             return slot[0]
-        text = last_url if name == _LAST else _text(name, found)
-        return text if slot.start() == 0 else quote(text, safe="")
+        value = last_url if name == _LAST else found.get(name)
+        if name != _LAST and name not in found:
+            raise Uncaptured(f"it needs the value of probe {name}, which was not captured")
+        is_text = isinstance(value, str | int | float) and not isinstance(value, bool)
+        if name != _LAST and (not is_text or value == ""):
+            raise Uncaptured(f"it needs a text from probe {name}, which found {str(value)[:80]!r}")
+        return str(value) if slot.start() == 0 else quote(str(value), safe="")
 
     url = _SLOT.sub(fill, probe.url).strip()
     scheme = _scheme(url)
@@ -57,25 +62,13 @@ def fill_address(
 
 def list_own_addresses(probes: Iterable[Probe]) -> list[str]:
     """Return addresses whose server the probes themselves name, rather than a value from a page."""
-    heads = (_head(probe.url) for probe in probes)
-    return [head for head in dict.fromkeys(heads) if head]
-
-
-def _head(url: str) -> str:
-    """Return the address as far as it is written out; nothing where a slot may go on with its
-    server."""
-    head, *rest = _SLOT.split(url)
-    _, separator, after = head.partition("://")
-    return head if separator and (not rest or "/" in after) else ""
-
-
-def _text(name: str, found: Mapping[str, Json]) -> str:
-    value = found.get(name)
-    if name not in found:
-        raise Uncaptured(f"it needs the value of probe {name}, which was not captured")
-    if isinstance(value, bool) or not isinstance(value, str | int | float) or value == "":
-        raise Uncaptured(f"it needs a text from probe {name}, which found {str(value)[:80]!r}")
-    return str(value)
+    addresses = dict[str, None]()
+    for probe in probes:
+        head, *rest = _SLOT.split(probe.url)
+        _, separator, after = head.partition("://")
+        if separator and (not rest or "/" in after):  # else a slot may go on with its server
+            addresses[head] = None
+    return list(addresses)
 
 
 def _scheme(url: str) -> str:
@@ -108,14 +101,15 @@ async def open_probe_page(
         if tabs.guard:
             guarding = tabs.guard.probing(page, own_addresses)
         with guarding as refusals:
-            yield await _opened(page, url, refusals, init)
+            yield await _load(page, url, refusals, init)
     finally:
         with suppress(PlaywrightError, TimeoutError):
             async with asyncio.timeout(_CLOSE_SECONDS):
                 await page.close()
 
 
-async def _opened(page: Page, url: str, refusals: list[str], init: str) -> ProbePage:
+async def _load(page: Page, url: str, refusals: list[str], init: str) -> ProbePage:
+    """Open the address in the page by the wall clock. Raises `Uncaptured`."""
     clock = RealClock()
     tab = await Tab.open(page, clock.script + init, is_blank=True)
     await clock.follow(tab)
@@ -162,13 +156,15 @@ class ProbeRun:
         self._task = task
         self._tabs = tabs
         self._keep_image = keep_image
-        self._front = _front(tabs)
+        front = (tab for tab in (tabs.active, tabs.first) if not tab.page.is_closed())
+        self._front = next(front, None)
+        """The tab in front, else the first that is open."""
         self._visits = AsyncExitStack()
         self._visited: tuple[str, ProbePage] | None = None
         self._closed: dict[str, str] = {}
 
     async def run(self) -> None:
-        """Make all of them, in so many seconds. Raises `WorldError` when the browser is gone."""
+        """Run all probes within `ALL_SECONDS`. Raises `WorldError` when the browser is gone."""
         end = time.monotonic() + ALL_SECONDS
         async with self._visits:
             for probe in self._task.probes:
@@ -220,7 +216,7 @@ class ProbeRun:
         url = fill_address(probe, last, self.found, [each.name for each in self._task.probes])
         if self._visited is None or self._visited[0] != url or probe.prepare:
             await self._leave()
-            self._visited = (url, await self._open(url))
+            self._visited = (url, await self._visit(url))
         try:
             yield self._visited[1]
         except (Uncaptured, WorldError, TimeoutError, asyncio.CancelledError):
@@ -229,7 +225,7 @@ class ProbeRun:
         if probe.prepare:
             await self._leave()
 
-    async def _open(self, url: str) -> ProbePage:
+    async def _visit(self, url: str) -> ProbePage:
         """Return the page at an address, which is tried once only."""
         if url in self._closed:
             raise Uncaptured(self._closed[url])
@@ -248,8 +244,3 @@ class ProbeRun:
     async def _leave(self) -> None:
         self._visited = None
         await self._visits.aclose()
-
-
-def _front(tabs: Tabs) -> Tab | None:
-    """Return the tab in front, else the first that is open."""
-    return next((tab for tab in (tabs.active, tabs.first) if not tab.page.is_closed()), None)

@@ -286,6 +286,12 @@ class Frames:
         return any(found)
 
     async def _open(self, frame: PlaywrightFrame) -> bool:
+        """Open a session for a frame; return whether it has a process of its own."""
+
+        def forget(session: CDPSession) -> None:
+            self.cleared(session)
+            self._sessions.pop(frame, None)
+
         try:
             async with asyncio.timeout(FRAME_SECONDS):
                 session = await self._tab.page.context.new_cdp_session(frame)
@@ -299,7 +305,7 @@ class Frames:
                     lambda event: self.destroyed(session, event["executionContextId"]),
                 )
                 session.on("Runtime.executionContextsCleared", lambda _: self.cleared(session))
-                session.on("close", lambda _: self._closed(frame, session))
+                session.on("close", lambda _: forget(session))
                 # Without the script for the page's own world, which has begun already.
                 script = {"source": isolated_script(), "worldName": ISOLATED_WORLD}
                 await asyncio.gather(
@@ -315,7 +321,3 @@ class Frames:
             self._without_own[frame] = frame.url
             return False
         return True
-
-    def _closed(self, frame: PlaywrightFrame, session: CDPSession) -> None:
-        self.cleared(session)
-        self._sessions.pop(frame, None)

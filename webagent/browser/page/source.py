@@ -6,7 +6,7 @@ elements, for each of which the browser names its own number; by these numbers t
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -111,16 +111,22 @@ class PageSource:
         trees = await asyncio.gather(
             *(self.tab.send("Accessibility.getFullAXTree", frameId=frame) for frame in owners)
         )
-        return _joined(
-            [
-                (owner, _renamed(tree["nodes"], f"{place}." if place else ""))
-                for place, (owner, tree) in enumerate(zip(owners.values(), trees, strict=True))
-            ]
-        )
+        joined: list[dict[str, Any]] = []
+        roots: dict[int, str] = {}
+        for place, (owner, tree) in enumerate(zip(owners.values(), trees, strict=True)):
+            nodes = _rename_nodes(tree["nodes"], f"{place}.") if place else tree["nodes"]
+            if owner and nodes:
+                roots[owner] = nodes[0]["nodeId"]
+            joined += nodes
+        for node in joined:
+            root = roots.get(node.get("backendDOMNodeId", 0))
+            if root is not None:
+                node["childIds"] = [*node.get("childIds", ()), root]
+        return joined
 
 
 def _frame_owners(document: Mapping[str, Any]) -> dict[str, int]:
-    """Frame id to the backend node id of its element, 0 for the page itself, which comes first."""
+    """Return the backend node id of each frame's element by frame id; the page's is 0, first."""
     owners = {0: 0}
     for each in document["documents"]:
         inner = each["nodes"]["contentDocumentIndex"]
@@ -130,10 +136,8 @@ def _frame_owners(document: Mapping[str, Any]) -> dict[str, int]:
     return {strings[document["documents"][place]["frameId"]]: owners[place] for place in owners}
 
 
-def _renamed(nodes: list[dict[str, Any]], prefix: str) -> list[dict[str, Any]]:
+def _rename_nodes(nodes: list[dict[str, Any]], prefix: str) -> list[dict[str, Any]]:
     """Return the nodes with ids that no other frame has."""
-    if not prefix:
-        return nodes
     return [
         {
             **node,
@@ -143,14 +147,3 @@ def _renamed(nodes: list[dict[str, Any]], prefix: str) -> list[dict[str, Any]]:
         }
         for node in nodes
     ]
-
-
-def _joined(trees: Sequence[tuple[int, list[dict[str, Any]]]]) -> list[dict[str, Any]]:
-    """Return the nodes of all trees, each frame's root below the frame's element."""
-    roots = {owner: nodes[0]["nodeId"] for owner, nodes in trees if owner and nodes}
-    joined = [node for _, nodes in trees for node in nodes]
-    for node in joined:
-        root = roots.get(node.get("backendDOMNodeId", 0))
-        if root is not None:
-            node["childIds"] = [*node.get("childIds", ()), root]
-    return joined

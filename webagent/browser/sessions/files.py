@@ -65,6 +65,7 @@ class Downloads:
         self._context = context
         self._folder = folder
         self._most = max_mb
+        self._too_large = f"it is larger than {max_mb} MB"
         self._incoming = Path(tempfile.mkdtemp(prefix=".incoming-", dir=folder))
         self._under_way: dict[str, _Download] = {}
         self._notes: list[str] = []
@@ -86,40 +87,31 @@ class Downloads:
             downloads = cls(
                 session, target["targetInfo"]["browserContextId"], folder, max_mb, judge
             )
-            session.on("Browser.downloadWillBegin", downloads._begins)
-            session.on("Browser.downloadProgress", downloads._goes_on)
-            await session.send(
-                "Browser.setDownloadBehavior",
-                {
-                    "behavior": "allowAndName",
-                    "browserContextId": downloads._context,
-                    "downloadPath": str(downloads._incoming),
-                    "eventsEnabled": True,
-                },
-            )
+            session.on("Browser.downloadWillBegin", downloads._begin_download)
+            session.on("Browser.downloadProgress", downloads._follow_download)
+            behavior = {
+                "behavior": "allowAndName",
+                "browserContextId": downloads._context,
+                "downloadPath": str(downloads._incoming),
+                "eventsEnabled": True,
+            }
+            await session.send("Browser.setDownloadBehavior", behavior)
         return downloads
 
     async def settle(self) -> None:
         """Wait for what is beginning or under way, but not for long."""
-        if not self._under_way and not self._notes:
-            await self._until(self._has_begun, BEGIN_SECONDS)
-        await self._until(self._is_at_rest, WAIT_SECONDS)
-        for download in self._under_way.values():
-            if download.is_new:
-                size = self._size_of(download)
-                self._notes.append(f"still downloading {download.name} ({size} bytes so far)")
-                download.is_new = False
-
-    def _has_begun(self) -> bool:
-        return bool(self._under_way or self._notes)
-
-    def _is_at_rest(self) -> bool:
-        return not any(each.is_new for each in self._under_way.values())
-
-    async def _until(self, holds: Callable[[], bool], seconds: float) -> None:
-        deadline = time.monotonic() + seconds
-        while not holds() and time.monotonic() < deadline:
+        deadline = time.monotonic() + BEGIN_SECONDS
+        while not self._under_way and not self._notes and time.monotonic() < deadline:
             await asyncio.sleep(_LOOK_SECONDS / 10)
+        deadline = time.monotonic() + WAIT_SECONDS
+        while new := [each for each in self._under_way.values() if each.is_new]:
+            if time.monotonic() >= deadline:
+                break
+            await asyncio.sleep(_LOOK_SECONDS / 10)
+        for download in new:
+            size = self._size_of(download)
+            self._notes.append(f"still downloading {download.name} ({size} bytes so far)")
+            download.is_new = False
 
     def take_notes(self) -> list[str]:
         """Return what became of downloads since the last time."""
@@ -131,7 +123,7 @@ class Downloads:
         self._episode = episode
         early, self._early = self._early, []
         for arrived, name in early:
-            arrived.replace(free_path(self._own_folder() / name))
+            self._put(arrived, name)
 
     async def close(self) -> None:
         """Stop what is under way; what has arrived stays. Never raises."""
@@ -141,7 +133,7 @@ class Downloads:
             await self._session.detach()
         shutil.rmtree(self._incoming, ignore_errors=True)
 
-    def _begins(self, event: dict[str, Any]) -> None:
+    def _begin_download(self, event: dict[str, Any]) -> None:
         guid, name = event["guid"], safe_name(event["suggestedFilename"])
         download = _Download(guid, name, time.monotonic())
         self._under_way[guid] = download
@@ -152,40 +144,37 @@ class Downloads:
         if self._watching is None or self._watching.done():
             self._watching = asyncio.create_task(self._watch())
 
-    def _goes_on(self, event: dict[str, Any]) -> None:
+    def _follow_download(self, event: dict[str, Any]) -> None:
         download = self._under_way.get(event["guid"])
         if download is None:
             return
-        if event["state"] == "completed":
-            self._keep(self._under_way.pop(download.guid))
-        elif event["state"] == "canceled":
-            del self._under_way[download.guid]
-            why = download.stopping or "the connection broke or the server refused"
-            self._notes.append(f"the download of {download.name} was stopped: {why}")
-
-    def _keep(self, download: _Download) -> None:
-        arrived = self._incoming / download.guid
-        size = arrived.stat().st_size if arrived.is_file() else 0
-        too_large = self._too_large() if size > self._most * _MEGABYTE else ""
-        if why := too_large or download.stopping or self._judge(download.name, size):
-            arrived.unlink(missing_ok=True)
-            self._notes.append(f"the download of {download.name} was stopped: {why}")
+        if event["state"] not in ("completed", "canceled"):
             return
-        self._notes.append(f"downloaded {self._put(arrived, download.name)} ({size} bytes)")
+        del self._under_way[download.guid]
+        if event["state"] == "canceled":
+            why = download.stopping or "the connection broke or the server refused"
+        else:
+            arrived = self._incoming / download.guid
+            size = arrived.stat().st_size if arrived.is_file() else 0
+            too_large = self._too_large if size > self._most * _MEGABYTE else ""
+            why = too_large or download.stopping or self._judge(download.name, size)
+            if not why:
+                name = self._put(arrived, download.name)
+                self._notes.append(f"downloaded {name} ({size} bytes)")
+                return
+            arrived.unlink(missing_ok=True)
+        self._notes.append(f"the download of {download.name} was stopped: {why}")
 
     def _put(self, arrived: Path, name: str) -> str:
-        """Move a file to where it belongs; the name it got."""
+        """Move a file into the episode's folder, once there is an episode; return its name."""
         if not self._episode:
             self._early.append((arrived, name))
             return name
-        path = free_path(self._own_folder() / name)
-        arrived.replace(path)
-        return path.name
-
-    def _own_folder(self) -> Path:
         if self._target is None:
             self._target = new_folder(self._folder, self._episode)
-        return self._target
+        path = free_path(self._target / name)
+        arrived.replace(path)
+        return path.name
 
     async def _watch(self) -> None:
         """Look at sizes on disk: the browser reports progress now and then only."""
@@ -194,7 +183,7 @@ class Downloads:
             now = time.monotonic()
             for download in list(self._under_way.values()):
                 if self._size_of(download) > self._most * _MEGABYTE:
-                    self._stop(download, self._too_large())
+                    self._stop(download, self._too_large)
                 elif now - download.began > LONGEST_SECONDS:
                     self._stop(download, f"it took more than {LONGEST_SECONDS:g} s")
 
@@ -210,9 +199,6 @@ class Downloads:
             with suppress(OSError):
                 return (self._incoming / name).stat().st_size
         return 0
-
-    def _too_large(self) -> str:
-        return f"it is larger than {self._most} MB"
 
 
 def safe_name(suggested: str) -> str:
@@ -268,13 +254,11 @@ class SessionRecording:
     @property
     def options(self) -> dict[str, Any]:
         """Return what Playwright is to open the context with."""
-        options: dict[str, Any] = {}
-        if self._folder and self._profile.har_record:
-            options["record_har_path"] = self._folder / "traffic.har"
-            options["record_har_content"] = "embed"
-        if self._folder and self._profile.video:
-            options["record_video_dir"] = self._folder
-        return options
+        if self._folder is None:
+            return {}
+        har = {"record_har_path": self._folder / "traffic.har", "record_har_content": "embed"}
+        video = {"record_video_dir": self._folder}
+        return (har if self._profile.har_record else {}) | (video if self._profile.video else {})
 
     async def start(self, context: BrowserContext) -> None:
         """Begin the trace and the notes of requests, where they are wanted."""
@@ -294,21 +278,15 @@ class SessionRecording:
         """Put everything in its place; call after the context is closed."""
         if self._folder is None:
             return
-        if self.episode:
-            await asyncio.to_thread(self._move_all, self._folder)
-        shutil.rmtree(self._folder, ignore_errors=True)
-
-    def _move_all(self, folder: Path) -> None:
-        kinds = {
-            ".har": self._profile.har_record,
-            ".zip": self._profile.trace,
-            ".webm": self._profile.video,
-        }
-        for path in sorted(folder.iterdir()):
+        profile = self._profile
+        kinds = {".har": profile.har_record, ".zip": profile.trace, ".webm": profile.video}
+        for path in sorted(self._folder.iterdir()) if self.episode else ():
             target = kinds.get(path.suffix)
             if target and path.is_file():
                 target.mkdir(parents=True, exist_ok=True)
-                shutil.move(path, free_path(target / f"{self.episode}{path.suffix}"))
+                free = free_path(target / f"{self.episode}{path.suffix}")
+                await asyncio.to_thread(shutil.move, path, free)
+        shutil.rmtree(self._folder, ignore_errors=True)
 
 
 def check_video_encoder() -> None:

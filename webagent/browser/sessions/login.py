@@ -65,7 +65,7 @@ class LoginStore:
 
     @classmethod
     def default(cls) -> "LoginStore":
-        """As the environment says: `WEBAGENT_LOGINS` and `WEBAGENT_LOGINS_PASSPHRASE`."""
+        """Return what `WEBAGENT_LOGINS` and `WEBAGENT_LOGINS_PASSPHRASE` name."""
         folder = os.environ.get(FOLDER_VARIABLE) or Path.home() / ".config" / "webagent" / "logins"
         return cls(Path(folder), os.environ.get(PASSPHRASE_VARIABLE, ""))
 
@@ -108,12 +108,9 @@ class LoginStore:
                 f"{self._path(site)} is damaged"
             ) from error
         login = Login(site, clear["url"], clear["storage"], clear["saved"])
-        expiry = login.expiry(time.time())
-        if expiry:
-            logger.warning(
-                "the login %r may be over: %s; renew it with: webagent login %s --site %s",
-                *(site, expiry, login.url, site),
-            )
+        if expiry := login.expiry(time.time()):
+            renewal = f"webagent login {login.url} --site {site}"
+            logger.warning("the login %r may be over: %s; renew it with: %s", site, expiry, renewal)
         return login
 
     def sites(self) -> tuple[str, ...]:
@@ -128,11 +125,9 @@ class LoginStore:
     def _sealed(self, site: str) -> dict[str, Any]:
         path = self._path(site)
         if not path.is_file():
-            saved = ", ".join(self.sites()) or "none"
-            raise SetupError(
-                f"no login is saved for {site!r} (saved: {saved}); "
-                f"make one with: webagent login URL --site {site}"
-            )
+            saved = f"saved: {', '.join(self.sites()) or 'none'}"
+            remedy = f"make one with: webagent login URL --site {site}"
+            raise SetupError(f"no login is saved for {site!r} ({saved}); {remedy}")
         try:
             sealed = json.loads(path.read_bytes())
         except ValueError as error:
@@ -145,19 +140,17 @@ class LoginStore:
         from cryptography.fernet import Fernet
         from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
 
-        secret = self.passphrase.encode() or self._key_file()
+        secret = self.passphrase.encode()
+        if not secret:
+            path = self.folder / "key"
+            if not path.is_file():
+                self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+                _write_private(path, base64.b64encode(os.urandom(32)))
+            if path.stat().st_mode & 0o077:
+                raise SetupError(f"others may read {path}; close it with: chmod 600 {path}")
+            secret = path.read_bytes()
         kdf = Scrypt(salt=salt, length=32, n=_SCRYPT_COST, r=8, p=1)
         return Fernet(base64.urlsafe_b64encode(kdf.derive(secret)))
-
-    def _key_file(self) -> bytes:
-        """Return the key beside the logins, made when there is none; for its owner's eyes only."""
-        path = self.folder / "key"
-        if not path.is_file():
-            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            _write_private(path, base64.b64encode(os.urandom(32)))
-        if path.stat().st_mode & 0o077:
-            raise SetupError(f"others may read {path}; close it with: chmod 600 {path}")
-        return path.read_bytes()
 
 
 def read_storage_state(path: Path) -> StorageState:
@@ -174,7 +167,7 @@ def read_storage_state(path: Path) -> StorageState:
 
 
 def _write_private(path: Path, data: bytes) -> None:
-    """Whole or not at all, and never readable by others."""
+    """Write a file whole or not at all, and never readable by others."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "wb") as file:
@@ -211,37 +204,36 @@ class Logins:
     def named(self, name: str) -> StorageState:
         """Return the login of this name. Raises `SetupError` saying how to save one."""
         if name not in self._read:
-            self._read[name] = self._found(name)
+            parts = [part for part in name.split(".") if part]
+            try:
+                self._read[name] = self._find(name)
+            except SetupError:
+                if len(parts) < 2:
+                    raise
+                self._read[name] = reduce(join_states, map(self.named, parts))
         return self._read[name]
 
-    def _found(self, name: str) -> StorageState:
-        parts = [part for part in name.split(".") if part]
-        try:
-            is_plain = self.folder is not None and Path(name).name == name
-            file = self.folder / f"{name}.json" if self.folder and is_plain else None
-            return read_storage_state(file) if file and file.is_file() else self._saved(name)
-        except SetupError:
-            if len(parts) < 2:
-                raise
-        return reduce(join_states, map(self.named, parts))
-
-    def _saved(self, name: str) -> StorageState:
-        if self.folder and name in (own := replace(self.store, folder=self.folder)).sites():
+    def _find(self, name: str) -> StorageState:
+        if self.folder is None:
+            return self.store.load(name).storage
+        file = self.folder / f"{name}.json"
+        if Path(name).name == name and file.is_file():
+            return read_storage_state(file)
+        own = replace(self.store, folder=self.folder)
+        if name in own.sites():
             return own.load(name).storage
         try:
             return self.store.load(name).storage
         except SetupError as error:
-            if self.folder is None:
-                raise
-            raise SetupError(f"there is no {self.folder / f'{name}.json'}, and {error}") from error
+            raise SetupError(f"there is no {file}, and {error}") from error
 
 
 def join_states(below: StorageState, above: StorageState) -> StorageState:
     """Return both, the second where they speak of the same cookie or of the same site's storage."""
-    cookies = {_cookie(each): each for state in (below, above) for each in state["cookies"]}
-    origins = {each["origin"]: each for state in (below, above) for each in state["origins"]}
+    of_cookie = ("name", "domain", "path", "url")
+    cookies: dict[object, Any] = {}
+    origins: dict[str, Any] = {}
+    for state in (below, above):
+        cookies |= {tuple(map(each.get, of_cookie)): each for each in state["cookies"]}
+        origins |= {each["origin"]: each for each in state["origins"]}
     return {"cookies": [*cookies.values()], "origins": [*origins.values()]}
-
-
-def _cookie(cookie: Mapping[str, Any]) -> tuple[Any, ...]:
-    return tuple(cookie.get(name) for name in ("name", "domain", "path", "url"))

@@ -101,8 +101,13 @@ def read_profile(file: Path, site: str) -> Profile:
     for name in _PATHS & table.keys():
         if isinstance(table[name], str):
             table[name] = str(file.parent / os.path.expanduser(table[name]))
-    state = _storage(table.pop("storage_state", ""), table.pop("login", ""), where)
-    return replace(_checked(table, where), storage=state)
+    state, login = table.pop("storage_state", ""), table.pop("login", "")
+    if state and login:
+        raise SetupError(f"{where}: storage_state and login are both given; choose one")
+    storage = read_storage_state(Path(state)) if state else None
+    if login:
+        storage = LoginStore.default().load(login).storage
+    return replace(_checked(table, where), storage=storage)
 
 
 def _table(file: Path, site: str) -> dict[str, Any]:
@@ -137,23 +142,13 @@ def _checked(table: dict[str, Any], where: str) -> Profile:
     return profile
 
 
-def _storage(file: str, login: str, where: str) -> StorageState | None:
-    if file and login:
-        raise SetupError(f"{where}: storage_state and login are both given; choose one")
-    if login:
-        return LoginStore.default().load(login).storage
-    return read_storage_state(Path(file)) if file else None
-
-
 def _proxy(address: str) -> dict[str, str]:
     """Return the proxy in Playwright's form. Raises `SetupError`."""
     parts = urlsplit(address)
     try:
         port = parts.port
     except ValueError as error:
-        raise SetupError(
-            f"the proxy {parts.hostname!r} has a port that is none: {error}"
-        ) from error
+        raise SetupError(f"the proxy {parts.hostname!r} has no port number: {error}") from error
     if parts.scheme not in ("http", "https", "socks4", "socks5") or not parts.hostname:
         raise SetupError(
             f"{address.rpartition('@')[2]!r} is no proxy; expected one such as "

@@ -208,7 +208,14 @@ class FrozenSite:
             head = parse_head(await reader.readuntil(b"\r\n\r\n"))
             method, target, _ = head.line.split(" ", 2)
             if method == "CONNECT":
-                origin = await _tunnel(writer, target)
+                writer.write(b"HTTP/1.1 200 Connected\r\n\r\n")
+                await writer.drain()
+                host, _, port = target.rpartition(":")
+                origin = f"https://{host if port == '443' else target}"
+                if port == "80":
+                    origin = f"http://{host}"
+                else:
+                    await writer.start_tls(_server_context())
                 continue
             body = await _read_body(reader, head)
             url = origin + target if target.startswith("/") else target
@@ -238,20 +245,9 @@ async def _read_body(reader: asyncio.StreamReader, head: Head) -> bytes:
     return b"".join(parts)
 
 
-async def _tunnel(writer: asyncio.StreamWriter, target: str) -> str:
-    """Be the site that the browser wants a tunnel to; the beginning of its addresses."""
-    writer.write(b"HTTP/1.1 200 Connected\r\n\r\n")
-    await writer.drain()
-    host, _, port = target.rpartition(":")
-    if port == "80":
-        return f"http://{host}"
-    await writer.start_tls(_tls())
-    return f"https://{host}" if port == "443" else f"https://{target}"
-
-
 @cache
-def _tls() -> ssl.SSLContext:
-    """Return a certificate that nobody trusts, made once in each process."""
+def _server_context() -> ssl.SSLContext:
+    """Return the TLS of any site, with a certificate that nobody trusts."""
     from cryptography.hazmat.primitives.asymmetric import ec
 
     key = ec.generate_private_key(ec.SECP256R1())
