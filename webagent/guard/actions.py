@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, fields
 from functools import lru_cache
 from pathlib import Path
@@ -13,7 +13,7 @@ from webagent.action import actions as act
 from webagent.errors import unknown_name
 from webagent.guard.address import SitePattern, parse_url
 from webagent.guard.decide import ALLOWED, GuardVerdict, decide_request, refuse
-from webagent.guard.policy import ActionRule, GuardPolicy
+from webagent.guard.policy import GuardPolicy
 from webagent.guard.secret import find_placeholders
 from webagent.records import Node, Observation
 
@@ -34,7 +34,7 @@ def decide_action(policy: GuardPolicy, action: Action, seen: Observation) -> Gua
     if not verdict.is_allowed:
         return verdict
     nodes = elements_of(action, seen) or (None,)
-    verdicts = [_by_rules(policy, action, seen.url, node) for node in nodes]
+    verdicts = [_decide_by_rules(policy, action, seen.url, node) for node in nodes]
     return min(verdicts, key=lambda each: _STRICTEST.index(each.outcome))
 
 
@@ -105,39 +105,33 @@ def _decide_secrets_in(policy: GuardPolicy, action: Action) -> GuardVerdict:
     return ALLOWED
 
 
-def _by_rules(policy: GuardPolicy, action: Action, url: str, node: Node | None) -> GuardVerdict:
+def _decide_by_rules(
+    policy: GuardPolicy, action: Action, url: str, node: Node | None
+) -> GuardVerdict:
+    """Return what the first rule says that applies to an action on this element."""
     call = format_action(action).partition("(")[0]
-    facts = _facts(call, action, url, node)
-    for rule in sorted(policy.actions, key=lambda each: -each.priority):
-        if _applies(rule, call, facts):
-            named = f"actions: {call}" if rule.actions else "actions: all"
-            reason = rule.reason or f"the policy says {rule.verdict}"
-            return GuardVerdict(rule.verdict, reason, named)
-    return ALLOWED
-
-
-def _applies(rule: ActionRule, call: str, facts: Mapping[str, Any]) -> bool:
-    if rule.actions and call not in rule.actions:
-        return False
-    if rule.sites and not is_on(facts["url"], rule.sites):
-        return False
-    return not rule.when or _compiled(json.dumps(rule.when, sort_keys=True)).is_valid(facts)
-
-
-@lru_cache(maxsize=256)
-def _compiled(schema: str) -> Any:
-    from jsonschema import Draft202012Validator
-
-    return Draft202012Validator(json.loads(schema))
-
-
-def _facts(call: str, action: Action, url: str, node: Node | None) -> dict[str, Any]:
-    """Return what a condition can speak of."""
     facts = {**asdict(action), "action": call, "url": url}
     if node is not None:
         about = {"role": node.role, "name": node.name, "value": node.value, "kind": node.kind}
         facts |= about | {"states": list(node.states)}
-    return facts
+    for rule in sorted(policy.actions, key=lambda each: -each.priority):
+        if rule.actions and call not in rule.actions:
+            continue
+        if rule.sites and not is_on(url, rule.sites):
+            continue
+        if rule.when and not _compile(json.dumps(rule.when, sort_keys=True)).is_valid(facts):
+            continue
+        named = f"actions: {call}" if rule.actions else "actions: all"
+        reason = rule.reason or f"the policy says {rule.verdict}"
+        return GuardVerdict(rule.verdict, reason, named)
+    return ALLOWED
+
+
+@lru_cache(maxsize=256)
+def _compile(schema: str) -> Any:
+    from jsonschema import Draft202012Validator
+
+    return Draft202012Validator(json.loads(schema))
 
 
 def _holds(box: tuple[int, int, int, int], point: tuple[int, int]) -> bool:
@@ -157,7 +151,7 @@ _DRAGGING = act.DragAndDrop | act.MouseDrag | act.MouseDown | act.MouseUp
 
 
 class TransferTracker:
-    """What the agent's hands are at; keys that it holds count for the keys that follow."""
+    """Which keys the agent holds, as they count for the keys that follow."""
 
     def __init__(self) -> None:
         self._held: set[str] = set()

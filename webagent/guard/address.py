@@ -62,8 +62,15 @@ def parse_url(url: str) -> ParsedUrl:
         return ParsedUrl(scheme, path=rest)
     before, mark, query = rest.partition("#")[0].partition("?")
     authority, _, path = before.replace("\\", "/").lstrip("/").partition("/")
-    host, port = _split_port(authority.rpartition("@")[2])
-    return ParsedUrl(scheme, parse_host(host), _port(port, scheme), f"/{path}{mark}{query}")
+    server = authority.rpartition("@")[2]
+    host, colon, port = server.rpartition(":")
+    if not colon or "]" in port:
+        host, port = server, ""
+    name = parse_host(host)
+    if port and (not (port.isascii() and port.isdigit()) or int(port) > 0xFFFF):
+        raise ValueError(f"{port[:20]!r} is not a port")
+    number = int(port) if port else WEB_PORTS[scheme]
+    return ParsedUrl(scheme, name, number, f"/{path}{mark}{query}")
 
 
 def parse_host(text: str) -> str:
@@ -71,8 +78,16 @@ def parse_host(text: str) -> str:
     if text.startswith("["):
         if not text.endswith("]"):
             raise ValueError(f"{text!r} lacks its closing bracket")
-        return str(_ipv6(text[1:-1]))
-    host = _ascii(unquote(text, errors="strict")).removesuffix(".")
+        if "%" in text:
+            raise ValueError(f"{text[:60]!r} names a zone, which no URL may")
+        return str(IPv6Address(text[1:-1]))
+    written = unquote(text, errors="strict")
+    folded = unicodedata.normalize("NFKC", written.lower()).lower().replace("。", ".")
+    labels = (
+        label if label.isascii() else "xn--" + label.encode("punycode").decode("ascii")
+        for label in folded.split(".")
+    )
+    host = ".".join(labels).removesuffix(".")
     if not host or _NOT_IN_HOSTS.search(host) or len(host) > 253:
         raise ValueError(f"{text[:100]!r} is not the name of a host")
     last = host.rpartition(".")[2]
@@ -87,66 +102,30 @@ def parse_ip(host: str) -> IpAddress | None:
         return None
 
 
-def _split_port(text: str) -> tuple[str, str]:
-    host, colon, port = text.rpartition(":")
-    if not colon or "]" in port:
-        return text, ""
-    return host, port
-
-
-def _port(text: str, scheme: str) -> int:
-    if not text:
-        return WEB_PORTS[scheme]
-    if not (text.isascii() and text.isdigit()) or int(text) > 0xFFFF:
-        raise ValueError(f"{text[:20]!r} is not a port")
-    return int(text)
-
-
-def _ascii(host: str) -> str:
-    folded = unicodedata.normalize("NFKC", host.lower()).lower().replace("。", ".")
-    return ".".join(
-        label if label.isascii() else "xn--" + label.encode("punycode").decode("ascii")
-        for label in folded.split(".")
-    )
-
-
-def _ipv6(text: str) -> IPv6Address:
-    if "%" in text:
-        raise ValueError(f"{text[:60]!r} names a zone, which no URL may")
-    return IPv6Address(text)
-
-
 def _ipv4(host: str) -> IPv4Address:
     """Return the address of one to four numbers of any base; the last fills what is left."""
+
+    def read(text: str) -> int:
+        if text[:2] in ("0x", "0X"):
+            return int(text[2:] or "0", 16)
+        return int(text, 8) if len(text) > 1 and text.startswith("0") else int(text)
+
     parts = host.split(".")
     if len(parts) > 4 or not all(_NUMBER.fullmatch(part) for part in parts):
         raise ValueError(f"{host[:60]!r} ends in a number and is no IPv4 address")
-    *heads, tail = map(_number, parts)
+    *heads, tail = map(read, parts)
     if any(head > 0xFF for head in heads) or tail >= 256 ** (4 - len(heads)):
         raise ValueError(f"{host[:60]!r} has a number that is too large for IPv4")
     return IPv4Address(sum(head << 8 * (3 - i) for i, head in enumerate(heads)) + tail)
 
 
-def _number(text: str) -> int:
-    if text[:2] in ("0x", "0X"):
-        return int(text[2:] or "0", 16)
-    return int(text, 8) if len(text) > 1 and text.startswith("0") else int(text)
-
-
 KINDS = ("loopback", "private", "link-local", "metadata", "reserved")
 """The networks that are closed unless opened; any other address is `public`."""
 
-_METADATA = frozenset(
-    ip_address(text)
-    for text in (
-        "169.254.169.254",
-        "169.254.170.2",
-        "fd00:ec2::254",
-        "100.100.100.200",
-        "168.63.129.16",
-        "192.0.0.192",
-    )
-)
+_METADATA = {
+    *map(ip_address, ("169.254.169.254", "169.254.170.2", "fd00:ec2::254")),
+    *map(ip_address, ("100.100.100.200", "168.63.129.16", "192.0.0.192")),
+}
 """Where cloud machines find their own credentials."""
 _NAT64 = IPv6Network("64:ff9b::/96")
 
@@ -190,11 +169,9 @@ def _covers(name: str, kind: str, ip: IpAddress) -> bool:
 def _unwrapped(ip: IpAddress) -> IpAddress:
     if isinstance(ip, IPv4Address):
         return ip
-    inner = (
-        ip.ipv4_mapped
-        or ip.sixtofour
-        or (IPv4Address(int(ip) & 0xFFFFFFFF) if ip in _NAT64 else None)
-    )
+    inner = ip.ipv4_mapped or ip.sixtofour
+    if inner is None and ip in _NAT64:
+        inner = IPv4Address(int(ip) & 0xFFFFFFFF)
     if inner is None and ip.teredo is not None:
         inner = ip.teredo[1]
     if inner is None and int(ip) >> 32 == 0 and int(ip) > 1:
@@ -229,7 +206,14 @@ class SitePattern:
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
         from pydantic_core import core_schema
 
-        return core_schema.no_info_plain_validator_function(_as_site)
+        def read(value: object) -> SitePattern:
+            if isinstance(value, SitePattern):
+                return value
+            if not isinstance(value, str):
+                raise ValueError(f"a site is text such as 'https://example.com', found {value!r}")
+            return parse_site(value)
+
+        return core_schema.no_info_plain_validator_function(read)
 
     def __str__(self) -> str:
         scheme = f"{self.scheme}://" if self.scheme else ""
@@ -243,7 +227,10 @@ class SitePattern:
 
     def has_host(self, host: str, port: int, schemes: tuple[str, ...]) -> bool:
         """Return whether a connection to this host and port may be one to the site."""
-        return self._names(host) and any(self._is_port(port, each) for each in schemes)
+        is_host = self.host in ("*", host)
+        if self.host.startswith("*."):
+            is_host = host.endswith(self.host[1:])
+        return is_host and any(self._is_port(port, each) for each in schemes)
 
     def has_server(self, address: ParsedUrl) -> bool:
         """Return whether an address is on a server of the site, whatever its path."""
@@ -256,11 +243,6 @@ class SitePattern:
     def touches(self, address: ParsedUrl) -> bool:
         """Return whether the address may lie in the site, by one way to read its path."""
         return self.has_server(address) and any(map(self._has_path, _readings(address.path)))
-
-    def _names(self, host: str) -> bool:
-        if self.host.startswith("*."):
-            return host.endswith(self.host[1:])
-        return self.host in ("*", host)
 
     def _is_port(self, port: int, scheme: str) -> bool:
         if self.scheme and _SECURED.get(scheme, scheme) != self.scheme:
@@ -288,27 +270,18 @@ def parse_site(text: str) -> SitePattern:
     number = ANY_PORT if port == "*" else int(port)
     if number > 0xFFFF:
         raise ValueError(f"{text!r}: {port} is not a port")
-    return SitePattern(_canonical(found["host"]), scheme, number, found["path"] or "/")
+    host = found["host"]
+    if host.startswith("*."):
+        host = f"*.{parse_host(host[2:])}"
+    elif host != "*":
+        host = parse_host(host)
+    return SitePattern(host, scheme, number, found["path"] or "/")
 
 
 def site_at(address: ParsedUrl) -> SitePattern:
     """Return the one origin an address belongs to."""
     scheme = _SECURED.get(address.scheme, address.scheme)
     return SitePattern(address.host, scheme, address.port)
-
-
-def _as_site(value: object) -> SitePattern:
-    if isinstance(value, SitePattern):
-        return value
-    if not isinstance(value, str):
-        raise ValueError(f"a site is text such as 'https://example.com', found {value!r}")
-    return parse_site(value)
-
-
-def _canonical(host: str) -> str:
-    if host.startswith("*."):
-        return f"*.{parse_host(host[2:])}"
-    return host if host == "*" else parse_host(host)
 
 
 def _readings(path: str) -> set[str]:

@@ -1,6 +1,6 @@
 """Whether a request may leave the browser, from the policy and the address alone."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 from urllib.parse import unquote
@@ -51,19 +51,13 @@ class GuardRefusal:
     reason: str
     rule: str
     where: str
-    """Which wall it met: `action`, `page` (before the browser sent it) or `proxy`."""
+    """Where it was refused: `action`, `page` (before the browser sent it) or `proxy`."""
     step: int
     """How many actions the agent had begun; 0 while the first page loads."""
 
     def to_json(self) -> dict[str, Json]:
         """Return the refusal for the episode's evidence."""
-        return {
-            "what": self.what,
-            "reason": self.reason,
-            "rule": self.rule,
-            "where": self.where,
-            "step": self.step,
-        }
+        return asdict(self)
 
 
 _INSIDE = ("data", "blob")
@@ -80,16 +74,7 @@ def decide_request(policy: GuardPolicy, url: str, method: str = "GET") -> GuardV
     except ValueError as error:
         return refuse(str(error), "addresses")
     if address.scheme in WEB_PORTS:
-        for rule in policy.sites:
-            if rule.verdict == "deny" and rule.match.touches(address):
-                return _denied(rule)
-        rules = [rule for rule in policy.sites if rule.verdict == "allow"]
-        verdict = _best(
-            [_by_rule(rule, address, method) for rule in rules if rule.match.touches(address)]
-        )
-        if verdict is None:
-            verdict = _decide_other(policy, address)
-        ip = parse_ip(address.host)
+        verdict, ip = _decide_site(policy, address, method), parse_ip(address.host)
         if not verdict.is_allowed or ip is None:
             return verdict
         return decide_ip(policy, address.host, address.port, ip)
@@ -163,28 +148,32 @@ def decide_download(policy: GuardPolicy, name: str, size: int | None = None) -> 
     return ALLOWED
 
 
-def _by_rule(rule: SiteRule, address: ParsedUrl, method: str) -> GuardVerdict:
-    name = f"sites: {rule.match}"
-    if not rule.match.covers(address):
-        return refuse(f"{address.path[:80]} can be read as a path outside {rule.match}", name)
-    if address.scheme in _WEB_SOCKETS:
-        return ALLOWED if rule.web_sockets else refuse("web sockets are closed there", name)
-    if rule.methods and method.upper() not in rule.methods:
-        return refuse(f"{rule.match} is open for {', '.join(rule.methods)} only", name)
-    return ALLOWED
+def _decide_site(policy: GuardPolicy, address: ParsedUrl, method: str) -> GuardVerdict:
+    """Return whether the rules on sites open an address. One that denies it closes it; of the
+    others it is enough that one allows it."""
 
+    def decide(rule: SiteRule) -> GuardVerdict:
+        name = f"sites: {rule.match}"
+        if not rule.match.covers(address):
+            return refuse(f"{address.path[:80]} can be read as a path outside {rule.match}", name)
+        if address.scheme in _WEB_SOCKETS:
+            return ALLOWED if rule.web_sockets else refuse("web sockets are closed there", name)
+        if rule.methods and method.upper() not in rule.methods:
+            return refuse(f"{rule.match} is open for {', '.join(rule.methods)} only", name)
+        return ALLOWED
 
-def _decide_other(policy: GuardPolicy, address: ParsedUrl) -> GuardVerdict:
+    rules = [rule for rule in policy.sites if rule.match.touches(address)]
+    for rule in rules:
+        if rule.verdict == "deny":
+            return _denied(rule)
+    if rules:
+        verdicts = [decide(rule) for rule in rules]
+        return next((each for each in verdicts if each.is_allowed), verdicts[0])
     if policy.other_sites == "deny":
         return refuse(f"no rule opens {address.origin}", "other_sites")
     if address.scheme in _WEB_SOCKETS:
         return refuse("web sockets are closed but where a rule opens them", "other_sites")
     return ALLOWED
-
-
-def _best(verdicts: list[GuardVerdict]) -> GuardVerdict | None:
-    """Return an allowing one if there is one, else the first."""
-    return next((each for each in verdicts if each.is_allowed), verdicts[0] if verdicts else None)
 
 
 def _denied(rule: SiteRule) -> GuardVerdict:

@@ -36,9 +36,14 @@ async def is_approved(approver: Approve | None, question: str, seconds: float) -
 
 def write_question(action: Action, seen: Observation, reason: str) -> str:
     """Return the question to a person; words of the page are quoted and short."""
+    try:
+        address = parse_url(seen.url)
+        site = quote_short(address.origin if address.host else f"{address.scheme}:", 120)
+    except ValueError:
+        site = "none"
     lines = [
         f"May the agent do {quote_short(format_action(action), 120)}?",
-        f"Site: {_origin(seen.url)}",
+        f"Site: {site}",
         *(
             f"Element {node.mark}: {node.role}, called by the page {quote_short(node.name)}"
             for node in elements_of(action, seen)[:3]
@@ -46,14 +51,6 @@ def write_question(action: Action, seen: Observation, reason: str) -> str:
         f"Rule: {reason}",
     ]
     return "\n".join(lines)
-
-
-def _origin(url: str) -> str:
-    try:
-        address = parse_url(url)
-    except ValueError:
-        return "none"
-    return quote_short(address.origin if address.host else f"{address.scheme}:", 120)
 
 
 Resolve: TypeAlias = Callable[[str, int], Awaitable[list[str]]]

@@ -210,22 +210,33 @@ def read_policy(path: Path) -> GuardPolicy:
 
 def make_policy(table: dict[str, Any], source: str, base: Path) -> GuardPolicy:
     """Return the policy a table spells out; `source` names it in errors. Raises `SetupError`."""
+    from jsonschema import Draft202012Validator, SchemaError
     from pydantic import TypeAdapter, ValidationError
 
     try:
         policy = TypeAdapter(GuardPolicy).validate_python(table)
     except ValidationError as error:
-        raise _explained(error.errors(), source) from error
-    _check_conditions(policy, source)
+        raise _explain(error.errors(), source) from error
+    for index, rule in enumerate(policy.actions):
+        try:
+            Draft202012Validator.check_schema(rule.when)
+        except SchemaError as error:
+            place = f"{source}: actions.{index}.when"
+            raise SetupError(f"{place} is no JSON Schema: {error.message}") from error
+
+    def absolute(folders: tuple[Path, ...]) -> tuple[Path, ...]:
+        return tuple((base / folder.expanduser()).resolve() for folder in folders)
+
+    def lower(endings: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(map(str.lower, endings))
+
     uploads, downloads = policy.uploads, policy.downloads
     return replace(
         policy,
-        open_folders=_absolute(policy.open_folders, base),
+        open_folders=absolute(policy.open_folders),
         authorities=policy.authorities and base / policy.authorities.expanduser(),
-        uploads=replace(
-            uploads, folders=_absolute(uploads.folders, base), types=_lower(uploads.types)
-        ),
-        downloads=replace(downloads, types=_lower(downloads.types)),
+        uploads=replace(uploads, folders=absolute(uploads.folders), types=lower(uploads.types)),
+        downloads=replace(downloads, types=lower(downloads.types)),
         secrets={
             name: replace(secret, file=secret.file and base / secret.file.expanduser())
             for name, secret in policy.secrets.items()
@@ -233,7 +244,7 @@ def make_policy(table: dict[str, Any], source: str, base: Path) -> GuardPolicy:
     )
 
 
-def _explained(errors: "list[ErrorDetails]", source: str) -> SetupError:
+def _explain(errors: "list[ErrorDetails]", source: str) -> SetupError:
     """Return the first mistake; a misspelt key goes before what is missing because of it."""
     misspelt = (each for each in errors if each["type"] == "unexpected_keyword_argument")
     error = next(misspelt, errors[0])
@@ -244,24 +255,3 @@ def _explained(errors: "list[ErrorDetails]", source: str) -> SetupError:
         return unknown_name(f"key in {where}", key, [field.name for field in fields(shape)])
     message = error["msg"].removeprefix("Value error, ")
     return SetupError(f"{where}: {key}: {message}" if key else f"{where}: {message}")
-
-
-def _check_conditions(policy: GuardPolicy, source: str) -> None:
-    from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import SchemaError
-
-    for index, rule in enumerate(policy.actions):
-        try:
-            Draft202012Validator.check_schema(rule.when)
-        except SchemaError as error:
-            raise SetupError(
-                f"{source}: actions.{index}.when is no JSON Schema: {error.message}"
-            ) from error
-
-
-def _absolute(folders: tuple[Path, ...], base: Path) -> tuple[Path, ...]:
-    return tuple((base / folder.expanduser()).resolve() for folder in folders)
-
-
-def _lower(endings: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(ending.lower() for ending in endings)

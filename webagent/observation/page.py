@@ -2,27 +2,22 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib.resources import files
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from webagent.records import Node
 
 _PARTS = (
-    "own.js",
-    "reports.js",
-    "shadows.js",
-    "boxes.js",
-    "covers.js",
-    "elements.js",
-    "names.js",
-    "drawings.js",
-    "frames.js",
-    "observe.js",
+    *("own.js", "reports.js", "shadows.js", "boxes.js", "covers.js", "elements.js", "names.js"),
+    *("drawings.js", "frames.js", "observe.js"),
 )
+_EXPORTS = ("adopt", "called", "keepShadow", "keyOfFrame", "knownMark", "observe", "takeHollow")
 _OWN = re.compile(r"\bown\.(\w+)")
 """The members that own.js has to make symbols for."""
+_CANVAS = "-canvas"
+"""Added to the secret event name, for what is reported of canvases."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,86 +78,58 @@ def page_script(signal: str, more: str, exports: tuple[str, ...]) -> str:
     """
     source = "\n".join([*(_read(part) for part in _PARTS), more])
     own = sorted(set(_OWN.findall(source)))
-    names = ", ".join(
-        (
-            "adopt",
-            "called",
-            "keepShadow",
-            "keyOfFrame",
-            "knownMark",
-            "observe",
-            "takeHollow",
-            *exports,
-        )
-    )
     return (
         f"(() => {{\nconst OWN_NAMES = {json.dumps(own)};\n{source}\n"
         f"hearListeners({json.dumps(signal)});\n"
-        f"hearCanvases({json.dumps(_canvas_signal(signal))});\n"
-        f"globalThis.webagent = {{ {names} }};\n}})();"
+        f"hearCanvases({json.dumps(signal + _CANVAS)});\n"
+        f"globalThis.webagent = {{ {', '.join((*_EXPORTS, *exports))} }};\n}})();"
     )
 
 
 def listener_script(signal: str) -> str:
     """Return the script to run in the page's own world, before the page's scripts."""
-    calls = (("listeners.js", signal), ("canvases.js", _canvas_signal(signal)))
-    return "\n".join(_call(name, said) for name, said in calls)
-
-
-def _call(name: str, signal: str) -> str:
-    source = _read(name)
-    return f"({source[source.index('(signal)') :].rstrip()})({json.dumps(signal)});"
-
-
-def _canvas_signal(signal: str) -> str:
-    return f"{signal}-canvas"
+    calls = []
+    for name, event in (("listeners.js", signal), ("canvases.js", signal + _CANVAS)):
+        source = _read(name)
+        calls.append(f"({source[source.index('(signal)') :].rstrip()})({json.dumps(event)});")
+    return "\n".join(calls)
 
 
 def read_view(answer: str) -> PageView:
     """Return the page script's answer as records."""
     seen = json.loads(answer)
+    holes = (
+        FrameSlot(
+            row=slot["row"],
+            index=slot["index"],
+            key=slot["key"],
+            left=slot["left"],
+            top=slot["top"],
+            scale_x=slot["scaleX"],
+            scale_y=slot["scaleY"],
+            is_focused=slot["isFocused"],
+        )
+        for slot in seen["holes"]
+    )
     return PageView(
         title=seen["title"],
         url=seen["url"],
         nodes=tuple(
-            Node(
-                mark,
-                role,
-                name,
-                value,
-                tuple(states),
-                (box[0], box[1], box[2], box[3]),
-                depth,
-                kind,
-                *said,
-            )
-            for mark, role, name, value, states, box, depth, kind, *said in seen["rows"]
+            Node(mark, role, name, value, tuple(states), tuple(box), depth, kind, *rest)
+            for mark, role, name, value, states, box, depth, kind, *rest in seen["rows"]
         ),
         focus=seen["focus"],
         scroll=(seen["scroll"][0], seen["scroll"][1]),
         next_mark=seen["nextMark"],
         path=tuple(seen["path"]),
-        holes=tuple(_hole(said) for said in seen["holes"]),
+        holes=tuple(holes),
         hollow=seen["hollow"],
         lost_mouse=seen["lostMouse"],
     )
 
 
-def _hole(said: dict[str, Any]) -> FrameSlot:
-    return FrameSlot(
-        row=said["row"],
-        index=said["index"],
-        key=said["key"],
-        left=said["left"],
-        top=said["top"],
-        scale_x=said["scaleX"],
-        scale_y=said["scaleY"],
-        is_focused=said["isFocused"],
-    )
-
-
-def _read(name: str) -> str:
-    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+def _read(part: str) -> str:
+    return files(__package__).joinpath(part).read_text(encoding="utf-8")
 
 
 FramePath: TypeAlias = tuple[int, ...]
@@ -175,7 +142,24 @@ def insert_frames(page: PageView, inner: Mapping[FramePath, PageView | str]) -> 
     `inner` says for each frame what was seen in it, or why nothing was; the frames of a frame that
     has no entry are left out. Marks must have been made unique before.
     """
-    nodes, focus = _with_frames(page, inner)
+    nodes, focus, done = list[Node](), page.focus, 0
+    for hole in page.holes:
+        nodes.extend(page.nodes[done : hole.row])
+        done = hole.row + 1
+        frame, seen = page.nodes[hole.row], inner.get((*page.path, hole.index), "shows nothing")
+        title = frame.name or ("" if isinstance(seen, str) else seen.title)
+        heading = f'frame "{title}"' if title else "frame"
+        if isinstance(seen, str):
+            nodes.append(replace(frame, name=f"{heading} {seen}"))
+            continue
+        nodes.append(replace(frame, name=heading))
+        within, below = insert_frames(seen, inner), frame.depth + 1
+        nodes += [
+            replace(node, depth=node.depth + below, box=hole.outward(node.box))
+            for node in within.nodes
+        ]
+        focus = within.focus if hole.is_focused else focus
+    nodes.extend(page.nodes[done:])
     return replace(page, nodes=tuple(nodes), focus=focus, holes=())
 
 
@@ -189,32 +173,3 @@ def number_marks(view: PageView, next_mark: int) -> tuple[PageView, dict[int, in
     )
     focus = numbers.get(view.focus, view.focus)
     return replace(view, nodes=nodes, focus=focus, next_mark=next_mark + len(new)), numbers
-
-
-def _with_frames(
-    page: PageView, inner: Mapping[FramePath, PageView | str]
-) -> tuple[list[Node], int]:
-    nodes, focus, done = list[Node](), page.focus, 0
-    for hole in page.holes:
-        nodes.extend(page.nodes[done : hole.row])
-        done = hole.row + 1
-        seen = inner.get((*page.path, hole.index), "shows nothing")
-        nodes.append(_heading(page.nodes[hole.row], seen))
-        if isinstance(seen, PageView):
-            within, focus_within = _with_frames(seen, inner)
-            nodes.extend(_placed(within, hole, page.nodes[hole.row].depth + 1))
-            focus = focus_within if hole.is_focused else focus
-    nodes.extend(page.nodes[done:])
-    return nodes, focus
-
-
-def _heading(frame: Node, seen: PageView | str) -> Node:
-    """Return the line where a frame begins, with its title or why nothing was seen of it."""
-    title = frame.name or (seen.title if isinstance(seen, PageView) else "")
-    name = f'frame "{title}"' if title else "frame"
-    return replace(frame, name=f"{name} {seen}" if isinstance(seen, str) else name)
-
-
-def _placed(nodes: Sequence[Node], hole: FrameSlot, depth: int) -> list[Node]:
-    """Return lines of a frame as lines of the document around it."""
-    return [replace(node, depth=node.depth + depth, box=hole.outward(node.box)) for node in nodes]

@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
+from operator import attrgetter
 
 from webagent.records import Node, Observation
 
@@ -15,20 +16,19 @@ def find_changes(before: Observation, after: Observation) -> frozenset[int]:
     """
     if before.url != after.url:
         return frozenset()
-    known = {node.mark: _look(node) for node in before.nodes if node.mark}
+    known = {node.mark: node for node in before.nodes if node.mark}
     texts = Counter(node.name for node in before.nodes if not node.mark)
-    return frozenset(index for index, node in enumerate(after.nodes) if _is_new(node, known, texts))
-
-
-def _is_new(node: Node, known: dict[int, tuple[object, ...]], texts: Counter[str]) -> bool:
-    if node.mark:
-        return known.get(node.mark) != _look(node)
-    texts[node.name] -= 1
-    return texts[node.name] < 0
-
-
-def _look(node: Node) -> tuple[object, ...]:
-    return node.role, node.name, node.value, node.states
+    look = attrgetter("role", "name", "value", "states")
+    changed = set()
+    for index, node in enumerate(after.nodes):
+        if node.mark:
+            is_known = node.mark in known and look(known[node.mark]) == look(node)
+        else:
+            texts[node.name] -= 1
+            is_known = texts[node.name] >= 0
+        if not is_known:
+            changed.add(index)
+    return frozenset(changed)
 
 
 _CHARACTERS_PER_TOKEN = 3.5
@@ -53,15 +53,35 @@ def render(
     left out is said where it was. `boxes` adds the place of every element; drawings always show
     theirs. With `before`, lines that are new or different since then begin with `*`.
     """
-    nodes = observation.nodes
     new = find_changes(before, observation) if before is not None else frozenset[int]()
-    heading = _heading(observation)
-    lines = [_starred(render_node(node, boxes), i in new) for i, node in enumerate(nodes)]
+    heading = list_tabs(observation)
+    above, below = observation.scroll
+    if above or below:
+        heading.append(f"scrolled: {above} px above, {below} px below")
+    lines = []
+    for index, node in enumerate(observation.nodes):
+        line = render_node(node, boxes)
+        text = line.lstrip(" ")
+        lines.append(f"{line[: len(line) - len(text)]}*{text}" if index in new else line)
     budget = int(max_tokens * _CHARACTERS_PER_TOKEN) - sum(len(line) + 1 for line in heading)
     if sum(len(line) + 1 for line in lines) <= budget:
         return "\n".join((*heading, *lines))
-    lines = [_shortened(line, node) for line, node in zip(lines, nodes, strict=True)]
-    return "\n".join((*heading, *_fitting(lines, observation, new, budget)))
+    for index, (line, node) in enumerate(zip(lines, observation.nodes, strict=True)):
+        if not node.mark and len(line) > _LONGEST_TEXT:
+            cut = len(line) - _LONGEST_TEXT
+            lines[index] = f"{line[:_LONGEST_TEXT]}... ({cut} more characters)"
+    return "\n".join((*heading, *_fit_lines(lines, observation, new, budget)))
+
+
+def list_tabs(observation: Observation) -> list[str]:
+    """Return a line for each tab; none where there is only one."""
+    if len(observation.tabs) < 2:
+        return []
+    front = observation.active_tab
+    return [
+        f"tab {index}: {title}{' (current)' if index == front else ''}"
+        for index, title in enumerate(observation.tabs)
+    ]
 
 
 def render_node(node: Node, boxes: bool = False) -> str:
@@ -69,13 +89,13 @@ def render_node(node: Node, boxes: bool = False) -> str:
     indent = "  " * node.depth
     if not node.mark:
         text = _on_one_line(node.name)
-        return indent + _with_states(f"text {_quoted(text)}" if _FORGED.match(text) else text, node)
+        return indent + " ".join((f'text "{text}"' if _FORGED.match(text) else text, *node.states))
     words = [f"[{node.mark}]", node.role]
     if node.name:
-        words.append(_quoted(node.name))
+        words.append(f'"{_on_one_line(node.name)}"')
     if node.value:
-        words.append(f"value={_quoted(node.value)}")
-    line = indent + _with_states(" ".join(words), node)
+        words.append(f'value="{_on_one_line(node.value)}"')
+    line = indent + " ".join((*words, *node.states))
     if node.description:
         line += f" ({_on_one_line(node.description)})"
     if boxes or node.role == "graphic":
@@ -84,34 +104,7 @@ def render_node(node: Node, boxes: bool = False) -> str:
     return line
 
 
-def _with_states(line: str, node: Node) -> str:
-    return " ".join((line, *node.states))
-
-
-def _starred(line: str, is_new: bool) -> str:
-    text = line.lstrip(" ")
-    return f"{line[: len(line) - len(text)]}*{text}" if is_new else line
-
-
-def _heading(observation: Observation) -> list[str]:
-    lines = []
-    if len(observation.tabs) > 1:
-        for index, title in enumerate(observation.tabs):
-            here = " (current)" if index == observation.active_tab else ""
-            lines.append(f"tab {index}: {title}{here}")
-    above, below = observation.scroll
-    if above or below:
-        lines.append(f"scrolled: {above} px above, {below} px below")
-    return lines
-
-
-def _shortened(line: str, node: Node) -> str:
-    if node.mark or len(line) <= _LONGEST_TEXT:
-        return line
-    return f"{line[:_LONGEST_TEXT]}... ({len(line) - _LONGEST_TEXT} more characters)"
-
-
-def _fitting(
+def _fit_lines(
     lines: Sequence[str], observation: Observation, new: Collection[int], budget: int
 ) -> list[str]:
     """Return the most lines, by what matters, that fit together with what is said of the others."""
@@ -167,13 +160,13 @@ def _with_gaps(lines: Sequence[str], observation: Observation, kept: set[int]) -
 
 def _gap(gap: Sequence[int], observation: Observation, is_last: bool) -> str:
     """Return what was left out in one place: how much of what, and how far it is."""
-    said = f"... {len(gap)} more lines left out" if is_last else f"... {len(gap)} lines left out"
+    count = f"... {len(gap)}{' more' if is_last else ''} lines left out"
     nodes = [observation.nodes[index] for index in gap]
     away = max((_screens_away(node, observation) for node in nodes), key=abs, default=0)
     if not away:
-        return said
+        return count
     where = "above" if away < 0 else "below"
-    parts = [f"{said}, up to {abs(away)} screen{'s' if abs(away) > 1 else ''} {where}"]
+    parts = [f"{count}, up to {abs(away)} screen{'s' if abs(away) > 1 else ''} {where}"]
     roles = Counter(node.role for node in nodes if node.mark and node.role != "option")
     parts.extend(
         f"{count} {role}{'s' if count > 1 else ''}" for role, count in roles.most_common(3)
@@ -181,10 +174,6 @@ def _gap(gap: Sequence[int], observation: Observation, is_last: bool) -> str:
     titles = [node.name for node in nodes if node.kind in _HEADING_KINDS and not node.mark]
     parts.extend(f'"{_on_one_line(title)[:40]}"' for title in titles[:_HEADINGS_TOLD])
     return "; ".join(parts) if is_last else parts[0]
-
-
-def _quoted(text: str) -> str:
-    return f'"{_on_one_line(text)}"'
 
 
 def _on_one_line(text: str) -> str:

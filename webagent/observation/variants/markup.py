@@ -1,5 +1,6 @@
 """A page's HTML for a model: cleaned, or as Markdown."""
 
+import html
 import re
 from collections.abc import Iterator
 
@@ -11,7 +12,6 @@ _KEPT = {
     *("name", "placeholder", "readonly", "required", "role", "rowspan", "selected", "src"),
     *("title", "type", "value"),
 }
-_ALSO_KEPT = ("aria-",)
 _NOISE = ("script", "style", "noscript", "template", "link", "meta", "head")
 _WRAPPERS = {"div", "span", "font", "center"}
 _EMPTY = {"img", "input", "br", "hr", "iframe", "canvas", "video", "audio", "textarea", "td", "th"}
@@ -36,24 +36,22 @@ def clean_html(markup: str) -> str:
     """
     soup = parse(markup)
     for element in reversed(soup.find_all(True)):
-        element.attrs = dict(_attributes(element))
-        if (
-            element.name in _WRAPPERS
-            and not element.attrs
-            and (sum(1 for child in element.contents if not _is_blank(child)) <= 1)
-        ):
+        element.attrs = dict(_keep_attributes(element))
+        children = [child for child in element.contents if not _is_blank(child)]
+        if element.name in _WRAPPERS and not element.attrs and len(children) <= 1:
             element.unwrap()
         elif not element.attrs and element.name not in _EMPTY and not element.contents:
             element.decompose()
     return "\n".join(line for child in soup.children for line in _lines(child, 0))
 
 
-def _attributes(element: Tag) -> Iterator[tuple[str, str]]:
-    speaks = bool(element.get_text(strip=True))
+def _keep_attributes(element: Tag) -> Iterator[tuple[str, str]]:
+    has_text = bool(element.get_text(strip=True))
     for name, value in element.attrs.items():
         text = " ".join(value) if isinstance(value, list) else str(value)
-        says_what_it_is = name == "class" and not speaks and element.has_attr("mark")
-        if name in _KEPT or name.startswith(_ALSO_KEPT) or says_what_it_is:
+        # The class of an element without text, such as an icon, says what it is.
+        is_telling = name == "class" and not has_text and element.has_attr("mark")
+        if name in _KEPT or name.startswith("aria-") or is_telling:
             if name in ("href", "src") and text.startswith(("data:", "javascript:")):
                 continue
             is_long = len(text) > _LONGEST_VALUE
@@ -68,27 +66,23 @@ def _lines(node: object, depth: int) -> Iterator[str]:
     indent = " " * depth
     if isinstance(node, NavigableString):
         if text := " ".join(node.split()):
-            yield indent + _escaped(text)
+            yield indent + html.escape(text, quote=False)
     elif isinstance(node, Tag):
         children = [child for child in node.contents if not _is_blank(child)]
-        start = f"{indent}<{node.name}{''.join(_written(*item) for item in node.attrs.items())}>"
+        attributes = ""
+        for name, value in node.attrs.items():
+            text = html.escape(str(value), quote=False).replace('"', "&quot;")
+            attributes += f' {name}="{text}"' if text else f" {name}"
+        start = f"{indent}<{node.name}{attributes}>"
         if all(isinstance(child, NavigableString) for child in children):
-            text = _escaped(" ".join(" ".join(str(child) for child in children).split()))
+            text = " ".join(" ".join(str(child) for child in children).split())
+            text = html.escape(text, quote=False)
             yield start if node.is_empty_element else f"{start}{text}</{node.name}>"
             return
         yield start
         for child in children:
             yield from _lines(child, depth + 1)
         yield f"{indent}</{node.name}>"
-
-
-def _written(name: str, value: object) -> str:
-    text = _escaped(str(value)).replace('"', "&quot;")
-    return f' {name}="{text}"' if text else f" {name}"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 _BLOCKS = {
@@ -131,7 +125,7 @@ def _block(element: Tag, depth: int) -> Iterator[str]:
         text = _text_of(element)
         yield f"{'#' * int(name[1])} {text}" if text else ""
     elif name in ("ul", "ol"):
-        yield "\n".join(_list_lines(element, depth))
+        yield "\n".join(_write_list(element, depth))
     elif name == "table":
         yield from _table(element, depth)
     elif name == "pre":
@@ -148,7 +142,7 @@ def _block(element: Tag, depth: int) -> Iterator[str]:
         yield from blocks
 
 
-def _list_lines(listing: Tag, depth: int) -> Iterator[str]:
+def _write_list(listing: Tag, depth: int) -> Iterator[str]:
     items = [child for child in listing.children if isinstance(child, Tag)]
     for number, item in enumerate(items, start=1):
         bullet = f"{number}." if listing.name == "ol" else "-"

@@ -1,6 +1,6 @@
 """The forms in which a page can be shown to a model, by name."""
 
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, Literal, Protocol
@@ -64,22 +64,19 @@ def write_accessibility(tree: AccessibilityTree) -> str:
     the name above it is left out.
     """
     by_id = {node["nodeId"]: node for node in tree.nodes}
-    return "\n".join(_lines(tree, by_id)) if tree.nodes else ""
-
-
-def _lines(tree: AccessibilityTree, by_id: Mapping[str, _Node]) -> Iterator[str]:
-    """Yield the lines in page order, without recursion: pages nest deeper than Python does."""
-    waiting = [(tree.nodes[0], 0, "")]
-    while waiting:
+    lines: list[str] = []
+    waiting = [(tree.nodes[0], 0, "")] if tree.nodes else []
+    while waiting:  # rather than recursion: pages nest deeper than Python does
         node, depth, above = waiting.pop()
         if node.get("backendDOMNodeId") in tree.outside:
             continue
         name, mark = _text(node, "name"), tree.marks.get(node.get("backendDOMNodeId", 0))
         if mark or _is_shown(node, name, above):
-            yield "  " * depth + _line(node, name, mark)
+            lines.append("  " * depth + _write_node(node, name, mark))
             depth, above = depth + 1, name or above
         children = [by_id[child] for child in node.get("childIds", ()) if child in by_id]
         waiting.extend((child, depth, above) for child in reversed(children))
+    return "\n".join(lines)
 
 
 def _is_shown(node: _Node, name: str, above: str) -> bool:
@@ -89,7 +86,7 @@ def _is_shown(node: _Node, name: str, above: str) -> bool:
     return not (role == "StaticText" and (not name or name in above))
 
 
-def _line(node: _Node, name: str, mark: int | None) -> str:
+def _write_node(node: _Node, name: str, mark: int | None) -> str:
     words = [f"[{mark}]"] if mark else []
     role = _text(node, "role")
     words.append({"StaticText": "text", "none": "generic"}.get(role, role))
@@ -97,15 +94,11 @@ def _line(node: _Node, name: str, mark: int | None) -> str:
         words.append(f'"{name}"')
     if value := _text(node, "value"):
         words.append(f'value="{value}"')
-    return " ".join((*words, *_states(node)))
-
-
-def _states(node: _Node) -> Iterator[str]:
     for state in node.get("properties", ()):
         value = state.get("value", {}).get("value")
-        if state["name"] not in _SHOWN_STATES or value in (None, False, "", "false"):
-            continue
-        yield state["name"] if value in (True, "true") else f"{state['name']}={value}"
+        if state["name"] in _SHOWN_STATES and value not in (None, False, "", "false"):
+            words.append(state["name"] if value in (True, "true") else f"{state['name']}={value}")
+    return " ".join(words)
 
 
 def _text(node: _Node, key: str) -> str:
@@ -142,23 +135,23 @@ def variant_named(name: str) -> ObservationVariant:
     return VARIANTS[name]
 
 
-async def _accessibility(source: CaptureSource) -> str:
+async def _capture_accessibility(source: CaptureSource) -> str:
     return write_accessibility(await source.accessibility())
 
 
-async def _in_view(source: CaptureSource) -> str:
+async def _capture_marks_in_view(source: CaptureSource) -> str:
     return " ".join(map(str, await source.marks_in_view()))
 
 
-async def _html(source: CaptureSource) -> str:
+async def _capture_html(source: CaptureSource) -> str:
     return clean_html(await source.markup())
 
 
-async def _markdown(source: CaptureSource) -> str:
+async def _capture_markdown(source: CaptureSource) -> str:
     return to_markdown(await source.markup())
 
 
-def _captured(observation: Observation, max_tokens: int) -> str:
+def _write_captured(observation: Observation, max_tokens: int) -> str:
     return cut_to_tokens(observation.captured.split("\n"), max_tokens)
 
 
@@ -169,7 +162,7 @@ _ALL = (
         "set-of-marks",
         "the screenshot with numbered boxes, and what they are",
         list_marks,
-        _in_view,
+        _capture_marks_in_view,
         image="marks",
         words=", its marks drawn into the screenshot",
     ),
@@ -177,17 +170,24 @@ _ALL = (
         "pruned", "the lines without repetition, tables as Markdown", prune, recall=recall
     ),
     ObservationVariant(
-        "accessibility", "Chromium's own accessibility tree", _captured, _accessibility
+        "accessibility",
+        "Chromium's own accessibility tree",
+        _write_captured,
+        _capture_accessibility,
     ),
     ObservationVariant(
         "html",
         "cleaned HTML with marks as attributes",
-        _captured,
-        _html,
+        _write_captured,
+        _capture_html,
         words=" as HTML, where the attribute `mark` holds an element's mark",
     ),
     ObservationVariant(
-        "markdown", "Markdown, for reading", _captured, _markdown, words=" as Markdown"
+        "markdown",
+        "Markdown, for reading",
+        _write_captured,
+        _capture_markdown,
+        words=" as Markdown",
     ),
 )
 """Pruned and accessibility lines carry marks as the plain ones do and need no words."""

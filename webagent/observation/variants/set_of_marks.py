@@ -2,7 +2,7 @@
 
 import io
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import cycle
 
 from PIL import Image, ImageDraw, ImageFont
@@ -40,7 +40,7 @@ def draw_marks(image: bytes, observation: Observation) -> bytes:
         draw.rectangle((box[0] - 1, box[1] - 1, box[2] + 1, box[3] + 1), outline=_WHITE)
         draw.rectangle(box, outline=colour)
         size = draw.textbbox((0, 0), str(node.mark), font=font)
-        label = _placed((size[2], size[3]), box, boxes, labels, picture.size)
+        label = _place_label((size[2], size[3]), box, boxes, labels, picture.size)
         labels.append(label)
         draw.rectangle(label, fill=colour, outline=_WHITE)
         draw.text((label[0] + _PADDING, label[1] + _PADDING - 1), str(node.mark), _WHITE, font)
@@ -51,9 +51,8 @@ def draw_marks(image: bytes, observation: Observation) -> bytes:
 
 def list_marks(observation: Observation, max_tokens: int = 2000) -> str:
     """Return the numbered elements as lines, without the text that the picture shows."""
-    return cut_to_tokens(
-        [render_node(node).strip() for node in observation.nodes if node.mark], max_tokens
-    )
+    lines = [render_node(node).strip() for node in observation.nodes if node.mark]
+    return cut_to_tokens(lines, max_tokens)
 
 
 def in_view(observation: Observation, size: tuple[int, int]) -> list[Node]:
@@ -73,15 +72,11 @@ def in_view(observation: Observation, size: tuple[int, int]) -> list[Node]:
 
 def _within(node: Node, size: tuple[int, int]) -> _Box:
     left, top, width, height = node.box
-    return (
-        max(0, left),
-        max(0, top),
-        min(size[0] - 1, left + width),
-        min(size[1] - 1, top + height),
-    )
+    right, bottom = min(size[0] - 1, left + width), min(size[1] - 1, top + height)
+    return (max(0, left), max(0, top), right, bottom)
 
 
-def _placed(
+def _place_label(
     text: tuple[float, float],
     box: _Box,
     boxes: Sequence[_Box],
@@ -90,39 +85,30 @@ def _placed(
 ) -> _Box:
     """Return the cheapest place for a label; the first, nearest the corner, of equals."""
     width, height = text[0] + 2 * _PADDING, text[1] + _PADDING
+    left, top, right, bottom = box
+    middle = (top + bottom - height) / 2
+    # Above, before, after and below the element, at its ends and its middle.
+    corners = (
+        *((left, top - height), (right - width, top - height), (left - width, top)),
+        *((left - width, middle), (right, top), (right, middle)),
+        *((left, bottom), (right - width, bottom)),
+    )
     places = [
-        place
-        for place in _candidates(box, width, height)
-        if (place[0] >= 0 and place[1] >= 0 and place[2] < size[0] and place[3] < size[1])
+        (x, y, x + width, y + height)
+        for x, y in corners
+        if x >= 0 and y >= 0 and x + width < size[0] and y + height < size[1]
     ]
-    inside = (box[0], box[1], box[0] + width, box[1] + height)
     if _area(box) >= _ROOMY * width * height or not places:
-        places.append(_pushed(inside, size))
+        # Inside its corner, pushed into the picture.
+        dx = min(0.0, size[0] - 1 - left - width) - min(0.0, left)
+        dy = min(0.0, size[1] - 1 - top - height) - min(0.0, top)
+        places.append((left + dx, top + dy, left + width + dx, top + height + dy))
 
     def cost(place: _Box) -> float:
         hidden = sum(_shared(place, other) / math.sqrt(max(1.0, _area(other))) for other in boxes)
         return hidden + _COVERING_A_LABEL * sum(_shared(place, other) for other in labels)
 
     return min(places, key=cost)
-
-
-def _candidates(box: _Box, width: float, height: float) -> Iterator[_Box]:
-    """Above, before, after and below the element, at its ends and its middle."""
-    left, top, right, bottom = box
-    middle = (top + bottom - height) / 2
-    corners = (
-        *((left, top - height), (right - width, top - height), (left - width, top)),
-        *((left - width, middle), (right, top), (right, middle)),
-        *((left, bottom), (right - width, bottom)),
-    )
-    for x, y in corners:
-        yield (x, y, x + width, y + height)
-
-
-def _pushed(box: _Box, size: tuple[int, int]) -> _Box:
-    dx = min(0.0, size[0] - 1 - box[2]) - min(0.0, box[0])
-    dy = min(0.0, size[1] - 1 - box[3]) - min(0.0, box[1])
-    return (box[0] + dx, box[1] + dy, box[2] + dx, box[3] + dy)
 
 
 def _area(box: _Box) -> float:
