@@ -49,12 +49,11 @@ class Matcher(Protocol):
     """Follows one reply under a constraint, id by id."""
 
     def mask(self) -> NDArray[np.bool_]:
-        """Return which ids may come next, (vocabulary,); the one that ends the reply where it may
-        end."""
+        """Return which ids may come next, (vocabulary,), those that end the reply included."""
         ...
 
     def accept(self, token: int) -> None:
-        """The id that came. Raises `ModelError` for one that may not."""
+        """Take the id that came. Raises `ModelError` for one that may not."""
         ...
 
     @property
@@ -163,8 +162,7 @@ class Model(Protocol):
 
 
 def require_messages(prompt: Sequence[Message] | Tokens, name: str) -> tuple[Message, ...]:
-    """Return the prompt of a backend that reads messages only. Raises `SetupError` for one of
-    ids."""
+    """Return the prompt of a backend of messages. Raises `SetupError` for one of ids."""
     if isinstance(prompt, Tokens):
         raise SetupError(
             f"{name} reads messages, not token ids; a prompt of ids needs a model whose"

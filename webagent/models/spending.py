@@ -24,8 +24,7 @@ class Price(BaseModel):
     input: float = Field(default=0.0, ge=0)
     output: float = Field(default=0.0, ge=0)
     cached_input: float | None = Field(default=None, ge=0)
-    """For the part of the input that the server had read before; the full price where it is not
-    given."""
+    """For input that the server had read before; None for the full price."""
     currency: str = ""
     date: Date | None = None
     source: str = ""
@@ -51,8 +50,7 @@ class Prices:
     path: Path | None = None
 
     def of(self, model: str) -> Price | None:
-        """Return its price: under its very name, else under the longest pattern that fits; None
-        where none is known."""
+        """Return its price: by its very name, else by the longest pattern that fits."""
         if model in self.models:
             return self.models[model]
         fitting = [name for name in self.models if "*" in name and fnmatchcase(model, name)]
@@ -80,8 +78,7 @@ class _File(BaseModel):
 
 
 def read_prices(path: Path) -> Prices:
-    """Return the prices in a TOML file. Raises `SetupError` saying what is wrong with it, and
-    where."""
+    """Return the prices in a TOML file. Raises `SetupError` saying what is wrong, and where."""
     try:
         found = _File.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
     except OSError as error:

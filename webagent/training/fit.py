@@ -143,8 +143,7 @@ def _batch_rows(
 
 
 def _sample_rows(groups: Sequence[NDArray[np.int64]], rng: np.random.Generator) -> list[int]:
-    """Return equally many rows of each group in random order: of large ones a part, small ones
-    again."""
+    """Return equally many rows of each group in random order, those of small groups again."""
     size = max(1, round(sum(map(len, groups)) / len(groups)))
     drawn: list[int] = []
     for group in groups:

@@ -106,8 +106,7 @@ def make_avoided_rows(
 def _targets(
     grammar: ActionGrammar, decision: Decision, prefix: Prefix, viewport: tuple[int, int]
 ) -> list[int] | None:
-    """Return what was sampled, where it was sampled under such a grammar; else the action
-    encoded."""
+    """Return what was sampled under such a grammar, else the action encoded."""
     if decision.sampled_ids and decision.allowed.startswith(ACTIONS_ALLOWED):
         return list(decision.sampled_ids)
     return grammar.codec.encode(decision.action, prefix, viewport)

@@ -82,8 +82,7 @@ def sample(
 def search(
     network: PrefixLM, grammar: TargetGrammar, prefix: Prefix, width: int, max_length: int = 40
 ) -> list[GeneratedTarget]:
-    """Return at most `width` different targets for one prefix by beam search, most probable
-    first."""
+    """Return at most `width` different targets for one prefix by beam search, likeliest first."""
     network.train(False)
     memory = network.prefill(collate([prefix], [[]], [[]]))
     beams = [GeneratedTarget((), ())]

@@ -104,8 +104,7 @@ class PromptLayout:
 def lay_out_prompt(
     role: str, observation: Observation, steps: Sequence[Step], action: Action | None
 ) -> PromptLayout:
-    """Return the prompt for `role` at `observation` after `steps`, about to do `action` if
-    given."""
+    """Return the prompt for `role` at `observation` after `steps`, and of `action` if given."""
     goal = list(split(observation.goal, GOAL_WORDS))
     out = PromptLayout(
         observation=observation,

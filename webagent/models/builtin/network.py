@@ -184,8 +184,7 @@ class PrefixLM(PreTrainedModel):
     def decode(
         self, memory: PrefixState, token: Tensor, slot: Tensor, place: int
     ) -> tuple[Tensor, PrefixState]:
-        """Return one more target token (B,) after `place` others: logits (B, capacity + T), new
-        memory."""
+        """Return logits (B, capacity + T) of one more target token (B,), and the new memory."""
         size = memory.ids.shape[1]
         copied = token - self.config.capacity
         source = (memory.ids, memory.features)

@@ -50,8 +50,7 @@ def encode(
     steps: Sequence[Step],
     action: Action | None = None,
 ) -> Prefix:
-    """Return the prompt for `role` at `observation` after `steps`, about to do `action` if
-    given."""
+    """Return the prompt for `role` at `observation` after `steps`, and of `action` if given."""
     written = lay_out_prompt(role, observation, steps, action)
     matches = find_matches(written)
     keys, fields, places, lines, words = zip(*written.tokens, strict=True)

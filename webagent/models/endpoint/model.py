@@ -56,8 +56,7 @@ class EndpointModel:
         self.endpoint = endpoint
         self.name = endpoint.model
         self.version = endpoint.version
-        """May be set when the weights behind the name change; requests made from then on count as
-        the new ones'."""
+        """May be set when the weights behind the name change; later requests carry it."""
         self.capabilities = endpoint.capabilities
         self._client: AsyncOpenAI | None = None
         self._refused: set[str] = set()

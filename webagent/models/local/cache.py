@@ -178,8 +178,7 @@ class PrefixCache:
         return len(self._entries)
 
     def longest(self, adapter: str | None, keys: Keys) -> CacheSlice | None:
-        """Return the columns that a recent prompt has in common with this one, from the first
-        on."""
+        """Return the longest beginning that a recent prompt has in common with this one."""
         best, length = None, 0
         for number, entry in self._entries.items():
             if entry.adapter == adapter and (common := count_shared(entry.keys, keys)) > length:

@@ -134,8 +134,7 @@ class Decoder:
     def _inputs(
         self, guesses: Sequence[Sequence[int]], width: int, before: int
     ) -> dict[str, Tensor]:
-        """Return the last id of each row with its guesses; shorter rows are filled up at the
-        right."""
+        """Return the last id of each row with its guesses, padded at the right."""
         reader = self._weights.reader
         ids = [
             [row.sampled_ids[-1], *guess, *([0] * (width - 1 - len(guess)))]

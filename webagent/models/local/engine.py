@@ -109,8 +109,7 @@ class GenerationEngine:
         self._settle(rows)
 
     def _next_group(self, joining: list[ReplyRow]) -> list[ReplyRow] | None:
-        """Return the rows whose prompt is read next, empty to ask again, None when nobody may
-        join."""
+        """Return the rows whose prompt is read next, empty to ask again, None for nobody."""
         here = [*self.decoder.rows, *joining]
         free = self._capacity - len(here)
         if not self.waiting or free <= 0:

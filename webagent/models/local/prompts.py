@@ -43,8 +43,7 @@ class ChatWriter:
         self._control = re.compile("|".join(map(re.escape, found)) or r"(?!)")
 
     def write(self, messages: Sequence[Message]) -> str:
-        """Return the text, ready for the reply. Raises `SetupError` when the template refuses
-        it."""
+        """Return the text, ready for the reply. Raises `SetupError` if the template refuses."""
         from jinja2 import TemplateError
 
         try:
@@ -143,8 +142,7 @@ class ImageReader:
         return found_ids
 
     def counts(self, images: Sequence[bytes], places: int | None) -> list[int]:
-        """Return how many places each image takes. Raises `ModelError` unless they add up to
-        `places`."""
+        """Return each image's number of places. Raises `ModelError` if they are not `places`."""
         if len(images) == 1 and places:
             return [places]
         found = [self._count(image) for image in images]
@@ -213,8 +211,7 @@ class EncodedPrompt:
         )
 
     def whole(self, columns: int) -> int:
-        """Return so many columns or fewer: the last id is always read, and an image never in
-        part."""
+        """Return at most so many columns: the last id is always read, no image in part."""
         columns = min(columns, len(self) - 1)
         return next((first for first, last in self.spans if first < columns < last), columns)
 
@@ -246,8 +243,7 @@ class PromptReader:
         return name in self._accepted
 
     def read(self, prompt: Sequence[Message] | Tokens) -> EncodedPrompt:
-        """Return the prompt in ids. Raises `ModelError` for one that is too long or does not
-        fit."""
+        """Return the prompt in ids. Raises `ModelError` for one that is too long or unfit."""
         if isinstance(prompt, Tokens):
             tokens = prompt
             self._require_sight(tokens.images)
@@ -281,8 +277,7 @@ class PromptReader:
             self._image_reader.save(folder)
 
     def pixels(self, images: Sequence[bytes]) -> dict[str, Tensor]:
-        """Return what the forward pass takes of these images. Raises `ModelError` for a model of
-        text."""
+        """Return what the forward pass takes of images. Raises `SetupError` for a text model."""
         self._require_sight(images)
         return self._fitting(self._image_reader.pixels(images)) if self._image_reader else {}
 

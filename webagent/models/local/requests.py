@@ -75,8 +75,7 @@ def sample_tokens(
 
 
 def log_softmax(logits: Tensor, draws: Sequence[TokenDraw], never: Tensor) -> Tensor:
-    """Return the distributions that `draw` draws from, (rows, vocabulary), as natural
-    logarithms."""
+    """Return the distributions that ids are drawn from, (rows, vocabulary), as logarithms."""
     scaled = logits.to(torch.promote_types(logits.dtype, torch.float32))
     heat = [one.temperature or 1.0 for one in draws]
     if any(value != 1.0 for value in heat):

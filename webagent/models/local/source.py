@@ -98,8 +98,7 @@ def check_weights(folder: Path) -> None:
 
 
 def header(path: Path) -> dict[str, Any]:
-    """Return names, shapes and types of the tensors of a whole safetensors file. Raises
-    `SetupError`."""
+    """Return the header of a safetensors file, by tensor. Raises `SetupError` if cut short."""
     size = path.stat().st_size
     with path.open("rb") as file:
         length = int.from_bytes(file.read(_LENGTH), "little")

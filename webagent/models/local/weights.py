@@ -38,8 +38,7 @@ def digest_tensors(tensors: Iterable[tuple[str, Tensor]]) -> str:
 
 
 def fingerprint_tensors(tensors: Iterable[tuple[str, Tensor]]) -> int:
-    """Return a number that changes when a tensor is replaced or written to in place; costs no
-    read."""
+    """Return a number that changes when a tensor is replaced or written to; costs no read."""
     return hash(
         tuple(
             (tensor.data_ptr(), 0 if tensor.is_inference() else tensor._version)

@@ -97,8 +97,7 @@ class Exemplars:
         return chosen[: self._count]
 
     def recall(self, task: Task, goal: str, first: Observation) -> str:
-        """Return the most similar episodes, fenced, the best one last; empty where there are
-        none."""
+        """Return the most similar episodes, fenced, the best one last; empty for none."""
         key = (task.id, task.seed, goal, prune(first, _PAGE_TOKENS))
         if key in self._recalled:
             return self._recalled[key]

@@ -114,8 +114,7 @@ class RuleBook:
         return replace(self, blocks=(*self.blocks[:place], rule, *self.blocks[place:]))
 
     def pruned(self, most: int) -> "RuleBook":
-        """Return it with at most so many rules: those of persons, and of the learnt ones the
-        best."""
+        """Return it with at most so many rules; the worst of the learnt ones go."""
         book = self
         for rule in reversed(self.ranked()):
             if len(book.rules) > most and rule.is_learnt:
@@ -123,8 +122,7 @@ class RuleBook:
         return book
 
     def ranked(self) -> list[Rule]:
-        """Return those of persons first, then by what speaks for and against them, then the
-        newer."""
+        """Return a person's first, then by what speaks for and against them, then the newer."""
 
         def rank(rule: Rule) -> tuple[bool, int, int, int]:
             return rule.is_learnt, rule.hurt - rule.helped, -rule.used, -int(rule.id[1:])
@@ -146,8 +144,7 @@ def new_book(site: str) -> RuleBook:
 
 
 def parse_book(site: str, markdown: str, where: str) -> RuleBook:
-    """Return the book that a text holds. Raises `SetupError` naming the line that makes no
-    sense."""
+    """Return the book that a text holds. Raises `SetupError` naming the line that is wrong."""
     blocks: list[Block] = []
     for number, text in enumerate(markdown.split("\n"), start=1):
         last = blocks[-1] if blocks else ""
@@ -181,8 +178,7 @@ def credit_rules(book: RuleBook, trajectory: Trajectory, *, went_well: bool) -> 
 
 
 def _item(written: str, where: str) -> Rule:
-    """Return a rule from an item of one or more lines. Raises `SetupError` for counts that are
-    none."""
+    """Return a rule from an item of one or more lines. Raises `SetupError` for wrong counts."""
     flat = " ".join(line.strip() for line in written.splitlines())
     match = _ITEM.match(flat)
     assert match is not None
@@ -250,8 +246,7 @@ class Hints:
         return cls({site: read_book(folder, site) for site in sites}, max_tokens)
 
     def recall(self, task: Task, goal: str, first: Observation) -> str:
-        """Return the hints on the site of this page, the best ones first; empty where there are
-        none."""
+        """Return the hints on the site of this page, the best ones first; empty for none."""
         book = self.books.get(site_of(first.url or task.start_url))
         if book is None or not book.rules:
             return ""
@@ -259,8 +254,7 @@ class Hints:
 
 
 def format_hints(book: RuleBook, max_tokens: int) -> str:
-    """Return the hints with their numbers, the best first, as many as fit; the others are
-    counted."""
+    """Return the hints with their numbers, the best first, and how many did not fit."""
     ranked = book.ranked()
     lines: list[str] = []
     for rule in ranked:
@@ -284,8 +278,7 @@ def site_of_episode(episode: Trajectory) -> str:
 
 
 def read_book(folder: Path, site: str) -> RuleBook:
-    """Return the hints on a site; none where it has no file. Raises `SetupError` for an unreadable
-    one."""
+    """Return the hints on a site, an empty book without a file. Raises `SetupError`."""
     file = folder / f"{site}.md"
     try:
         text = file.read_text(encoding="utf-8")

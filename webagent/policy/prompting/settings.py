@@ -40,7 +40,7 @@ class Prompting:
     """What comes of going in circles: it is said; then another action is demanded, once a turn;
     then the episode is given up."""
     loop_patience: int = 3
-    """The same deed on the same page so often, and another is demanded; at twice as often the
+    """The same action on the same page so often, and another is demanded; at twice as often the
     episode is given up."""
     constrained: bool = False
     """Let the model sample only a thought and an action that can be done on this page."""

@@ -240,8 +240,7 @@ class ElementSearch:
         return None
 
     def _values_near(self, before: list[int], is_before: bool) -> list[str]:
-        """Return what the goal says now where it said what tells the element apart from its
-        like."""
+        """Return what the goal says now in place of what told the element from its like."""
         mine = _words_near(self.recorded, self._place, before, is_before)
         texts = [
             _words_near(self.recorded, other, before, is_before)
@@ -308,8 +307,7 @@ class ElementSearch:
         return found[0] if len(found) == 1 else None
 
     def _by_changed_name(self) -> FoundElement | LostElement:
-        """Return the one that holds what the goal says in place of what its name held, as a row
-        does."""
+        """Return the one whose name holds what the goal says now in place of what it said."""
         wanted = [
             _pad_words(change.new)
             for change in self.values.alignment.changes

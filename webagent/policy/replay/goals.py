@@ -9,8 +9,7 @@ from typing import TypeAlias
 _WORDS = re.compile(r"\w+|[^\w\s]")
 _QUOTED = re.compile(r'"[^"]*"|“[^”]*”|«[^»]*»')
 _LEAST_ANCHOR = 2
-"""Words that stand in both goals tell where the parts between them belong; fewer may do so by
-chance."""
+"""So many words in both goals tell where the parts between belong; fewer may be chance."""
 
 Block: TypeAlias = tuple[bool, int, int, int, int]
 """Whether it is the same in both; from and to in the old goal's words, from and to in the new."""
@@ -111,8 +110,7 @@ def align(old: str, new: str) -> Alignment:
 
 
 def _by_quotes(old: WordSequence, new: WordSequence) -> tuple[Block, ...] | None:
-    """Return the blocks where the goals differ in what they quote only; None where they do in
-    more."""
+    """Return the blocks of goals that differ in what they quote only; None for others."""
     before, after = _split(old), _split(new)
     if len(before) != len(after) or len(before) == 1:
         return None
@@ -141,8 +139,7 @@ def _split(words: WordSequence) -> list[tuple[bool, int, int]]:
 
 
 def _merge_blocks(blocks: Sequence[Block]) -> tuple[Block, ...]:
-    """Return them with single words that stand in both goals made part of what has changed around
-    them."""
+    """Return them with single words of both goals made part of the change around them."""
     merged: list[Block] = []
     for place, (is_same, a0, a1, b0, b1) in enumerate(blocks):
         is_inside = 0 < place < len(blocks) - 1
@@ -197,8 +194,7 @@ class ValueMapping:
         return CarriedText(inside, "goal") if inside != text else CarriedText(text, "elsewhere")
 
     def replace_in(self, text: str) -> str:
-        """Return a longer text, such as an element's name, with what has changed in it put in
-        place."""
+        """Return a longer text, such as an element's name, with what has changed in it."""
         pairs = {**{each.old: each.new for each in self.alignment.changes}, **self.given}
         words, parts, done = WordSequence.of(text), list[str](), 0
         for start, end, new in _find_replacements(words, pairs):

@@ -234,8 +234,7 @@ def replay_step(
 
 
 def list_recorded_texts(recording: Trajectory) -> Iterator[str]:
-    """Yield every text that a recording's steps go by: what they type, and what they act on is
-    called or told apart by."""
+    """Yield the texts of a recording's steps: what they type, and what tells their elements."""
     for step in recording.steps:
         page, action = step.observation, step.decision.action
         for _, text in texts_of(action):

@@ -125,8 +125,7 @@ def find_unclaimed(recorded: Observation, target: Node, now: Observation) -> lis
 def resemblance(
     recorded: Observation, target: Node, name: str, here: tuple[Observation, int]
 ) -> float:
-    """Return how well the element at a place of a page fits one that is called `name` now: 0 to
-    1."""
+    """Return how well the element at a place fits one that is called `name` now: 0 to 1."""
     now, place = here
     node = now.nodes[place]
     then = next(i for i, node in enumerate(recorded.nodes) if node is target)
