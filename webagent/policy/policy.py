@@ -8,11 +8,11 @@ from typing import Any, Protocol, TypeAlias
 from tasks.task import Task
 from webagent.action import Action, GiveUp, format_action
 from webagent.models.prompt import Prompt
+from webagent.policy.past_actions import MARK_FIELDS
 from webagent.records import Candidate, Decision, Observation, Trajectory
 
 Script: TypeAlias = Callable[[Trajectory, Observation], Action | None]
 """The next action, or None when the script has ended."""
-_MARKS = ("mark", "source", "target")
 
 
 class Policy(Protocol):
@@ -96,21 +96,14 @@ def replay_recording(recording: Trajectory) -> Script:
         turn = len(trajectory.steps)
         if turn >= len(recording.steps):
             return None
-        step = recording.steps[turn]
-        changes: dict[str, Any] = {
-            field: _moved_mark(getattr(step.decision.action, field), step.observation, observation)
-            for field in _MARKS
-            if hasattr(step.decision.action, field)
-        }
-        return replace(step.decision.action, **changes)
+        recorded, action = recording.steps[turn].observation, recording.steps[turn].decision.action
+        changes: dict[str, Any] = {}
+        for field in MARK_FIELDS:
+            if target := recorded.node(getattr(action, field, 0)):
+                key = target.role, target.name, target.kind
+                alike = [n for n in observation.nodes if n.mark and (n.role, n.name, n.kind) == key]
+                if len(alike) == 1:
+                    changes[field] = alike[0].mark
+        return replace(action, **changes)
 
     return script
-
-
-def _moved_mark(mark: int, recorded: Observation, now: Observation) -> int:
-    target = recorded.node(mark)
-    if target is None:
-        return mark
-    wanted = target.role, target.name, target.kind
-    alike = [n.mark for n in now.nodes if n.mark and (n.role, n.name, n.kind) == wanted]
-    return alike[0] if len(alike) == 1 else mark

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webagent.errors import ModelError, SetupError
-from webagent.models import CannedModel, Constraint, Endpoint, EndpointModel, Message, Tokens
+from webagent.models import CannedModel, Constraint, Tokens
 
 
 @given(st.lists(st.text(), min_size=1))
@@ -30,15 +30,6 @@ def test_what_is_no_stored_constraint_is_named(text: str) -> None:
         Constraint.loads(text)
 
 
-async def test_a_backend_of_messages_refuses_ids() -> None:
-    for model in (CannedModel(["yes"]), EndpointModel(Endpoint("some", "http://localhost:1/v1"))):
-        with pytest.raises(SetupError, match="not token ids"):
-            await model.complete(Tokens((1, 2)))
-        await model.close()
-
-
-async def test_an_endpoint_without_constraints_refuses_one() -> None:
-    model = EndpointModel(Endpoint("some", "http://localhost:1/v1"))
-    with pytest.raises(SetupError, match="constraint"):
-        await model.complete([Message("user", "?")], constraint=Constraint(choices=("yes", "no")))
-    await model.close()
+async def test_a_model_of_messages_refuses_ids() -> None:
+    with pytest.raises(SetupError, match="not token ids"):
+        await CannedModel(["yes"]).complete(Tokens((1, 2)))

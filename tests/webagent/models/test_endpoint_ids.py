@@ -1,18 +1,17 @@
 """Ids in, ids and log-probabilities out: what training needs of an endpoint, and its checks."""
 
 import json
-from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.webagent.models.conftest import Connect
 from webagent.errors import ModelError, SetupError
 from webagent.models import (
     SERVERS,
     Endpoint,
-    EndpointModel,
     Message,
     Server,
     Tokens,
@@ -28,22 +27,12 @@ PROCESSED = replace(SERVERS["vllm"], log_probs="processed")
 IDS = ["token_ids", "prompt_token_ids", "logprobs", "content", "logprob", "token_logprobs"]
 OTHERS = ["usage", "finish_reason", "completion_tokens", "prompt_tokens", "message", "text"]
 FIELDS = st.sampled_from([*IDS, *OTHERS])
-Connect = Callable[..., EndpointModel]
 
 
 @pytest.fixture
-async def connect(chat_server) -> AsyncIterator[Connect]:
-    """Make models for the fake server, declared as one of the known servers."""
-    models = []
-
-    def make(server: Server = PROCESSED, **options) -> EndpointModel:
-        settings = {"base_url": chat_server.url, "first_pause": 0.01, "attempts": 3}
-        models.append(EndpointModel(Endpoint("asked", server=server, **(settings | options))))
-        return models[-1]
-
-    yield make
-    for model in models:
-        await model.close()
+def connect(connect: Connect) -> Connect:
+    """Make models of a server that returns ids, unless another is named."""
+    return lambda server=PROCESSED, **options: connect(server=server, **options)
 
 
 async def test_messages_come_back_with_prompt_ids_sampled_ids_and_log_probabilities(
@@ -181,19 +170,20 @@ def test_whatever_a_server_writes_is_a_reply_with_ids_or_a_model_error(choice, a
         assert prompt_ids
 
 
-async def test_a_prompt_of_ids_that_the_server_changed_is_named(chat_server, behave, connect):
-    chat_server.will(behave.sampled("hello", [4], [-0.5], prompt_token_ids=[1, 11, 12]))
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"prompt_token_ids": [1, 11, 12]}, "cut or changed on the way"),
+        ({"usage": {"prompt_tokens": 1, "completion_tokens": 1}}, "read 1 of the 2 token ids it"),
+    ],
+)
+async def test_a_prompt_of_ids_that_the_server_did_not_read_as_sent_is_named(
+    chat_server, behave, connect, changes, complaint
+):
+    chat_server.will(behave.sampled("hello", [4], [-0.5], **changes))
 
-    with pytest.raises(ModelError, match="cut or changed on the way"):
+    with pytest.raises(ModelError, match=complaint):
         await connect().complete(Tokens((11, 12)))
-
-
-async def test_a_prompt_of_ids_that_the_server_cut_is_named(chat_server, behave, connect):
-    usage = {"prompt_tokens": 2, "completion_tokens": 1}
-    chat_server.will(behave.sampled("hello", [4], [-0.5], usage=usage))
-
-    with pytest.raises(ModelError, match="read 2 of the 5 token ids it was sent"):
-        await connect().complete(Tokens((1, 2, 3, 4, 5)))
 
 
 async def test_raw_log_probabilities_are_refused_where_they_are_not_the_sampled_ones(
@@ -210,25 +200,25 @@ async def test_raw_log_probabilities_are_refused_where_they_are_not_the_sampled_
     assert len(chat_server.requests) == 2
 
 
-async def test_ids_are_refused_by_a_server_not_declared_to_take_them(connect):
-    with pytest.raises(SetupError, match="reads messages, not token ids"):
-        await connect(SERVERS["llama.cpp"]).complete(Tokens((1, 2)))
-
-
-async def test_images_beside_ids_are_refused(connect):
-    with pytest.raises(SetupError, match="no images beside token ids"):
-        await connect().complete(Tokens((1, 2), (PNG,)))
-
-
-async def test_images_are_refused_by_a_model_declared_not_to_look(chat_server, connect):
-    with pytest.raises(SetupError, match="asked is declared not to look at images"):
-        await connect(images=False).complete([Message("user", "Look.", (PNG,))])
+@pytest.mark.parametrize(
+    ("declared", "prompt", "complaint"),
+    [
+        ({"server": SERVERS["llama.cpp"]}, Tokens((1, 2)), "reads messages, not token ids"),
+        ({}, Tokens((1, 2), (PNG,)), "no images beside token ids"),
+        ({"images": False}, [Message("user", "?", (PNG,))], "asked is declared not to look at im"),
+    ],
+)
+async def test_a_prompt_the_model_is_not_declared_to_read_is_refused(
+    chat_server, connect, declared, prompt, complaint
+):
+    with pytest.raises(SetupError, match=complaint):
+        await connect(**declared).complete(prompt)
     assert chat_server.requests == []
 
 
 async def test_training_takes_a_server_that_returns_ids_and_refuses_one_that_does_not(connect):
     require_token_ids(connect(SERVERS["sglang"]))
-    for kind in ("openai", "anthropic", "gemini", "llama.cpp", "transformers"):
+    for kind in ("openai-compatible", "openai", "anthropic", "gemini", "llama.cpp", "transformers"):
         with pytest.raises(SetupError, match="acting and judging only"):
             require_token_ids(connect(SERVERS[kind]))
 

@@ -1,13 +1,13 @@
 """Constraints in each server's words, and prompts that are longer than a server reads."""
 
 import json
-from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.webagent.models.conftest import Connect
 from webagent.errors import ModelError, SetupError
 from webagent.models import SERVERS, Constraint, Endpoint, EndpointModel, Message, Server
 from webagent.models.endpoint.protocol import follows_constraint, format_constraint
@@ -18,23 +18,16 @@ LARK = 'start: "Action: " /[a-z]+/ "(" /[0-9]+/ ")"'
 GRAMMAR = Constraint(grammar=LARK)
 TEXTS = st.text(st.sampled_from("abfnu\\\"'/\b\f\n\x7f") | st.characters(codec="utf-8"), max_size=8)
 
-Connect = Callable[..., EndpointModel]
-
 
 @pytest.fixture
-async def connect(chat_server) -> AsyncIterator[Connect]:
-    """Make models for the fake server, declared as this one but for the ids."""
-    models = []
+def connect(connect: Connect) -> Connect:
+    """Make models of a known server, declared as it is but for the ids."""
 
     def make(kind: str, *, grammars: bool = False, **options) -> EndpointModel:
         server = replace(SERVERS[kind], token_ids=False, grammars=grammars)
-        settings = {"base_url": chat_server.url, "first_pause": 0.01, "attempts": 3}
-        models.append(EndpointModel(Endpoint("asked", server=server, **(settings | options))))
-        return models[-1]
+        return connect(server=server, **options)
 
-    yield make
-    for model in models:
-        await model.close()
+    return make
 
 
 @pytest.mark.parametrize(
@@ -112,23 +105,24 @@ async def test_a_lark_grammar_is_marked_as_one(chat_server, behave, connect, kin
 
 
 @pytest.mark.parametrize(
-    ("kind", "advice"),
+    ("kind", "constraint", "advice"),
     [
-        ("vllm", "--structured-outputs-config.backend guidance"),
-        ("sglang", "--grammar-backend llguidance"),
-        ("llama.cpp", "-DLLAMA_LLGUIDANCE=ON"),
-        ("openai", "a list of choices, not to a grammar"),
-        ("anthropic", "not declared to hold its replies"),
-        ("transformers", "not declared to hold its replies"),
+        ("vllm", GRAMMAR, "--structured-outputs-config.backend guidance"),
+        ("sglang", GRAMMAR, "--grammar-backend llguidance"),
+        ("llama.cpp", GRAMMAR, "-DLLAMA_LLGUIDANCE=ON"),
+        ("openai", GRAMMAR, "a list of choices, not to a grammar"),
+        ("anthropic", GRAMMAR, "not declared to hold its replies"),
+        ("transformers", GRAMMAR, "not declared to hold its replies"),
+        ("openai-compatible", CHOICES, "not declared to hold its replies"),
     ],
 )
-async def test_a_grammar_that_a_server_cannot_hold_to_is_refused_with_what_to_do(
-    chat_server, connect, kind, advice
+async def test_a_constraint_that_a_server_cannot_hold_to_is_refused_with_what_to_do(
+    chat_server, connect, kind, constraint, advice
 ):
     model = connect(kind)
 
     with pytest.raises(SetupError, match=advice):
-        await model.complete(ASK, constraint=GRAMMAR)
+        await model.complete(ASK, constraint=constraint)
 
     assert not model.capabilities.constraints
     assert chat_server.requests == []

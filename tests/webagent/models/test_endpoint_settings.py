@@ -83,12 +83,11 @@ def test_a_file_that_is_missing_no_toml_or_without_the_table_is_named(tmp_path):
     path = tmp_path / "webagent.toml"
     with pytest.raises(SetupError, match="cannot read the endpoint file"):
         load_endpoint(path)
-    path.write_text("model = ")
-    with pytest.raises(SetupError, match="not TOML"):
-        load_endpoint(path)
-    path.write_text("[judge]\nmodel = 'm'\n")
-    with pytest.raises(SetupError, match=r"no table \[endpoint\]; it has: judge"):
-        load_endpoint(path)
+    judge = "[judge]\nmodel = 'm'\n"
+    for text, complaint in (("model = ", "not TOML"), (judge, r"\[endpoint\]; it has: judge")):
+        path.write_text(text)
+        with pytest.raises(SetupError, match=complaint):
+            load_endpoint(path)
     assert load_endpoint(path, "judge").model == "m"
 
 

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from webagent.policy.replay.elements import (
     LIKENESS,
     MARK,
@@ -48,38 +50,48 @@ FORM = page(
 )
 
 
-def test_what_has_not_moved_is_found_by_its_mark() -> None:
-    found = search(FORM, FORM, 2)
-    assert isinstance(found, FoundElement) and (found.rule, found.confidence) == (MARK, 1.0)
+SAVE_NOW, SAVE_LINK = Node(2, "button", "Save now"), Node(2, "link", "Save")
+MOVED = page(Node(1, "link", "News"), *(replace(n, mark=n.mark + 1) for n in FORM.nodes[:3]))
 
 
-def test_what_has_moved_is_found_by_role_and_name() -> None:
-    now = page(Node(1, "link", "News"), *(replace(n, mark=n.mark + 1) for n in FORM.nodes[:3]))
+@pytest.mark.parametrize(
+    ("now", "mark", "rule", "is_sure"),
+    [
+        (FORM, 2, MARK, True),
+        (
+            page(Node(1, "link", "N"), *(replace(n, mark=n.mark + 1) for n in FORM.nodes)),
+            3,
+            NAME,
+            0,
+        ),
+        (page(FORM.nodes[0], SAVE_NOW, *FORM.nodes[2:]), 2, LIKENESS, False),
+        (page(FORM.nodes[0], SAVE_LINK, *FORM.nodes[2:]), 2, TEXT, False),
+    ],
+    ids=["unmoved", "moved", "slightly reworded", "became a link"],
+)
+def test_what_has_changed_a_little_is_found_and_said_to_be_less_sure(
+    now: Observation, mark: int, rule: str, is_sure: bool
+) -> None:
     found = search(FORM, now, 2)
-    assert isinstance(found, FoundElement) and (found.node.mark, found.rule) == (3, NAME)
+    assert isinstance(found, FoundElement) and (found.node.mark, found.rule) == (mark, rule)
+    assert (found.confidence == 1) is is_sure
 
 
-def test_a_slightly_reworded_button_is_found_and_said_to_be_unsure() -> None:
-    now = page(Node(1, "textbox", "Name"), Node(2, "button", "Save now"), *FORM.nodes[2:])
+SORRY = (text("Sorry"), Node(2, "button", "Save"), text("A"), text("B"))
+
+
+@pytest.mark.parametrize(
+    ("now", "reason"),
+    [
+        (page(*(node for node in FORM.nodes if node.mark != 2)), 'no button "Save"'),
+        (page(FORM.nodes[0], Node(2, "button", "Help"), *FORM.nodes[2:]), 'no button "Save"'),
+        (page(*SORRY, url="https://x.test/e"), "another one"),
+    ],
+    ids=["gone", "something new in its place", "another page"],
+)
+def test_what_is_not_there_is_not_replaced_by_something_else(now: Observation, reason: str) -> None:
     found = search(FORM, now, 2)
-    assert isinstance(found, FoundElement) and found.rule == LIKENESS and found.confidence < 1
-
-
-def test_a_button_that_became_a_link_is_found_by_its_text() -> None:
-    now = page(Node(1, "textbox", "Name"), Node(2, "link", "Save"), *FORM.nodes[2:])
-    found = search(FORM, now, 2)
-    assert isinstance(found, FoundElement) and found.rule == TEXT
-
-
-def test_an_element_that_is_gone_is_not_replaced_by_its_neighbour() -> None:
-    gone = page(*(node for node in FORM.nodes if node.mark != 2))
-    found = search(FORM, gone, 2)
-    assert isinstance(found, LostElement) and 'no button "Save"' in found.reason
-
-
-def test_something_new_in_its_place_is_not_taken_for_it() -> None:
-    now = page(Node(1, "textbox", "Name"), Node(2, "button", "Help"), *FORM.nodes[2:])
-    assert isinstance(search(FORM, now, 2), LostElement)
+    assert isinstance(found, LostElement) and reason in found.reason
 
 
 def test_rows_of_one_name_are_told_apart_by_what_stands_near() -> None:
@@ -100,12 +112,18 @@ def test_two_that_fit_equally_are_refused() -> None:
     assert isinstance(found, LostElement) and "does not tell which of the 2" in found.reason
 
 
-def test_the_goal_says_which_row_it_is_now() -> None:
-    values = ValueMapping.between(
-        'Delete "Lamp".', 'Delete "Bench".', {}, is_another_task=True
-    )  # fmt: skip
-    found = search(basket("Mug", "Lamp"), basket("Sofa", "Bench", "Desk"), 2, values)
-    assert isinstance(found, FoundElement) and found.node.mark == 2 and found.is_named
+@pytest.mark.parametrize(
+    ("goal", "now", "mark"),
+    [
+        ('Delete "Bench".', basket("Sofa", "Bench", "Desk"), 2),
+        ('Delete "Mug".', basket("Mug", "Lamp"), 1),
+    ],
+    ids=["another page", "a page that looks the same"],
+)
+def test_the_goal_says_which_row_it_is_now(goal: str, now: Observation, mark: int) -> None:
+    values = ValueMapping.between('Delete "Lamp".', goal, {}, is_another_task=True)
+    found = search(basket("Mug", "Lamp"), now, 2, values)
+    assert isinstance(found, FoundElement) and found.node.mark == mark and found.is_named
 
 
 def test_on_another_task_a_word_that_is_only_alike_is_not_taken() -> None:
@@ -114,14 +132,6 @@ def test_on_another_task_a_word_that_is_only_alike_is_not_taken() -> None:
     now = page(text("Read"), Node(1, "link", "aliquam est"))
     assert isinstance(search(then, now, 1), FoundElement)
     assert isinstance(search(then, now, 1, values), LostElement)
-
-
-def test_another_page_is_known_as_one() -> None:
-    now = page(
-        text("Sorry"), Node(2, "button", "Save"), text("A"), text("B"), url="https://x.test/e"
-    )
-    found = search(FORM, now, 2)
-    assert isinstance(found, LostElement) and "another one" in found.reason
 
 
 def test_what_looks_the_same_is_found_by_its_place_where_marks_were_given_otherwise() -> None:
@@ -144,12 +154,6 @@ def test_a_copy_put_before_it_is_not_taken_for_it() -> None:
         text("Colours"), Node(2, "checkbox", "red"), Node(1, "checkbox", "red"), text("Sizes")
     )
     assert isinstance(search(then, now, 1), LostElement)
-
-
-def test_the_goal_says_which_row_also_where_the_page_looks_the_same() -> None:
-    values = ValueMapping.between('Delete "Lamp".', 'Delete "Mug".', {}, is_another_task=True)
-    found = search(basket("Mug", "Lamp"), basket("Mug", "Lamp"), 2, values)
-    assert isinstance(found, FoundElement) and found.node.mark == 1
 
 
 def test_boxes_without_names_that_have_changed_places_are_refused() -> None:
