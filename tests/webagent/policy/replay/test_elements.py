@@ -58,12 +58,7 @@ MOVED = page(Node(1, "link", "News"), *(replace(n, mark=n.mark + 1) for n in FOR
     ("now", "mark", "rule", "is_sure"),
     [
         (FORM, 2, MARK, True),
-        (
-            page(Node(1, "link", "N"), *(replace(n, mark=n.mark + 1) for n in FORM.nodes)),
-            3,
-            NAME,
-            0,
-        ),
+        (MOVED, 3, NAME, False),
         (page(FORM.nodes[0], SAVE_NOW, *FORM.nodes[2:]), 2, LIKENESS, False),
         (page(FORM.nodes[0], SAVE_LINK, *FORM.nodes[2:]), 2, TEXT, False),
     ],
