@@ -14,7 +14,7 @@ from worldmodel.accuracy import CopyPage, measure
 from worldmodel.model import WorldModel
 from worldmodel.simulate import ImaginedWorld, predict_all, start_key
 from worldmodel.transitions import transitions
-from worldmodel.trust import is_held_back, precision_of_belief
+from worldmodel.accuracy import is_held_back, precision_of_belief
 
 
 async def imagine(session: Session, state: ArmState, round: int) -> None:

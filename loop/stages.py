@@ -30,7 +30,7 @@ from webagent.training.rows import grow_vocabulary
 from worldmodel.lookahead import Direct, Gate, Imagination, Reranked, Vote
 from worldmodel.model import WorldModel
 from worldmodel.transitions import transitions
-from worldmodel.trust import is_held_back
+from worldmodel.accuracy import is_held_back
 
 
 async def begin(session: Session, learner: Learner) -> ArmState:

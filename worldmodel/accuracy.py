@@ -1,14 +1,14 @@
 """Accuracy: how often the world model is right on real transitions, beside what copying gets."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias
 
 import numpy as np
 
 from webagent.models.builtin.vocabulary import keys_of
-from webagent.records import Node, Observation
+from webagent.records import Observation, Trajectory
 from worldmodel.model import Outcome, Situation
 from worldmodel.transitions import Transition
 
@@ -90,7 +90,7 @@ class CopyPage:
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _MeasuredTransition:
     """One transition with what was predicted of it."""
 
     truth: Transition
@@ -111,63 +111,86 @@ class _Told:
 
     @property
     def is_exact(self) -> bool:
-        return not self.page.over and _lines(self.page) == _lines(self.truth.after)
+        return not self.page.over and _line_keys(self.page) == _line_keys(self.truth.after)
 
 
 def measure(world: Predictor, transitions: Iterable[Transition]) -> Accuracy:
-    """Return how right `world` is, most probable predictions taken, on transitions it has not
-    seen."""
-    told = list(_tell(world, list(transitions)))
-    going = [one for one in told if one.goes_on]
+    """Return how right the most probable predictions are, on transitions `world` has not seen."""
+    seen, measured = list(transitions), []
+    for first in range(0, len(seen), _BATCH):
+        batch = seen[first : first + _BATCH]
+        situations = [Situation(t.before, t.steps, t.action) for t in batch]
+        outcomes = world.outcomes(situations)
+        pages = world.imagine(situations, [None] * len(batch))
+        for truth, outcome, (page, _) in zip(batch, outcomes, pages, strict=True):
+            measured.append(_MeasuredTransition(truth, page, outcome))
+    going = [one for one in measured if one.goes_on]
     unchanged = [one for one in going if not one.happened]
     happened = sum(one.happened.total() for one in going)
     predicted = sum(one.predicted.total() for one in going)
     both = sum((one.happened & one.predicted).total() for one in going)
-    chances = [one.outcome.succeeds for one in told]
-    successes = [one.truth.succeeded for one in told]
-    pairs = list(zip(chances, successes, strict=True))
+    pairs = [(one.outcome.succeeds, one.truth.succeeded) for one in measured]
     return Accuracy(
-        transitions=len(told),
+        transitions=len(measured),
         went_on=len(going),
         exact=_mean([one.is_exact for one in going]),
         changed_precision=both / predicted if predicted else None,
         changed_recall=both / happened if happened else None,
         changed_f1=2 * both / (happened + predicted) if happened + predicted else None,
         no_change=_mean([not one.page.over and not one.predicted for one in unchanged]),
-        ends=_mean([(one.outcome.ends >= 0.5) != one.goes_on for one in told]),
+        ends=_mean([(one.outcome.ends >= 0.5) != one.goes_on for one in measured]),
         success=_mean([(chance >= 0.5) == success for chance, success in pairs]),
         brier=_mean([(chance - success) ** 2 for chance, success in pairs]),
         failure_called_success=_mean([chance >= 0.5 for chance, success in pairs if not success]),
     )
 
 
-def _tell(world: Predictor, transitions: Sequence[Transition]) -> Iterator[_Told]:
-    for first in range(0, len(transitions), _BATCH):
-        batch = transitions[first : first + _BATCH]
-        situations = [Situation(t.before, t.steps, t.action) for t in batch]
-        outcomes = world.outcomes(situations)
-        pages = world.imagine(situations, [None] * len(batch))
-        for truth, outcome, (page, _) in zip(batch, outcomes, pages, strict=True):
-            yield _Told(truth, page, outcome)
-
-
 def changes(before: Observation, after: Observation) -> Changes:
     """Return the lines that went and the lines that came, however often each."""
-    old, new = Counter(_lines(before)), Counter(_lines(after))
+    old, new = Counter(_line_keys(before)), Counter(_line_keys(after))
     gone = Counter({("gone", line): count for line, count in (old - new).items()})
     come = Counter({("come", line): count for line, count in (new - old).items()})
     return gone + come
 
 
-def _lines(page: Observation) -> list[_LineKey]:
-    return [_line(node) for node in page.nodes]
-
-
-def _line(node: Node) -> _LineKey:
-    name, value = keys_of(node.name, _WHOLE), keys_of(node.value, _WHOLE)
-    states = tuple(sorted(state for state in node.states if state != "focused"))
-    return node.role, node.kind, name, value, states
+def _line_keys(page: Observation) -> list[_LineKey]:
+    """Return the lines of a page, capitals, white space and focus aside."""
+    return [
+        (
+            node.role,
+            node.kind,
+            keys_of(node.name, _WHOLE),
+            keys_of(node.value, _WHOLE),
+            tuple(sorted(state for state in node.states if state != "focused")),
+        )
+        for node in page.nodes
+    ]
 
 
 def _mean(values: Sequence[float]) -> float | None:
     return sum(values) / len(values) if values else None
+
+
+HELD_BACK = 7
+"""One real episode in so many is never trained on, so that belief can be checked against it."""
+
+
+def is_held_back(trajectory: Trajectory) -> bool:
+    """Return whether the episode is kept for checking; fixed by its id."""
+    return int(trajectory.id[:8], 16) % HELD_BACK == 0
+
+
+def precision_of_belief(
+    world: Predictor, transitions: Sequence[Transition], belief: float
+) -> tuple[float, int]:
+    """Return how often real last steps that the model gave P(success) >= `belief` did succeed.
+
+    Returns that share and how many there were; 0 when it believed in none.
+    """
+    ended = [t for t in transitions if t.after.over]
+    outcomes = world.outcomes([Situation(t.before, t.steps, t.action) for t in ended])
+    believed = [
+        t for t, o in zip(ended, outcomes, strict=True) if o.succeeds >= belief and o.ends >= 0.5
+    ]
+    right = sum(t.succeeded for t in believed)
+    return (right / len(believed) if believed else 0.0), len(believed)

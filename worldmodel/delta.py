@@ -29,18 +29,20 @@ def difference(before: Observation, after: Observation) -> tuple[Edit, ...]:
     matcher = SequenceMatcher(None, _identities(old), _identities(new), autojunk=False)
     edits: list[Edit] = []
     for tag, i1, i2, j1, j2 in matcher.get_opcodes():
-        if tag == "equal":
-            for i, j in zip(range(i1, i2), range(j1, j2), strict=True):
-                edits.extend(_altered(i, old[i], new[j]))
-        else:
+        if tag != "equal":
             edits.extend(Edit("remove", i, old[i]) for i in range(i1, i2))
             edits.extend(Edit("add", i2 - 1, new[j]) for j in range(j1, j2))
+            continue
+        for i, j in zip(range(i1, i2), range(j1, j2), strict=True):
+            changed = [k for k in ("name", "value") if getattr(old[i], k) != getattr(new[j], k)]
+            if _lasting_states(old[i]) != _lasting_states(new[j]):
+                changed.append("states")
+            edits.extend(Edit(kind, i, new[j]) for kind in changed)
     return tuple(edits)
 
 
 def apply(edits: Sequence[Edit], before: Observation) -> tuple[Node, ...]:
-    """Return the lines of the page after the edits; added elements get marks that were not used
-    yet."""
+    """Return the lines of the page after the edits; added elements get marks not used before."""
     lines: list[Node | None] = list(before.nodes)
     added: dict[int, list[Node]] = {}
     next_mark = max((node.mark for node in before.nodes), default=0) + 1
@@ -59,9 +61,8 @@ def apply(edits: Sequence[Edit], before: Observation) -> tuple[Node, ...]:
             lines[edit.line] = replace(line, **{edit.kind: getattr(edit.node, edit.kind)})
     out = list(added.get(-1, []))
     for i, line in enumerate(lines):
-        if line is not None:
-            out.append(line)
-        out.extend(added.get(i, []))
+        out += [line] if line is not None else []
+        out += added.get(i, [])
     return tuple(out)
 
 
@@ -69,13 +70,6 @@ def _identities(nodes: Sequence[Node]) -> list[tuple[int, str]]:
     return [(node.mark, "" if node.mark else node.name) for node in nodes]
 
 
-def _altered(line: int, old: Node, new: Node) -> list[Edit]:
-    changed = [key for key in ("name", "value") if getattr(old, key) != getattr(new, key)]
-    if _lasting(old.states) != _lasting(new.states):
-        changed.append("states")
-    return [Edit(kind, line, new) for kind in changed]
-
-
-def _lasting(states: Sequence[str]) -> tuple[str, ...]:
-    """States other than focus, which follows every click."""
-    return tuple(sorted(state for state in states if state != "focused"))
+def _lasting_states(node: Node) -> tuple[str, ...]:
+    """Return states other than focus, which follows every click."""
+    return tuple(sorted(state for state in node.states if state != "focused"))

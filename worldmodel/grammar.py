@@ -1,7 +1,8 @@
 """What the world model writes: how it ends, then the lines that change, as tokens and back."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +19,8 @@ MAX_DELTA = 96
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """A prediction read back."""
+class DecodedPrediction:
+    """A prediction read back from its tokens."""
 
     ends: bool
     succeeds: bool
@@ -63,32 +64,29 @@ class WorldGrammar:
             return ids
         heads = {int(prefix.origins[i]): int(i) for i in np.flatnonzero(prefix.marks)}
         for edit in edits:
-            part = self._edit(edit, heads, prefix)
+            part = self._write_edit(edit, heads, prefix)
             if len(ids) + len(part) >= MAX_DELTA:
                 break
             ids.extend(part)
         return [*ids, self.codec.end]
 
-    def _edit(self, edit: Edit, heads: dict[int, int], prefix: Prefix) -> list[int]:
-        """Empty when the prompt left the line out."""
+    def _write_edit(self, edit: Edit, heads: dict[int, int], prefix: Prefix) -> list[int]:
+        """Return an edit's ids; none when the prompt left the line out."""
         position = 0 if edit.line < 0 else heads.get(edit.line)
         if position is None:
             return []
-        ids = [self._id(f"edit:{edit.kind}"), self.codec.pointer(position)]
+        ids, node = [self._id(f"edit:{edit.kind}"), self.codec.pointer(position)], edit.node
         if edit.kind in ("name", "value"):
-            text = str(getattr(edit.node, edit.kind))
-            ids.extend(self.codec.copy_text(text, prefix))
+            ids.extend(self.codec.copy_text(str(getattr(node, edit.kind)), prefix))
         elif edit.kind == "states":
-            ids.extend(self._states(edit.node))
-            ids.append(self.codec.end)
+            ids.extend([*self._write_states(node), self.codec.end])
         elif edit.kind == "add":
-            node = edit.node
             ids.append(self._id(f"{node.role}/{node.kind}" if node.mark else "text"))
-            ids.extend(self._states(node))
+            ids.extend(self._write_states(node))
             ids.extend(self.codec.copy_text(node.name, prefix))
         return ids
 
-    def _states(self, node: Node) -> list[int]:
+    def _write_states(self, node: Node) -> list[int]:
         known = (self._id(f"state:{state}") for state in node.states if state != "focused")
         return [number for number in known if number]
 
@@ -97,54 +95,45 @@ class WorldGrammar:
 
     # -- reading -------------------------------------------------------------------------
 
-    def decode(self, ids: Sequence[int], prefix: Prefix, before: Observation) -> Told:
+    def decode(self, ids: Sequence[int], prefix: Prefix, before: Observation) -> DecodedPrediction:
         """Return what a complete target says."""
-        ends = ids[0] == self._id("is:ends")
-        succeeds = ids[1] == self._id("is:succeeds")
-        edits = []
-        for part in self._parts(ids[2:]):
-            edit = self._read_edit(part, prefix, before)
-            if edit is not None:
-                edits.append(edit)
-        return Told(ends, succeeds, tuple(edits))
-
-    def _parts(self, ids: Sequence[int]) -> list[list[int]]:
-        """Return the ids cut before each edit token."""
         starts = {self._id(edit) for edit in EDITS}
         parts: list[list[int]] = []
-        for token in ids:
+        for token in ids[2:]:
             if token in starts:
                 parts.append([token])
             elif parts:
                 parts[-1].append(token)
-        return parts
+        edits = [self._read_edit(part, prefix, before) for part in parts]
+        return DecodedPrediction(
+            ends=ids[0] == self._id("is:ends"),
+            succeeds=ids[1] == self._id("is:succeeds"),
+            edits=tuple(edit for edit in edits if edit is not None),
+        )
 
     def _read_edit(self, part: list[int], prefix: Prefix, before: Observation) -> Edit | None:
+        """Return the edit of these ids; None where it has no line or one that is not there."""
         kind = self.vocabulary.word(part[0]).removeprefix("edit:")
         if len(part) < 2:
             return None
-        position = part[1] - self.vocabulary.capacity
-        line = int(prefix.origins[position])
-        if kind != "add" and not 0 <= line < len(before.nodes):
-            return None
+        line = int(prefix.origins[part[1] - self.vocabulary.capacity])
+        is_line = 0 <= line < len(before.nodes)
         rest = [token for token in part[2:] if token != self.codec.end]
         if kind == "add":
-            return Edit(kind, line, self._read_node(rest, prefix, before, line))
-        node = before.nodes[line]
+            near = before.nodes[line] if is_line else None
+            return Edit(kind, line, self._read_node(rest, prefix, near))
+        if not is_line:
+            return None
         states, text = self._read_words(rest, prefix)
-        changed = {"name": text, "value": text, "states": states}.get(kind, "")
-        fields = {key: getattr(node, key) for key in Node.__dataclass_fields__}
-        if kind != "remove":
-            fields[kind] = changed
-        return Edit(kind, line, Node(**fields))
+        changed: dict[str, Any] = {"name": text, "value": text, "states": states}
+        changed = {kind: changed[kind]} if kind in changed else {}
+        return Edit(kind, line, replace(before.nodes[line], **changed))
 
-    def _read_node(
-        self, ids: Sequence[int], prefix: Prefix, before: Observation, line: int
-    ) -> Node:
+    def _read_node(self, ids: Sequence[int], prefix: Prefix, near: Node | None) -> Node:
+        """Return an added line, placed as the one that it comes after."""
         head = self.vocabulary.word(ids[0]) if ids else "text"
         role, _, kind = head.partition("/")
         states, text = self._read_words(ids[1:], prefix)
-        near = before.nodes[line] if 0 <= line < len(before.nodes) else None
         return Node(
             mark=0 if head == "text" else 1,
             role=role,
@@ -169,23 +158,19 @@ class WorldGrammar:
             return "outcome"
         if ids[0] != self._id("is:goes-on"):
             return "done"
-        return self._slot_in_edits(ids[2:])
-
-    def _slot_in_edits(self, ids: Sequence[int]) -> str:
-        at = ""
-        left = "delta"
-        for token in ids:
-            if left == "delta":
+        edit, slot = "", "delta"
+        for token in ids[2:]:
+            if slot == "delta":
                 if token == self.codec.end:
                     return "done"
-                at, left = self.vocabulary.word(token), "mark"
-            elif left == "mark":
-                left = {"edit:remove": "delta", "edit:add": "op"}.get(at, "text")
-            elif left == "op":
-                left = "text"
+                edit, slot = self.vocabulary.word(token), "mark"
+            elif slot == "mark":
+                slot = {"edit:remove": "delta", "edit:add": "op"}.get(edit, "text")
+            elif slot == "op":
+                slot = "text"
             elif token == self.codec.end:
-                left = "delta"
-        return left
+                slot = "delta"
+        return slot
 
     def allowed(self, ids: Sequence[int], prefix: Prefix) -> NDArray[np.bool_]:
         """Return (capacity + T,) which ids may come next."""
@@ -202,15 +187,15 @@ class WorldGrammar:
                 mask[capacity:] = prefix.marks != 0
                 mask[capacity] = True
             case "op":
-                mask[[*self._grown(states=False), self._id("text")]] = True
+                mask[[*self._learnt_kinds(states=False), self._id("text")]] = True
             case "text":
                 mask[capacity:] = [word is not None for word in prefix.words]
                 mask[self.vocabulary.text_ids] = True
-                mask[self._grown(states=True)] = True
+                mask[self._learnt_kinds(states=True)] = True
                 mask[[Vocabulary.UNKNOWN, self.codec.end]] = True
         return mask
 
-    def _grown(self, states: bool) -> list[int]:
+    def _learnt_kinds(self, states: bool) -> list[int]:
         """Return the states that the vocabulary has learnt, or the kinds of lines."""
         kinds, word = self.vocabulary.kind_ids, self.vocabulary.word
         return [i for i in kinds if word(i).startswith("state:") == states]

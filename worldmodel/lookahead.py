@@ -62,8 +62,7 @@ class Reranked:
     async def propose(
         self, trajectory: Trajectory, observation: Observation, n: int
     ) -> Sequence[Decision]:
-        """Return the candidates, best first. A clear favourite is taken without asking the
-        value."""
+        """Return the candidates, best first; a clear favourite without asking the value."""
         width = max(n, self.gate.candidates)
         decisions = await self.policy.propose(trajectory, observation, width)
         scores = [
@@ -72,22 +71,21 @@ class Reranked:
         ]
         if len(decisions) < 2 or scores[0] - scores[1] >= self.gate.margin:
             return decisions[:n]
-        said = await self.value(trajectory, observation, decisions)
-        weighed = [
-            score + self.gate.trust * _log_odds(each.value)
-            for score, each in zip(scores, said, strict=True)
-        ]
-        seen = tuple(
-            Candidate(format_action(d.action), score, each.value, each.expected)
-            for d, score, each in zip(decisions, scores, said, strict=True)
-        )
+        valued = await self.value(trajectory, observation, decisions)
+        weighed, candidates = [], []
+        for decision, score, each in zip(decisions, scores, valued, strict=True):
+            # Log-odds, held where a value is certain.
+            value = min(max(each.value, 1e-3), 1 - 1e-3)
+            weighed.append(score + self.gate.trust * math.log(value / (1 - value)))
+            action = format_action(decision.action)
+            candidates.append(Candidate(action, score, each.value, each.expected))
         order = sorted(range(len(decisions)), key=lambda i: -weighed[i])[:n]
-        imagined = {"imagined_steps": sum(each.imagined_steps for each in said)}
+        imagined = {"imagined_steps": sum(each.imagined_steps for each in valued)}
         return [
             replace(
                 decisions[i],
                 source=self.source,
-                candidates=seen,
+                candidates=tuple(candidates),
                 usage={**decisions[i].usage, **imagined},
             )
             for i in order
@@ -116,15 +114,19 @@ class Imagination:
             expected = f"ends {outcome.ends:.2f}, no change {outcome.nothing:.2f}"
             value, further = outcome.succeeds, 0
             if self.depth > 1 and outcome.ends < 0.5:
-                value, further = await self._continued(trajectory, situation, self.depth - 1, value)
+                value, further = await self._look_further(
+                    trajectory, situation, self.depth - 1, value
+                )
             values.append(Valued(value, expected, 1 + further))
         return values
 
-    async def _continued(
+    async def _look_further(
         self, trajectory: Trajectory, situation: Situation, depth: int, value: float
     ) -> tuple[float, int]:
-        """Return P(success) and how many steps further it was looked, at most `depth`; `value`
-        where the imagined page has ended."""
+        """Return P(success) after at most `depth` further steps, and how many those were.
+
+        It is `value` where the imagined page has ended.
+        """
         [(page, _)] = self.world.imagine([situation], [None])
         if page.over:
             return value, 0
@@ -134,7 +136,9 @@ class Imagination:
         outcome = self.world.outcomes([following])[0]
         if depth == 1 or outcome.ends >= 0.5:
             return outcome.succeeds, 1
-        value, further = await self._continued(trajectory, following, depth - 1, outcome.succeeds)
+        value, further = await self._look_further(
+            trajectory, following, depth - 1, outcome.succeeds
+        )
         return value, 1 + further
 
 
@@ -174,8 +178,3 @@ class Vote:
             votes.append(drawn.action)
         share = [(votes.count(d.action) + 0.5) / (self.draws + 1) for d in decisions]
         return [Valued(value) for value in share]
-
-
-def _log_odds(value: float) -> float:
-    clipped = min(max(value, 1e-3), 1 - 1e-3)
-    return math.log(clipped / (1 - clipped))

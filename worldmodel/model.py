@@ -66,8 +66,7 @@ class WorldModel:
     def rows(
         self, transitions: Iterable[Transition], failure_weight: float = 1.0
     ) -> list[TrainingRow]:
-        """Return training rows; failures may weigh more, since mistaking them is the dearest
-        error."""
+        """Return training rows; failures may weigh more: mistaking them costs most."""
         rows = []
         for t in transitions:
             prefix = self.prompt(Situation(t.before, t.steps, t.action))
@@ -118,15 +117,15 @@ class WorldModel:
         pages = []
         for situation, prefix, text in zip(situations, prefixes, written, strict=True):
             before = situation.observation
-            told = self.grammar.decode(text.ids, prefix, before)
+            decoded = self.grammar.decode(text.ids, prefix, before)
             page = replace(
                 before,
-                nodes=apply(told.edits, before),
-                over=told.ends,
-                outcome="" if told.edits or told.ends else "no effect",
+                nodes=apply(decoded.edits, before),
+                over=decoded.ends,
+                outcome="" if decoded.edits or decoded.ends else "no effect",
                 screenshot="",
             )
-            pages.append((page, told.succeeds))
+            pages.append((page, decoded.succeeds))
         return pages
 
     def _id(self, token: str) -> int:

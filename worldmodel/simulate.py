@@ -26,8 +26,7 @@ PredictAll = Callable[[Sequence[Situation]], list[Prediction]]
 
 
 def predict_all(model: WorldModel) -> PredictAll:
-    """Return the model's most probable next page and its P(success), for many situations in one
-    pass."""
+    """Return what predicts the likeliest next page and P(success) of many situations at once."""
 
     def predict(situations: Sequence[Situation]) -> list[Prediction]:
         outcomes = model.outcomes(situations)
@@ -57,8 +56,7 @@ class ImaginedWorld:
         self._last: Prediction | None = None
 
     async def reset(self, task: Task) -> Observation:
-        """Return the real page the dream starts from. Raises `WorldError` when none was ever
-        seen."""
+        """Return the real page the dream starts from. Raises `WorldError` when none was seen."""
         start = self._starts.get(start_key(task))
         if start is None or not start.steps:
             raise WorldError(f"no real page of task {task.id}, seed {task.seed} to dream from")

@@ -60,7 +60,7 @@ def find_failed_ending(trajectory: Trajectory) -> CauseFinding | None:
 
 def find_access_wall(trajectory: Trajectory) -> CauseFinding | None:
     """Find a captcha, login, paywall or block on the page where the episode came to its end."""
-    found = _where_it_stopped(trajectory)
+    found = _find_last_page(trajectory)
     if found is None:
         return None
     step, page = found
@@ -77,14 +77,14 @@ def find_access_wall(trajectory: Trajectory) -> CauseFinding | None:
                 kind,
                 step,
                 f"the page kept the agent out: {kind}",
-                (_line_with(text, match),),
+                (_quote_line(text, match),),
             )
     has_password = any(node.kind == "input:password" for node in page.nodes)
     match = _LOGIN.search(text)
     if has_password and match and not _ABOUT_LOGIN.search(goal):
         reason = "the page asked for a login that the task says nothing of"
         return CauseFinding(
-            Cause.ACCESS, "login", step, reason, (page.url, _line_with(text, match))
+            Cause.ACCESS, "login", step, reason, (page.url, _quote_line(text, match))
         )
     return None
 
@@ -107,18 +107,18 @@ def find_guard_refusal(trajectory: Trajectory) -> CauseFinding | None:
 
 def find_site_error(trajectory: Trajectory) -> CauseFinding | None:
     """Find an error page where the episode came to its end."""
-    found = _where_it_stopped(trajectory)
+    found = _find_last_page(trajectory)
     if found is None:
         return None
     step, page = found
     text = _short_text(page)
     broken = _BROKEN.search(text)
     if broken or page.url.startswith("chrome-error:"):
-        shown = _line_with(text, broken) if broken else page.url
+        shown = _quote_line(text, broken) if broken else page.url
         reason = "the site answered with an error"
         return CauseFinding(Cause.ENVIRONMENT, "site failed", step, reason, (shown,))
     if match := _MISSING.search(text):
-        shown = _line_with(text, match)
+        shown = _quote_line(text, match)
         action = trajectory.steps[step].decision.action if step is not None else None
         if isinstance(action, Goto):
             reason = "the agent opened an address that does not exist"
@@ -168,7 +168,7 @@ def _refusals(trajectory: Trajectory) -> tuple[str, ...]:
     return tuple(f"{one.get('what')}: {one.get('reason')}" for one in kept if isinstance(one, dict))
 
 
-def _where_it_stopped(trajectory: Trajectory) -> tuple[int | None, Observation] | None:
+def _find_last_page(trajectory: Trajectory) -> tuple[int | None, Observation] | None:
     """Return the last page, with the step that led to it from a page at another address or
     title."""
     pages = [step.observation for step in trajectory.steps]
@@ -189,7 +189,7 @@ def _short_text(page: Observation) -> str:
     return "\n".join((page.title, *lines))
 
 
-def _line_with(text: str, match: re.Match[str]) -> str:
+def _quote_line(text: str, match: re.Match[str]) -> str:
     start = text.rfind("\n", 0, match.start()) + 1
     end = text.find("\n", match.end())
     return text[start : end if end >= 0 else len(text)][:200]
@@ -246,7 +246,7 @@ def attribute(
         or find_site_error(trajectory)
         or find_doubtful_verdict(trajectory, told, trusted)
         or find_guard_refusal(trajectory)
-        or _agents(FailedEpisode(trajectory, shown))
+        or _find_agent_fault(FailedEpisode(trajectory, shown))
         or CauseFinding(Cause.UNKNOWN, "", None, "no rule found what went wrong")
     )
     if finding.step is None and judgement is not None and judgement.first_error is not None:
@@ -257,7 +257,7 @@ def attribute(
     return build_attribution(trajectory, finding, SOURCE)
 
 
-def _agents(case: FailedEpisode) -> CauseFinding | None:
+def _find_agent_fault(case: FailedEpisode) -> CauseFinding | None:
     """Return the agent's own fault, by how the episode ended."""
     if not case.trajectory.steps:
         return None

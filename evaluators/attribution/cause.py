@@ -68,10 +68,15 @@ class Attribution:
 
 def build_attribution(trajectory: Trajectory, finding: CauseFinding, source: str) -> Attribution:
     """Return the finding as what the episode's failure is put down to."""
+    try:
+        host = urlsplit(trajectory.task.start_url).hostname
+    except ValueError:
+        host = None
     return Attribution(
         episode=trajectory.id,
         task=trajectory.task.id,
-        site=name_site(trajectory),
+        # A page without a host goes by the benchmark's name.
+        site=host or trajectory.task.id.split("/", 1)[0],
         cause=finding.cause,
         kind=finding.kind,
         step=finding.step,
@@ -81,16 +86,6 @@ def build_attribution(trajectory: Trajectory, finding: CauseFinding, source: str
     )
 
 
-def name_site(trajectory: Trajectory) -> str:
-    """Return the host the task starts on; for a page without one, the benchmark's name."""
-    try:
-        host = urlsplit(trajectory.task.start_url).hostname
-    except ValueError:
-        host = None
-    return host or trajectory.task.id.split("/", 1)[0]
-
-
-_EXAMPLES = 3
 REMEDIES: dict[tuple[Cause, str], str] = {
     (Cause.ENVIRONMENT, "world failed"): "find out why the browser fails, or retry more often",
     (Cause.ENVIRONMENT, "model failed"): "look at the model server and its limits",
@@ -152,13 +147,24 @@ class FailureSummary:
 
 def summarize(attributions: Iterable[Attribution]) -> FailureSummary:
     """Return counts for each cause with intervals, by task and by site, and what to fix first."""
-    found = list(attributions)
-    counts = Counter(one.cause for one in found)
-    rows = tuple(
-        _row(cause, [one for one in found if one.cause is cause], len(found))
-        for cause, _ in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    )
-    return FailureSummary(len(found), rows, _first(found))
+    failures = list(attributions)
+    total = len(failures)
+    rows = []
+    counts = Counter(one.cause for one in failures)
+    for cause, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+        found = [one for one in failures if one.cause is cause]
+        rows.append(
+            CauseCount(
+                cause=cause,
+                count=count,
+                share=Interval(count / total, *wilson(count, total)),
+                kinds=_count_values(one.kind for one in found),
+                by_task=_count_values(one.task for one in found),
+                by_site=_count_values(one.site for one in found),
+                examples=_choose_examples(found),
+            )
+        )
+    return FailureSummary(total, tuple(rows), _recommend_fix(failures))
 
 
 def find_remedy(cause: Cause, kind: str) -> str:
@@ -166,19 +172,7 @@ def find_remedy(cause: Cause, kind: str) -> str:
     return REMEDIES.get((cause, kind), REMEDIES.get((cause, ""), ""))
 
 
-def _row(cause: Cause, found: Sequence[Attribution], total: int) -> CauseCount:
-    return CauseCount(
-        cause=cause,
-        count=len(found),
-        share=Interval(len(found) / total, *wilson(len(found), total)),
-        kinds=_counted(one.kind for one in found),
-        by_task=_counted(one.task for one in found),
-        by_site=_counted(one.site for one in found),
-        examples=_examples(found),
-    )
-
-
-def _first(found: Sequence[Attribution]) -> str:
+def _recommend_fix(found: Sequence[Attribution]) -> str:
     """Return the cause with most failures that something can be done about, in one sentence."""
     if not found:
         return ""
@@ -188,10 +182,10 @@ def _first(found: Sequence[Attribution]) -> str:
     counts = Counter(one.cause for one in mendable)
     cause = min(counts, key=lambda one: (-counts[one], one))
     chosen = [one for one in mendable if one.cause is cause]
-    [(kind, most), *_] = _counted(one.kind for one in chosen)
+    [(kind, most), *_] = _count_values(one.kind for one in chosen)
     low, high = wilson(len(chosen), len(found))
     often = f", most often {kind} ({most})" if kind else ""
-    named = ", ".join(_examples([one for one in chosen if one.kind == kind]))
+    named = ", ".join(_choose_examples([one for one in chosen if one.kind == kind]))
     return (
         f"Fix {cause} first: {len(chosen)} of {len(found)} failures"
         f" ({len(chosen) / len(found):.0%}, {low:.0%} to {high:.0%}){often};"
@@ -199,13 +193,14 @@ def _first(found: Sequence[Attribution]) -> str:
     )
 
 
-def _counted(values: Iterable[str]) -> tuple[tuple[str, int], ...]:
+def _count_values(values: Iterable[str]) -> tuple[tuple[str, int], ...]:
     return tuple(sorted(Counter(values).items(), key=lambda item: (-item[1], item[0])))
 
 
-def _examples(found: Sequence[Attribution]) -> tuple[str, ...]:
+def _choose_examples(found: Sequence[Attribution]) -> tuple[str, ...]:
+    """Return three episodes, of different tasks as far as there are."""
     by_task: dict[str, str] = {}
     for one in found:
         by_task.setdefault(one.task, one.episode)
     others = [one.episode for one in found if one.episode not in by_task.values()]
-    return tuple([*by_task.values(), *others][:_EXAMPLES])
+    return tuple([*by_task.values(), *others][:3])

@@ -43,9 +43,7 @@ class _Quote(BaseModel):
     quote: str
 
 
-class _Said(BaseModel):
-    """A reply."""
-
+class _CauseReply(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     cause: Literal[
@@ -89,7 +87,7 @@ async def ask_cause(
     verdicts = "\n".join(
         f"{one.evaluator}: {one.value}, {one.reason}" for one in select_headlines(scores)
     )
-    asked = PROMPT.fill(
+    user = PROMPT.fill(
         "user",
         goal=trajectory.goal or trajectory.task.goal,
         count=str(len(trajectory.steps)),
@@ -100,7 +98,7 @@ async def ask_cause(
     )
     messages = (
         Message("system", PROMPT.fill("system")),
-        Message("user", asked, tuple(image for _, image in shots)),
+        Message("user", user, tuple(image for _, image in shots)),
     )
     count, seed = len(trajectory.steps), zlib.crc32(trajectory.id.encode()) & 0x7FFFFFF
 
@@ -110,39 +108,38 @@ async def ask_cause(
                 await model.complete(conversation, seed=seed, max_tokens=settings.max_tokens)
             ).replies[0]
 
+    reason = ""
     try:
         finding = await ask_and_read(
             ask,
             messages,
-            lambda text: _read(text, parts, count),
+            lambda text: _read_cause(text, parts, count),
             lambda problem: PROMPT.fill("again", problem=problem),
         )
     except TimeoutError:
-        finding = _untold(f"{model.name} did not reply within {settings.timeout:g} s")
+        reason = f"{model.name} did not reply within {settings.timeout:g} s"
     except ModelError as error:
-        finding = _untold(f"the model failed: {error}")
+        reason = f"the model failed: {error}"
     except UnusableError as error:
-        finding = _untold(f"no usable reply, asked twice: {error}")
+        reason = f"no usable reply, asked twice: {error}"
+    if reason:
+        finding = CauseFinding(Cause.UNKNOWN, "abstained", None, reason)
     return build_attribution(trajectory, finding, source)
 
 
-def _untold(reason: str) -> CauseFinding:
-    return CauseFinding(Cause.UNKNOWN, "abstained", None, reason)
-
-
-def _read(text: str, parts: dict[str, str], count: int) -> CauseFinding:
+def _read_cause(text: str, parts: dict[str, str], count: int) -> CauseFinding:
     """Return the finding of a reply. Raises `UnusableError`."""
-    said = read_form(text, _Said, strict=True)
-    if said.step is not None and not 1 <= said.step <= count:
-        raise UnusableError(f"there are steps 1 to {count}, and the reply names step {said.step}")
-    if said.cause != "unknown" and not said.quotes:
-        raise UnusableError(f"{said.cause} is named without a quote that shows it")
-    for quote in said.quotes:
+    reply = read_form(text, _CauseReply, strict=True)
+    if reply.step is not None and not 1 <= reply.step <= count:
+        raise UnusableError(f"there are steps 1 to {count}, and the reply names step {reply.step}")
+    if reply.cause != "unknown" and not reply.quotes:
+        raise UnusableError(f"{reply.cause} is named without a quote that shows it")
+    for quote in reply.quotes:
         where = quote.where.strip().lower()
         if where not in parts:
             raise UnusableError(f"there is no {quote.where!r}; there are {', '.join(parts)}")
         if not appears_in(quote.quote, parts[where]):
             raise UnusableError(f"the quote {quote.quote!r} does not stand on {where}")
-    evidence = tuple(f"{quote.where}: {quote.quote}" for quote in said.quotes)
-    step = None if said.step is None else said.step - 1
-    return CauseFinding(Cause(said.cause), said.kind, step, said.reason, evidence)
+    evidence = tuple(f"{quote.where}: {quote.quote}" for quote in reply.quotes)
+    step = None if reply.step is None else reply.step - 1
+    return CauseFinding(Cause(reply.cause), reply.kind, step, reply.reason, evidence)

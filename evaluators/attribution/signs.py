@@ -37,7 +37,7 @@ from webagent.action.actions import (
     KeyboardType,
     SelectOption,
 )
-from webagent.records import Ending, Node, Observation
+from webagent.records import Ending, Node
 
 _LOOP = 3
 """The same deed on a page that is as it was, so often, is a loop."""
@@ -59,22 +59,17 @@ def find_unseen(case: FailedEpisode) -> CauseFinding | None:
         if any(appears_in(term, text) for text in shown):
             continue
         for index, page in enumerate(case.seen):
-            line = _line_with(page, term) if appears_in(term, case.texts[index]) else None
-            if line is not None:
+            lines = [n for n in page.nodes if appears_in(term, f"{n.name} {n.value}")]
+            if lines and appears_in(term, case.texts[index]):
                 reason = f'"{term}" stood on the page and was cut from what the agent was shown'
-                return CauseFinding(
-                    Cause.OBSERVATION, "cut", index, reason, (format_element(line),)
-                )
+                line = format_element(lines[0])
+                return CauseFinding(Cause.OBSERVATION, "cut", index, reason, (line,))
             if page.captured and appears_in(term, page.captured):
                 reason = f'"{term}" is in the page\'s source and no line of the observation has it'
                 return CauseFinding(
                     Cause.OBSERVATION, "not in the lines", index, reason, (page.url,)
                 )
     return None
-
-
-def _line_with(page: Observation, term: str) -> Node | None:
-    return next((one for one in page.nodes if appears_in(term, f"{one.name} {one.value}")), None)
 
 
 def find_wrong_element(case: FailedEpisode) -> CauseFinding | None:
@@ -90,13 +85,13 @@ def find_wrong_element(case: FailedEpisode) -> CauseFinding | None:
         better = twin or find_better_line(step.observation, node, case.goal)
         if better is not None and not is_clicked_later(case, index, better):
             reason = "of several elements that are alike the wrong one was acted on"
-            told = (f"acted on {format_element(node)}", f"meant {format_element(better)}")
+            evidence = (f"acted on {format_element(node)}", f"meant {format_element(better)}")
             kind = "wrong twin" if twin else "wrong element"
-            return CauseFinding(Cause.GROUNDING, kind, index, reason, told)
-    return _wrong_at_the_end(case)
+            return CauseFinding(Cause.GROUNDING, kind, index, reason, evidence)
+    return _find_wrong_at_end(case)
 
 
-def _wrong_at_the_end(case: FailedEpisode) -> CauseFinding | None:
+def _find_wrong_at_end(case: FailedEpisode) -> CauseFinding | None:
     if case.trajectory.ending is not Ending.TASK_OVER or not case.trajectory.steps:
         return None
     index, step = case.last_step, case.trajectory.steps[case.last_step]
@@ -118,8 +113,8 @@ def _wrong_at_the_end(case: FailedEpisode) -> CauseFinding | None:
     )
     if number and number <= len(alike) and not find_quoted(case.goal) and node != alike[number - 1]:
         reason = f"the goal asks for number {number} of its kind"
-        told = (f"clicked {format_element(node)}", f"meant {format_element(alike[number - 1])}")
-        return CauseFinding(Cause.GROUNDING, "wrong element", index, reason, told)
+        evidence = (f"clicked {format_element(node)}", f"meant {format_element(alike[number - 1])}")
+        return CauseFinding(Cause.GROUNDING, "wrong element", index, reason, evidence)
     if node not in named and (meant := find_similar(node.name, find_quoted(case.goal))):
         reason = f'it resembles "{meant}" and is another'
         return CauseFinding(
@@ -130,8 +125,8 @@ def _wrong_at_the_end(case: FailedEpisode) -> CauseFinding | None:
         return None
     target = next((one for one in missed if one.role == node.role), missed[0])
     reason = "what the goal does not name was clicked, and what it names was there"
-    told = (f"clicked {format_element(node)}", f"meant {format_element(target)}")
-    return CauseFinding(Cause.GROUNDING, "wrong element", index, reason, told)
+    evidence = (f"clicked {format_element(node)}", f"meant {format_element(target)}")
+    return CauseFinding(Cause.GROUNDING, "wrong element", index, reason, evidence)
 
 
 def find_omission(case: FailedEpisode) -> CauseFinding | None:
@@ -151,17 +146,17 @@ def find_omission(case: FailedEpisode) -> CauseFinding | None:
         return CauseFinding(
             Cause.PLANNING, "ended early", case.last_step, reason, (format_element(pending[0]),)
         )
-    return _not_reached(case, acted)
+    return _find_unreached(case, acted)
 
 
-def _not_reached(case: FailedEpisode, acted: Node | None) -> CauseFinding | None:
+def _find_unreached(case: FailedEpisode, acted: Node | None) -> CauseFinding | None:
     """Find that no page had the goal's quoted element, or one that the agent left."""
     open_terms = [term for term in find_quoted(case.goal) if not was_used(case, term)]
     is_begun = len(open_terms) < len(find_quoted(case.goal))
     terms = [term for term in open_terms if not is_begun or len(term) > _AFFIX]
     if not terms:
         return None
-    told = (f"at last {format_element(acted)}",) if acted is not None else ()
+    evidence = (f"at last {format_element(acted)}",) if acted is not None else ()
     for index, page in enumerate(case.seen):
         node = next(
             (n for n in find_named_elements(page, case.goal) if appears_in(terms[0], n.name)), None
@@ -174,26 +169,26 @@ def _not_reached(case: FailedEpisode, acted: Node | None) -> CauseFinding | None
             clicked = (f"clicked {format_element(taken)}", f"meant {format_element(node)}")
             return CauseFinding(Cause.GROUNDING, "wrong element", index, reason, clicked)
         reason = f"{format_element(node)} was on page {index + 1}, and the agent went on without it"
-        return CauseFinding(Cause.PLANNING, "passed by", index, reason, told)
+        return CauseFinding(Cause.PLANNING, "passed by", index, reason, evidence)
     is_empty = any(n.role == "textbox" and not n.value for n in case.seen[-1].nodes)
     undone = "given" if is_empty else "found"
     reason = f'it was ended before "{terms[0]}" had been {undone}'
-    return CauseFinding(Cause.PLANNING, "ended early", case.last_step, reason, told)
+    return CauseFinding(Cause.PLANNING, "ended early", case.last_step, reason, evidence)
 
 
 def find_failed_actions(case: FailedEpisode) -> CauseFinding | None:
     """Find that most actions met no element that is there and takes them."""
-    said = [case.course.find_objection(index) for index in range(len(case.trajectory.steps))]
-    failing = [i for i, words in enumerate(said) if words and not words.startswith("refused")]
-    refused = [i for i in failing if said[i] != "no effect" and not is_pages_fault(said[i])]
+    outcomes = [case.course.find_objection(index) for index in range(len(case.trajectory.steps))]
+    failing = [i for i, text in enumerate(outcomes) if text and not text.startswith("refused")]
+    refused = [i for i in failing if outcomes[i] != "no effect" and not is_pages_fault(outcomes[i])]
     still = [i for i in failing if i not in refused and case.course.times[i] == 1]
     bad = sorted((*refused, *still))
-    if len(bad) < max(1, _FAILING * len(said)):
+    if len(bad) < max(1, _FAILING * len(outcomes)):
         return None
     kind = "could not be done" if refused else "no effect"
-    reason = f"{len(bad)} of {len(said)} actions met no element that takes them"
-    told = tuple(dict.fromkeys(f"{case.course.format_step(i)}: {said[i]}" for i in bad))[:3]
-    return CauseFinding(Cause.GROUNDING, kind, bad[0], reason, told)
+    reason = f"{len(bad)} of {len(outcomes)} actions met no element that takes them"
+    evidence = tuple(dict.fromkeys(f"{case.course.format_step(i)}: {outcomes[i]}" for i in bad))
+    return CauseFinding(Cause.GROUNDING, kind, bad[0], reason, evidence[:3])
 
 
 def find_loop(case: FailedEpisode) -> CauseFinding | None:
@@ -206,8 +201,11 @@ def find_loop(case: FailedEpisode) -> CauseFinding | None:
         return None
     most = max(range(len(times)), key=lambda index: times[index])
     reason = f"{times[most]} times the same on a page that was as before"
-    told = (case.course.format_step(most), f"{len(again)} of {len(times)} steps were repetitions")
-    return CauseFinding(Cause.PLANNING, "loop", again[0], reason, told)
+    evidence = (
+        case.course.format_step(most),
+        f"{len(again)} of {len(times)} steps were repetitions",
+    )
+    return CauseFinding(Cause.PLANNING, "loop", again[0], reason, evidence)
 
 
 def find_early_stop(case: FailedEpisode) -> CauseFinding | None:
@@ -239,36 +237,36 @@ def find_wrong_value(case: FailedEpisode) -> CauseFinding | None:
                 places[here, -1].append((index, text))
             case Answer(text=text) if text or case.expected:
                 places["answer"].append((index, text))
-    found = [finding for given in places.values() if (finding := _uncorrected(case, given))]
+    found = [finding for given in places.values() if (finding := _find_uncorrected(case, given))]
     return min(found, key=lambda finding: finding.step or 0) if found else None
 
 
-def _uncorrected(case: FailedEpisode, given: Sequence[tuple[int, str]]) -> CauseFinding | None:
+def _find_uncorrected(case: FailedEpisode, given: Sequence[tuple[int, str]]) -> CauseFinding | None:
     """Return the first of the wrong values in one place after which no right one followed there."""
     found = None
     for index, text in reversed(given):
-        finding = _value(case, index, text)
+        finding = _find_wrong_text(case, index, text)
         if finding is None:
             break
         found = finding
     return found
 
 
-def _value(case: FailedEpisode, index: int, text: str) -> CauseFinding | None:
-    if lost := _lost(case, index, text) or _beside_its_label(case, index, text):
+def _find_wrong_text(case: FailedEpisode, index: int, text: str) -> CauseFinding | None:
+    if lost := _find_lost(case, index, text) or _find_beside_label(case, index, text):
         return lost
-    if whole := _whole_of(case, text):
+    if whole := _find_whole(case, text):
         reason = f'of "{whole}" only "{text}" was given'
         return CauseFinding(Cause.GROUNDING, "miscopied", index, reason, (f'given: "{text}"',))
     known = (case.goal, *case.texts[: index + 1])
     if not text or any(appears_in(text, where) for where in known):
         return None
-    return _resembling(case, index, text) or _from_nowhere(case, index, text)
+    return _find_resembling(case, index, text) or _find_unfounded(case, index, text)
 
 
-def _resembling(case: FailedEpisode, index: int, text: str) -> CauseFinding | None:
+def _find_resembling(case: FailedEpisode, index: int, text: str) -> CauseFinding | None:
     """Find that the value resembles something that could have been copied."""
-    here, said = case.seen[index], (f'given: "{text}"',)
+    here, evidence = case.seen[index], (f'given: "{text}"',)
     for number, page in enumerate(case.seen[:index], start=1):
         close = (
             find_similar(text, case.pieces[number - 1])
@@ -277,32 +275,32 @@ def _resembling(case: FailedEpisode, index: int, text: str) -> CauseFinding | No
         )
         if close and not appears_in(close, case.texts[index]) and not appears_in(close, case.goal):
             reason = f'"{close}", seen on page {number}, was given as "{text}"'
-            return CauseFinding(Cause.MEMORY, "changed on the way", index, reason, said)
+            return CauseFinding(Cause.MEMORY, "changed on the way", index, reason, evidence)
     if close := find_similar(
         text, (*find_quoted(case.goal), *case.goal.split(), *case.pieces[index])
     ):
         reason = f'"{close}" was there to be copied and "{text}" was given'
-        return CauseFinding(Cause.GROUNDING, "miscopied", index, reason, said)
+        return CauseFinding(Cause.GROUNDING, "miscopied", index, reason, evidence)
     return None
 
 
-def _from_nowhere(case: FailedEpisode, index: int, text: str) -> CauseFinding | None:
+def _find_unfounded(case: FailedEpisode, index: int, text: str) -> CauseFinding | None:
     """Find that the value stands neither in the goal nor on a page."""
-    said = (f'given: "{text}"',)
+    evidence = (f'given: "{text}"',)
     if isinstance(case.trajectory.steps[index].decision.action, Answer):
         if not case.expected and not any(character.isdigit() for character in text):
             return None
         reason = "the answer stands on no page that was seen"
-        return CauseFinding(Cause.PLANNING, "unfounded answer", index, reason, said)
+        return CauseFinding(Cause.PLANNING, "unfounded answer", index, reason, evidence)
     untyped = [term for term in find_quoted(case.goal) if not was_used(case, term)]
     if not untyped and len(text.split()) > 1:
         return None
     wish = f', while the goal has "{untyped[0]}"' if untyped else ""
     reason = f'"{text}" stands neither in the goal nor on a page{wish}'
-    return CauseFinding(Cause.GROUNDING, "made-up value", index, reason, said)
+    return CauseFinding(Cause.GROUNDING, "made-up value", index, reason, evidence)
 
 
-def _lost(case: FailedEpisode, index: int, text: str) -> CauseFinding | None:
+def _find_lost(case: FailedEpisode, index: int, text: str) -> CauseFinding | None:
     """Find that the value the check expects had been seen and was not given."""
     action = case.trajectory.steps[index].decision.action
     is_last_word = isinstance(action, Answer) or index >= case.last_step - 1
@@ -313,16 +311,16 @@ def _lost(case: FailedEpisode, index: int, text: str) -> CauseFinding | None:
         where = [i for i, page in enumerate(case.texts) if appears_in(value, page)]
         if not where or appears_in(value, case.goal):
             continue
-        said = (f'seen on page {where[-1] + 1}: "{value}"', f'given: "{text}"')
+        evidence = (f'seen on page {where[-1] + 1}: "{value}"', f'given: "{text}"')
         if page_address(case.seen[where[-1]]) != page_address(case.seen[index]):
             reason = f'"{value}" had been seen on page {where[-1] + 1} and was not given'
-            return CauseFinding(Cause.MEMORY, "lost", index, reason, said)
+            return CauseFinding(Cause.MEMORY, "lost", index, reason, evidence)
         reason = f'"{value}" stood on the page, and "{text}" was given'
-        return CauseFinding(Cause.GROUNDING, "misread", index, reason, said)
+        return CauseFinding(Cause.GROUNDING, "misread", index, reason, evidence)
     return None
 
 
-def _beside_its_label(case: FailedEpisode, index: int, text: str) -> CauseFinding | None:
+def _find_beside_label(case: FailedEpisode, index: int, text: str) -> CauseFinding | None:
     """Find that a page had the goal's value beside its label, and another was given."""
     if not text or appears_in(text, case.goal):
         return None
@@ -330,16 +328,16 @@ def _beside_its_label(case: FailedEpisode, index: int, text: str) -> CauseFindin
         for label, value in case.labels[number]:
             if was_given(case, value) or is_same_text(value, text):
                 continue
-            said = (f"{label}: {value}", f'given: "{text}"')
+            evidence = (f"{label}: {value}", f'given: "{text}"')
             if page_address(case.seen[number]) != page_address(case.seen[index]):
                 reason = f'"{value}" had stood beside "{label}" on page {number + 1}'
-                return CauseFinding(Cause.MEMORY, "lost", index, reason, said)
+                return CauseFinding(Cause.MEMORY, "lost", index, reason, evidence)
             reason = f'"{value}" stands beside "{label}", and "{text}" was given'
-            return CauseFinding(Cause.GROUNDING, "misread", index, reason, said)
+            return CauseFinding(Cause.GROUNDING, "misread", index, reason, evidence)
     return None
 
 
-def _whole_of(case: FailedEpisode, text: str) -> str:
+def _find_whole(case: FailedEpisode, text: str) -> str:
     """Return the quoted term of which the text is a part; empty where it was given in full."""
     for term in find_quoted(case.goal):
         is_part = split_words(text) and split_words(text) < split_words(term)

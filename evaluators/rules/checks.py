@@ -60,7 +60,7 @@ def _apart(check: Check, evidence: Mapping[str, Json]) -> Verdict:
     if check.evidence not in evidence:
         return Verdict(None, _not_captured(check.evidence, evidence))
     found = evidence[check.evidence]
-    return _told(check, found, lambda: RULES[check.rule](found, check.expected))
+    return _compare(check, found, lambda: RULES[check.rule](found, check.expected))
 
 
 async def _check(check: Check, evidence: Mapping[str, Json], goal: str, means: Means) -> Verdict:
@@ -70,18 +70,18 @@ async def _check(check: Check, evidence: Mapping[str, Json], goal: str, means: M
         return Verdict(None, _not_captured(check.evidence, evidence))
     found = evidence[check.evidence]
     if check.rule in RULES and check.rule not in CONSULTING_RULES:
-        return _told(check, found, lambda: RULES[check.rule](found, check.expected))
+        return _compare(check, found, lambda: RULES[check.rule](found, check.expected))
     question = RuleQuestion(found, check.expected, goal, means, evidence)
     try:
-        said = await CONSULTING_RULES[check.rule](question)
+        verdict = await CONSULTING_RULES[check.rule](question)
     except TypeError as error:
         return _incomparable(check, found, error)
-    return _told(check, found, lambda: said)
+    return _compare(check, found, lambda: verdict)
 
 
-def _told(check: Check, found: Json, compare: Callable[[], bool | Verdict]) -> Verdict:
+def _compare(check: Check, found: Json, compare: Callable[[], bool | Verdict]) -> Verdict:
     """Return what comparing comes to, with what was compared."""
-    what = _compared(check, found)
+    what = _describe_comparison(check, found)
     try:
         holds = compare()
     except TypeError as error:
@@ -92,11 +92,11 @@ def _told(check: Check, found: Json, compare: Callable[[], bool | Verdict]) -> V
 
 
 def _incomparable(check: Check, found: Json, error: TypeError) -> Verdict:
-    return Verdict(None, f"{_compared(check, found)}: cannot be compared ({error})")
+    return Verdict(None, f"{_describe_comparison(check, found)}: cannot be compared ({error})")
 
 
-def _compared(check: Check, found: Json) -> str:
-    return f"{check.evidence} is {_shown(found)}, {check.rule} {_shown(check.expected)}"
+def _describe_comparison(check: Check, found: Json) -> str:
+    return f"{check.evidence} is {_shorten(found)}, {check.rule} {_shorten(check.expected)}"
 
 
 def _not_captured(name: str, evidence: Mapping[str, Json]) -> str:
@@ -123,6 +123,6 @@ def _of_episode(trajectory: Trajectory) -> dict[str, Json]:
     return known
 
 
-def _shown(value: Json) -> str:
+def _shorten(value: Json) -> str:
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:79]}…"

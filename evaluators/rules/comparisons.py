@@ -191,7 +191,7 @@ def number_is(found: Json, expected: Json) -> Verdict:
     value = wanted["value"]
     room = max(wanted.get("within", 0.0), abs(value) * wanted.get("within_share", 0.0))
     room = max(room, 1e-9 * abs(value))
-    return _judged(found, expected, lambda amount: abs(amount - value) <= room)
+    return _judge_amounts(found, expected, lambda amount: abs(amount - value) <= room)
 
 
 @rule
@@ -205,7 +205,7 @@ def number_between(found: Json, expected: Json) -> Verdict:
     wanted = _object(expected, set(), bounds | {"unit"})
     if not wanted.keys() & bounds:
         raise TypeError(f"number_between needs one of {', '.join(sorted(bounds))}")
-    return _judged(
+    return _judge_amounts(
         found,
         expected,
         lambda amount: (
@@ -229,9 +229,9 @@ def quantities(text: str) -> Iterator[Quantity]:
             yield Quantity(number, number * unit.size, unit.measure, shown)
 
 
-def _judged(found: Json, expected: Json, holds: Callable[[float], bool]) -> Verdict:
+def _judge_amounts(found: Json, expected: Json, holds: Callable[[float], bool]) -> Verdict:
     name = expected.get("unit") if isinstance(expected, dict) else None
-    unit = _named(name) if name is not None else None
+    unit = _require_unit(name) if name is not None else None
     if isinstance(found, bool) or not isinstance(found, int | float | str):
         raise TypeError(f"{found!r} is neither a number nor text")
     if not isinstance(found, str):
@@ -258,7 +258,7 @@ def _unit(spelling: str | None) -> MeasureUnit | None:
     return UNITS.get(name) or UNITS.get(name.removesuffix("s")) if name else None
 
 
-def _named(name: Json) -> MeasureUnit:
+def _require_unit(name: Json) -> MeasureUnit:
     unit = _unit(name) if isinstance(name, str) else None
     if unit is None:
         raise TypeError(f"unknown unit {name!r}; known: {', '.join(sorted(UNITS))}")

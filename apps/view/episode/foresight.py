@@ -16,7 +16,7 @@ from webagent.records import Node, Observation, Provenance, Trajectory
 from worldmodel.accuracy import changes
 from worldmodel.delta import Edit, difference
 from worldmodel.model import Outcome, Situation, WorldModel
-from worldmodel.trust import is_held_back
+from worldmodel.accuracy import is_held_back
 
 Standing: TypeAlias = Literal["as expected", "otherwise", "not expected", "did not happen"]
 SIGNS: dict[Standing, str] = {

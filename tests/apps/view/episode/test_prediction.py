@@ -10,7 +10,7 @@ from apps.view.episode.foresight import StoredWorldModel, predict
 from tests.fakes.toy import blank_world, toy_episodes
 from webagent.errors import ModelError
 from webagent.records import Provenance, Trajectory
-from worldmodel.trust import is_held_back
+from worldmodel.accuracy import is_held_back
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ from dataclasses import replace
 from tests.fakes.lessons import episode, node, page
 from webagent.action.actions import Click
 from webagent.records import Trajectory
+from worldmodel.accuracy import HELD_BACK, is_held_back, precision_of_belief
 from worldmodel.model import Outcome, Situation
 from worldmodel.transitions import Transition
-from worldmodel.trust import HELD_BACK, is_held_back, precision_of_belief
 
 PAGE = page("Click on the right one.", node(1, "button", "one"), node(2, "button", "two"))
 
