@@ -10,11 +10,10 @@ from loop.session import Session
 from tasks.task import Json
 from webagent.records import Trajectory
 from webagent.rollout import Batcher, PlannedEpisode, collect
-from worldmodel.accuracy import CopyPage, measure
+from worldmodel.accuracy import CopyPage, is_held_back, measure, precision_of_belief
 from worldmodel.model import WorldModel
 from worldmodel.simulate import ImaginedWorld, predict_all, start_key
 from worldmodel.transitions import transitions
-from worldmodel.accuracy import is_held_back, precision_of_belief
 
 
 async def imagine(session: Session, state: ArmState, round: int) -> None:

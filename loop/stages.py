@@ -27,10 +27,10 @@ from webagent.rollout import PlannedEpisode, episode_id, plan_episodes
 from webagent.store import Store
 from webagent.training.fit import FitConfig, fit
 from webagent.training.rows import grow_vocabulary
+from worldmodel.accuracy import is_held_back
 from worldmodel.lookahead import Direct, Gate, Imagination, Reranked, Vote
 from worldmodel.model import WorldModel
 from worldmodel.transitions import transitions
-from worldmodel.accuracy import is_held_back
 
 
 async def begin(session: Session, learner: Learner) -> ArmState:

@@ -13,10 +13,9 @@ from loop.arms import ARMS
 from webagent.models.builtin.vocabulary import keys_of
 from webagent.observation.render import render_node
 from webagent.records import Node, Observation, Provenance, Trajectory
-from worldmodel.accuracy import changes
+from worldmodel.accuracy import changes, is_held_back
 from worldmodel.delta import Edit, difference
 from worldmodel.model import Outcome, Situation, WorldModel
-from worldmodel.accuracy import is_held_back
 
 Standing: TypeAlias = Literal["as expected", "otherwise", "not expected", "did not happen"]
 SIGNS: dict[Standing, str] = {
