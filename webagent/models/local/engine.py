@@ -3,19 +3,15 @@
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable
-from typing import Any
 
 import torch
 
 from webagent.errors import ModelError, WebAgentError
+from webagent.models.constrain import compile_constraint
 from webagent.models.local.decoding import Decoder, Joining
 from webagent.models.local.requests import GenerationRequest, ReplyRow
 from webagent.models.local.source import Generation
 from webagent.models.local.weights import LoadedWeights
-from webagent.models.model import Constraint, Matcher
-
-CompileConstraint = Callable[[Constraint, Any], Callable[[], Matcher]]
 
 _FAILURES = (RuntimeError, ValueError, TypeError, KeyError, IndexError, AttributeError)
 """What code of a model, a processor or a template raises at inputs it was not made for."""
@@ -31,12 +27,9 @@ class GenerationEngine:
     another adapter waits until these are done, and later ones wait behind it.
     """
 
-    def __init__(
-        self, weights: LoadedWeights, settings: Generation, compile_constraint: CompileConstraint
-    ) -> None:
+    def __init__(self, weights: LoadedWeights, settings: Generation) -> None:
         self._weights = weights
         self._settings = settings
-        self._compile = compile_constraint
         self._capacity = settings.max_rows
         self._revision = -1
         self.decoder = Decoder(weights, settings)
@@ -137,7 +130,12 @@ class GenerationEngine:
             try:
                 encoded = self._weights.reader.read(request.prompt)
                 if request.constraint is not None:
-                    request.matcher = self._compile(request.constraint, self._weights.tokenizer)
+                    request.matcher = compile_constraint(
+                        request.constraint,
+                        self._weights.tokenizer,
+                        width=self._weights.width,
+                        ends=sorted(self._weights.endings.stop),
+                    )
                 request.begin(encoded, self._weights.reader.context)
             except WebAgentError as error:
                 request.fail(error)

@@ -1,15 +1,14 @@
 """The `Model` whose weights lie in this process."""
 
 import asyncio
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from functools import partial
+from collections.abc import Sequence
+from concurrent.futures import Future
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from webagent.errors import SetupError, WebAgentError
+from webagent.errors import SetupError
 from webagent.models.local.source import Generation, ModelSource
-from webagent.models.model import Capabilities, Completion, Constraint, Matcher, Message, Tokens
+from webagent.models.model import Capabilities, Completion, Constraint, Message, Tokens
 
 if TYPE_CHECKING:
     from webagent.models.local.weights import LoadedWeights
@@ -25,31 +24,21 @@ class LocalModel:
     with `on_adapter` share weights, thread and caches; the model they were made from closes them.
     """
 
-    def __init__(
-        self,
-        weights: "LoadedWeights",
-        generation: Generation = DEFAULT,
-        *,
-        compile_constraint: Callable[[Constraint, Any], Callable[[], Matcher]] | None = None,
-    ) -> None:
+    def __init__(self, weights: "LoadedWeights", generation: Generation = DEFAULT) -> None:
         from webagent.models.local.engine import GenerationEngine, GenerationWorker
 
         self.weights = weights
         self.adapter: str | None = None
         self._owns = True
-        engine = GenerationEngine(
-            weights, generation, compile_constraint or partial(_compile, weights)
-        )
-        self._worker = GenerationWorker(engine, weights)
+        self._worker = GenerationWorker(GenerationEngine(weights, generation), weights)
 
     @classmethod
     def load(cls, source: ModelSource | str, generation: Generation = DEFAULT) -> "LocalModel":
         """Load a folder or a hub name. Raises `SetupError` for what is missing or unfitting."""
         from webagent.models.local.loading import load_weights
 
-        return cls(
-            load_weights(ModelSource(source) if isinstance(source, str) else source), generation
-        )
+        named = ModelSource(source) if isinstance(source, str) else source
+        return cls(load_weights(named), generation)
 
     @property
     def name(self) -> str:
@@ -89,16 +78,16 @@ class LocalModel:
                 f"n is {n}, max_tokens {max_tokens} and temperature {temperature}; expected 1 or"
                 " more of the first two and 0 or more of the last"
             )
-        loop = asyncio.get_running_loop()
-        future: asyncio.Future[Completion] = loop.create_future()
-        answer = _answering(loop, future)
-        asked = prompt if isinstance(prompt, Tokens) else tuple(prompt)
+        future: Future[Completion] = Future()
+        # Running, it cannot be cancelled: the worker may always set a result.
+        future.set_running_or_notify_cancel()
+        prompt = prompt if isinstance(prompt, Tokens) else tuple(prompt)
         request = GenerationRequest(
-            asked, n, temperature, seed, max_tokens, constraint, self.adapter, answer
+            prompt, n, temperature, seed, max_tokens, constraint, self.adapter, future
         )
         self._worker.submit(request)
         try:
-            return await future
+            return await asyncio.wrap_future(future)
         finally:
             request.is_closed = True
 
@@ -142,33 +131,3 @@ class LocalModel:
         """Fail what waits with `ModelError`, end the thread and drop the caches."""
         if self._owns:
             await asyncio.to_thread(self._worker.close)
-
-
-def _answering(
-    loop: asyncio.AbstractEventLoop, future: "asyncio.Future[Completion]"
-) -> Callable[[Completion | WebAgentError], None]:
-    """Carries an answer from the worker's thread to whoever waits."""
-
-    def settle(result: Completion | WebAgentError) -> None:
-        if future.done():
-            return
-        if isinstance(result, WebAgentError):
-            future.set_exception(result)
-        else:
-            future.set_result(result)
-
-    def answer(result: Completion | WebAgentError) -> None:
-        # A loop that was closed meanwhile has nobody left who waits.
-        with suppress(RuntimeError):
-            loop.call_soon_threadsafe(settle, result)
-
-    return answer
-
-
-def _compile(
-    weights: "LoadedWeights", constraint: Constraint, tokenizer: Any
-) -> Callable[[], Matcher]:
-    from webagent.models.constrain import compile_constraint
-
-    ends = sorted(weights.endings.stop)
-    return compile_constraint(constraint, tokenizer, width=weights.width, ends=ends)

@@ -4,6 +4,7 @@ import math
 import secrets
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -20,7 +21,6 @@ _TRIAL = 16
 """Guessed ids after which the share that came true is held against the limit."""
 _FIRST = 4
 """Ids of the first guess; each that comes true wholly doubles the next."""
-Answer = Callable[[Completion | WebAgentError], None]
 
 
 class Noise:
@@ -217,7 +217,8 @@ class GenerationRequest:
     max_tokens: int
     constraint: Constraint | None
     adapter: str | None
-    answer: Answer
+    future: Future[Completion]
+    """Running, so that it cannot be cancelled; set once."""
     is_closed: bool = False
     """Answered, failed or given up by whoever asked."""
     limit: int = 0
@@ -246,7 +247,7 @@ class GenerationRequest:
         """Answer with an error, once."""
         if not self.is_closed:
             self.is_closed = True
-            self.answer(error)
+            self.future.set_exception(error)
 
     def settle(self, text: Callable[[list[int]], str]) -> None:
         """Answer if every reply is written."""
@@ -268,4 +269,4 @@ class GenerationRequest:
         self.is_closed = True
         ids = self.encoded.tokens.ids
         scale = self.temperature or 1.0
-        self.answer(Completion(replies, self.version, usage, seconds, ids, scale))
+        self.future.set_result(Completion(replies, self.version, usage, seconds, ids, scale))

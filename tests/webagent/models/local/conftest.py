@@ -2,22 +2,18 @@
 
 import io
 import os
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
-from numpy.typing import NDArray
 from PIL import Image
 
 from perf.fakes import tiny_models
-from webagent.errors import ModelError
-from webagent.models import Constraint, Message
+from webagent.models import Message
 from webagent.models.local import Generation, LocalModel, ModelSource
 from webagent.models.local.model import DEFAULT
-from webagent.models.model import Matcher
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
@@ -66,7 +62,7 @@ async def make(causal_folder: Path) -> AsyncIterator[Make]:
 
         weights = load_weights(ModelSource(str(folder or causal_folder), dtype=dtype, **source))
         sharpen(weights.module)
-        made.append(LocalModel(weights, generation, compile_constraint=compile_choices))
+        made.append(LocalModel(weights, generation))
         return made[-1]
 
     yield load
@@ -86,39 +82,3 @@ def picture(colour: str, size: tuple[int, int] = (90, 60)) -> bytes:
     file = io.BytesIO()
     image.save(file, "png")
     return file.getvalue()
-
-
-class Choices:
-    """Follows one of several id sequences, each ended by the end token."""
-
-    def __init__(self, options: Sequence[tuple[int, ...]], size: int) -> None:
-        self._options = list(options)
-        self._size = size
-        self._at = 0
-
-    def mask(self) -> NDArray[np.bool_]:
-        """The ids with which some option goes on."""
-        mask = np.zeros(self._size, dtype=np.bool_)
-        mask[[option[self._at] for option in self._options]] = True
-        return mask
-
-    def accept(self, token: int) -> None:
-        """Keep the options that go on with it."""
-        left = [option for option in self._options if option[self._at] == token]
-        if not left:
-            raise ModelError(f"{token} is none of the options")
-        self._options, self._at = left, self._at + 1
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether the end token came."""
-        return self._at == len(self._options[0])
-
-
-def compile_choices(constraint: Constraint, tokenizer: Any) -> Callable[[], Matcher]:
-    """A matcher for each reply, in canonical spelling."""
-    options = [
-        (*tokenizer(text, add_special_tokens=False)["input_ids"], tokenizer.eos_token_id)
-        for text in constraint.choices
-    ]
-    return lambda: Choices(options, len(tokenizer))

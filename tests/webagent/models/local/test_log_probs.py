@@ -9,9 +9,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from tests.webagent.models.local.conftest import Make, compile_choices, picture, said
+from tests.webagent.models.local.conftest import Make, picture, said
 from webagent.errors import ModelError
 from webagent.models import Constraint, Reply, Tokens
+from webagent.models.constrain import compile_constraint
 from webagent.models.local import LocalModel
 
 CHOICES = Constraint(choices=("click(12)", "click(3)", "stop", "scroll(0)"))
@@ -26,7 +27,7 @@ def redrawn(
         logits = logits.double() / (temperature or 1.0)
         logits[:, list(model.weights.endings.never)] = -np.inf
         if constraint:
-            matcher = compile_choices(constraint, model.weights.tokenizer)()
+            matcher = compile_constraint(constraint, model.weights.tokenizer)()
             for place, token in enumerate(reply.token_ids):
                 allowed = np.flatnonzero(matcher.mask())
                 kept = torch.full_like(logits[place], -np.inf)
