@@ -48,10 +48,9 @@ class Calibration:
     def raised(
         self, chances: Sequence[float], surprise: NDArray[np.float64] | None = None
     ) -> "Calibration":
-        """Return it with a threshold that at most `target` of these failures pass, if that is
-        higher."""
-        said = np.asarray(self(chances, surprise))
-        above = float(np.nextafter(_highest_refused(said, self.target), 1.0))
+        """Return it with a threshold that at most `target` of these failures pass, if higher."""
+        scores = np.asarray(self(chances, surprise))
+        above = float(np.nextafter(_highest_refused(scores, self.target), 1.0))
         return replace(self, threshold=max(self.threshold, above))
 
     def save(self, folder: Path) -> None:
@@ -101,8 +100,11 @@ def calibrate(
     more = np.zeros((len(truth), 0)) if surprise is None or not surprise.any() else surprise
     slope, offset, *weights = _platt(_log_odds(chances), more, truth)
     scaled = Calibration(slope, offset, tuple(weights), target=target, episodes=len(truth))
-    said = np.asarray(scaled(chances, more))
-    return replace(scaled, threshold=_threshold(said, truth, target))
+    scores = np.asarray(scaled(chances, more))
+    most = _highest_refused(scores[~truth], target)
+    above = scores[scores > most]
+    threshold = min((most + above.min()) / 2 if len(above) else 1.0, 1.0)
+    return replace(scaled, threshold=float(threshold))
 
 
 def _log_odds(chances: Sequence[float]) -> NDArray[np.float64]:
@@ -132,15 +134,8 @@ def _platt(
     return [max(1e-3, float(weights[0])), *map(float, weights[1:])]
 
 
-def _threshold(said: NDArray[np.float64], truth: NDArray[np.bool_], target: float) -> float:
-    most = _highest_refused(said[~truth], target)
-    above = said[said > most]
-    return float(min((most + above.min()) / 2 if len(above) else 1.0, 1.0))
-
-
 def _highest_refused(wrong: NDArray[np.float64], target: float) -> float:
-    """Return the probability above which at most `target` of the failures lie, one more counted
-    in."""
+    """Return the probability above which at most `target` of the failures lie, one more added."""
     allowed = max(0, math.floor(target * (len(wrong) + 1)) - 1)
     return float(np.sort(wrong)[::-1][allowed]) if allowed < len(wrong) else 0.0
 
@@ -189,27 +184,23 @@ class Quality:
 
 def measure_quality(chances: Sequence[float], labels: Sequence[bool], threshold: float) -> Quality:
     """Return precision, recall and false-positive rate at the threshold, and calibration."""
-    said, truth = np.asarray(chances, np.float64), np.asarray(labels, np.bool_)
-    passed = said >= threshold
+    scores, truth = np.asarray(chances, np.float64), np.asarray(labels, np.bool_)
+    passed = scores >= threshold
     hits, good = int((passed & truth).sum()), int(truth.sum())
-    bins = tuple(_bins(said, truth))
-    count = len(said)
+    places = np.minimum((scores * 10).astype(int), 9)
+    bins = tuple(
+        ReliabilityBin(float(scores[here].mean()), float(truth[here].mean()), int(here.sum()))
+        for place in range(10)
+        if (here := places == place).any()
+    )
+    count = len(scores)
     return Quality(
         episodes=count,
         successes=good,
         precision=measure_rate(hits, int(passed.sum())),
         recall=measure_rate(hits, good),
         false_positives=measure_rate(int((passed & ~truth).sum()), count - good),
-        brier=float(np.mean((said - truth) ** 2)) if count else math.nan,
+        brier=float(np.mean((scores - truth) ** 2)) if count else math.nan,
         ece=sum(b.episodes * abs(b.said - b.was) for b in bins) / count if count else math.nan,
         reliability=bins,
     )
-
-
-def _bins(said: NDArray[np.float64], truth: NDArray[np.bool_]) -> list[ReliabilityBin]:
-    places = np.minimum((said * 10).astype(int), 9)
-    return [
-        ReliabilityBin(float(said[here].mean()), float(truth[here].mean()), int(here.sum()))
-        for place in range(10)
-        if (here := places == place).any()
-    ]

@@ -55,33 +55,36 @@ class KeyFrame:
 def select_key_frames(
     screenshots: Sequence[bytes], settings: FrameSettings = FrameSettings()
 ) -> list[KeyFrame]:
-    """Return the frames worth looking at, in order: the first whole, the others as what changed in
-    them.
+    """Return the frames worth looking at, in order: the first whole, then what changed in others.
 
     A screenshot that shows no change is dropped, and of the others all but the smallest rectangle
     of patches around the change (after ExeVRM's pruning of regions that stay the same, on pictures
     in place of token masks, so that any image model can read them). A screenshot of another size
     counts as changed throughout. Raises `StoreError` for one that cannot be read.
     """
-    pictures = [_read(image, place) for place, image in enumerate(screenshots)]
+    pictures = [_read_picture(image, place) for place, image in enumerate(screenshots)]
     pixels = [np.asarray(picture) for picture in pictures]
+    side, margin = settings.patch, settings.margin
     found: list[tuple[int, Box, float]] = []
     for index, now in enumerate(pixels):
         height, width = now.shape[:2]
-        whole = (0, 0, width, height)
         if not found:
-            found.append((index, whole, 1.0))
+            found.append((index, (0, 0, width, height), 1.0))
             continue
         changed = find_changed_patches(pixels[found[-1][0]], now, settings)
-        is_last = index == len(pixels) - 1
-        if not changed.any() and not (is_last and settings.whole_last):
-            continue
-        is_whole = is_last and settings.whole_last
-        box = whole if is_whole else _around(changed, settings, width, height)
+        box = (0, 0, width, height)
+        if not (settings.whole_last and index == len(pixels) - 1):
+            if not changed.any():
+                continue
+            rows, columns = np.flatnonzero(changed.any(1)), np.flatnonzero(changed.any(0))
+            left, right = int(columns[0]) - margin, int(columns[-1]) + 1 + margin
+            top, bottom = int(rows[0]) - margin, int(rows[-1]) + 1 + margin
+            box = (max(0, left * side), max(0, top * side), right * side, bottom * side)
+            box = (box[0], box[1], min(width, box[2]), min(height, box[3]))
         found.append((index, box, float(changed.mean())))
     return [
-        KeyFrame(index, _png(pictures[index].crop(box)), box)
-        for index, box, _ in _chosen(found, settings.most)
+        KeyFrame(index, _write_png(pictures[index].crop(box)), box)
+        for index, box, _ in _choose_frames(found, settings.most)
     ]
 
 
@@ -104,7 +107,9 @@ def count_patches(frames: Sequence[KeyFrame], settings: FrameSettings = FrameSet
     return sum(-(-(r - le) // side) * -(-(b - t) // side) for le, t, r, b in boxes)
 
 
-def _chosen(found: Sequence[tuple[int, Box, float]], most: int) -> list[tuple[int, Box, float]]:
+def _choose_frames(
+    found: Sequence[tuple[int, Box, float]], most: int
+) -> list[tuple[int, Box, float]]:
     """Return the first and the last, and those in between with the largest change."""
     if len(found) <= most:
         return list(found)
@@ -113,15 +118,7 @@ def _chosen(found: Sequence[tuple[int, Box, float]], most: int) -> list[tuple[in
     return sorted([*ends, *between])
 
 
-def _around(changed: NDArray[np.bool_], settings: FrameSettings, width: int, height: int) -> Box:
-    rows, columns = np.flatnonzero(changed.any(1)), np.flatnonzero(changed.any(0))
-    side, margin = settings.patch, settings.margin
-    left, right = (int(columns[0]) - margin) * side, (int(columns[-1]) + 1 + margin) * side
-    top, bottom = (int(rows[0]) - margin) * side, (int(rows[-1]) + 1 + margin) * side
-    return max(0, left), max(0, top), min(width, right), min(height, bottom)
-
-
-def _read(image: bytes, place: int) -> "Image":
+def _read_picture(image: bytes, place: int) -> "Image":
     from PIL import Image, UnidentifiedImageError
 
     try:
@@ -130,7 +127,7 @@ def _read(image: bytes, place: int) -> "Image":
         raise StoreError(f"screenshot {place} cannot be read as a picture: {error}") from error
 
 
-def _png(picture: "Image") -> bytes:
+def _write_png(picture: "Image") -> bytes:
     out = io.BytesIO()
     picture.save(out, "PNG")
     return out.getvalue()

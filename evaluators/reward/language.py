@@ -53,23 +53,25 @@ class RewardQuestions:
         """Return the request that asks whether a finished episode succeeded."""
         pages = [step.observation for step in trajectory.steps]
         last = trajectory.last
-        shown = self._pictures([*pages, *([last] if last else [])])
+        # The page that shows the end: the last one, or that before it where it shows nothing.
+        shown = last if (last is not None and last.nodes) or not pages else pages[-1]
+        frames = self._select_frames([*pages, *([last] if last else [])])
         user = self.prompt.fill(
             "outcome",
             goal=_goal(trajectory),
             turns=format_turns(trajectory) or "Nothing was done.",
             ending=trajectory.ending.value if trajectory.ending else "it is still under way",
             answer=_answer(trajectory),
-            page=_page(_telling(trajectory)),
-            frames=_caption(shown, len(pages)),
+            page=_page(shown),
+            frames=_caption(frames, len(pages)),
         )
-        return self._messages(user, shown)
+        return self._messages(user, frames)
 
     def step(self, trajectory: Trajectory, index: int) -> tuple[Message, Message]:
         """Return the request that asks whether a step brought the task nearer to its end."""
         step, after = trajectory.steps[index], observation_after(trajectory, index)
         before = replace(trajectory, steps=trajectory.steps[:index], last=step.observation)
-        shown = self._pictures([step.observation, *([after] if after else [])])
+        frames = self._select_frames([step.observation, *([after] if after else [])])
         user = self.prompt.fill(
             "step",
             goal=_goal(trajectory),
@@ -77,15 +79,15 @@ class RewardQuestions:
             page=_page(step.observation),
             action=format_action(step.decision.action),
             after=_page(after),
-            frames=_caption(shown, 1),
+            frames=_caption(frames, 1),
         )
-        return self._messages(user, shown)
+        return self._messages(user, frames)
 
     def _messages(self, user: str, shown: Sequence[KeyFrame]) -> tuple[Message, Message]:
         images = tuple(frame.image for frame in shown)
         return Message("system", self.prompt.fill("system")), Message("user", user, images)
 
-    def _pictures(self, pages: Sequence[Observation]) -> list[KeyFrame]:
+    def _select_frames(self, pages: Sequence[Observation]) -> list[KeyFrame]:
         references = [page.screenshot for page in pages if page.screenshot]
         if self.look is None or not references:
             return []
@@ -124,8 +126,7 @@ class LanguageReward:
         return self.calibration([chance])[0]
 
     async def step_probabilities(self, trajectory: Trajectory) -> list[float]:
-        """Return for each step how likely it brought the task nearer to its end. Raises
-        `ModelError`.
+        """Return how likely each step brought the task nearer to its end. Raises `ModelError`.
 
         Not calibrated: that was fitted on outcomes.
         """
@@ -210,15 +211,6 @@ def _row(
 def _goal(trajectory: Trajectory) -> str:
     seen = trajectory.steps[0].observation.goal if trajectory.steps else ""
     return trajectory.goal or trajectory.task.goal or seen
-
-
-def _telling(trajectory: Trajectory) -> Observation | None:
-    """Return the page that shows the end: the last one, or that before it where it shows
-    nothing."""
-    last = trajectory.last
-    if last is not None and last.nodes:
-        return last
-    return trajectory.steps[-1].observation if trajectory.steps else last
 
 
 def _answer(trajectory: Trajectory) -> str:

@@ -231,7 +231,9 @@ def quantities(text: str) -> Iterator[Quantity]:
 
 def _judge_amounts(found: Json, expected: Json, holds: Callable[[float], bool]) -> Verdict:
     name = expected.get("unit") if isinstance(expected, dict) else None
-    unit = _require_unit(name) if name is not None else None
+    unit = _unit(name) if isinstance(name, str) else None
+    if name is not None and unit is None:
+        raise TypeError(f"unknown unit {name!r}; known: {', '.join(sorted(UNITS))}")
     if isinstance(found, bool) or not isinstance(found, int | float | str):
         raise TypeError(f"{found!r} is neither a number nor text")
     if not isinstance(found, str):
@@ -247,22 +249,14 @@ def _judge_amounts(found: Json, expected: Json, holds: Callable[[float], bool]) 
     numbers = ", ".join(text for text, _ in fitting)
     if len(outcomes) > 1:
         return Verdict(None, f"of {numbers} some fit and some do not; a judge can say which counts")
-    return Verdict(
-        float(outcomes.pop()), f"{numbers} {'fits' if fitting[0][1] else 'does not fit'}"
-    )
+    [outcome] = outcomes
+    return Verdict(float(outcome), f"{numbers} {'fits' if outcome else 'does not fit'}")
 
 
 def _unit(spelling: str | None) -> MeasureUnit | None:
     """Return the unit, from its singular or plural."""
     name = (spelling or "").strip().lower()
     return UNITS.get(name) or UNITS.get(name.removesuffix("s")) if name else None
-
-
-def _require_unit(name: Json) -> MeasureUnit:
-    unit = _unit(name) if isinstance(name, str) else None
-    if unit is None:
-        raise TypeError(f"unknown unit {name!r}; known: {', '.join(sorted(UNITS))}")
-    return unit
 
 
 def _object(expected: Json, needed: set[str], known: set[str]) -> dict[str, float]:

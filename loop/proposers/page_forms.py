@@ -87,7 +87,9 @@ def find_forms(page: Observation) -> list[PageForm]:
             if buttons:
                 close()
             above = heading if not fields else above
-            fields.append(FormField(node, _find_label(page, index), _find_options(page, index)))
+            options = takewhile(lambda node: node.role == "option", page.nodes[index + 1 :])
+            names = tuple(option.name for option in options)
+            fields.append(FormField(node, _find_label(page, index), names))
         elif node.mark and node.role == "button" and "disabled" not in node.states:
             above = heading if not fields and not buttons else above
             buttons.append(node)
@@ -127,12 +129,6 @@ def _find_label(page: Observation, index: int) -> str:
         if len(re.findall(r"[A-Za-z]", label)) > 1:
             return label
     return "Text" if node.kind == "textarea" else ""
-
-
-def _find_options(page: Observation, index: int) -> tuple[str, ...]:
-    """Return the options of a drop-down list."""
-    options = takewhile(lambda node: node.role == "option", page.nodes[index + 1 :])
-    return tuple(node.name for node in options)
 
 
 def find_field(page: Observation, mark: int) -> FormField | None:

@@ -10,15 +10,11 @@ from tasks.proposal import Refusal
 from tasks.task import Task
 
 
-def _open(url: str) -> str:
-    return ""
-
-
 @dataclass(frozen=True, slots=True)
 class GuardLimits:
     """What the guard of an episode allows, as far as a task can go against it."""
 
-    closed: Callable[[str], str] = _open
+    closed: Callable[[str], str] = lambda url: ""
     """Why an address may not be opened; empty where it may."""
     only_reads: bool = False
     """Whether requests that change something are refused."""
@@ -98,7 +94,7 @@ _KNOWN_SITES = _pattern(
 
 
 def check_safety(task: Task, scope: SiteScope, limits: GuardLimits | None = None) -> Refusal | None:
-    """Why a task may not be asked for on this site; None where nothing is found against it."""
+    """Return why a task may not be asked for on this site; None where nothing is against it."""
     held = limits or GuardLimits()
     goal = task.goal
     reason = (
@@ -119,16 +115,15 @@ def _find_kind(kinds: Mapping[str, Pattern[str]], goal: str) -> str:
 
 
 def _find_other_site(goal: str, scope: SiteScope) -> str:
+    scheme = scope.address.split(":")[0]
     for match in _DOMAIN.finditer(goal):
         host = match[1].lower()
         is_mail = match.start() and goal[match.start() - 1] == "@"
-        if not is_mail and not scope.holds(f"{scope.address.split(':')[0]}://{match[1]}"):
-            is_part = host in scope.address.lower()
-            if not is_part:
-                return f"another site: {host}"
+        is_own = scope.holds(f"{scheme}://{match[1]}") or host in scope.address.lower()
+        if not is_mail and not is_own:
+            return f"another site: {host}"
     named = _KNOWN_SITES.search(goal)
-    own = f"{scope.name} {scope.address}".lower()
-    if named and named[1].lower() not in own:
+    if named and named[1].lower() not in f"{scope.name} {scope.address}".lower():
         return f"another site: {named[1]}"
     return ""
 

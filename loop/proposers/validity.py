@@ -121,8 +121,7 @@ def check_validity(task: Task, scope: SiteScope, steps: int = 0) -> Refusal | No
     goal = task.goal
     reason = (
         _find_foreign_language(goal, scope)
-        or _find_wrong_length(goal)
-        or _find_unfilled_slot(goal)
+        or _find_unfinished(goal)
         or _find_wrong_place(task, scope)
         or _find_excess_steps(task, scope, steps)
         or _find_missing_end(task, scope)
@@ -133,16 +132,14 @@ def check_validity(task: Task, scope: SiteScope, steps: int = 0) -> Refusal | No
     return Refusal("validity", reason) if reason else None
 
 
-def _find_wrong_length(goal: str) -> str:
+def _find_unfinished(goal: str) -> str:
     count = len(words(goal))
     if count < 2:
         return f"the goal {goal!r} says too little"
-    return f"the goal has {count} words, more than {_LONGEST}" if count > _LONGEST else ""
-
-
-def _find_unfilled_slot(goal: str) -> str:
-    found = _SLOT.search(_QUOTED.sub('""', goal)) or _QUOTED_SLOT.search(goal)
-    return f"{found[0]!r} was not filled in" if found else ""
+    if count > _LONGEST:
+        return f"the goal has {count} words, more than {_LONGEST}"
+    slot = _SLOT.search(_QUOTED.sub('""', goal)) or _QUOTED_SLOT.search(goal)
+    return f"{slot[0]!r} was not filled in" if slot else ""
 
 
 def _find_foreign_language(goal: str, scope: SiteScope) -> str:

@@ -19,12 +19,12 @@ _ENDINGS = (("ies", "y"), ("sses", "ss"), ("ing", ""), ("ed", ""), ("es", "e"), 
 
 
 def words(text: str) -> list[str]:
-    """The words in lower case, in order."""
+    """Return the words in lower case, in order."""
     return [word.casefold() for word in _WORD.findall(text)]
 
 
 def stem(word: str) -> str:
-    """The word without a plural's or a verb's ending, roughly."""
+    """Return the word without a plural's or a verb's ending, roughly."""
     for ending, instead in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
             return (word[: -len(ending)] + instead).rstrip("e")
@@ -32,41 +32,43 @@ def stem(word: str) -> str:
 
 
 def content(text: str) -> frozenset[str]:
-    """The words that carry meaning, by their stems."""
+    """Return the words that carry meaning, by their stems."""
     return frozenset(stem(word) for word in words(text) if word not in _STOP)
 
 
 def values(text: str) -> frozenset[str]:
-    """What a goal names exactly, in lower case: quoted words, numbers and names."""
+    """Return what a goal names exactly, in lower case: quoted words, numbers and names."""
     quoted = ["".join(groups) for groups in _QUOTED.findall(text)]
     rest = _QUOTED.sub(" ", text)
     found = [*quoted, *_NUMBER.findall(rest), *(match[0] for match in _NAME.finditer(rest))]
     return frozenset(" ".join(value.casefold().split()) for value in found)
 
 
-def shingles(text: str, size: int = 4) -> frozenset[str]:
-    """Runs of letters over the meaningful words, which forgive endings and order of phrases."""
-    kept = [stem(word) for word in words(text) if word not in _STOP]
-    return frozenset(run for word in kept for run in _runs(f" {word} ", size))
+def shingles(text: str) -> frozenset[str]:
+    """Return runs of four letters over the meaningful words.
+
+    They forgive endings and the order of phrases.
+    """
+    kept = [f" {stem(word)} " for word in words(text) if word not in _STOP]
+    return frozenset(w[i : i + 4] for w in kept for i in range(max(1, len(w) - 3)))
 
 
 def likeness(one: str, other: str) -> float:
-    """How alike two goals are, 0 to 1: by common words or common runs of letters (Jaccard),
-    whichever sees more, or where one holds nearly all of the other by that share."""
+    """Return how alike two goals are, 0 to 1.
+
+    By common words or common runs of letters (Jaccard), whichever sees more, or where one holds
+    nearly all of the other by that share.
+    """
     first, second = content(one), content(other)
     if not first or not second:
         return float(one.casefold().split() == other.casefold().split())
-    held = len(first & second) / min(len(first), len(second))
+    shorter = min(len(first), len(second))
+    held = len(first & second) / shorter
     return max(
         _jaccard(first, second),
         _jaccard(shingles(one), shingles(other)),
-        held - 0.2 if min(len(first), len(second)) >= 4 else 0.0,
+        held - 0.2 if shorter >= 4 else 0.0,
     )
-
-
-def _runs(text: str, size: int) -> Iterator[str]:
-    for start in range(max(1, len(text) - size + 1)):
-        yield text[start : start + size]
 
 
 def _jaccard(one: frozenset[str], other: frozenset[str]) -> float:
@@ -131,37 +133,38 @@ _LEADING = frozenset(
 
 
 def find_second_goal(goal: str) -> str:
-    """Why a goal asks for two things that have nothing to do with each other; empty if it does not.
+    """Return why a goal asks for two unrelated things; empty if it does not.
 
     Two clauses that both ask for something are one aim where the second speaks of the first (`it`,
     `its`, `the result`, a common word), where the first leads up to it (`find`, `open`) or where it
     only completes the first (`submit`, `save`, `tell`).
     """
-    asked = [clause for clause in _clauses(goal) if clause[1]]
-    for (before, first), (after, second) in pairwise(asked):
-        if not _belong(before, first, after, second):
+    asking = [clause for clause in _split_clauses(goal) if clause[1]]
+    for (before, first), (after, second) in pairwise(asking):
+        if not _belong_together(before, first, after, second):
             return f"it asks for two things: {before.strip()[:60]!r} and {after.strip()[:60]!r}"
     return ""
 
 
-def _clauses(goal: str) -> Iterator[tuple[str, str]]:
-    """Each clause with the act it asks for; without one it belongs to the clause before."""
-    kept: list[str] = []
+def _split_clauses(goal: str) -> Iterator[tuple[str, str]]:
+    """Yield each clause with the act it asks for; without one it belongs to the clause before."""
+    quoted: list[str] = []
 
-    def keep(match: re.Match[str]) -> str:
-        kept.append(match[0])
-        return f"QUOTED{len(kept) - 1}Q"
+    def hide(match: re.Match[str]) -> str:
+        quoted.append(match[0])
+        return f"QUOTED{len(quoted) - 1}Q"
 
-    hidden = _QUOTED_TEXT.sub(keep, goal)
-    for sentence in _SENTENCE.split(hidden):
+    for sentence in _SENTENCE.split(_QUOTED_TEXT.sub(hide, goal)):
         for place, part in enumerate(_BREAK.split(sentence)):
-            text = re.sub(r"QUOTED(\d+)Q", lambda match: kept[int(match[1])], part)
-            yield text, _act(re.sub(r"QUOTED\d+Q", "", part), is_first=not place)
+            text = re.sub(r"QUOTED(\d+)Q", lambda match: quoted[int(match[1])], part)
+            yield text, _find_act(re.sub(r"QUOTED\d+Q", "", part), is_first=not place)
 
 
-def _act(clause: str, is_first: bool) -> str:
-    """What a clause asks for: the verb it begins with, a question word where a sentence begins with
-    it, `should` for a wish; empty where it asks for nothing."""
+def _find_act(clause: str, is_first: bool) -> str:
+    """Return what a clause asks for; empty where it asks for nothing.
+
+    The verb it begins with, a question word where a sentence begins with it, `should` for a wish.
+    """
     found = words(_ASIDE.sub("", clause.strip()))
     while found and found[0] in _LEADING:
         found = found[1:]
@@ -172,22 +175,22 @@ def _act(clause: str, is_first: bool) -> str:
     return "should" if _WISHED.search(clause) else ""
 
 
-def _belong(before: str, first: str, after: str, second: str) -> bool:
+def _belong_together(before: str, first: str, after: str, second: str) -> bool:
     named = _QUOTED_TEXT.search(after)
     if _BACKWARD & set(words(after[: named.start()] if named else after)):
         return True
-    said = words(_QUOTED_TEXT.sub(" ", after))
-    if (second in _COMPLETIONS - {first} and not named) or len(said) <= 2:
+    outside = words(_QUOTED_TEXT.sub(" ", after))
+    if (second in _COMPLETIONS - {first} and not named) or len(outside) <= 2:
         return True
     if first in _PREPARATIONS and not _ALSO.search(after):
         return True
     if named and _QUOTED_TEXT.search(before):
-        return bool(_telling(before) & _telling(after))
+        return bool(_value_words(before) & _value_words(after))
     own = content(before) - {stem(first)}
     other = content(after) - {stem(second)}
     return not own or not other or bool(own & other)
 
 
-def _telling(clause: str) -> set[str]:
-    """The words of what a clause names, short ones left out."""
+def _value_words(clause: str) -> set[str]:
+    """Return the words of what a clause names, short ones left out."""
     return {word for value in values(clause) for word in words(value) if len(word) > 3}
