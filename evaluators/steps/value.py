@@ -22,7 +22,7 @@ async def judge_by_value(
     matters: float = 0.1,
     name: str = "value@1",
 ) -> StepJudgement:
-    """Progress as the difference that each step made to the value (SPA, arXiv 2505.20732):
+    """Return progress as the difference that each step made to the value (arXiv 2505.20732):
 
         c_t = V(s_(t+1)) - V(s_t)
 
@@ -33,8 +33,8 @@ async def judge_by_value(
     succeed. A step that changes the value by at least `matters` is `correct` or `incorrect`, any
     other `neutral`. Where the value abstains, so do the steps on both sides of it.
 
-    Deviation: SPA trains its estimator so that contributions add up to the outcome; any value
-    function serves here, and it is differences of its values that do.
+    Deviation: SPA, the paper, trains its estimator so that contributions add up to the outcome; any
+    value function serves here, and it is differences of its values that do.
     """
     if trajectory.ending is not None and trajectory.ending.is_infrastructure:
         return abstain(trajectory, name, f"nothing to judge: {trajectory.ending}")

@@ -22,7 +22,7 @@ UNKNOWN_PATH = tuple("?" * 12)
 
 
 def mask_address(url: str) -> str:
-    """The address with what differs from thing to thing as `*`: `/catalogue/*?page=*`."""
+    """Return the address with what differs from thing to thing as `*`: `/catalogue/*?page=*`."""
     parts = urlsplit(url)
     segments = ["*" if _VARIABLE.search(part) else part for part in parts.path.split("/")]
     keys = sorted({key for key, _ in parse_qsl(parts.query, keep_blank_values=True)})

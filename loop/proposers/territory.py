@@ -50,7 +50,7 @@ class Territory:
         return bool(self.site)
 
     def task(self, name: str, goal: str, seed: int, max_steps: int) -> Task:
-        """A task that begins where exploration does."""
+        """Return a task that begins where exploration does."""
         return Task(
             id=f"{self.name}/{name}@1",
             start_url=self.start_url,
@@ -76,17 +76,17 @@ def is_avoided(name: str, may_destroy: bool) -> bool:
 
 
 def is_preview(name: str) -> bool:
-    """Whether a button of this name leaves everything as it was."""
+    """Return whether a button of this name leaves everything as it was."""
     return bool(_PREVIEW.search(name))
 
 
 def is_form_promised(link: str) -> bool:
-    """Whether a link of this name probably leads to where something can be made or changed."""
+    """Return whether a link of this name probably leads to where something can be changed."""
     return bool(_FORM.search(link))
 
 
 def is_form_link(name: str) -> bool:
-    """Whether a link or a button of this name only opens a form, of what the page is about."""
+    """Return whether a link or button of this name only opens a form of the page's subject."""
     return bool(_LEADING.search(name.strip()))
 
 
