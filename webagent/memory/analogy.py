@@ -1,5 +1,6 @@
 """Analogy: the next action from the recalled cases, with its reasons and how sure it is."""
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -8,14 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from webagent.action import ACTIONS, Action
-from webagent.memory.cases import Case, constants, translate
+from webagent.action import Action
+from webagent.memory.cases import Case, constants, traits_of, translate
 from webagent.memory.elements import find_element
 from webagent.memory.goals import Goal, clean
 from webagent.memory.pages import is_within
-from webagent.memory.scene import MARKS, Scene
-from webagent.memory.scorer import Scorer
-from webagent.memory.texts import find_text
+from webagent.memory.points import find_point
+from webagent.memory.scene import MARKS, POINTS, Scene, argument_names, make_action
+from webagent.memory.scorer import Scorer, prior
+from webagent.memory.texts import find_constant, find_text
 
 Recalled = tuple[float, Case]
 """A case with its share of the recall, all shares together 1."""
@@ -30,6 +32,14 @@ _DOUBTED = 0.3
 """Trust in a constant that stands in the words of the demonstrated goal and not of this one."""
 _STRANGE = 0.25
 """Trust in a proposal for a goal without a word in common with those remembered."""
+_DISAGREEMENT = 2.5
+"""Nats that each episode takes from a descriptor that it does not bear out."""
+_BEYOND = 0.1
+"""Nats that each other step of like goals adds to one that it bears out."""
+_MOST_WITNESSED = 5
+"""Episodes that are counted so, at most."""
+_NAMESAKE = 20.0
+"""How much more a case counts for what is written where its field has the same name."""
 _BRANCHES = 3
 """Elements for which the remaining arguments are worked out."""
 
@@ -69,19 +79,26 @@ def shares(scored: Sequence[tuple[float, Case]], scale: float = 1.0) -> list[Rec
 
 
 def propose(
-    scene: Scene, recalled: Sequence[Recalled], scorers: Mapping[str, Scorer], count: int = 1
+    scene: Scene,
+    recalled: Sequence[Recalled],
+    scorers: Mapping[str, Scorer],
+    count: int = 1,
+    siblings: Sequence[Case] = (),
 ) -> list[Proposal]:
-    """Return actions by analogy, the surest first; none where nothing recalled can be done here."""
+    """Return actions by analogy, the surest first; none where nothing recalled can be done here.
+
+    `siblings` are other steps of like goals, which say what descriptors hold throughout.
+    """
     elements = [
         candidate
-        for vote, group in element_candidates(scene, recalled)
+        for vote, group in element_candidates(scene, recalled, siblings)
         for candidate in _rated(group, scorers["element"], vote)
     ]
     elements.sort(key=lambda candidate: -candidate.probability)
     trust = familiarity(scene, recalled)
     found: list[Proposal] = []
     for element in elements[: max(_BRANCHES, count)]:
-        found += _completed(scene, element, recalled, scorers, count)
+        found += _completed(scene, element, recalled, scorers, count, siblings)
     found.sort(key=lambda proposal: -proposal.confidence)
     return [
         replace(each, confidence=each.confidence * trust, recalled=tuple(recalled))
@@ -103,10 +120,10 @@ def _completed(
     recalled: Sequence[Recalled],
     scorers: Mapping[str, Scorer],
     count: int,
+    siblings: Sequence[Case],
 ) -> list[Proposal]:
     """The actions with this operation and element, their other arguments filled in."""
-    cls = ACTIONS[element.op]
-    names = list(cls.__dataclass_fields__)
+    names = argument_names(element.op)
     first = next((name for name in names if name in MARKS), "")
     cases = like_cases(scene, element, recalled)
     values: dict[str, Any] = {first: element.value} if first else {}
@@ -116,19 +133,21 @@ def _completed(
     for name in names:
         if name == first:
             continue
-        found = argument_candidates(inner, name, cases, element)
+        found = argument_candidates(inner, name, cases, element, siblings)
         if not found:
             return []
         found = _rated(found, scorers["element" if name in MARKS else "text"])
         values[name] = found[0].value
+        if name in POINTS:
+            inner = replace(inner, start=found[0].value)
         chosen.append(found[0])
         confidence *= found[0].probability
         alternatives += [(name, each) for each in found[1:count]]
-    proposals = [Proposal(cls(**values), confidence, tuple(chosen), ())]
+    proposals = [Proposal(make_action(element.op, values), confidence, tuple(chosen), ())]
     for name, other in alternatives:
         best = next(c for c in chosen if c.value == values[name])
         share = other.probability / max(best.probability, 1e-9)
-        action = cls(**{**values, name: other.value})
+        action = make_action(element.op, {**values, name: other.value})
         proposals.append(Proposal(action, confidence * share, (*chosen[:-1], other), ()))
     return proposals
 
@@ -145,7 +164,7 @@ def _rated(candidates: Sequence[Candidate], scorer: Scorer, share: float = 1.0) 
 
 
 def element_candidates(
-    scene: Scene, recalled: Sequence[Recalled]
+    scene: Scene, recalled: Sequence[Recalled], siblings: Sequence[Case] = ()
 ) -> list[tuple[float, list[Candidate]]]:
     """Return for each operation that can be done here its share of the recall and the elements it
     could be done to; the one value is 0 where it needs none."""
@@ -154,8 +173,8 @@ def element_candidates(
         groups[case.op].append((share, case))
     found: list[tuple[float, list[Candidate]]] = []
     for op, group in groups.items():
-        name = next((n for n in ACTIONS[op].__dataclass_fields__ if n in MARKS), "")
-        mine = _candidates(scene, op, name, group) if name else [Candidate(op, 0)]
+        name = next((n for n in argument_names(op) if n in MARKS), "")
+        mine = _candidates(scene, op, name, group, siblings) if name else [Candidate(op, 0)]
         _note_repeats(scene, mine)
         if mine:
             found.append((sum(share for share, _ in group), mine))
@@ -163,10 +182,14 @@ def element_candidates(
 
 
 def argument_candidates(
-    scene: Scene, name: str, cases: Sequence[Recalled], element: Candidate
+    scene: Scene,
+    name: str,
+    cases: Sequence[Recalled],
+    element: Candidate,
+    siblings: Sequence[Case] = (),
 ) -> list[Candidate]:
     """Return values of another argument of an action whose element is chosen."""
-    found = _candidates(scene, element.op, name, cases)
+    found = _candidates(scene, element.op, name, cases, siblings)
     if name in ("option",):
         line = scene.page.line_of.get(element.value)
         labels = (
@@ -190,18 +213,32 @@ def like_cases(scene: Scene, element: Candidate, recalled: Sequence[Recalled]) -
     if not element.value:
         return same
     reasons = set(element.reasons)
+    traits = traits_of(replace(scene, field=element.value))
     fitting = []
     for share, case in same:
         first = next((each for name, each in case.arguments if name in MARKS), frozenset())
         moved = translate(first, case.goal, scene.goal)
         support = max((element.reasons[d] for d in moved if d in reasons), default=0.0)
         if support:
-            fitting.append((share * support, case))
+            fitting.append((share * support * _shared(traits, case.traits), case))
     total = sum(share for share, _ in fitting)
     return [(share / total, case) for share, case in fitting] if total else same
 
 
-def _candidates(scene: Scene, op: str, name: str, group: Sequence[Recalled]) -> list[Candidate]:
+def _shared(mine: frozenset[tuple[Any, ...]], theirs: frozenset[tuple[Any, ...]]) -> float:
+    """How much a case counts whose element is, or is not, called and described as this one."""
+    known = dict((each[:-1], each[-1]) for each in theirs)
+    factor = 1.0
+    for each in mine:
+        if each[:-1] in known:
+            same = known[each[:-1]] == each[-1]
+            factor *= (_NAMESAKE if same else 1.0) if each[0] == "called" else 1.0 if same else 0.1
+    return factor
+
+
+def _candidates(
+    scene: Scene, op: str, name: str, group: Sequence[Recalled], siblings: Sequence[Case]
+) -> list[Candidate]:
     """The values that descriptors of these cases give here, each with its features."""
     nearest, group = group, [(share**_FLAT, case) for share, case in group]
     total = sum(share for share, _ in group) or 1.0
@@ -224,31 +261,56 @@ def _candidates(scene: Scene, op: str, name: str, group: Sequence[Recalled]) -> 
     for descriptor in tried:
         if support[descriptor] >= _FEWEST:
             value = _value(scene, name, descriptor)
-            if value is not None and (name not in MARKS or value or descriptor == ("page",)):
+            if value is not None and _fits(name, value, descriptor):
                 given[descriptor] = value
     found: dict[Any, Candidate] = {}
     for descriptor, value in given.items():
         candidate = found.setdefault(value, Candidate(op, value))
         candidate.reasons[descriptor] = support[descriptor]
+    held_by = [
+        frozenset(translate(case.descriptors(name), case.goal, scene.goal))
+        for case in siblings
+        if case.op == op and case.weight > 0
+    ]
+    count = min(len({case.episode for _, case in group}), _MOST_WITNESSED)
     for candidate in found.values():
+        spread = {d: sum(d in held for held in held_by) for d in candidate.reasons}
+        widest = max(spread.values())
         agreed = nearly = 0.0
         for share, sharp, held in holders:
             if not held.isdisjoint(candidate.reasons):
                 agreed, nearly = agreed + share, nearly + sharp
         candidate.features = _features(candidate.reasons, episodes)
         candidate.features |= {"agreed": agreed, "agreed^": agreed**3, "nearest": nearly}
+        candidate.features["evidence"] = math.log(
+            sum(
+                math.exp(
+                    prior(family(d))
+                    - _DISAGREEMENT * count * (1 - min(1.0, share))
+                    + _BEYOND * spread[d]
+                )
+                for d, share in candidate.reasons.items()
+            )
+        )
+        candidate.features["wide"] = widest / len(held_by) if held_by else 0.0
+        candidate.features["full"] = float(agreed > 0.98 and len(holders) > 1)
     return list(found.values())
+
+
+def _fits(name: str, value: Any, descriptor: tuple[Any, ...]) -> bool:
+    """Whether a value can be this argument: a mark other than `at` is one of an element."""
+    return name not in MARKS or value > 0 or descriptor == ("page",) or (name == "at" and value)
 
 
 def _value(scene: Scene, name: str, descriptor: tuple[Any, ...]) -> Any:
     if descriptor == ("page",):
         return 0
+    if name in POINTS:
+        return find_point(scene, descriptor)
     if name in MARKS:
         return find_element(scene, descriptor)
-    if descriptor[0] == "is" and not isinstance(descriptor[1][1], str | tuple | int):
-        return descriptor[1][1]
-    if descriptor[0] == "is" and descriptor[1][0] == "=":
-        return descriptor[1][1]
+    if name in ("key", "dx", "dy") or descriptor[:1] == ("is",) and descriptor[1][:1] == ("=",):
+        return find_constant(scene, descriptor)
     return find_text(scene, descriptor)
 
 
@@ -286,6 +348,8 @@ def family(descriptor: tuple[Any, ...]) -> str:
         marks += "0" if descriptor[5] == 0 else ""
     elif head == "earlier":
         marks += ":" + family(descriptor[2])
+    elif head in ("in", "past") and descriptor[1]:
+        marks = ":" + family(descriptor[1])
     elif head == "name" and descriptor[3]:
         marks += "+"
     elif head == "untried":

@@ -6,11 +6,14 @@ from functools import lru_cache
 from typing import Any
 
 from webagent.action import Action
+from webagent.memory.conditions import conditions_of
+from webagent.memory.descriptions import described, segments
 from webagent.memory.elements import describe_element, wanted
 from webagent.memory.goals import Goal, align, read_goal
-from webagent.memory.pages import kind_of_page, skeleton, stable_hash
-from webagent.memory.scene import MARKS, SLOT, Scene, arguments, scene_of, signature
-from webagent.memory.texts import describe_text
+from webagent.memory.pages import kind_of_page, masked, skeleton, stable_hash
+from webagent.memory.points import describe_point
+from webagent.memory.scene import MARKS, POINTS, SLOT, Scene, arguments, scene_of, signature
+from webagent.memory.texts import describe_constant, describe_text
 from webagent.models.builtin.vocabulary import op_of
 from webagent.records import Trajectory
 
@@ -38,6 +41,10 @@ class Case:
     """What kind of page it is."""
     facts: frozenset[tuple[Any, ...]]
     """Which values of the goal stand on the page, and what stands out there."""
+    conditions: Descriptors
+    """What may decide which step is next."""
+    traits: Descriptors
+    """What is true of the element that it was done to."""
     arguments: tuple[tuple[str, Descriptors], ...]
     """For each argument of the action the descriptors that give it."""
     weight: float = 1.0
@@ -59,6 +66,7 @@ def view_of(scene: Scene) -> dict[str, Any]:
         "page": skeleton(page),
         "place": kind_of_page(page.observation),
         "facts": facts_of(scene),
+        "conditions": conditions_of(scene) | {(*fact, True) for fact in facts_of(scene)},
     }
 
 
@@ -87,6 +95,19 @@ def facts_of(scene: Scene) -> frozenset[tuple[Any, ...]]:
     return frozenset(found)
 
 
+def traits_of(scene: Scene) -> frozenset[tuple[Any, ...]]:
+    """Return what is true of the element that is chosen: what it is called, and which stretches of
+    the goal describe it."""
+    line = scene.page.line_of.get(scene.field)
+    if line is None:
+        return frozenset()
+    found: set[tuple[Any, ...]] = {("called", masked(scene.page.nodes[line].name))}
+    for k in range(len(segments(scene))):
+        if lines := described(scene, k, ""):
+            found.add(("fits", k, line in lines))
+    return frozenset(found)
+
+
 def cases_of(
     trajectory: Trajectory, weight: float = 1.0, source: str = "demonstration"
 ) -> list[Case]:
@@ -104,22 +125,26 @@ def case_of(
     """Return the case of an action in a scene."""
     described: list[tuple[str, Descriptors]] = []
     field = scene
-    for name, value in arguments(action):
-        if name in MARKS:
+    for name, value in arguments(action, scene.page.observation):
+        if name in POINTS:
+            described.append((name, describe_point(field, name, value)))
+            field = replace(field, start=value)
+        elif name in MARKS:
             described.append(
                 (name, describe_element(scene, value) if value else frozenset({("page",)}))
             )
-            field = replace(scene, field=value)
+            field = replace(field, field=value)
         elif name in _TEXTS and isinstance(value, str):
             described.append((name, describe_text(field, value)))
         else:
-            described.append((name, frozenset({("is", ("=", value))})))
+            described.append((name, describe_constant(field, name, value)))
     return Case(
         episode=trajectory.id,
         step=step,
         task=trajectory.task.name,
         op=op_of(action),
         signature=signature(action, scene.page.observation, scene.goal),
+        traits=traits_of(field),
         arguments=tuple(described),
         weight=weight,
         source=source,
@@ -186,6 +211,8 @@ def case_to_json(case: Case) -> dict[str, Any]:
     found["goal"] = case.goal.text
     found["page"] = sorted(case.page)
     found["facts"] = sorted(case.facts, key=repr)
+    found["traits"] = sorted(case.traits, key=repr)
+    found["conditions"] = sorted(case.conditions, key=repr)
     found["arguments"] = [[name, sorted(held, key=repr)] for name, held in case.arguments]
     return found
 
@@ -199,6 +226,8 @@ def case_from_json(data: dict[str, Any]) -> Case:
             "past": tuple(data["past"]),
             "page": frozenset(data["page"]),
             "facts": frozenset(map(_tupled, data["facts"])),
+            "traits": frozenset(map(_tupled, data["traits"])),
+            "conditions": frozenset(map(_tupled, data["conditions"])),
             "arguments": tuple(
                 (name, frozenset(map(_tupled, held))) for name, held in data["arguments"]
             ),

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
-from webagent.memory import operators
+from webagent.memory import descriptions, operators
 from webagent.memory.goals import clean
 from webagent.memory.pages import Page, is_within
 from webagent.memory.scene import SLOT, Reference, Scene
@@ -34,6 +34,8 @@ def describe_element(scene: Scene, mark: int) -> frozenset[Descriptor]:
 
 def find_element(scene: Scene, descriptor: Descriptor) -> int | None:
     """Return the mark that a descriptor finds in this scene; None where it finds nothing."""
+    if descriptor[0] in descriptions.FINDERS:
+        return descriptions.find(scene, descriptor)
     find = _FINDERS.get(descriptor[0])
     return find(scene, *descriptor[1:]) if find is not None else None
 
@@ -58,7 +60,7 @@ def _possible(scene: Scene, line: int) -> Iterator[Descriptor]:
         ("nth", role, kind, place) for place in _places(page.by_kind.get((role, kind), []), line)
     )
     for state in node.states:
-        lines = [i for i in page.by_role[role] if state in page.nodes[i].states]
+        lines = [i for i in page.by_role.get(role, ()) if state in page.nodes[i].states]
         yield from (("state", role, state, place) for place in _places(lines, line)[:1])
     if value := clean(node.value):
         for reference in [("=", value), *scene.references(value)]:
@@ -71,6 +73,7 @@ def _possible(scene: Scene, line: int) -> Iterator[Descriptor]:
     yield from _relations(scene, line, slots)
     yield from _of_past(scene, line, node)
     yield from operators.possible_extremes(scene, line)
+    yield from descriptions.possible(scene, line)
 
 
 def _relations(
@@ -160,7 +163,7 @@ def _places(lines: Sequence[int], line: int) -> list[int]:
 def _pick(page: Page, lines: Sequence[int], place: int) -> int | None:
     if not -len(lines) <= place < len(lines):
         return None
-    return page.nodes[lines[place]].mark
+    return page.mark_at(lines[place])
 
 
 def _named(scene: Scene, role: str, reference: Reference, place: int) -> int | None:

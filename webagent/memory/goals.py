@@ -8,7 +8,7 @@ from webagent.memory.wording import concepts
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _QUOTED = r"[\"“](?P<quoted>[^\"”]+)[\"”]"
-_ADDRESS = r"(?P<address>https?://\S+[\w/]|[\w.+-]+@[\w-]+(?:\.[\w-]+)+)"
+_ADDRESS = r"(?P<address>https?://\S+[\w/]|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?<!\w)@\w+)"
 _NUMBER = r"(?P<number>[£$€]?(?<!\w)[\w-]*\d(?:[\w.,:/-]*\w)?%?)"
 _NAME = r"(?P<name>(?<=[a-z0-9,;:] )[A-Z][\w'-]*(?: (?:[A-Z][\w'-]*|of|the(?= [A-Z])))*(?<! of))"
 _MONTH = (

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webagent.memory.cases import Case, translate
+from webagent.memory.conditions import agreement
 from webagent.memory.goals import Goal
 from webagent.memory.pages import stable_hash
 
@@ -18,12 +19,18 @@ Array = NDArray[np.float64]
 FEATURES = (
     *("goal", "same template", "history", "last action", "same step", "steps apart"),
     *("page", "same place", "facts", "same facts", "goal and history", "page gap"),
+    "conditions",
 )
-"""What a scene and a case have in common; each in [0, 1] but for `steps apart`."""
-WEIGHTS = np.array([5.0, 0.5, 3.0, 0.6, 0.8, -0.3, 3.0, 1.0, 1.5, 0.7, 2.0, -1.0])
+"""What a scene and a case have in common; each in [0, 1] but for `steps apart` and
+`conditions`, which goes down to -1."""
+WEIGHTS = np.array([5.0, 0.5, 3.0, 0.6, 0.8, -0.3, 3.0, 1.0, 1.5, 0.7, 2.0, -1.0, 4.0])
 """What it counts before anything was learnt."""
 _SUFFIX = 4
 """Past actions that are compared in the first, rough look."""
+_AKIN = 0.5
+"""Likeness of goals from which steps of the one are asked about those of the other."""
+_BREADTH = 2.0
+"""By how much flatter cases are weighed when they are asked what tells steps apart."""
 _ROUGH = 96
 """Cases that are looked at closely."""
 
@@ -103,8 +110,21 @@ class Index:
                 case = self.cases[int(pick)]
                 features = compare(view, case, float(goals[self._template.values[pick]]))
                 found.append((float(features @ weights), case, features))
+        found = _by_conditions(view, found, weights)
         found.sort(key=lambda each: -each[0])
         return found[:count]
+
+    def siblings(self, goal: Goal, count: int, without: str = "") -> list[Case]:
+        """Return cases of whatever step of the goals most like this one, none of a goal that shares
+        less than half of its words."""
+        if not self.cases:
+            return []
+        likeness = self.goal_likeness(goal)[self._template.values]
+        if without:
+            likeness[self._episode.values == stable_hash(without)] = -1.0
+        few = min(count, len(likeness))
+        picks = np.argpartition(-likeness, few - 1)[:few]
+        return [self.cases[int(pick)] for pick in picks if likeness[pick] >= _AKIN]
 
     def goal_likeness(self, goal: Goal) -> Array:
         """Return for each template how like the goal it is: weighted overlap of words and pairs."""
@@ -130,6 +150,25 @@ class Index:
             }
             self._known_totals = np.array([sum(rarity[k] for k in keys) for keys in self._sizes])
         return self._known_totals
+
+
+def _by_conditions(
+    view: Mapping[str, Any], found: Sequence[tuple[float, Case, Array]], weights: Array
+) -> list[tuple[float, Case, Array]]:
+    """The cases scored again, knowing which conditions tell their kinds of steps apart."""
+    if len(found) < 2:
+        return list(found)
+    mine = {each[:-1]: each[-1] for each in view["conditions"]}
+    theirs = [
+        {each[:-1]: each[-1] for each in translate(case.conditions, case.goal, view["goal"])}
+        for _, case, _ in found
+    ]
+    scores = np.array([score for score, _, _ in found])
+    near = np.exp((scores - scores.max()) / _BREADTH)
+    agreed = agreement(mine, theirs, [case.signature for _, case, _ in found], near)
+    for (_, _, features), value in zip(found, agreed, strict=True):
+        features[-1] = value
+    return [(float(features @ weights), case, features) for _, case, features in found]
 
 
 def compare(view: Mapping[str, Any], case: Case, goal: float) -> Array:
@@ -159,6 +198,7 @@ def compare(view: Mapping[str, Any], case: Case, goal: float) -> Array:
             float(view["facts"] == facts),
             goal * history,
             math.log1p(len(view["page"] ^ case.page)) / 3,
+            0.0,
         ]
     )
 

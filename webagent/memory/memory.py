@@ -23,12 +23,12 @@ from webagent.memory.analogy import (
 from webagent.memory.cases import case_from_json, case_to_json, cases_of, view_of
 from webagent.memory.failures import LEAST_BLAME, discount
 from webagent.memory.index import FEATURES, WEIGHTS, Array, Index
-from webagent.memory.scene import MARKS, Scene, arguments, scene_of
+from webagent.memory.scene import MARKS, POINTS, Scene, arguments, mark_of, scene_of
 from webagent.memory.scorer import Question, Scorer
 from webagent.models.builtin.vocabulary import op_of
 from webagent.records import Observation, Step, Trajectory
 
-VERSION = 3
+VERSION = 4
 """Raised when cases are kept in another way; an older memory is rebuilt from its store."""
 RECALLED = 10
 """Cases that an action is chosen from."""
@@ -36,7 +36,9 @@ _AVOIDED = 8
 """Steps of failed episodes that are looked at."""
 _BESIDE = 4
 """Actions that are compared, at least, where a failure may speak against the first."""
-_MOST_LESSONS = 600
+SIBLINGS = 32
+"""Cases of like goals that are asked which descriptors hold throughout."""
+_MOST_LESSONS = 900
 """Steps that the scorer learns from, at most."""
 
 
@@ -111,15 +113,17 @@ class Memory:
         """Return the likeliest actions on a page after these steps, the surest first; none where
         nothing like it is remembered."""
         scene = scene_of(observation, steps)
+        akin = self.index.siblings(scene.goal, SIBLINGS, without)
         if not self.avoided.cases:
-            return propose(scene, self.recall(scene, without=without), self.scorers, count)
+            recalled = self.recall(scene, without=without)
+            return propose(scene, recalled, self.scorers, count, akin)
         view = view_of(scene)
         found = self.index.nearest(view, RECALLED, self.relevance, without)
         recalled = shares([(score, case) for score, case, _ in found])
         failed = self.avoided.nearest(view, _AVOIDED, self.relevance, without)
         best = found[0][0] if found else 0.0
         avoided = [(math.exp(min(0.0, score - best)), case) for score, case, _ in failed]
-        proposals = propose(scene, recalled, self.scorers, max(count, _BESIDE))
+        proposals = propose(scene, recalled, self.scorers, max(count, _BESIDE), akin)
         return discount(scene, proposals, recalled, avoided)[:count]
 
     def learn(self, trajectories: Iterable[Trajectory], seed: int = 0) -> float:
@@ -157,23 +161,27 @@ class Memory:
         action = step.decision.action
         scene = scene_of(step.observation, trajectory.steps[:i])
         recalled = self.recall(scene, without=trajectory.id)
-        mark = next((getattr(action, n) for n in MARKS if hasattr(action, n)), 0)
-        groups = element_candidates(scene, recalled)
+        mark = mark_of(action, step.observation)
+        akin = self.index.siblings(scene.goal, SIBLINGS, trajectory.id)
+        groups = element_candidates(scene, recalled, akin)
         found = next((mine for _, mine in groups if mine[0].op == op_of(action)), [])
         right = [candidate.value == mark for candidate in found]
         questions["element"].append(Question([c.features for c in found], right))
         if not any(right):
             return
         element = found[right.index(True)]
-        inner = Scene(scene.goal, scene.page, scene.past, mark)
+        inner = replace(scene, field=mark)
         cases = like_cases(scene, element, recalled)
-        first = next((n for n, _ in arguments(action) if n in MARKS), "")
-        for name, value in arguments(action):
+        named = arguments(action, step.observation)
+        first = next((n for n, _ in named if n in MARKS), "")
+        for name, value in named:
             if name != first:
-                options = argument_candidates(inner, name, cases, element)
+                options = argument_candidates(inner, name, cases, element, akin)
                 kind = "element" if name in MARKS else "text"
                 right = [same_value(c.value, value) for c in options]
                 questions[kind].append(Question([c.features for c in options], right))
+            if name in POINTS:
+                inner = replace(inner, start=value)
 
     # -- keeping ------------------------------------------------------------------------------
 

@@ -51,7 +51,8 @@ class Entry:
 def measure(text: str) -> float | None:
     """Return the number or the date (as one that grows with it) that a text is; None for others."""
     if (match := _NUMBER.fullmatch(text)) is not None:
-        return float(match.group(1).replace(",", ""))
+        amount = float(match.group(1).replace(",", ""))
+        return -amount if text.startswith("-") else amount
     if (match := _ISO.fullmatch(text)) is not None:
         year, month, day, *time = (int(part or 0) for part in match.groups())
         hour, minute, second = time
@@ -98,7 +99,7 @@ def _records(page: Page, scheme: Scheme) -> Iterator[Entry]:
 
 def schemes(page: Page) -> list[Scheme]:
     """Return the ways in which this page can be read as a list."""
-    counts = {key: len(lines) for key, lines in page.by_kind.items() if key[0] != "option"}
+    counts = {key: len(lines) for key, lines in page.by_kind.items() if key[0] not in ("option", "text")}
     common = [key for key, n in Counter(counts).most_common(_MOST_SCHEMES) if n >= _LEAST]
     return [("rows",), *(("blocks", *key) for key in common)]
 

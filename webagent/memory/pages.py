@@ -40,19 +40,25 @@ class Page:
     first_unit: list[int]
     """Index of each line's first unit, and one past the last."""
     line_of: dict[int, int]
-    """Line by mark."""
+    """Line by mark; static text has those of `mark_at`."""
     rows: list[int]
     """Number of the row on the screen in which each line stands."""
     by_kind: dict[tuple[str, str], list[int]]
-    """Lines that can be acted on, by role and widget kind."""
+    """Lines by role and widget kind, those of static text too."""
     by_role: dict[str, list[int]]
     by_name: dict[tuple[str, str], list[int]]
     """Lines that can be acted on, by role and lower-case name."""
     _whole: dict[str, list[int]]
     lists: dict[tuple[str, ...], list[Any]] = field(default_factory=dict)
     """Records of its lists by the way of reading them, once they were read."""
+    known: dict[Any, Any] = field(default_factory=dict)
+    """What was worked out about it, by what it is called."""
     _found: dict[str, tuple[int, ...]] = field(default_factory=dict)
     _contents: dict[int, list[int]] = field(default_factory=dict)
+
+    def mark_at(self, line: int) -> int:
+        """Return the mark by which a line is known here: its own, below zero for static text."""
+        return self.nodes[line].mark or -1 - line
 
     def find(self, text: str) -> tuple[int, ...]:
         """Return the units that are the text or, where none is, those that hold it as words."""
@@ -133,7 +139,10 @@ def _read(observation: Observation) -> Page:
             if unit.text:
                 whole[keys[-1]].append(len(units))
             units.append(unit)
-        if node.mark:
+        if not node.mark:
+            line_of[-1 - line] = line
+            by_kind["text", node.kind].append(line)
+        else:
             line_of[node.mark] = line
             by_kind[node.role, node.kind].append(line)
             by_role[node.role].append(line)

@@ -1,11 +1,11 @@
 """Scenes: what a step is chosen from, which is the goal, the page and what was done before."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 
-from webagent.action import Action
+from webagent.action import ACTIONS, Action
 from webagent.memory.goals import Goal, clean, extract, locate, read_goal
 from webagent.memory.pages import Page, is_within, masked, read_page
 from webagent.models.builtin.vocabulary import op_of
@@ -21,8 +21,14 @@ Reference: TypeAlias = tuple[Any, ...]
 - `("<", signature, i)`: the name of what was acted on with this signature, the i-th time;
 - `("^", signature, i)`: the text written there.
 """
+Point: TypeAlias = tuple[int, int]
 SLOT = "$"
-MARKS = ("mark", "source", "target")
+MARKS = ("mark", "source", "target", "at")
+"""Arguments that are elements; `at` is the one that a point lies on."""
+POINTS = ("spot", "to")
+"""Arguments that are points of the viewport."""
+_SLACK = 4
+"""CSS pixels by which a point may lie outside the element that it is meant for."""
 _FEW = 3
 _DIGITS = re.compile(r"\d+")
 
@@ -49,7 +55,9 @@ class Scene:
     page: Page
     past: tuple[Done, ...]
     field: int = 0
-    """Mark of the element that a text is chosen for, 0 while none is."""
+    """Mark of the element that a text or a point is chosen for, 0 while none is."""
+    start: Point | None = None
+    """Where a drag begins, once that is chosen."""
 
     def value(self, reference: Reference) -> str | None:
         """Return the text that a reference stands for here; None where there is none."""
@@ -107,7 +115,10 @@ class Scene:
             (SLOT, i) for i, slot in enumerate(self.goal.slots) if slot.text.lower() == key
         ]
         found += [reference for reference, run in self.numbers() if run == text]
-        if not found and (len(text) > 1 or text.isalnum()):
+        is_named = found and all(
+            each[0] == SLOT and self.goal.slots[each[1]].kind == "name" for each in found
+        )
+        if (not found or is_named) and (len(text) > 1 or text.isalnum()):
             place = locate(text, self.goal)
             if place is not None:
                 found.append(("@", *place))
@@ -145,8 +156,9 @@ def done_of(step: Step, goal: Goal) -> Done:
     if known is not None and known[0] is step:
         return known[1]
     action, observation = step.decision.action, step.observation
-    mark = next((getattr(action, f) for f in MARKS if hasattr(action, f)), 0)
-    node = observation.node(mark)
+    mark = mark_of(action, observation)
+    page = read_page(observation)
+    node = page.nodes[page.line_of[mark]] if mark in page.line_of else None
     name = clean(node.name) if node else ""
     role = node.role if node else ""
     texts = [getattr(action, f, "") for f in ("text", "option", "key", "reason", "url")]
@@ -166,9 +178,10 @@ _RECENT: dict[int, tuple[Step, Done]] = {}
 def signature(action: Action, observation: Observation, goal: Goal) -> str:
     """Return what was done to what kind of thing, without the values of this goal."""
     parts = [op_of(action)]
-    for name in MARKS:
-        node = observation.node(getattr(action, name, 0))
-        if node is not None:
+    page = read_page(observation)
+    for name, value in arguments(action, observation):
+        if name in MARKS and value in page.line_of:
+            node = page.nodes[page.line_of[value]]
             parts += [node.role, _unvalued(clean(node.name), goal)]
     if key := getattr(action, "key", ""):
         parts.append(key)
@@ -187,6 +200,67 @@ def _unvalued(name: str, goal: Goal) -> str:
     return masked(name)
 
 
-def arguments(action: Action) -> list[tuple[str, Any]]:
-    """Return the names and values of an action's arguments, in their order."""
-    return [(each.name, getattr(action, each.name)) for each in fields(action)]
+# -- arguments --------------------------------------------------------------------------------
+
+
+def arguments(action: Action, observation: Observation) -> list[tuple[str, Any]]:
+    """Return the names and values of an action's arguments, in their order.
+
+    Coordinates are told as points: `at` is the mark of what the first one lies on, `spot` the point
+    itself, `to` where a drag ends.
+    """
+    found: list[tuple[str, Any]] = []
+    for each in fields(action):
+        value = getattr(action, each.name)
+        match each.name:
+            case "x":
+                point = (value, getattr(action, "y"))
+                found += [("at", line_at(read_page(observation), point)), ("spot", point)]
+            case "to_x":
+                found.append(("to", (value, getattr(action, "to_y"))))
+            case "y" | "to_y":
+                continue
+            case name:
+                found.append((name, value))
+    return found
+
+
+def argument_names(op: str) -> list[str]:
+    """Return the names that `arguments` gives for an operation."""
+    names: list[str] = []
+    for name in ACTIONS[op].__dataclass_fields__:
+        told = {"x": ["at", "spot"], "to_x": ["to"], "y": [], "to_y": []}.get(name, [name])
+        names += told
+    return names
+
+
+def make_action(op: str, values: Mapping[str, Any]) -> Action:
+    """Return the action with these arguments, named as `arguments` names them."""
+    said = {name: value for name, value in values.items() if name not in ("at", *POINTS)}
+    if "spot" in values:
+        said["x"], said["y"] = values["spot"]
+    if "to" in values:
+        said["to_x"], said["to_y"] = values["to"]
+    return ACTIONS[op](**said)
+
+
+def mark_of(action: Action, observation: Observation) -> int:
+    """Return the mark of the first element that an action is done to; 0 for none."""
+    return next((v for n, v in arguments(action, observation) if n in MARKS), 0)
+
+
+def line_at(page: Page, point: Point) -> int:
+    """Return the mark of the smallest thing that a point lies on; 0 for none."""
+    x, y = point
+    best: tuple[int, int, int] | None = None
+    for line, node in enumerate(page.nodes):
+        left, top, width, height = node.box
+        inside = left <= x <= left + width and top <= y <= top + height
+        near = (
+            left - _SLACK <= x <= left + width + _SLACK
+            and top - _SLACK <= y <= top + height + _SLACK
+        )
+        if near and (width or height) and node.role != "option":
+            rank = (not inside, width * height, line)
+            best = min(best, rank) if best else rank
+    return page.mark_at(best[2]) if best else 0

@@ -123,6 +123,9 @@ _PRIORS = {
     "nearest": 3.0,
     "repeated": -2.0,
     "best": 2.0,
+    "full": 1.5,
+    "evidence": 0.7,
+    "wide": 2.0,
 }
 _FAMILIES = {
     "name$": 1.8,
@@ -169,6 +172,47 @@ _FAMILIES = {
     "sum": 0.6,
     "cell of": 0.6,
     "only": 0.7,
+    "wanted": 1.3,
+    "described": 1.0,
+    "sized": 0.6,
+    "loose": 0.6,
+    "true": 1.2,
+    "asked": 1.0,
+    "like": 1.3,
+    "each": 1.3,
+    "turn": 1.0,
+    "leaf": 1.3,
+    "superlative": 1.3,
+    "unsorted": 1.3,
+    "unmet": 1.3,
+    "toward": 0.9,
+    "placed": 0.9,
+    "grid": 1.3,
+    "numbered": 1.3,
+    "solve": 1.5,
+    "how many": 1.2,
+    "how many of": 0.6,
+    "halve": 1.3,
+    "clock": 1.5,
+    "nth word": 1.5,
+    "nth field": 1.3,
+    "labelled": 1.5,
+    "colour": 1.5,
+    "letters": 1.0,
+    "next option": 1.3,
+    "by label": 1.2,
+    "move": 1.5,
+    "by place": 1.5,
+    "field": 0.8,
+    "ending": 1.2,
+    "in": 0.8,
+    "past": 0.6,
+    "from": 0.5,
+    "along": 1.2,
+    "off": 1.2,
+    "between": 1.2,
+    "square": 1.5,
+    "bisect": 1.5,
 }
 """What a family counts: more where it says what was meant than where it says a place."""
 
@@ -179,6 +223,9 @@ def prior(name: str) -> float:
     if name in _PRIORS:
         return _PRIORS[name]
     name = name.rstrip("^")
+    outer, _, inner = name.partition(":")
+    if inner and outer in ("in", "past"):
+        return _FAMILIES[outer] * prior(inner)
     for family in (name, *sorted(_FAMILIES, key=len, reverse=True)):
         if family in _FAMILIES and name.startswith(family):
             return _FAMILIES[family]

@@ -4,11 +4,13 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
-from webagent.memory import operators
+from webagent.memory import computing, operators
+from webagent.memory.descriptions import unmet_of
 from webagent.memory.elements import labels
 from webagent.memory.goals import clean, shape
 from webagent.memory.pages import Page, Unit, is_within, read_page
 from webagent.memory.scene import SLOT, Reference, Scene
+from webagent.memory.words import place_of
 
 Descriptor: TypeAlias = tuple[Any, ...]
 Form: TypeAlias = tuple[Any, ...]
@@ -35,6 +37,39 @@ def describe_text(scene: Scene, text: str) -> frozenset[Descriptor]:
     return frozenset({*found, *_edits(scene, text), ("is", ("=", text))})
 
 
+def describe_constant(scene: Scene, name: str, value: Any) -> frozenset[Descriptor]:
+    """Return every descriptor that gives a key, an amount or another argument of few values."""
+    possible: list[Descriptor] = []
+    if name == "key" and isinstance(value, str):
+        possible = [("move", "Arrow"), ("move", "Page")]
+    elif name in ("dx", "dy") and value:
+        possible = [("by place", name, abs(value))]
+    found = {d for d in possible if find_constant(scene, d) == value}
+    return frozenset({*found, ("is", ("=", value))})
+
+
+def find_constant(scene: Scene, descriptor: Descriptor) -> Any:
+    """Return the value that such a descriptor gives in this scene; None where it gives none."""
+    match descriptor:
+        case ("is", ("=", value)):
+            return value
+        case ("move", str(size)):
+            line = scene.page.line_of.get(scene.field)
+            missing = unmet_of(scene, scene.page.nodes[line].role) if line is not None else None
+            if missing is None or missing[0] != line:
+                return None
+            is_more = missing[1] > 0
+            return _KEYS[size][0 if is_more else 1]
+        case ("by place", name, int(far)):
+            place = place_of(scene.goal)
+            return far * place[0 if name == "dx" else 1] or None if place else None
+    return None
+
+
+_KEYS = {"Arrow": ("ArrowRight", "ArrowLeft"), "Page": ("PageUp", "PageDown")}
+"""Keys by which controls take a little or much more, or less."""
+
+
 def find_text(scene: Scene, descriptor: Descriptor) -> str | None:
     """Return the text that a descriptor gives in this scene; None where it gives none."""
     head = descriptor[0]
@@ -42,6 +77,8 @@ def find_text(scene: Scene, descriptor: Descriptor) -> str | None:
         return operators.compute(scene, descriptor)
     if head in _EDITS:
         return _edited(scene, descriptor)
+    if head in computing.FINDERS:
+        return computing.find(scene, descriptor)
     find = _FINDERS.get(head)
     return find(scene, *descriptor[1:]) if find is not None else None
 
@@ -115,6 +152,7 @@ def _possible(scene: Scene, wanted: str) -> Iterator[Descriptor]:
         if text != wanted and wanted.lower() in text.lower():
             yield from (("is", reference, form) for form in _forms(text, wanted))
     yield from _composed(scene, wanted)
+    yield from computing.possible(scene, wanted)
     if len(wanted) < _SHORT:
         yield from _on_page(scene, wanted)
         yield from _on_earlier_pages(scene, wanted)
