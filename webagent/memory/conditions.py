@@ -213,10 +213,7 @@ def _month_of(text: str) -> int | None:
 
 
 def _of_words(scene: Scene) -> Iterator[Condition]:
-    """Words of the goal, which of them name an element, and whether a dialog is open."""
-    template = scene.goal.template
-    if len(template) <= 40:
-        yield from (("word", word, True) for word in template if word.isalpha())
+    """Whether the goal's last word names an element, and whether the last action did anything."""
     last = next((word for word in reversed(scene.goal.words) if word.isalnum()), "")
     named = {name for _, name in scene.page.by_name}
     yield "end named", last in named

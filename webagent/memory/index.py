@@ -29,6 +29,8 @@ _SUFFIX = 4
 """Past actions that are compared in the first, rough look."""
 _AKIN = 0.5
 """Likeness of goals from which steps of the one are asked about those of the other."""
+_OF_THE_LIKEST = 0.6
+"""Share of the likest goal's likeness from which a case says what tells its steps apart."""
 _BREADTH = 2.0
 """By how much flatter cases are weighed when they are asked what tells steps apart."""
 _ROUGH = 96
@@ -165,6 +167,8 @@ def _by_conditions(
     ]
     scores = np.array([score for score, _, _ in found])
     near = np.exp((scores - scores.max()) / _BREADTH)
+    likeness = np.array([features[0] for _, _, features in found])
+    near[likeness < _OF_THE_LIKEST * likeness.max()] = 0.0
     agreed = agreement(mine, theirs, [case.signature for _, case, _ in found], near)
     for (_, _, features), value in zip(found, agreed, strict=True):
         features[-1] = value
