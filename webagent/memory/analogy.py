@@ -309,7 +309,7 @@ def _value(scene: Scene, name: str, descriptor: tuple[Any, ...]) -> Any:
         return find_point(scene, descriptor)
     if name in MARKS:
         return find_element(scene, descriptor)
-    if name in ("key", "dx", "dy") or descriptor[:1] == ("is",) and descriptor[1][:1] == ("=",):
+    if name in ("key", "dx", "dy") or (descriptor[:1] == ("is",) and descriptor[1][:1] == ("=",)):
         return find_constant(scene, descriptor)
     return find_text(scene, descriptor)
 

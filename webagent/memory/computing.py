@@ -13,9 +13,7 @@ from webagent.memory.words import colours
 Descriptor: TypeAlias = tuple[Any, ...]
 
 _SUM = re.compile(r"(-?\d+(?:\.\d+)?)\s*([-+x*×÷/])\s*(-?\d+(?:\.\d+)?)\s*(?:=|$)")
-_EQUATION = re.compile(
-    r"\b([a-z]|\d+)\s*([-+x*×])\s*([a-z]|\d+)\s*=\s*(-?\d+)\b"
-)
+_EQUATION = re.compile(r"\b([a-z]|\d+)\s*([-+x*×])\s*([a-z]|\d+)\s*=\s*(-?\d+)\b")
 _CLOCK = re.compile(r"\b(\d{1,2}):(\d\d)\s*([AP])\.?M\b", re.I)
 _WORD = re.compile(r"[^\W_](?:[\w'-]*[^\W_])?")
 _EDGES = re.compile(r"^\W+|\W+$")
@@ -40,7 +38,7 @@ def possible(scene: Scene, wanted: str) -> Iterator[Descriptor]:
             for (role, kind), lines in page.by_kind.items()
             if str(len(lines)) == wanted and role != "text"
         )
-        yield "halve",
+        yield ("halve",)
     if _CLOCK.search(goal.text):
         yield from (("clock", i) for i in range(len(_CLOCK.findall(goal.text))))
     for i, slot in enumerate(goal.slots):
@@ -49,12 +47,12 @@ def possible(scene: Scene, wanted: str) -> Iterator[Descriptor]:
             for role, kind in list(page.by_kind):
                 if role == "textbox":
                     yield "nth field", (SLOT, i), kind
-    yield "labelled",
+    yield ("labelled",)
     if re.fullmatch(r"#?[0-9A-Fa-f]{6}", wanted):
         yield "colour", "#" if wanted[0] == "#" else "", wanted.upper() == wanted
-    yield "letters",
-    yield "next option",
-    yield "by label",
+    yield ("letters",)
+    yield ("next option",)
+    yield ("by label",)
     for (role, kind), lines in page.by_kind.items():
         if role == "textbox":
             for place in range(min(len(lines), _MOST_FIELDS)):

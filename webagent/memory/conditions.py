@@ -93,7 +93,7 @@ def _of_numbers(scene: Scene) -> Iterator[Condition]:
             for place, number in enumerate(shown[:_SHOWN]):
                 yield "against", reference, place, _sign(number - value)
     for role in _CONTROLS:
-        if role in scene.page.by_role and slots or _has_list(scene):
+        if (role in scene.page.by_role and slots) or _has_list(scene):
             missing = unmet_of(scene, role)
             if missing is None:
                 yield "unmet", role, "met"

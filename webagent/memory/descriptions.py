@@ -573,13 +573,9 @@ def _unmet(scene: Scene, role: str) -> int | None:
 
 FINDERS: dict[str, Callable[..., int | None]] = {
     "described": lambda scene, k, role, place: _pick(described(scene, k, role), place),
-    "described left": lambda scene, k, role, place: _pick(
-        still_described(scene, k, role), place
-    ),
+    "described left": lambda scene, k, role, place: _pick(still_described(scene, k, role), place),
     "sized": _sized,
-    "loose": lambda scene, role, place: _pick(
-        left_of(scene, loose_of(scene.page, role)), place
-    ),
+    "loose": lambda scene, role, place: _pick(left_of(scene, loose_of(scene.page, role)), place),
     "true": _true,
     "asked": _asked,
     "like": _like,

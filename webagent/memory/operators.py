@@ -99,7 +99,9 @@ def _records(page: Page, scheme: Scheme) -> Iterator[Entry]:
 
 def schemes(page: Page) -> list[Scheme]:
     """Return the ways in which this page can be read as a list."""
-    counts = {key: len(lines) for key, lines in page.by_kind.items() if key[0] not in ("option", "text")}
+    counts = {
+        key: len(lines) for key, lines in page.by_kind.items() if key[0] not in ("option", "text")
+    }
     common = [key for key, n in Counter(counts).most_common(_MOST_SCHEMES) if n >= _LEAST]
     return [("rows",), *(("blocks", *key) for key in common)]
 

@@ -191,9 +191,7 @@ def _shapes(page: Page) -> list[Drawn]:
 def _shape(page: Page, shape: Sequence[Any]) -> Point | None:
     """The middle of a drawn thing."""
     name, kind, place = shape
-    lines = [
-        i for i in page.by_kind.get(("graphic", kind), ()) if name in ("", page.nodes[i].name)
-    ]
+    lines = [i for i in page.by_kind.get(("graphic", kind), ()) if name in ("", page.nodes[i].name)]
     return middle_of(page.nodes[lines[place]]) if place < len(lines) else None
 
 
@@ -211,9 +209,7 @@ def _angled(page: Page, how: str, shapes: Sequence[Any], inset: int) -> Point | 
     return x - inset, y - inset
 
 
-def _best_point(
-    box: tuple[int, int, int, int], how: str, points: Sequence[Point]
-) -> Point:
+def _best_point(box: tuple[int, int, int, int], how: str, points: Sequence[Point]) -> Point:
     left, top, width, height = box
     vertex, *arms = points
     xs = np.arange(left + _BORDER, left + width - _BORDER)
@@ -231,9 +227,7 @@ def _best_point(
     if how == "square":
         error = np.abs(angle_to(arms[0]) - 90)
     else:
-        first, second = (
-            math.atan2(arm[1] - vertex[1], arm[0] - vertex[0]) for arm in arms
-        )
+        first, second = (math.atan2(arm[1] - vertex[1], arm[0] - vertex[0]) for arm in arms)
         whole = abs(math.degrees(first - second)) % 360
         half = min(whole, 360 - whole) / 2
         error = np.maximum(np.abs(angle_to(arms[0]) - half), np.abs(angle_to(arms[1]) - half))

@@ -214,10 +214,10 @@ def arguments(action: Action, observation: Observation) -> list[tuple[str, Any]]
         value = getattr(action, each.name)
         match each.name:
             case "x":
-                point = (value, getattr(action, "y"))
+                point = (value, action.y)
                 found += [("at", line_at(read_page(observation), point)), ("spot", point)]
             case "to_x":
-                found.append(("to", (value, getattr(action, "to_y"))))
+                found.append(("to", (value, action.to_y)))
             case "y" | "to_y":
                 continue
             case name:
