@@ -4,7 +4,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
-from webagent.memory.descriptions import described, number_of, options_left, segments
+from webagent.memory.comparisons import number_of
+from webagent.memory.descriptions import described, options_left, segments
 from webagent.memory.goals import clean, locate
 from webagent.memory.pages import Page
 from webagent.memory.scene import SLOT, Reference, Scene
@@ -31,22 +32,15 @@ def possible(scene: Scene, wanted: str) -> Iterator[Descriptor]:
     """Yield descriptors of these families that may give the text."""
     page, goal = scene.page, scene.goal
     if re.fullmatch(r"-?\d+(\.\d+)?", wanted):
-        yield from (("solve", place) for place in range(len(_solutions(page))))
-        yield from (("how many", k) for k in range(len(segments(scene))))
-        yield from (
-            ("how many of", role, kind)
-            for (role, kind), lines in page.by_kind.items()
-            if str(len(lines)) == wanted and role != "text"
-        )
-        yield ("halve",)
+        yield from _possible_numbers(scene, wanted)
     if _CLOCK.search(goal.text):
         yield from (("clock", i) for i in range(len(_CLOCK.findall(goal.text))))
     for i, slot in enumerate(goal.slots):
         if number_of(slot.text):
             yield "nth word", (SLOT, i)
-            for role, kind in list(page.by_kind):
-                if role == "textbox":
-                    yield "nth field", (SLOT, i), kind
+            yield from (
+                ("nth field", (SLOT, i), kind) for role, kind in page.by_kind if role == "textbox"
+            )
     yield ("labelled",)
     if re.fullmatch(r"#?[0-9A-Fa-f]{6}", wanted):
         yield "colour", "#" if wanted[0] == "#" else "", wanted.upper() == wanted
@@ -60,6 +54,18 @@ def possible(scene: Scene, wanted: str) -> Iterator[Descriptor]:
                     ("field", kind, place, form) for form in ("all", "last word", "first word")
                 )
     yield from _endings(scene, wanted)
+
+
+def _possible_numbers(scene: Scene, wanted: str) -> Iterator[Descriptor]:
+    page = scene.page
+    yield from (("solve", place) for place in range(len(_solutions(page))))
+    yield from (("how many", k) for k in range(len(segments(scene))))
+    yield from (
+        ("how many of", role, kind)
+        for (role, kind), lines in page.by_kind.items()
+        if str(len(lines)) == wanted and role != "text"
+    )
+    yield ("halve",)
 
 
 def find(scene: Scene, descriptor: Descriptor) -> str | None:

@@ -16,19 +16,16 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from webagent.memory.comparisons import is_sorted, number_of, shown_at, unmet_of
 from webagent.memory.descriptions import (
     described,
     each_of,
-    is_sorted,
     left_of,
     loose_of,
-    number_of,
     options_in_goal,
     options_left,
     segments,
-    shown_at,
     still_described,
-    unmet_of,
 )
 from webagent.memory.goals import clean
 from webagent.memory.operators import measure

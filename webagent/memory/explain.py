@@ -54,6 +54,47 @@ _WORDS = {
     "line": "the line",
     "compose": "put together from",
     "earlier": "on an earlier page:",
+    "described": "that the goal describes:",
+    "described left": "that the goal describes, not done yet:",
+    "sized": "by its size:",
+    "loose": "that lies in no box:",
+    "true": "whose name is true of what stands beside it:",
+    "asked": "behind the label that the goal names:",
+    "like": "whose name begins and ends with",
+    "each": "for each place of",
+    "turn": "whose number among those shown comes from",
+    "leaf": "the page on which is number",
+    "superlative": "the least or the most, as the goal says:",
+    "unsorted": "next to be sorted:",
+    "unmet": "that is not as the goal says:",
+    "toward": "next in the way the goal says:",
+    "placed": "at the place the goal says:",
+    "grid": "at the coordinates of the goal:",
+    "numbered": "named by how many things the goal describes:",
+    "solve": "the result of sum or equation",
+    "how many": "how many things the goal describes:",
+    "how many of": "how many there are of",
+    "halve": "halfway between the bounds known",
+    "clock": "the goal's time by 24 hours",
+    "nth word": "the word with the number",
+    "nth field": "what the field with that number holds:",
+    "labelled": "what stands behind the field's own label",
+    "colour": "the code of the goal's colour",
+    "letters": "the page's text without spaces",
+    "field": "what a field holds:",
+    "ending": "the page's word that ends as",
+    "next option": "the next option that the goal names",
+    "by label": "the goal's value beside the field's label",
+    "move": "the key towards the goal's number:",
+    "by place": "towards the place the goal says:",
+    "in": "in the element",
+    "past": "a little beyond the element",
+    "from": "so far from the start:",
+    "along": "so far in the way the goal says:",
+    "off": "so far from the drawn thing:",
+    "between": "midway between drawn things",
+    "square": "at a right angle:",
+    "bisect": "halving the angle:",
 }
 
 
@@ -68,7 +109,7 @@ def _parts(parts: Sequence[Any], scene: Scene) -> Iterator[str]:
 
 
 def _referred(reference: Reference, scene: Scene) -> str:
-    value = repr(scene.value(reference))
+    value = repr(reference[1] if reference[0] == "=" else scene.value(reference))
     match reference[0]:
         case "$":
             return f"value {reference[1] + 1} of the goal, {value}"

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from webagent.memory.descriptions import middle_of
+from webagent.memory.comparisons import middle_of
 from webagent.memory.elements import describe_element, find_element
 from webagent.memory.pages import Page
 from webagent.memory.scene import Point, Scene, line_at
@@ -49,6 +49,14 @@ def find_point(scene: Scene, descriptor: Descriptor) -> Point | None:
             return _past(scene, element, far)
         case ("from", int(dx), int(dy)):
             return (scene.start[0] + dx, scene.start[1] + dy) if scene.start else None
+        case ("is", ("=", (int(x), int(y)))):
+            return x, y
+    return _find_by_drawing(scene, descriptor)
+
+
+def _find_by_drawing(scene: Scene, descriptor: Descriptor) -> Point | None:
+    """The point that is told by the way the goal says, or by drawn things."""
+    match descriptor:
         case ("along", int(far)):
             way = way_of(scene.goal)
             if way is None or scene.start is None:
@@ -66,8 +74,6 @@ def find_point(scene: Scene, descriptor: Descriptor) -> Point | None:
             return (one[0] + other[0]) // 2 + dx, (one[1] + other[1]) // 2 + dy
         case ("square" | "bisect" as how, tuple(shapes), int(inset)):
             return _angled(scene.page, how, shapes, inset)
-        case ("is", ("=", (int(x), int(y)))):
-            return x, y
     return None
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from webagent.memory import computing, operators
-from webagent.memory.descriptions import unmet_of
+from webagent.memory.comparisons import unmet_of
 from webagent.memory.elements import labels
 from webagent.memory.goals import clean, shape
 from webagent.memory.pages import Page, Unit, is_within, read_page
