@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tasks.suite import split_of
-from webagent.action import format_action
+from webagent.action import Action, format_action
 from webagent.memory import Memory, Proposal, explain, scene_of
 from webagent.memory.memory import same_value
 from webagent.memory.scene import MARKS, arguments
@@ -126,11 +126,11 @@ def _print_accuracy(memory: Memory, episodes: Sequence[Trajectory], errors: int)
             print(f"  at least {bound:.0%} sure: {len(above)}, right {sum(above) / len(above):.1%}")
 
 
-def _is_same(proposal: Proposal, wanted: object, page: Observation) -> bool:
+def _is_same(proposal: Proposal, wanted: Action, page: Observation) -> bool:
     """Whether it is the demonstrated action, or one on an element of the same role and name."""
     if type(proposal.action) is not type(wanted):
         return False
-    pairs = zip(arguments(proposal.action), arguments(wanted), strict=True)  # type: ignore[arg-type]
+    pairs = zip(arguments(proposal.action, page), arguments(wanted, page), strict=True)
     for (name, a), (_, b) in pairs:
         if name in MARKS and a != b:
             x, y = page.node(a), page.node(b)

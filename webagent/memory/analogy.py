@@ -38,6 +38,8 @@ _BEYOND = 0.1
 """Nats that each other step of like goals adds to one that it bears out."""
 _MOST_WITNESSED = 5
 """Episodes that are counted so, at most."""
+_SHARED = 0.4
+"""What a family's support counts beside that of others: many of them say the same."""
 _NAMESAKE = 20.0
 """How much more a case counts for what is written where its field has the same name."""
 _BRANCHES = 3
@@ -324,8 +326,8 @@ def _features(
     for descriptor, support in reasons.items():
         name = family(descriptor)
         several = min(len(episodes[descriptor]), 3) / 3
-        features[name] = max(features.get(name, 0.0), support)
-        features[name + "^"] = max(features.get(name + "^", 0.0), support**3 * several)
+        features[name] = max(features.get(name, 0.0), _SHARED * support)
+        features[name + "^"] = max(features.get(name + "^", 0.0), _SHARED * support**3 * several)
         best = max(best, support)
     features["best"] = best
     features["best^"] = best**3

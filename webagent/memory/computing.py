@@ -175,7 +175,7 @@ def _letters(scene: Scene) -> str | None:
 def _field_text(scene: Scene, lines: list[int], place: int, form: str) -> str | None:
     if not -len(lines) <= place < len(lines):
         return None
-    value = clean(scene.page.nodes[lines[place]].value)
+    value = scene.page.nodes[lines[place]].value
     words = _WORD.findall(value)
     if form == "all":
         return value or None

@@ -210,17 +210,17 @@ def arguments(action: Action, observation: Observation) -> list[tuple[str, Any]]
     itself, `to` where a drag ends.
     """
     found: list[tuple[str, Any]] = []
-    for each in fields(action):
-        value = getattr(action, each.name)
-        match each.name:
+    told: dict[str, Any] = {each.name: getattr(action, each.name) for each in fields(action)}
+    for name, value in told.items():
+        match name:
             case "x":
-                point = (value, action.y)
+                point = (value, told["y"])
                 found += [("at", line_at(read_page(observation), point)), ("spot", point)]
             case "to_x":
-                found.append(("to", (value, action.to_y)))
+                found.append(("to", (value, told["to_y"])))
             case "y" | "to_y":
                 continue
-            case name:
+            case _:
                 found.append((name, value))
     return found
 

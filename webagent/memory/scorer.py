@@ -124,7 +124,7 @@ _PRIORS = {
     "repeated": -2.0,
     "best": 2.0,
     "full": 1.5,
-    "evidence": 0.7,
+    "evidence": 1.0,
     "wide": 2.0,
 }
 _FAMILIES = {

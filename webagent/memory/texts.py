@@ -33,7 +33,7 @@ _MOST_PAGES = 3
 def describe_text(scene: Scene, text: str) -> frozenset[Descriptor]:
     """Return every descriptor that gives the text in this scene."""
     wanted = clean(text)
-    found = {d for d in _possible(scene, wanted) if find_text(scene, d) == wanted}
+    found = {d for d in _possible(scene, wanted) if find_text(scene, d) in (wanted, text)}
     return frozenset({*found, *_edits(scene, text), ("is", ("=", text))})
 
 
