@@ -44,8 +44,9 @@ _MOST_OF = 0.6
 _FAR = (1, 4)
 """Upper ends of what is missing that counts as a little and as some."""
 _CONTROLS = ("slider", "spinbutton", "textbox")
-_MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september")
-_MONTHS += ("october", "november", "december")
+_MONTHS = tuple(
+    "january february march april may june july august september october november december".split()  # noqa: SIM905
+)
 _SHORT = 12
 _KINDS = 4
 """Kinds of elements of which a goal may say a number."""
