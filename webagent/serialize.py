@@ -125,7 +125,7 @@ def _decoder(hint: Any) -> _Convert:
             return tuple([decode_item(item) for item in value])
 
         return decode
-    return _checked(_KINDS.get(hint) or _KINDS[get_origin(hint)])
+    return _check_kind(_KINDS.get(hint) or _KINDS[get_origin(hint)])
 
 
 _KINDS: dict[Any, type | tuple[type, ...]] = {
@@ -137,7 +137,7 @@ _KINDS: dict[Any, type | tuple[type, ...]] = {
 }
 
 
-def _checked(kinds: type | tuple[type, ...]) -> _Convert:
+def _check_kind(kinds: type | tuple[type, ...]) -> _Convert:
     def check(value: Any) -> Any:
         if not isinstance(value, kinds):
             raise StoreError(f"found {value!r:.80}")
@@ -157,7 +157,11 @@ def _record_decoder(cls: Any) -> _Convert:
             missing = ", ".join(sorted(required - data.keys()))
             raise StoreError(f"a stored {cls.__name__} lacks {missing}; it is cut short or too old")
         if not data.keys() <= decoders.keys():
-            raise _unknown_fields(cls, data.keys() - decoders.keys())
+            unknown = ", ".join(sorted(data.keys() - decoders.keys()))
+            raise StoreError(
+                f"a stored {cls.__name__} has the field {unknown}, which this version does not "
+                "know; it was written by a newer one, so read it with that"
+            )
         given = {}
         for name, value in data.items():
             try:
@@ -169,25 +173,14 @@ def _record_decoder(cls: Any) -> _Convert:
     return decode
 
 
-def _unknown_fields(cls: type, names: set[str]) -> StoreError:
-    return StoreError(
-        f"a stored {cls.__name__} has the field {', '.join(sorted(names))}, which this version "
-        "does not know; it was written by a newer one, so read it with that"
-    )
-
-
 def _decode_action(data: Any) -> Action:
     if not isinstance(data, list) or not data or data[0] not in ACTIONS:
         raise StoreError(f"no such action here, written by a newer version? found {data!r:.80}")
-    cls = ACTIONS[data[0]]
+    arguments: list[Any] = [tuple(each) if isinstance(each, list) else each for each in data[1:]]
     try:
-        return cls(*map(_argument, data[1:]))
+        return ACTIONS[data[0]](*arguments)
     except TypeError as error:
         raise StoreError(f"{error}, found {data!r:.80}") from error
-
-
-def _argument(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
 
 
 def _decode_ending(value: Any) -> Ending:
@@ -205,13 +198,9 @@ class _Field:
 
 
 def _fields(cls: Any) -> list[_Field]:
-    return [
-        _Field(
-            field.name,
-            field.type,
-            field.default
-            if field.default_factory is dataclasses.MISSING
-            else field.default_factory(),
-        )
-        for field in dataclasses.fields(cls)
-    ]
+    found = []
+    for field in dataclasses.fields(cls):
+        make = field.default_factory
+        default = field.default if make is dataclasses.MISSING else make()
+        found.append(_Field(field.name, field.type, default))
+    return found

@@ -153,11 +153,19 @@ async def actor_of(who: Acting, manner: ModelOptions) -> AsyncIterator[Actor]:
     elif isinstance(who, str) and who.startswith("model:"):
         yield Actor(None, builtin_policy(Path(who.removeprefix("model:"))), manner)
     elif _completes(who):
-        yield _looked_after(Actor(cast(Model, who), None, manner))
+        yield _check_vision(Actor(cast(Model, who), None, manner))
     else:
-        model, manner = _opened(cast("str | Endpoint", who), manner)
+        model: Model
+        if isinstance(who, str) and who.startswith("local:"):
+            place = who.removeprefix("local:")
+            manner = replace(manner, asking=manner.asking or Asking.load(Path(place)))
+            model = language_model(place)
+        else:
+            endpoint = Endpoint(who) if isinstance(who, str) else cast(Endpoint, who)
+            model = served = EndpointModel(replace(endpoint, images=manner.vision))
+            served.check()
         try:
-            yield _looked_after(Actor(model, None, manner))
+            yield _check_vision(Actor(model, None, manner))
         finally:
             await model.close()
 
@@ -167,18 +175,7 @@ def default_asking(manner: ModelOptions) -> Asking:
     return manner.asking or Asking()
 
 
-def _opened(who: str | Endpoint, manner: ModelOptions) -> tuple[Model, ModelOptions]:
-    if isinstance(who, str) and who.startswith("local:"):
-        place = who.removeprefix("local:")
-        trained = manner.asking or Asking.load(Path(place))
-        return language_model(place), replace(manner, asking=trained)
-    endpoint = Endpoint(who) if isinstance(who, str) else who
-    served = EndpointModel(replace(endpoint, images=manner.vision))
-    served.check()
-    return served, manner
-
-
-def _looked_after(actor: Actor) -> Actor:
+def _check_vision(actor: Actor) -> Actor:
     assert actor.model is not None
     if actor.manner.vision and not actor.model.capabilities.images:
         raise UsageError(f"vision=True, but {actor.model.name} looks at no images")

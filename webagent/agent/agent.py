@@ -53,7 +53,6 @@ class AgentResources:
     browser: "Browser"
     profile: "Profile"
     logins: "Logins"
-    handover: "Handover | None"
     numbers: Iterator[int]
     """Places of its episodes, each once."""
     undo: AsyncExitStack = field(default_factory=AsyncExitStack)
@@ -136,6 +135,9 @@ class Agent:
 
     async def __aenter__(self) -> Self:
         """Raise `SetupError` where there is no browser, or what was asked for is not there."""
+        from webagent.browser.sessions.login import Logins
+        from webagent.browser.sessions.profile import Profile
+
         if self._held is not None:
             raise UsageError("this agent is open already; use one `async with` for all its tasks")
         async with AsyncExitStack() as undo:
@@ -143,14 +145,14 @@ class Agent:
             browser = self.browser
             if browser is None:
                 browser = await undo.enter_async_context(self._own_browser())
-            self._held = AgentResources(
-                actor,
-                browser,
-                self._profile(),
-                self._logins(),
-                self.handover,
-                itertools.count(len(self.store.ids("any")) if self.store else 0),
-            )
+            profile = self.profile or Profile(dialogs="ask")
+            if self.downloads:
+                profile = replace(profile, downloads=self.downloads)
+            logins = Logins(self.logins)
+            if self.login:
+                logins.named(self.login)
+            numbers = itertools.count(len(self.store.ids("any")) if self.store else 0)
+            self._held = AgentResources(actor, browser, profile, logins, numbers)
             self._held.undo = undo.pop_all()
         return self
 
@@ -236,7 +238,7 @@ class Agent:
             images.add if self.vision or self.screenshots or variant.image else None,
             held.profile,
             variant,
-            held.handover,
+            self.handover,
             keep_picture=images.add,
             logins=held.logins,
         )
@@ -265,8 +267,9 @@ class Agent:
         if not task.strip():
             raise UsageError("the task is empty; say in a sentence what is to be done")
         check_address(url)
+        words = re.sub(r"[^a-z0-9]+", "-", task.lower()[: 2 * _NAMED]).strip("-")
         return Task(
-            id=f"live/{_named(task)}@1",
+            id=f"live/{words[:_NAMED].strip('-') or 'task'}@1",
             start_url=url,
             goal=add_schema(task, schema) if schema is not None else task,
             max_steps=self.max_steps,
@@ -280,39 +283,22 @@ class Agent:
         )
 
     def _prices(self) -> Prices:
-        return (
-            read_prices(self.prices) if isinstance(self.prices, Path) else self.prices or Prices()
-        )
-
-    def _guard(self) -> Guard | None:
-        if isinstance(self.guard, Path | str):
-            return Guard.read(Path(self.guard), self.approver)
-        if isinstance(self.guard, GuardPolicy):
-            return Guard.of(self.guard, self.approver)
-        if self.guard is not None and self.approver is not None:
-            return replace(self.guard, approver=self.approver)
-        return self.guard
+        prices = self.prices
+        return read_prices(prices) if isinstance(prices, Path) else prices or Prices()
 
     def _own_browser(self) -> "Browser":
         from webagent.browser import Browser, BrowserLimits
 
+        guard = self.guard
+        if isinstance(guard, Path | str):
+            guard = Guard.read(Path(guard), self.approver)
+        elif isinstance(guard, GuardPolicy):
+            guard = Guard.of(guard, self.approver)
+        elif guard is not None and self.approver is not None:
+            guard = replace(guard, approver=self.approver)
         # A person may take their time with a window; nothing is taken back from under them.
         limits = BrowserLimits(lease_seconds=_DAY, browser_seconds=_DAY) if self.headed else None
-        return Browser(headless=not self.headed, guard=self._guard(), limits=limits)
-
-    def _profile(self) -> "Profile":
-        from webagent.browser.sessions.profile import Profile
-
-        profile = self.profile or Profile(dialogs="ask")
-        return replace(profile, downloads=self.downloads) if self.downloads else profile
-
-    def _logins(self) -> "Logins":
-        from webagent.browser.sessions.login import Logins
-
-        logins = Logins(self.logins)
-        if self.login:
-            logins.named(self.login)
-        return logins
+        return Browser(headless=not self.headed, guard=guard, limits=limits)
 
 
 def check_address(url: str) -> None:
@@ -322,9 +308,3 @@ def check_address(url: str) -> None:
     if not url:
         raise UsageError("where does the task begin? Give an address: url='https://…'")
     raise UsageError(f"url={url!r} is no address; did you mean https://{url}?")
-
-
-def _named(task: str) -> str:
-    """Return a part of the task's id that people can read."""
-    words = re.sub(r"[^a-z0-9]+", "-", task.lower()[: 2 * _NAMED]).strip("-")
-    return words[:_NAMED].strip("-") or "task"

@@ -90,11 +90,9 @@ class StructuredPolicy:
                 self.misfit = str(error)
                 raise
             self._has_asked = True
-            told = replace(
-                observation, outcome=f"the answer was not accepted: {error}; answer again"
-            )
+            outcome = f"the answer was not accepted: {error}; answer again"
             tried = replace(trajectory, steps=(*trajectory.steps, Step(observation, decision)))
-            again = await self.act(tried, told)
+            again = await self.act(tried, replace(observation, outcome=outcome))
             usage = {
                 name: decision.usage.get(name, 0) + again.usage.get(name, 0)
                 for name in (*decision.usage, *again.usage)

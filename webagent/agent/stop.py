@@ -65,22 +65,23 @@ class Stop:
     @asynccontextmanager
     async def within(self, ledger: Ledger, seconds: float | None) -> AsyncIterator[None]:
         """End the task where the ledger closes, or after so many seconds that nobody held."""
-        watching = [asyncio.ensure_future(self._watch(ledger))]
+
+        async def watch_ledger() -> None:
+            await ledger.closed.wait()
+            self.end(ledger.reason)
+
+        async def watch_clock(seconds: float) -> None:
+            began, held = time.monotonic(), self._held_seconds
+            while time.monotonic() - began - (self._held_seconds - held) < seconds or self._holds:
+                await asyncio.sleep(min(_LOOK_SECONDS, seconds))
+            self.end(f"its time is up: {seconds:.4g} seconds")
+
+        watching = [asyncio.ensure_future(watch_ledger())]
         if seconds is not None:
-            watching.append(asyncio.ensure_future(self._expire(seconds)))
+            watching.append(asyncio.ensure_future(watch_clock(seconds)))
         try:
             yield
         finally:
             for each in watching:
                 each.cancel()
             await asyncio.gather(*watching, return_exceptions=True)
-
-    async def _watch(self, ledger: Ledger) -> None:
-        await ledger.closed.wait()
-        self.end(ledger.reason)
-
-    async def _expire(self, seconds: float) -> None:
-        began, held = time.monotonic(), self._held_seconds
-        while time.monotonic() - began - (self._held_seconds - held) < seconds or self._holds:
-            await asyncio.sleep(min(_LOOK_SECONDS, seconds))
-        self.end(f"its time is up: {seconds:.4g} seconds")

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
@@ -107,8 +107,15 @@ async def collect(  # noqa: PLR0913 - each is a separate decision of the caller
     spent = sum(_real_steps(each) for each in past if each.error != INTERRUPTED)
     budget = StepBudget(budget_steps, spent)
     queue = _Queue([entry for entry in entries if not entry.is_settled(retries)], budget, retries)
-    places = min(concurrency, queue.length)
-    await _all_or_none([_Player(queue, open_world, play).play_on() for _ in range(places)])
+    players = (_Player(queue, open_world, play) for _ in range(min(concurrency, queue.length)))
+    running = [asyncio.ensure_future(player.play_on()) for player in players]
+    try:
+        await asyncio.gather(*running)
+    finally:
+        # When one raises, the others are stopped and close their worlds.
+        for each in running:
+            each.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
     return [entry.result for entry in entries if entry.result is not None]
 
 
@@ -177,7 +184,7 @@ class _Queue:
 
 
 class _Player:
-    """Takes entries and plays them at its seat until none are left."""
+    """Takes entries and plays them in its world until none are left."""
 
     def __init__(
         self,
@@ -186,7 +193,7 @@ class _Player:
         play: Callable[[_Entry, World], Awaitable[Trajectory]],
     ) -> None:
         self._queue = queue
-        self._seat = ReopeningWorld(open_world, self._upcoming)
+        self._world = ReopeningWorld(open_world, self._upcoming)
         self._play = play
         self._following: _Entry | None = None
 
@@ -194,17 +201,14 @@ class _Player:
         try:
             while entry := self._following or await self._queue.take():
                 self._following = None
-                await self._settle(entry)
+                is_unsettled = True
+                while is_unsettled:
+                    trajectory = await self._play(entry, self._world)
+                    if trajectory.ending is Ending.WORLD_FAILED:
+                        await self._world.close()
+                    is_unsettled = self._queue.give_back(entry, trajectory)
         finally:
-            await self._seat.close()
-
-    async def _settle(self, entry: _Entry) -> None:
-        while True:
-            trajectory = await self._play(entry, self._seat)
-            if trajectory.ending is Ending.WORLD_FAILED:
-                await self._seat.close()
-            if not self._queue.give_back(entry, trajectory):
-                return
+            await self._world.close()
 
     def _upcoming(self) -> Task | None:
         """Settle what this player plays next, so that the right page is prepared."""
@@ -225,17 +229,6 @@ def _past(entry: _Entry, recorder: Recorder) -> Iterator[Trajectory]:
 
 def _real_steps(trajectory: Trajectory) -> int:
     return 0 if trajectory.provenance.imagined else len(trajectory.steps)
-
-
-async def _all_or_none(players: Sequence[Coroutine[None, None, None]]) -> None:
-    """Run them to their ends; when one raises, stop the others and wait until they have closed."""
-    running = [asyncio.ensure_future(player) for player in players]
-    try:
-        await asyncio.gather(*running)
-    finally:
-        for player in running:
-            player.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
 
 
 Request = TypeVar("Request")

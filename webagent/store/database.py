@@ -91,7 +91,11 @@ def connect(folder: Path) -> sqlite3.Connection:
         raise StoreError(f"{folder} holds no {_FILE}, so it is no run folder; check the path")
     with convert_failures(folder):
         with closing(_connect(folder, "ro")) as database:
-            _check(folder, database)
+            _check_version(folder, database)
+            state = database.execute("PRAGMA quick_check(1)").fetchone()
+            if state != ("ok",):
+                damage = f"{folder / _FILE} is damaged or cut short ({state[0]})"
+                raise StoreError(f"{damage}; left untouched")
         database = _connect(folder, "rw")
         database.execute("PRAGMA synchronous = NORMAL")  # safe from a kill; fsync at checkpoints
         database.execute("PRAGMA foreign_keys = ON")
@@ -128,13 +132,6 @@ def convert_failures(folder: Path) -> Iterator[None]:
 def _connect(folder: Path, mode: str) -> sqlite3.Connection:
     uri = f"{(folder / _FILE).resolve().as_uri()}?mode={mode}"
     return sqlite3.connect(uri, uri=True, timeout=_PATIENCE, isolation_level=None)
-
-
-def _check(folder: Path, database: sqlite3.Connection) -> None:
-    _check_version(folder, database)
-    state = database.execute("PRAGMA quick_check(1)").fetchone()
-    if state != ("ok",):
-        raise StoreError(f"{folder / _FILE} is damaged or cut short ({state[0]}); left untouched")
 
 
 def _check_version(folder: Path, database: sqlite3.Connection) -> None:

@@ -203,14 +203,31 @@ class Store:
         row = self._first("SELECT record, last FROM episodes WHERE id = ?", episode)
         if row is None:
             return None
-        record, last = row
+        record, digest = row
+        rows = self._all(
+            "SELECT body, decision, seconds FROM steps "
+            "JOIN observations ON hash = observation WHERE episode = ? ORDER BY position",
+            episode,
+        )
         with database.convert_failures(self.folder):
-            trajectory = from_json(Trajectory, _unpack(record))
-            return replace(
-                trajectory,
-                steps=tuple(self._steps(episode)),
-                last=self._observation(last) if last else None,
+            steps = (
+                Step(
+                    from_json(Observation, _unpack(body)),
+                    from_json(Decision, _unpack(decision)),
+                    seconds,
+                )
+                for body, decision, seconds in rows
             )
+            trajectory = from_json(Trajectory, _unpack(record))
+            trajectory, last = replace(trajectory, steps=tuple(steps)), None
+            if digest:
+                found = self._first("SELECT body FROM observations WHERE hash = ?", digest)
+                if found is None:
+                    raise StoreError(
+                        f"{self.folder} lacks an observation that an episode refers to"
+                    )
+                last = from_json(Observation, _unpack(found[0]))
+            return replace(trajectory, last=last)
 
     def trajectories(
         self, kind: Kind = "played", /, **where: Unpack[Where]
@@ -360,25 +377,6 @@ class Store:
         )
         if not changed.rowcount:
             raise StoreError(f"the episode {trajectory.id} is not under way in {self.folder}")
-
-    def _steps(self, episode: str) -> Iterator[Step]:
-        rows = self._all(
-            "SELECT body, decision, seconds FROM steps "
-            "JOIN observations ON hash = observation WHERE episode = ? ORDER BY position",
-            episode,
-        )
-        for body, decision, seconds in rows:
-            yield Step(
-                from_json(Observation, _unpack(body)),
-                from_json(Decision, _unpack(decision)),
-                seconds,
-            )
-
-    def _observation(self, digest: bytes) -> Observation:
-        row = self._first("SELECT body FROM observations WHERE hash = ?", digest)
-        if row is None:
-            raise StoreError(f"{self.folder} lacks an observation that an episode refers to")
-        return from_json(Observation, _unpack(row[0]))
 
 
 def _outcome(trajectory: Trajectory) -> dict[str, Any]:
