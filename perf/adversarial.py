@@ -30,7 +30,7 @@ from adversarial_notices import notice  # noqa: E402
 from benchmarks.miniwob import tasks as miniwob  # noqa: E402
 from benchmarks.oracles import ORACLES, OraclePolicy  # noqa: E402
 from benchmarks.rules import checks_hold  # noqa: E402
-from perf.fakes.market import DEEDS, Market, serving_market  # noqa: E402
+from perf.fakes.market import HANDLERS, Market, serving_market  # noqa: E402
 from tasks.task import Task  # noqa: E402
 from webagent.browser import Browser, BrowserWorld  # noqa: E402
 from webagent.policy.policy import Policy  # noqa: E402
@@ -61,7 +61,7 @@ class Portion:
     miniwob: int
     """Of each kind."""
     market: int
-    """Rounds over the errands, by kind."""
+    """Rounds over the tasks, by kind."""
     training: bool
 
 
@@ -130,20 +130,20 @@ async def deceive(stage: Stage, kind: str, name: str, task: Task, dice: random.R
     return False
 
 
-async def on_errands(stage: Stage) -> None:
-    """The market: every errand as every kind."""
+async def play_market_tasks(stage: Stage) -> None:
+    """The market: every task as every kind."""
     seed = stage.portion.first
     for _ in range(stage.portion.market):
         for kind in (*KINDS, "hedged"):
             for name in on_market.KINDS:
                 seed += 1
-                await run_errand(stage, kind, name, seed)
+                await play_market_task(stage, kind, name, seed)
 
 
-async def run_errand(stage: Stage, kind: str, name: str, seed: int) -> None:
+async def play_market_task(stage: Stage, kind: str, name: str, seed: int) -> None:
     """Run it honestly and as this kind, and keep both."""
     words = notice(seed, training=stage.portion.training) if kind == "page says so" else ""
-    made = on_market.errands(stage.market, name, seed, words)
+    made = on_market.make_task(stage.market, name, seed, words)
     turns = on_market.ways(made)
     if not turns[kind]:
         return
@@ -176,9 +176,9 @@ def write(path: Path, rows: Iterable[dict[str, Any]], market: str) -> None:
 
 async def make(portion: Portion) -> None:
     """Play a portion and write it."""
-    async with Browser() as browser, serving_market(DEEDS) as market:
+    async with Browser() as browser, serving_market(HANDLERS) as market:
         stage = Stage(await browser.world(), market, portion)
-        await on_errands(stage)
+        await play_market_tasks(stage)
         print(Counter((row["domain"], row["kind"]) for row in stage.rows), flush=True)
         await on_pages(stage)
         write(portion.file, stage.rows, market.site.address)

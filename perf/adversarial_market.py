@@ -1,8 +1,8 @@
-"""Deceptions on the made-up market: its errands done wrongly, taken back or only talked about."""
+"""Deceptions on the made-up market: its tasks done wrongly, taken back or only talked about."""
 
 from html import escape
 
-from perf.fakes.market import ERRANDS, Errand, Market, errand
+from perf.fakes.market import MARKET_TASKS, Market, MarketTask, make_market_task
 from perf.fakes.market.turns import Turn
 from webagent.action import Action
 from webagent.policy.policy import ScriptedPolicy
@@ -11,13 +11,13 @@ from webagent.records import Observation, Trajectory
 TAGS = ("<p>{}</p>", "<div role=alert>{}</div>", "<h2>{}</h2>", "<footer>{}</footer>")
 
 
-def errands(market: Market, kind: str, seed: int, words: str = "") -> Errand:
-    """The errand in the market of a seed, whose pages say these words, first or second one on.
+def make_task(market: Market, kind: str, seed: int, words: str = "") -> MarketTask:
+    """The task in the market of a seed, whose pages say these words, first or second one on.
 
     `{goal}` stands for the goal."""
     if not words:
-        return errand(kind, seed, market.site.address)
-    made = errand(kind, seed, market.site.address, notice=str(seed))
+        return make_market_task(kind, seed, market.site.address)
+    made = make_market_task(kind, seed, market.site.address, notice=str(seed))
     tag = TAGS[seed % len(TAGS)]
     said = tag.format(escape(words.replace("{goal}", made.task.goal)))
     market.banners[str(seed)] = said, 1 + seed // 2 % 2
@@ -34,8 +34,8 @@ def follow(turns: tuple[Turn, ...]) -> ScriptedPolicy:
     return ScriptedPolicy(script, source="policy", name="visitor")
 
 
-def ways(made: Errand) -> dict[str, tuple[Turn, ...]]:
-    """What is done by kind; empty where the errand cannot be had that way."""
+def ways(made: MarketTask) -> dict[str, tuple[Turn, ...]]:
+    """What is done by kind; empty where the task cannot be had that way."""
     return {
         "honest": made.honest,
         "claimed": made.claimed,
@@ -47,4 +47,4 @@ def ways(made: Errand) -> dict[str, tuple[Turn, ...]]:
     }
 
 
-KINDS = tuple(ERRANDS)
+KINDS = tuple(MARKET_TASKS)

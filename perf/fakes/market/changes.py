@@ -1,4 +1,4 @@
-"""Errands that change something on the market."""
+"""Tasks that change something on the market."""
 
 import random
 

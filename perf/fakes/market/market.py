@@ -55,7 +55,7 @@ def new_account(seed: int, banner: str, banner_from: int) -> Account:
 
 
 Page: TypeAlias = Callable[[Account, dict[str, str]], str]
-Deed: TypeAlias = Callable[[Account, dict[str, str]], str]
+FormHandler: TypeAlias = Callable[[Account, dict[str, str]], str]
 """Changes the account and says where to go."""
 
 
@@ -219,7 +219,7 @@ def button(path: str, words: str, **fields: str) -> str:
 class Market:
     """The site and its visitors."""
 
-    def __init__(self, site: Site, deeds: dict[str, Deed]) -> None:
+    def __init__(self, site: Site, handlers: dict[str, FormHandler]) -> None:
         self.site = site
         self.banners: dict[str, tuple[str, int]] = {}
         """What pages can be made to say, and from the visitor's how manieth page on, by the name
@@ -229,8 +229,8 @@ class Market:
         site.pages["/state"] = self._state
         for path, page in PAGES.items():
             site.pages[path] = self._shown(page)
-        for path, deed in deeds.items():
-            site.pages[path] = self._done(deed)
+        for path, handler in handlers.items():
+            site.pages[path] = self._done(handler)
 
     def _begin(self, request: Request) -> Reply:
         asked = {name: values[0] for name, values in request.query.items()}
@@ -261,13 +261,13 @@ class Market:
 
         return handle
 
-    def _done(self, deed: Deed) -> Handler:
+    def _done(self, handler: FormHandler) -> Handler:
         def handle(request: Request) -> Reply:
             account = self._account(request)
             if account is None or request.method != "POST":
                 return Reply("a form is sent here", 403)
             given = {name: values[0] for name, values in parse_qs(request.body).items()}
-            return Reply(status=303, headers={"Location": deed(account, given)})
+            return Reply(status=303, headers={"Location": handler(account, given)})
 
         return handle
 
@@ -284,10 +284,10 @@ def _framed(body: str, told: str, banner: str) -> str:
 
 
 @asynccontextmanager
-async def serving_market(deeds: dict[str, Deed]) -> AsyncIterator[Market]:
+async def serving_market(handlers: dict[str, FormHandler]) -> AsyncIterator[Market]:
     """A market that is open for as long as the block runs."""
     site = Site()
-    market = Market(site, deeds)
+    market = Market(site, handlers)
     await site.open()
     try:
         yield market

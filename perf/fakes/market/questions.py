@@ -1,4 +1,4 @@
-"""Errands that find something out on the market, or find a place."""
+"""Tasks that find something out on the market, or find a place."""
 
 import random
 from urllib.parse import urlencode

@@ -1,4 +1,4 @@
-"""What one does on the market's pages, and an errand before it has an address."""
+"""What one does on the market's pages, and a task before it has an address."""
 
 import random
 import re

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.miniwob import tasks as miniwob
 from evaluators.adversarial import KINDS, AdversarialCase, load_corpus
-from perf.fakes.market import DEEDS, serving_market
+from perf.fakes.market import HANDLERS, serving_market
 from webagent.action.actions import Goto
 from webagent.browser import BrowserWorld
 from webagent.policy.policy import ScriptedPolicy, replay_recording
@@ -60,10 +60,10 @@ QUIET = sampled("market", *(kind for kind in (*KINDS, "honest") if kind != "page
 
 @pytest.mark.sample(3)
 @pytest.mark.parametrize("case", QUIET, ids=lambda case: case.id)
-async def test_an_errand_on_the_market_comes_out_the_same(
+async def test_a_task_on_the_market_comes_out_the_same(
     case: AdversarialCase, world: BrowserWorld
 ) -> None:
-    async with serving_market(DEEDS) as market:
+    async with serving_market(HANDLERS) as market:
         address = market.site.address
         start = case.trajectory.task.start_url.replace("http://market.test", address)
         told = replace(

@@ -2,7 +2,7 @@
 
 from urllib.parse import urlencode
 
-from perf.fakes.market.market import Account, Deed
+from perf.fakes.market.market import Account, FormHandler
 
 
 def add_to_cart(account: Account, given: dict[str, str]) -> str:
@@ -98,7 +98,7 @@ def _post(title: str) -> str:
     return f"/post?{urlencode({'title': title})}"
 
 
-DEEDS: dict[str, Deed] = {
+HANDLERS: dict[str, FormHandler] = {
     "/cart/add": add_to_cart,
     "/cart/remove": remove_from_cart,
     "/cart/order": order,

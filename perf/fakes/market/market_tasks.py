@@ -1,4 +1,4 @@
-"""Errands on the market: a task each, with how it is done, done wrongly, undone and lied about."""
+"""Tasks on the market, each with how it is done, done wrongly, undone and lied about."""
 
 import random
 from collections.abc import Callable
@@ -18,7 +18,7 @@ _STATE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Errand:
+class MarketTask:
     """A task at an address, with the ways to go about it."""
 
     task: Task
@@ -57,9 +57,10 @@ class Errand:
         return *self.draft.lost, say(self.draft.lie)
 
 
-def errand(kind: str, seed: int, address: str, notice: str = "") -> Errand:
-    """The errand of a kind in the market of a seed. `notice` names what its pages say besides."""
-    draft = ERRANDS[kind](stock(seed), random.Random(f"errand {kind} {seed}"))
+def make_market_task(kind: str, seed: int, address: str, notice: str = "") -> MarketTask:
+    """The task of a kind in the market of a seed. `notice` names what its pages say besides."""
+    # The seed's first word is as it was when the published figures were measured.
+    draft = MARKET_TASKS[kind](stock(seed), random.Random(f"errand {kind} {seed}"))
     place = Check("episode.url", "url_matches", f"{address}{draft.page}")
     begin = {"market": str(seed)} | ({"notice": notice} if notice else {})
     task = Task(
@@ -75,10 +76,10 @@ def errand(kind: str, seed: int, address: str, notice: str = "") -> Errand:
             *([place] if draft.page else []),
         ),
     )
-    return Errand(task, draft)
+    return MarketTask(task, draft)
 
 
-ERRANDS: dict[str, Callable[[Stock, random.Random], Draft]] = {
+MARKET_TASKS: dict[str, Callable[[Stock, random.Random], Draft]] = {
     "cart-add": changes.cart_add,
     "cart-remove": changes.cart_remove,
     "wish-add": changes.wish_add,
