@@ -1,13 +1,13 @@
 """Oracles: scripts that show how tasks are done, from what the agent itself can see."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from benchmarks.discovery import Registry, import_parts
-from webagent.action import Action, format_action
-from webagent.action.actions import Click
+from webagent.action import Action, Answer, format_action
+from webagent.action.actions import Click, Fill, Wait
 from webagent.errors import PolicyError, unknown_name
 from webagent.records import Candidate, Decision, Node, Observation, Trajectory
 
@@ -156,6 +156,99 @@ def oracle(*names: str) -> Callable[[Oracle], Oracle]:
         return function
 
     return register
+
+
+Script: TypeAlias = Generator[Action, View, Any]
+"""Yields actions and is sent what is seen then; returns the answer, or nothing."""
+Part: TypeAlias = Generator[Action, View, View]
+"""The same for a part of a script; returns what is seen in the end."""
+Move: TypeAlias = Callable[[View], Action | None]
+"""The next action from what is seen, None where none is needed."""
+Moves: TypeAlias = tuple[Move, ...]
+
+_PATIENCE = 3
+"""Seconds that a move waits for what it needs: a busy site may be slow."""
+
+
+def scripted(*names: str) -> Callable[[Callable[[View], Script]], Callable[[View], Script]]:
+    """Register a script as the oracle of these tasks.
+
+    An oracle keeps nothing: at each step the script runs again over all that was seen, which leads
+    to the same place because a script draws nothing.
+    """
+
+    def register(script: Callable[[View], Script]) -> Callable[[View], Script]:
+        @oracle(*names)
+        def choose(view: View) -> Action:
+            seen = [View(view.goal, page) for page in (*view.past, view.page)]
+            played = script(seen[0])
+            try:
+                action = next(played)
+                for after in seen[1:]:
+                    action = played.send(after)
+            except StopIteration as end:
+                return Answer(end.value or "")
+            return action
+
+        return script
+
+    return register
+
+
+def play(view: View, *moves: Move) -> Part:
+    """Make the moves; one that raises `PolicyError` is tried again on the page a moment later."""
+    for move in moves:
+        for _ in range(_PATIENCE):
+            try:
+                action = move(view)
+                break
+            except PolicyError:
+                view = yield Wait(1000)
+        else:
+            action = move(view)
+        if action is not None:
+            view = yield action
+    return view
+
+
+def planned(*names: str) -> Callable[[Callable[[View], Moves]], Callable[[View], Moves]]:
+    """Register a function that returns all moves at once as the oracle of these tasks."""
+
+    def register(plan: Callable[[View], Moves]) -> Callable[[View], Moves]:
+        @scripted(*names)
+        def run(view: View) -> Script:
+            yield from play(view, *plan(view))
+
+        return plan
+
+    return register
+
+
+def register_plans(plans: Mapping[str, Callable[..., Moves]]) -> None:
+    """Register oracles by task name, each a function of what the goal has in quotation marks."""
+    for name, plan in plans.items():
+        planned(name)(lambda view, plan=plan: plan(*quoted(view)))  # type: ignore[misc]
+
+
+def quoted(view: View) -> list[str]:
+    """Return what the goal has between quotation marks, in order."""
+    return re.findall(r'"([^"]*)"', view.goal)
+
+
+def press(name: str, role: str = "link") -> Move:
+    """Click the first element of this name and role."""
+    return lambda view: view.click(role, name=name)
+
+
+def push(name: str) -> Move:
+    """Click a button."""
+    return press(name, "button")
+
+
+def fill(name: str, text: str) -> Move:
+    """Fill the first field of this name."""
+    roles = ("textbox", "searchbox", "spinbutton")
+    return lambda view: Fill(view.find(*roles, name=name).mark, text)
 
 
 class OraclePolicy:

@@ -46,10 +46,8 @@ class Retry:
         """Failed tasks that were not yet tried too often, drawn without replacement."""
         open_ = [f for f in attempts if not f.successes and f.tries < self.patience]
         order = rng.permutation(len(open_))[:count]
-        return [_child(open_[int(i)].task) for i in order]
-
-
-_Settings = Callable[[str], Mapping[str, Any]]
+        tasks = [open_[int(i)].task for i in order]
+        return [replace(task, parent=task.parent or f"{task.id}:{task.seed}") for task in tasks]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +82,10 @@ class Variation:
         return [*made, *self.otherwise.propose(attempts, count - len(made), rng)]
 
     def _variants(
-        self, attempts: Sequence[Attempt], settings_of: _Settings, tried: set[tuple[str, int]]
+        self,
+        attempts: Sequence[Attempt],
+        settings_of: Callable[[str], Mapping[str, Any]],
+        tried: set[tuple[str, int]],
     ) -> list[Task]:
         variants = []
         for attempt in attempts:
@@ -94,7 +95,3 @@ class Variation:
                 if (made.id, made.seed) not in tried:
                     variants.append(replace(made, parent=attempt.task.id))
         return variants
-
-
-def _child(task: Task) -> Task:
-    return replace(task, parent=task.parent or f"{task.id}:{task.seed}")

@@ -52,12 +52,6 @@ REFRESHED = PublishedFile(
     "5c8cb175fdac7a5ee7a2fa8d15de5dad96c617d86f2cb011853997ee23626b9f",
 )
 
-_TIMELY = re.compile(
-    r"\b(latest|today|current(ly)?|recent(ly)?|now|newest|this (week|month|year)|yesterday|"
-    r"tomorrow|next (week|month|year)|upcoming|last (\d+ )?(day|week|month|night)s?|trending)\b"
-    r"|\b20\d\d\b|real-?time",
-    re.IGNORECASE,
-)
 _PLACEHOLDER = re.compile(r"<[^>]+>|^-+$|\.\.\.")
 _PLAIN_NUMBER = re.compile(
     r"(?:(?:approximately|around|about) )?[$€£]?[\d,]+(?:\.\d+)?(?: ?(?:%|[A-Za-z]{1,4}))?"
@@ -112,11 +106,6 @@ def reference_of(references: Path | str, task: Task) -> Mapping[str, str]:
     """
     known = {name.replace(" ", "-"): one for name, one in _references(Path(references)).items()}
     return known[task.name]
-
-
-def depends_on_time(task: Task, notice: str = "") -> bool:
-    """Whether the right answer changes from day to day, by the words of goal and notice."""
-    return _TIMELY.search(f"{task.goal} {notice}") is not None
 
 
 def is_checkable(reference: Mapping[str, str]) -> bool:

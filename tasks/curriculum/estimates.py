@@ -152,21 +152,27 @@ def estimate_prospects(
     for is_shown in (True, False):
         names = [name for name, kind in kinds.items() if kind.is_demonstrated == is_shown]
         known = [records.get(name, TaskRecord()) for name in names]
-        likelihoods = np.array([_measure_likelihood(record) for record in known])
-        weights = _fit_prior(_curve_prior(is_shown), likelihoods)
+        likelihoods = [_measure_likelihood(record) for record in known]
+        prior = weights = _curve_prior(is_shown)
+        # The prior as the tasks have it among them, by expectation and maximisation.
+        for _ in range(ROUNDS_OF_LEARNING):
+            counts = PRIOR_TASKS * prior
+            for likelihood in likelihoods:
+                posterior = weights * likelihood
+                counts = counts + posterior / posterior.sum()
+            weights = counts / counts.sum()
         for name, record, likelihood in zip(names, known, likelihoods, strict=True):
-            found[name] = _prospect(record, weights * likelihood)
+            posterior = weights * likelihood
+            posterior /= posterior.sum()
+            lessons = record.demonstrations + record.successes
+            chance = _CURVES.at(lessons)
+            more = _CURVES.at(lessons + 1) - chance
+            found[name] = Prospect(float(posterior @ chance), float(posterior @ (chance * more)))
     return found
 
 
-def _make_grid() -> _Curves:
-    ceilings, starts, halves = (
-        each.ravel() for each in np.meshgrid(_CEILINGS, _STARTS, _HALVES, indexing="ij")
-    )
-    return _Curves(ceilings, ceilings * starts, halves)
-
-
-_CURVES = _make_grid()
+_GRID = np.meshgrid(_CEILINGS, _STARTS, _HALVES, indexing="ij")
+_CURVES = _Curves(_GRID[0].ravel(), (_GRID[0] * _GRID[1]).ravel(), _GRID[2].ravel())
 
 
 def _curve_prior(is_shown: bool) -> Array:
@@ -188,26 +194,6 @@ def _measure_likelihood(record: TaskRecord) -> Array:
         logs += played.successes * np.log(chance) + failures * np.log1p(-chance)
         lessons += played.successes
     return np.asarray(np.exp(logs - logs.max()))
-
-
-def _fit_prior(prior: Array, likelihoods: Array) -> Array:
-    """Return the prior as the tasks have it among them, by expectation and maximisation."""
-    weights = prior
-    for _ in range(ROUNDS_OF_LEARNING):
-        found = PRIOR_TASKS * prior
-        for likelihood in likelihoods:
-            posterior = weights * likelihood
-            found = found + posterior / posterior.sum()
-        weights = found / found.sum()
-    return weights
-
-
-def _prospect(record: TaskRecord, weights: Array) -> Prospect:
-    weights = weights / weights.sum()
-    lessons = record.demonstrations + record.successes
-    chance = _CURVES.at(lessons)
-    more = _CURVES.at(lessons + 1) - chance
-    return Prospect(float(weights @ chance), float(weights @ (chance * more)))
 
 
 class TaskStanding(StrEnum):
@@ -361,6 +347,7 @@ def estimate_tasks(
             TAUGHT if kinds[name].is_demonstrated else UNTAUGHT, groups, now, rules
         )
         validity, doubt = find_validity(record, rules)
+        steps = sum(played.steps for played in record.rounds)
         found[name] = TaskEstimate(
             name=name,
             record=record,
@@ -368,7 +355,8 @@ def estimate_tasks(
             validity=validity,
             doubt=doubt,
             standing=find_standing(record, now, rules),
-            cost=_cost(record, costs[name]),
+            # The mean steps of a try, the most it may take counted in once.
+            cost=max(1.0, (steps + costs[name]) / (record.all_tries + 1)),
             gain=validity * expected[name].gain,
         )
     return found
@@ -390,9 +378,3 @@ def _belief_prior(
     mean = sum(means) / len(means) if means else start
     mean = min(max(mean, 1 - _MOST_CERTAIN), _MOST_CERTAIN)
     return Belief(PRIOR_TRIES * mean, PRIOR_TRIES * (1 - mean))
-
-
-def _cost(record: TaskRecord, most: float) -> float:
-    """Return the mean steps of a try, the most it may take counted in once; at least 1."""
-    steps = sum(played.steps for played in record.rounds)
-    return max(1.0, (steps + most) / (record.all_tries + 1))

@@ -145,19 +145,6 @@ def plateau_warning(monitors: Sequence[Monitor]) -> str:
     before, now = monitors[-2], monitors[-1]
     if openness(now) >= _UNDECIDED or now.learnable >= _HARDLY_ANY:
         return ""
-    return (
-        f"round {now.round + 1} is likely to be a plateau: {now.learnable:.0%} of the tasks have"
-        f" something to learn, after {before.learnable:.0%} a round ago, and"
-        f" {100 * expected_gain(monitors):.1f} points are expected of it. {_advice(now)}"
-    )
-
-
-def _level(monitor: Monitor) -> float:
-    return sum(monitor.chances.values()) / max(1, len(monitor.chances))
-
-
-def _advice(now: Monitor) -> str:
-    """Return what to do, by what stands out."""
     advice = []
     if now.unsolved:
         names = ", ".join(now.unsolved[:5])
@@ -168,4 +155,13 @@ def _advice(now: Monitor) -> str:
         advice.append("explore more (temperature, random share): solutions are all alike")
     if not advice:
         advice.append("add tasks or demonstrations, or stop here")
-    return f"What helps: {'; '.join(advice)}"
+    return (
+        f"round {now.round + 1} is likely to be a plateau: {now.learnable:.0%} of the tasks have"
+        f" something to learn, after {before.learnable:.0%} a round ago, and"
+        f" {100 * expected_gain(monitors):.1f} points are expected of it. What helps:"
+        f" {'; '.join(advice)}"
+    )
+
+
+def _level(monitor: Monitor) -> float:
+    return sum(monitor.chances.values()) / max(1, len(monitor.chances))

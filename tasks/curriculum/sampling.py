@@ -271,7 +271,11 @@ class Curriculum:
             fresh.append(SampledTask(self.suite.task(name, following.get(name, 0)), why))
             following[name] = following.get(name, 0) + 1
         mixed = _mix(fresh, proposals, self.proposed_share)
-        return [self._limit_steps(drawn, now, rounds) for drawn in mixed[:steps]]
+        limited = []
+        for drawn in mixed[:steps]:
+            most = self.horizon.steps(drawn.task.max_steps, now, rounds)
+            limited.append(replace(drawn, task=replace(drawn.task, max_steps=most)))
+        return limited
 
     def _choose_names(
         self, count: int, now: int, estimates: Mapping[str, TaskEstimate], rng: np.random.Generator
@@ -291,7 +295,10 @@ class Curriculum:
         }
         due = [w for w in by[TaskStanding.DUE] if learning for _ in range(self.revisits)]
         names = [(w.name, explain_revisit(w, now, self.rules)) for w in due]
-        turns = _order_turns(by[TaskStanding.UNSOLVED], rng)
+        # The longest unseen first, among equals in random order.
+        unsolved = by[TaskStanding.UNSOLVED]
+        shuffled = [unsolved[int(place)] for place in rng.permutation(len(unsolved))]
+        turns = sorted(shuffled, key=lambda w: (w.record.last_round, w.record.tries))
         weights = self._weigh(ranked, shares, turns)
         turn = 0
         for place in _spread_evenly(weights, count - len(names), rng):
@@ -338,11 +345,6 @@ class Curriculum:
                 )
         return True
 
-    def _limit_steps(self, drawn: SampledTask, now: int, rounds: int) -> SampledTask:
-        task = drawn.task
-        steps = self.horizon.steps(task.max_steps, now, rounds)
-        return replace(drawn, task=replace(task, max_steps=steps))
-
 
 def sample_evenly(
     suite: Suite,
@@ -375,12 +377,6 @@ def _spread_evenly(weights: NDArray[np.float64], count: int, rng: np.random.Gene
         credit[place] -= 1
         places.append(place)
     return places
-
-
-def _order_turns(estimates: Sequence[TaskEstimate], rng: np.random.Generator) -> list[TaskEstimate]:
-    """Return the longest unseen first, among equals in random order."""
-    order = [estimates[int(place)] for place in rng.permutation(len(estimates))]
-    return sorted(order, key=lambda estimate: (estimate.record.last_round, estimate.record.tries))
 
 
 def _mix(

@@ -8,7 +8,7 @@ import pytest
 from benchmarks.rules import CONSULTING_RULES, RULES
 from benchmarks.task_files import UnreadableTasks
 from benchmarks.webvoyager import tasks as webvoyager
-from benchmarks.webvoyager.tasks import depends_on_time, is_plain, reference_of
+from benchmarks.webvoyager.tasks import is_plain, reference_of
 
 
 def write(folder, *answers, site="Google Map", notice="busy"):
@@ -69,13 +69,6 @@ def test_without_references_only_a_judge_can_say_and_can_be_given_a_hint(tmp_pat
 )
 def test_only_numbers_words_and_names_are_for_a_rule(text, plain):
     assert is_plain(text) is plain
-
-
-def test_what_changes_from_day_to_day_is_noted(tmp_path):
-    (task,) = webvoyager.tasks(write(tmp_path, ("golden", "x"))[0])
-
-    assert not depends_on_time(task)
-    assert depends_on_time(task, "real-time")
 
 
 @pytest.mark.parametrize(

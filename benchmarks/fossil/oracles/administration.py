@@ -2,23 +2,17 @@
 
 from benchmarks.fossil.oracles.steps import (
     ALL_TICKETS,
-    Move,
-    Moves,
     append_line,
-    fill,
     fill_unnamed,
     find_ticket,
     first_check_in,
     number_of,
     open_page,
-    press,
     press_below,
-    push,
-    register_plans,
     tick,
     tick_capability,
 )
-from benchmarks.oracles import View
+from benchmarks.oracles import Move, Moves, View, fill, press, push, register_plans
 from webagent.action import Action
 from webagent.action.actions import Check, Click, GiveUp
 from webagent.errors import PolicyError

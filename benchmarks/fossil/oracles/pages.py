@@ -1,31 +1,36 @@
 """Oracles for writing on Fossil: tickets, wiki pages and forum posts."""
 
 from itertools import pairwise
+from urllib.parse import urlsplit
 
 from benchmarks.fossil.oracles.steps import (
     ALL_TICKETS,
     SUBMIT,
-    Moves,
     append_line,
     cells,
     choose,
     edit_page,
     edit_ticket,
-    fill,
     fill_unnamed,
     find_ticket,
     open_page,
+    open_row,
+)
+from benchmarks.oracles import (
+    Moves,
+    Script,
+    View,
+    fill,
+    oracle,
+    play,
     press,
     push,
     quoted,
     register_plans,
-    seen_after,
-    visit,
-    walk,
+    scripted,
 )
-from benchmarks.oracles import View, oracle
 from webagent.action import Action
-from webagent.action.actions import Answer
+from webagent.action.actions import Answer, Goto
 
 
 def close_ticket(resolution: str, remark: str) -> Moves:
@@ -199,17 +204,17 @@ register_plans(
 )
 
 
-@oracle("ticket-close-duplicate")
-def close_duplicate(view: View) -> Action:
+@scripted("ticket-close-duplicate")
+def close_duplicate(view: View) -> Script:
     """Both are looked at, the second one last; the newer one is closed."""
-    one, two = quoted(view)[:2]
-    first, both = find_ticket(one), (*find_ticket(one), *find_ticket(two))
-    if len(view.done) < len(both):
-        return walk(view, *both)
-    looks = [seen_after(view, first), seen_after(view, both)]
+    looks = []
+    for title in quoted(view)[:2]:
+        view = yield from play(view, *find_ticket(title))
+        looks.append(view)
     older, newer = sorted(looks, key=lambda look: look.search(r"added on (\S+ \S+):")[0])
-    moves = (*both, visit("/tktedit/" + _read_hash(newer)))
-    return walk(view, *moves, *close_ticket("Duplicate", _read_hash(older)), *SUBMIT)
+    site = urlsplit(view.page.url)
+    view = yield Goto(f"{site.scheme}://{site.netloc}/tktedit/{_read_hash(newer)}")
+    yield from play(view, *close_ticket("Duplicate", _read_hash(older)), *SUBMIT)
 
 
 def _read_hash(view: View) -> str:
@@ -217,17 +222,17 @@ def _read_hash(view: View) -> str:
     return view.search(r"^([0-9a-f]{40})")[0][:10]
 
 
-@oracle("ticket-triage")
-def triage(view: View) -> Action:
+@scripted("ticket-triage")
+def triage(view: View) -> Script:
     """The report says which tickets fit; each is opened from it, changed and left."""
     subsystem, status, priority = quoted(view)
-    if len(view.done) < len(ALL_TICKETS):
-        return walk(view, *ALL_TICKETS)
-    report = seen_after(view, ALL_TICKETS).page
-    rows = [node.name.split(" | ") for node in report.nodes if node.name.count(" | ") == 4]
+    view = yield from play(view, *ALL_TICKETS)
+    rows = [node.name.split(" | ") for node in view.page.nodes if node.name.count(" | ") == 4]
     titles = [row[4] for row in rows if row[2:4] == [status, subsystem]]
-    change = edit_ticket(choose("Priority:", priority))
-    return walk(view, *(move for title in titles for move in (*find_ticket(title), *change)))
+    for place, title in enumerate(titles):
+        report = ALL_TICKETS if place else ()
+        change = edit_ticket(choose("Priority:", priority))
+        view = yield from play(view, *report, open_row(title), *change)
 
 
 @oracle("ticket-read-field")
@@ -238,23 +243,19 @@ def read_field(view: View) -> Action:
     return Answer(cells(view, f"{field.capitalize()}:"))
 
 
-@oracle("wiki-note-ticket")
-def note_ticket(view: View) -> Action:
+@scripted("wiki-note-ticket")
+def note_ticket(view: View) -> Script:
     """The number is read on the ticket's page, written on the wiki page, then the remark."""
     title, page, remark = quoted(view)
-    ticket = find_ticket(title)
-    if len(view.done) < len(ticket):
-        return walk(view, *ticket)
-    note = (*open_page(page), *append_line(_read_hash(seen_after(view, ticket))))
-    return walk(view, *ticket, *note, *ticket, *edit_ticket(fill_unnamed(remark)))
+    view = yield from play(view, *find_ticket(title))
+    note = (*open_page(page), *append_line(_read_hash(view)))
+    yield from play(view, *note, *find_ticket(title), *edit_ticket(fill_unnamed(remark)))
 
 
-@oracle("forum-answer-from-wiki")
-def answer_from_wiki(view: View) -> Action:
+@scripted("forum-answer-from-wiki")
+def answer_from_wiki(view: View) -> Script:
     """`Find the default of the option "a" on the wiki page "B". Then reply ...`"""
     name, page, title = quoted(view)
-    way = open_page(page)
-    if len(view.done) < len(way):
-        return walk(view, *way)
-    value = cells(seen_after(view, way), name)
-    return walk(view, *way, press("Forum"), press(title), push("Reply"), *post(value))
+    view = yield from play(view, *open_page(page))
+    value = cells(view, name)
+    yield from play(view, press("Forum"), press(title), push("Reply"), *post(value))

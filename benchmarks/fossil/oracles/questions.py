@@ -7,20 +7,13 @@ from collections.abc import Callable
 from benchmarks.fossil.oracles.steps import (
     ALL_TICKETS,
     NUMBER,
-    Move,
-    Moves,
     cells,
     find_ticket,
     first_day,
     line_with,
     open_page,
-    press,
-    quoted,
-    register_plans,
-    walk,
 )
-from benchmarks.oracles import View, oracle
-from webagent.action import Action
+from benchmarks.oracles import Move, Moves, View, planned, press, quoted, register_plans
 from webagent.action.actions import Answer
 from webagent.errors import PolicyError
 
@@ -174,24 +167,24 @@ register_plans(
 )
 
 
-@oracle("ticket-find-field")
-def find_field(view: View) -> Action:
+@planned("ticket-find-field")
+def find_field(view: View) -> Moves:
     """`There is a ticket with the title "A". What is its severity?`"""
     (title,) = quoted(view)
     labels = {"severity": "Severity:", "priority": "Priority:", "found in": "Version Found In:"}
     label = next(label for word, label in labels.items() if word in view.goal.replace(title, ""))
-    return walk(view, *find_ticket(title), answer(lambda now: cells(now, label)))
+    return (*find_ticket(title), answer(lambda now: cells(now, label)))
 
 
-@oracle("wiki-find-fact")
-def find_fact(view: View) -> Action:
+@planned("wiki-find-fact")
+def find_fact(view: View) -> Moves:
     """The page is known by a word of the question."""
     page, fact = next(fact for word, fact in _FACTS.items() if word in view.goal)
-    return walk(view, *open_page(page), answer(lambda now: now.search(fact)[0]))
+    return (*open_page(page), answer(lambda now: now.search(fact)[0]))
 
 
-@oracle("wiki-who-edited")
-def who_edited(view: View) -> Action:
+@planned("wiki-who-edited")
+def who_edited(view: View) -> Moves:
     """The history has the newest version first."""
     (page,) = quoted(view)
     place = 0 if "last" in view.goal.replace(page, "") else -1
@@ -201,11 +194,11 @@ def who_edited(view: View) -> Action:
         names = [node.name for node, link in pairs if (link.role, link.name) == ("link", "diff")]
         return names[place]
 
-    return walk(view, *open_page(page), press("History"), answer(read))
+    return (*open_page(page), press("History"), answer(read))
 
 
-@oracle("code-who-tagged")
-def who_tagged(view: View) -> Action:
+@planned("code-who-tagged")
+def who_tagged(view: View) -> Moves:
     """The page of the tag has the check-in."""
     (tag,) = quoted(view)
 
@@ -215,4 +208,4 @@ def who_tagged(view: View) -> Action:
             return day.name[:10]
         return now.after(day).all("link")[2].name
 
-    return walk(view, press("Tags"), press(tag), answer(read))
+    return (press("Tags"), press(tag), answer(read))

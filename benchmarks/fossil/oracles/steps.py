@@ -1,74 +1,18 @@
-"""What oracles on Fossil have in common: moves, and where things stand on its pages."""
+"""Moves on Fossil's pages, and where things stand on them."""
 
 import itertools
 import re
-from collections.abc import Callable, Mapping
-from typing import TypeAlias
+from collections.abc import Callable
 
-from benchmarks.oracles import View, oracle
+from benchmarks.oracles import Move, Moves, View, press, push
 from webagent.action import Action
-from webagent.action.actions import Answer, Check, Click, Fill, Goto, SelectOption, Uncheck
+from webagent.action.actions import Check, Click, Fill, SelectOption, Uncheck
 from webagent.errors import PolicyError
 from webagent.records import Node
-
-Move: TypeAlias = Callable[[View], Action]
-"""The action of one turn, from what is seen then."""
-Moves: TypeAlias = tuple[Move, ...]
 
 DAY = re.compile(r"\b\d{4}-\d{2}-\d{2}\b")
 NUMBER = re.compile(r"\[?[0-9a-f]{10}\]?")
 """What check-ins and contents of files are called on pages."""
-
-
-def register_plans(plans: Mapping[str, Callable[..., Moves]]) -> None:
-    """Register oracles that make the same moves whatever they see: task name to the function that
-    makes them from what the goal has between quotation marks."""
-    for name, plan in plans.items():
-
-        @oracle(name)
-        def choose_action(view: View, plan: Callable[..., Moves] = plan) -> Action:
-            return walk(view, *plan(*quoted(view)))
-
-
-def walk(view: View, *moves: Move) -> Action:
-    """Return the action whose turn it is, in the end an empty answer. Raises `PolicyError` where
-    the episode goes on after that."""
-    turn = len(view.done)
-    if turn > len(moves):
-        raise PolicyError(f"all {len(moves)} moves are made, yet the episode goes on")
-    return moves[turn](view) if turn < len(moves) else Answer("")
-
-
-def seen_after(view: View, moves: Moves) -> View:
-    """Return what was seen once these moves were made, the first of an episode."""
-    return View(view.goal, (*view.past, view.page)[len(moves)])
-
-
-def quoted(view: View) -> tuple[str, ...]:
-    """Return what the goal has between quotation marks, in order."""
-    return tuple(re.findall(r'"([^"]*)"', view.goal))
-
-
-def press(*names: str, role: str = "link") -> Move:
-    """Click the first element that has one of these names."""
-
-    def move(view: View) -> Action:
-        for name in names:
-            if found := view.all(role, name=name):
-                return Click(found[0].mark)
-        raise PolicyError(f"expected a {role} called {' or '.join(names)}, found none")
-
-    return move
-
-
-def push(name: str) -> Move:
-    """Click a button."""
-    return press(name, role="button")
-
-
-def fill(label: str, text: str) -> Move:
-    """Fill the field that has this name."""
-    return lambda view: Fill(view.find("textbox", name=label).mark, text)
 
 
 def fill_unnamed(text: str, place: int = -1) -> Move:
@@ -101,18 +45,6 @@ def tick_capability(word: str, *, off: bool = False) -> Move:
         boxes = [node for node in view.all("checkbox") if node.name.partition("[")[0] == word]
         mark = view.first(boxes, f"a box for {word}").mark
         return Uncheck(mark) if off else Check(mark)
-
-    return move
-
-
-def visit(path: str) -> Move:
-    """Open a page of the site that the episode is on by its address."""
-
-    def move(view: View) -> Action:
-        found = re.match(r"https?://[^/]+", (view.past[0] if view.past else view.page).url)
-        if found is None:
-            raise PolicyError(f"expected to be on a site, found {view.page.url!r}")
-        return Goto(found[0] + path)
 
     return move
 

@@ -2,371 +2,295 @@
 
 from itertools import pairwise
 
-from benchmarks.oracles import View
+from benchmarks.oracles import (
+    Move,
+    Moves,
+    Script,
+    View,
+    fill,
+    planned,
+    play,
+    press,
+    push,
+    quoted,
+    register_plans,
+    scripted,
+)
 from benchmarks.oscar.oracles.steps import (
-    Part,
-    Play,
     account,
     listed,
-    open_category,
     open_product,
-    press,
-    quoted,
-    scripted,
-    write,
+    press_below,
+    press_beside,
 )
 from webagent.action.actions import Click, Fill, SelectOption
-from webagent.records import Node
+
+OPEN_BASKET = push("View basket")
 
 
-def add_to_basket(view: View, title: str) -> Part:
+def add_to_basket(title: str) -> Moves:
     """One piece, from the product's own page."""
-    view = yield from open_product(view, title)
-    return (yield from press(view, "button", "Add to basket"))
+    return (*open_product(title), push("Add to basket"))
 
 
-def open_basket(view: View) -> Part:
-    """The basket's page."""
-    return (yield from press(view, "button", "View basket"))
-
-
-def below(view: View, title: str, role: str, name: str | None = None) -> Node:
-    """What belongs to a line of the basket: the first of its kind below the product's name."""
-    return view.after(view.find("link", name=title)).find(role, name=name)
-
-
-def set_quantity(view: View, title: str, quantity: str) -> Part:
+def set_quantity(title: str, quantity: str) -> Moves:
     """Another number of pieces, on the basket's page."""
-    view = yield Fill(below(view, title, "spinbutton").mark, quantity)
-    return (yield Click(below(view, title, "button", "Update").mark))
+
+    def write(view: View) -> Fill:
+        line = view.after(view.find("link", name=title))
+        return Fill(line.find("spinbutton").mark, quantity)
+
+    return (write, press_beside(title, "button", "Update"))
 
 
-def use_voucher(view: View, code: str) -> Part:
+def use_voucher(code: str) -> Moves:
     """Enter a code on the basket's page."""
-    view = yield from press(view, "link", "I have a voucher code...")
-    fields = [each for each in view.all("textbox") if each.name != "Search"]
-    view = yield Fill(view.first(fields, "a field for the code").mark, code)
-    return (yield from press(view, "button", "Add voucher"))
+
+    def write(view: View) -> Fill:
+        fields = [each for each in view.all("textbox") if each.name != "Search"]
+        return Fill(view.first(fields, "a field for the code").mark, code)
+
+    return (press("I have a voucher code..."), write, push("Add voucher"))
 
 
-def ship(view: View, city: str, method: str) -> Part:
+def ship(view: View) -> Moves:
     """From the basket to a placed order, to an address that is known by its city."""
-    view = yield from press(view, "link", "Proceed to checkout")
-    place = next(node for node in view.page.nodes if node.name == city)
-    buttons = [each for each in view.after(place).all("button") if "Ship to" in each.name]
-    view = yield Click(buttons[0].mark)
-    return (yield from pay(view, method))
+    city = view.read_one(r"(?:address in|live in|to) ([A-Z][a-z]+)\b")
+
+    def choose_address(now: View) -> Click:
+        place = now.first([node for node in now.page.nodes if node.name == city], city)
+        buttons = [each for each in now.after(place).all("button") if "Ship to" in each.name]
+        return Click(now.first(buttons, f"a button beside {city}").mark)
+
+    return (press("Proceed to checkout"), choose_address, *pay(view))
 
 
-def pay(view: View, method: str) -> Part:
+def pay(view: View) -> Moves:
     """From the choice of how to ship to a placed order."""
-    line = next(node for node in view.page.nodes if node.name == method)
-    view = yield view.after(line).click("button", name="Select option")
-    view = yield from press(view, "link", "Continue")
-    return (yield from press(view, "button", "Place order"))
+    method = view.read_one(r"\b(Standard|Express)\b")
+    choice = press_below(method, "button", "Select option")
+    return (choice, press("Continue"), push("Place order"))
 
 
-def fill_address(view: View, goal: str) -> Part:
+def fill_address(view: View) -> Moves:
     """The form for an address that stands in the goal, country last."""
     pattern = r": (\S+) (\S+), ([^,]+), ([^,]+), ([^,]+), ([^,.]+)\."
-    first, last, line1, city, postcode, country = View(goal, view.page).read(pattern)
-    fields = ("First name *", "Last name *", "First line of address *", "City *")
-    for name, text in zip(
-        (*fields, "Post/Zip-code *"), (first, last, line1, city, postcode), strict=True
-    ):
-        view = yield from write(view, name, text)
-    if view.find("combobox", name="Country *").value != country:
-        view = yield SelectOption(view.find("combobox", name="Country *").mark, country)
-    return view
+    *texts, country = view.read(pattern)
+    fields = ("First name *", "Last name *", "First line of address *", "City *", "Post/Zip-code *")
+
+    def choose_country(now: View) -> SelectOption | None:
+        box = now.find("combobox", name="Country *")
+        return None if box.value == country else SelectOption(box.mark, country)
+
+    return (*(fill(name, text) for name, text in zip(fields, texts, strict=True)), choose_country)
 
 
-@scripted("shop-add")
-def add(view: View) -> Play:
-    """`Put one "Pebble Mug" into my basket.`"""
-    yield from add_to_basket(view, quoted(view)[0])
+def read_code(view: View) -> str:
+    """Return the voucher code in the goal."""
+    return view.read_one(r"\b([A-Z]+\d\d)\b")
 
 
-@scripted("shop-add-several")
-def add_several(view: View) -> Play:
-    """`Put 3 pieces of the "Pebble Mug" into my basket.`"""
-    title, quantity = quoted(view)[0], view.read_one(r"\b(\d+) (?:pieces )?of the")
-    view = yield from add_to_basket(view, title)
-    view = yield from open_basket(view)
-    yield from set_quantity(view, title, quantity)
-
-
-@scripted("shop-add-size")
-def add_size(view: View) -> Play:
-    """`Put one "Ember Shirt" in size Medium into my basket.`"""
-    size = view.read_one(r"size (\w+)")
-    view = yield from open_product(view, quoted(view)[0])
-    view = yield from press(view, "link", size)
-    yield from press(view, "button", "Add to basket")
-
-
-@scripted("shop-add-three")
-def add_three(view: View) -> Play:
-    """`Put these into my basket, one of each: ...`"""
-    for title in quoted(view):
-        view = yield from add_to_basket(view, title)
-
-
-@scripted("shop-add-cheapest")
-def add_cheapest(view: View) -> Play:
-    """`Put the cheapest product under "Mugs" that is in stock into my basket.`"""
-    view = yield from open_category(view, quoted(view)[0])
-    yield from add_listed_cheapest(view)
-
-
-def cheapest_in_stock(view: View) -> str:
-    """The title of what costs least of what is listed and in stock."""
+def find_cheapest(view: View) -> str:
+    """Return the title of what costs least of what is listed and in stock."""
     return min((cost, name) for name, cost, is_there in listed(view) if is_there)[1]
 
 
-def add_listed_cheapest(view: View) -> Part:
+def add_cheapest(view: View) -> Click:
     """From the list itself, where every product in stock has a button."""
-    named = view.all("link", name=cheapest_in_stock(view))[-1]
-    return (yield view.after(named).click("button", name="Add to basket"))
+    named = view.all("link", name=find_cheapest(view))[-1]
+    return view.after(named).click("button", name="Add to basket")
 
 
-@scripted("shop-basket-quantity")
-def basket_quantity(view: View) -> Play:
+register_plans(
+    {
+        # Put one "Pebble Mug" into my basket.
+        "shop-add": add_to_basket,
+        # Put these into my basket, one of each: ...
+        "shop-add-three": lambda *titles: tuple(
+            move for title in titles for move in add_to_basket(title)
+        ),
+        # Put the cheapest product under "Mugs" that is in stock into my basket.
+        "shop-add-cheapest": lambda category: (press(category), add_cheapest),
+        # Take the "Pebble Mug" out of my basket.
+        "shop-basket-remove": lambda title: (OPEN_BASKET, press_beside(title, "link", "Remove")),
+        # Save the "Pebble Mug" in my basket for later.
+        "shop-basket-save": lambda title: (
+            OPEN_BASKET,
+            press_beside(title, "link", "Save for later"),
+        ),
+        # Add the "Pebble Mug" to my wish list "Birthday ideas".
+        "shop-wish-add": lambda title, wishes: (
+            *open_product(title),
+            press("Add to wish list"),
+            press(f"Add to '{wishes}' wish list"),
+        ),
+        # Create a new wish list called "New flat", with nothing on it.
+        "shop-wish-list": lambda name: (
+            *account("Wish Lists"),
+            press("Create a new wish list"),
+            fill("Name *", name),
+            push("Save"),
+        ),
+        # My last name is now "Berg". Change it in my profile.
+        "shop-profile": lambda name: (
+            press("Account"),
+            press("Edit profile"),
+            fill("Last name", name),
+            push("Save"),
+        ),
+        # Ask the shop to notify me once the "Pebble Mug" is back in stock.
+        "shop-alert": lambda title: (*open_product(title), push("Notify me")),
+    }
+)
+
+
+@planned("shop-add-several")
+def add_several(view: View) -> Moves:
+    """`Put 3 pieces of the "Pebble Mug" into my basket.`"""
+    title, quantity = quoted(view)[0], view.read_one(r"\b(\d+) (?:pieces )?of the")
+    return (*add_to_basket(title), OPEN_BASKET, *set_quantity(title, quantity))
+
+
+@planned("shop-add-size")
+def add_size(view: View) -> Moves:
+    """`Put one "Ember Shirt" in size Medium into my basket.`"""
+    size = view.read_one(r"size (\w+)")
+    return (*open_product(quoted(view)[0]), press(size), push("Add to basket"))
+
+
+@planned("shop-basket-quantity")
+def basket_quantity(view: View) -> Moves:
     """`Change the number of "Pebble Mug" in my basket to 4.`"""
-    quantity = view.read_one(r"(?:to|\") (\d+)")
-    title = quoted(view)[0]
-    view = yield from open_basket(view)
-    yield from set_quantity(view, title, quantity)
-
-
-@scripted("shop-basket-remove")
-def basket_remove(view: View) -> Play:
-    """`Take the "Pebble Mug" out of my basket.`"""
-    title = quoted(view)[0]
-    view = yield from open_basket(view)
-    yield Click(below(view, title, "link", "Remove").mark)
+    return (OPEN_BASKET, *set_quantity(quoted(view)[0], view.read_one(r"(?:to|\") (\d+)")))
 
 
 @scripted("shop-basket-keep")
-def basket_keep(view: View) -> Play:
+def basket_keep(view: View) -> Script:
     """`Remove everything from my basket but the "Pebble Mug".`"""
     kept = quoted(view)[0]
-    view = yield from open_basket(view)
-    while other := _title_besides(view, kept):
-        view = yield Click(below(view, other, "link", "Remove").mark)
+    view = yield from play(view, OPEN_BASKET)
+    while True:
+        nodes = [node for node in view.page.nodes if node.role in ("link", "spinbutton")]
+        titles = [node.name for node, field in pairwise(nodes) if field.role == "spinbutton"]
+        others = [title for title in titles if title != kept]
+        if not others:
+            return
+        view = yield from play(view, press_beside(others[0], "link", "Remove"))
 
 
-def _title_besides(view: View, kept: str) -> str:
-    """What is in the basket besides; empty when nothing is."""
-    nodes = [node for node in view.page.nodes if node.role in ("link", "spinbutton")]
-    for node, after in pairwise(nodes):
-        if after.role == "spinbutton" and node.name != kept:
-            return node.name
-    return ""
-
-
-@scripted("shop-basket-voucher")
-def basket_voucher(view: View) -> Play:
+@planned("shop-basket-voucher")
+def basket_voucher(view: View) -> Moves:
     """`Use the voucher code WELCOME10 on my basket.`"""
-    code = view.read_one(r"\b([A-Z]+\d\d)\b")
-    view = yield from open_basket(view)
-    yield from use_voucher(view, code)
+    return (OPEN_BASKET, *use_voucher(read_code(view)))
 
 
-@scripted("shop-basket-save")
-def basket_save(view: View) -> Play:
-    """`Save the "Pebble Mug" in my basket for later.`"""
-    title = quoted(view)[0]
-    view = yield from open_basket(view)
-    yield Click(below(view, title, "link", "Save for later").mark)
-
-
-@scripted("shop-reorder")
-def reorder(view: View) -> Play:
+@planned("shop-reorder")
+def reorder(view: View) -> Moves:
     """`Put everything of my order 10012 into the basket again.`"""
     number = view.read_one(r"order (\d+)")
-    view = yield from account(view, "Order History")
-    view = yield from press(view, "link", number)
-    yield from press(view, "button", "Re-order all items")
+    return (*account("Order History"), press(number), push("Re-order all items"))
 
 
-def _city(view: View) -> str:
-    return view.read_one(r"(?:address in|live in|to) ([A-Z][a-z]+)\b")
-
-
-def _method(view: View) -> str:
-    return view.read_one(r"\b(Standard|Express)\b")
-
-
-@scripted("shop-buy")
-def buy(view: View) -> Play:
+@planned("shop-buy")
+def buy(view: View) -> Moves:
     """`Order one "Pebble Mug" for me, to my address in York, with Express shipping.`"""
-    city, method = _city(view), _method(view)
-    view = yield from add_to_basket(view, quoted(view)[0])
-    view = yield from open_basket(view)
-    yield from ship(view, city, method)
+    return (*add_to_basket(quoted(view)[0]), OPEN_BASKET, *ship(view))
 
 
 @scripted("shop-buy-cheapest")
-def buy_cheapest(view: View) -> Play:
+def buy_cheapest(view: View) -> Script:
     """`Order 3 pieces of the cheapest product under "Mugs" that is in stock, ...`"""
-    city, method, count = _city(view), _method(view), view.read_one(r"(\d+) (?:pieces )?of")
-    view = yield from open_category(view, quoted(view)[0])
-    title = cheapest_in_stock(view)
-    view = yield from add_listed_cheapest(view)
-    view = yield from open_basket(view)
-    view = yield from set_quantity(view, title, count)
-    yield from ship(view, city, method)
+    count = view.read_one(r"(\d+) (?:pieces )?of")
+    view = yield from play(view, press(quoted(view)[0]))
+    title = find_cheapest(view)
+    yield from play(view, add_cheapest, OPEN_BASKET, *set_quantity(title, count), *ship(view))
 
 
-@scripted("shop-buy-two")
-def buy_two(view: View) -> Play:
+@planned("shop-buy-two")
+def buy_two(view: View) -> Moves:
     """`Order 3 pieces of the "Pebble Mug" and one "Glen Pan" together, ...`"""
-    city, method = _city(view), _method(view)
     count = view.read_one(r"(\d+) (?:pieces of|times)")
     first, second = quoted(view)
-    for title in (first, second):
-        view = yield from add_to_basket(view, title)
-    view = yield from open_basket(view)
-    view = yield from set_quantity(view, first, count)
-    yield from ship(view, city, method)
+    both = (*add_to_basket(first), *add_to_basket(second))
+    return (*both, OPEN_BASKET, *set_quantity(first, count), *ship(view))
 
 
-@scripted("shop-buy-new-address")
-def buy_new_address(view: View) -> Play:
+@planned("shop-buy-new-address")
+def buy_new_address(view: View) -> Moves:
     """`Order one "Pebble Mug" with Express shipping to: Ines Duarte, ...`"""
-    goal, method = view.goal, _method(view)
-    view = yield from add_to_basket(view, quoted(view)[0])
-    view = yield from open_basket(view)
-    view = yield from press(view, "link", "Proceed to checkout")
-    view = yield from fill_address(view, goal)
-    view = yield from press(view, "button", "Continue")
-    yield from pay(view, method)
+    checkout = (OPEN_BASKET, press("Proceed to checkout"), *fill_address(view), push("Continue"))
+    return (*add_to_basket(quoted(view)[0]), *checkout, *pay(view))
 
 
-@scripted("shop-buy-basket")
-def buy_basket(view: View) -> Play:
+@planned("shop-buy-basket")
+def buy_basket(view: View) -> Moves:
     """`Order what is in my basket as it is, to my address in Leeds, with Express shipping.`"""
-    city, method = _city(view), _method(view)
-    view = yield from open_basket(view)
-    yield from ship(view, city, method)
+    return (OPEN_BASKET, *ship(view))
 
 
-@scripted("shop-buy-voucher")
-def buy_voucher(view: View) -> Play:
+@planned("shop-buy-voucher")
+def buy_voucher(view: View) -> Moves:
     """`Order what is in my basket with the voucher code WELCOME10, ...`"""
-    city, method, code = _city(view), _method(view), view.read_one(r"\b([A-Z]+\d\d)\b")
-    view = yield from open_basket(view)
-    view = yield from use_voucher(view, code)
-    yield from ship(view, city, method)
+    return (OPEN_BASKET, *use_voucher(read_code(view)), *ship(view))
 
 
-def address_menu(view: View, city: str) -> Part:
-    """The menu beside the address of a city."""
-    place = next(node for node in view.page.nodes if node.name == city)
-    return (yield view.after(place).click("button"))
+def open_address(view: View, pattern: str, *menu: Move) -> Moves:
+    """From any page: the menu beside the address of a city, which the goal names."""
+    city = view.read_one(rf"(?:address in|{pattern}) (\w+)")
+    return (*account("Address Book"), press_below(city, "button"), *menu)
 
 
-@scripted("shop-address-add")
-def address_add(view: View) -> Play:
+@planned("shop-address-add")
+def address_add(view: View) -> Moves:
     """`Add this address to my address book: Ines Duarte, ...`"""
-    goal = view.goal
-    view = yield from account(view, "Address Book")
-    view = yield from press(view, "link", "Add a new address")
-    view = yield from fill_address(view, goal)
-    yield from press(view, "button", "Save")
+    form = (press("Add a new address"), *fill_address(view), push("Save"))
+    return (*account("Address Book"), *form)
 
 
-@scripted("shop-address-edit")
-def address_edit(view: View) -> Play:
+@planned("shop-address-edit")
+def address_edit(view: View) -> Moves:
     """`In my address book, change the first line of the address in York to "70 Hill Rise".`"""
     city, street = view.read_one(r"(?:address in|within) (\w+)"), quoted(view)[0]
-    view = yield from account(view, "Address Book")
-    place = next(node for node in view.page.nodes if node.name == city)
-    view = yield view.after(place).click("link", name="Edit")
-    view = yield from write(view, "First line of address *", street)
-    yield from press(view, "button", "Save")
+    form = (fill("First line of address *", street), push("Save"))
+    return (*account("Address Book"), press_below(city, "link", "Edit"), *form)
 
 
-@scripted("shop-address-delete")
-def address_delete(view: View) -> Play:
+@planned("shop-address-delete")
+def address_delete(view: View) -> Moves:
     """`Delete my address in York from the address book.`"""
-    city = view.read_one(r"(?:address in|live in) (\w+)")
-    view = yield from account(view, "Address Book")
-    view = yield from address_menu(view, city)
-    view = yield from press(view, "link", "Delete")
-    yield from press(view, "button", "Delete")
+    return open_address(view, "live in", press("Delete"), push("Delete"))
 
 
-@scripted("shop-address-default")
-def address_default(view: View) -> Play:
+@planned("shop-address-default")
+def address_default(view: View) -> Moves:
     """`Make the address in York my default for shipping.`"""
-    city = view.read_one(r"(?:address in|sent to) (\w+)")
-    view = yield from account(view, "Address Book")
-    view = yield from address_menu(view, city)
-    yield from press(view, "link", "Set as default shipping address")
+    return open_address(view, "sent to", press("Set as default shipping address"))
 
 
-@scripted("shop-review")
-def review(view: View) -> Play:
+@planned("shop-review")
+def review(view: View) -> Moves:
     """`Review the "Pebble Mug" for me: 4 out of 5, with the title "..." and the text "..."`"""
-    (product, title, body), score = quoted(view), view.read_one(r"(\d) out of 5")
-    view = yield from open_product(view, product)
-    view = yield from press(view, "link", "Write a review")
-    view = yield Click(view.all("generic")[int(score) - 1].mark)
-    view = yield from write(view, "Title *", title)
-    view = yield from write(view, "Body *", body)
-    yield from press(view, "button", "Save review")
+    (product, title, body), score = quoted(view), int(view.read_one(r"(\d) out of 5"))
+
+    def give_stars(now: View) -> Click:
+        return Click(now.first(now.all("generic")[score - 1 :], "the stars").mark)
+
+    form = (give_stars, fill("Title *", title), fill("Body *", body), push("Save review"))
+    return (*open_product(product), press("Write a review"), *form)
 
 
-@scripted("shop-wish-add")
-def wish_add(view: View) -> Play:
-    """`Add the "Pebble Mug" to my wish list "Birthday ideas".`"""
-    title, wishes = quoted(view)
-    view = yield from open_product(view, title)
-    view = yield from press(view, "link", "Add to wish list")
-    yield from press(view, "link", f"Add to '{wishes}' wish list")
-
-
-@scripted("shop-wish-remove")
-def wish_remove(view: View) -> Play:
+@planned("shop-wish-remove")
+def wish_remove(view: View) -> Moves:
     """`Take the "Pebble Mug" off my wish list.`"""
     title = quoted(view)[0]
-    view = yield from account(view, "Wish Lists")
-    view = yield from press(view, "link", "View")
-    named = view.find("link", name=title)
-    view = yield view.after(named).click("button")
-    removing = [link for link in view.all("link") if link.name.startswith("Remove")]
-    view = yield Click(view.first(removing, "a link that removes").mark)
-    yield Click(
-        view.first(
-            [each for each in view.all("button") if each.name in ("Delete", "Remove")],
-            "a button that confirms",
-        ).mark
-    )
 
+    def remove(now: View) -> Click:
+        links = [link for link in now.all("link") if link.name.startswith("Remove")]
+        return Click(now.first(links, "a link that removes").mark)
 
-@scripted("shop-wish-list")
-def wish_list(view: View) -> Play:
-    """`Create a new wish list called "New flat", with nothing on it.`"""
-    name = quoted(view)[0]
-    view = yield from account(view, "Wish Lists")
-    view = yield from press(view, "link", "Create a new wish list")
-    view = yield from write(view, "Name *", name)
-    yield from press(view, "button", "Save")
+    def confirm(now: View) -> Click:
+        buttons = [each for each in now.all("button") if each.name in ("Delete", "Remove")]
+        return Click(now.first(buttons, "a button that confirms").mark)
 
-
-@scripted("shop-profile")
-def profile(view: View) -> Play:
-    """`My last name is now "Berg". Change it in my profile.`"""
-    name = quoted(view)[0]
-    view = yield from press(view, "link", "Account")
-    view = yield from press(view, "link", "Edit profile")
-    view = yield from write(view, "Last name", name)
-    yield from press(view, "button", "Save")
-
-
-@scripted("shop-alert")
-def alert(view: View) -> Play:
-    """`Ask the shop to notify me once the "Pebble Mug" is back in stock.`"""
-    view = yield from open_product(view, quoted(view)[0])
-    yield from press(view, "button", "Notify me")
+    menu = (press("View"), press_beside(title, "button"), remove, confirm)
+    return (*account("Wish Lists"), *menu)

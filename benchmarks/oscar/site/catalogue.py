@@ -128,15 +128,6 @@ def _of_category(category: Category, place: int, draw: Random) -> list[Product]:
     return made
 
 
-@cache
-def product(title: str) -> Product:
-    """The product of this title. Raises `LookupError`."""
-    for each in products():
-        if each.title == title:
-            return each
-    raise LookupError(f"the shop has no product called {title!r}")
-
-
 def category(name: str) -> Category:
     """The category of this name. Raises `LookupError`."""
     for each in CATEGORIES:

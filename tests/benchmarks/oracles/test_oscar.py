@@ -3,7 +3,8 @@
 import pytest
 
 from benchmarks.oracles import ORACLES, View
-from benchmarks.oscar.oracles.steps import listed, pence, pounds
+from benchmarks.oscar.oracles.steps import listed, pence
+from benchmarks.oscar.site.catalogue import pounds
 from webagent.action import Answer, GiveUp
 from webagent.action.actions import Click, Fill, Wait
 from webagent.errors import PolicyError

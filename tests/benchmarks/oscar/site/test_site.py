@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import pytest
 
 from benchmarks.oscar.site import OscarSite, site
-from benchmarks.oscar.site.catalogue import CATEGORIES, decimal, product, products
+from benchmarks.oscar.site.catalogue import CATEGORIES, decimal, products
 from benchmarks.oscar.site.people import CUSTOMER, EVERYONE, orders, reviews
 from benchmarks.sites.site import SiteError
 from tests.benchmarks.oscar.site.conftest import Shop
@@ -156,8 +156,3 @@ def test_reviews_and_people_are_those_of_the_database(shop: Shop) -> None:
         f" where u.email = '{CUSTOMER.email}'",
     )
     assert [line for (line,) in saved] == [address.line1 for address in CUSTOMER.addresses]
-
-
-def test_a_title_that_nothing_has_is_named() -> None:
-    with pytest.raises(LookupError, match="no product called 'Moon'"):
-        product("Moon")
