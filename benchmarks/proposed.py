@@ -6,57 +6,14 @@ passed every other filter and that nobody has tried yet, for whoever wants to tr
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping
-from dataclasses import MISSING, fields, is_dataclass
 from pathlib import Path
-from typing import Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from benchmarks.catalogue import Benchmark, Options, TasksMissing
 from benchmarks.task_files import UnreadableTasks, make_suite
 from tasks.proposal import UNTRIED, Proposal
 from tasks.suite import Suite
-
-Record = TypeVar("Record")
-
-
-class NoRecord(ValueError):
-    """Data that is not of the record's fields; the message names the field."""
-
-
-def read_record(cls: type[Record], data: Any, place: str = "") -> Record:
-    """The record of a JSON object; missing fields take their defaults. Raises `NoRecord`."""
-    if not isinstance(data, dict):
-        raise NoRecord(f"{place or cls.__name__}: expected an object, found {data!r:.80}")
-    hints = get_type_hints(cls)
-    known = {each.name: each for each in fields(cast(Any, cls)) if each.init}
-    within = f"{place}." if place else ""
-    for name in data.keys() - known.keys():
-        raise NoRecord(f"{within}{name}: there is no such field")
-    for name, each in known.items():
-        if name not in data and each.default is MISSING and each.default_factory is MISSING:
-            raise NoRecord(f"{within}{name}: it is missing")
-    return cls(**{name: _read(hints[name], data[name], f"{within}{name}") for name in data})
-
-
-def _read(hint: Any, value: Any, place: str) -> Any:
-    if get_origin(hint) is Union:  # the one there is: any JSON value
-        return value
-    if is_dataclass(hint):
-        return read_record(cast(type[Any], hint), value, place)
-    origin, parts = get_origin(hint), get_args(hint)
-    if origin is tuple and isinstance(value, list):
-        kinds = [parts[0]] * len(value) if parts[-1] is Ellipsis else list(parts)
-        if len(kinds) == len(value):
-            return tuple(
-                _read(k, v, f"{place}.{n}")
-                for n, (k, v) in enumerate(zip(kinds, value, strict=True))
-            )
-    if origin is Mapping and isinstance(value, dict):
-        return {key: _read(parts[1], each, f"{place}.{key}") for key, each in value.items()}
-    if origin is None and isinstance(hint, type) and type(value) is hint:
-        return value
-    raise NoRecord(f"{place}: expected {hint!r}, found {value!r:.80}")
-
+from webagent.errors import StoreError
+from webagent.serialize import from_json
 
 BENCHMARKS = {
     "proposed": Benchmark("what `webagent propose` has found and had solved", 0, __name__),
@@ -109,10 +66,10 @@ def _read_line(text: str, where: str) -> Proposal:
         found = json.loads(text)
         if isinstance(found, dict):
             found.pop("made", None)
-        return read_record(Proposal, found)
+        return from_json(Proposal, found)
     except json.JSONDecodeError as error:
         raise UnreadableTasks(f"{where}: not JSON: {error}") from error
-    except NoRecord as error:
+    except StoreError as error:
         raise UnreadableTasks(f"{where}: no proposal: {error}") from error
 
 

@@ -50,11 +50,11 @@ def changes_are(found: Json, expected: Json) -> Verdict:
     table has changed but those listed under `may`.
     """
     tables, may = _expected(expected)
-    told = _tables(found)
-    for table in sorted(tables.keys() | told.keys() - may):
-        wanted, there = tables.get(table, {}), told.get(table, {})
+    changed = _tables(found)
+    for table in sorted(tables.keys() | changed.keys() - may):
+        wanted, there = tables.get(table, {}), changed.get(table, {})
         for kind in _KINDS:
-            reason = _unlike(_rows(there, kind), _rows(wanted, kind), kind == "changed")
+            reason = _find_difference(_rows(there, kind), _rows(wanted, kind), kind == "changed")
             if reason:
                 return Verdict(0.0, f"{table}, {kind}: {reason}")
     return Verdict(1.0, "all changes are as expected, and there are no others")
@@ -99,18 +99,22 @@ def _rows(changes: Json, kind: str) -> list[Json]:
     return rows
 
 
-def _unlike(found: list[Json], patterns: list[Json], is_pair: bool) -> str:
+def _find_difference(found: list[Json], patterns: list[Json], is_pair: bool) -> str:
     """Why these are not the rows that are expected; empty where they are."""
     parts = [_parts(pattern, is_pair) for pattern in patterns]
     rows = [_parts(row, is_pair) for row in found]
-    fits = [[all(map(_fits, row, part)) for row in rows] for part in parts]
-    matched = _matched(fits)
+
+    def fits_row(row: Object, pattern: Object) -> bool:
+        return all(name in row and equals(row[name], each) for name, each in pattern.items())
+
+    fits = [[all(map(fits_row, row, part)) for row in rows] for part in parts]
+    matched = _match_rows(fits)
     if len(matched) < len(patterns):
         lost = next(place for place in range(len(patterns)) if place not in matched.values())
-        return f"no row of its own is {_shown(patterns[lost])}; there is {_shown(found)}"
+        return f"no row of its own is {_shorten(patterns[lost])}; there is {_shorten(found)}"
     if len(found) > len(patterns):
         extra = next(row for place, row in enumerate(found) if place not in matched)
-        return f"{len(patterns)} expected, found {len(found)}, as {_shown(extra)}"
+        return f"{len(patterns)} expected, found {len(found)}, as {_shorten(extra)}"
     return ""
 
 
@@ -126,11 +130,7 @@ def _parts(row: Json, is_pair: bool) -> tuple[Object, Object]:
     raise TypeError(f"a row is {expected}, found {row!r}")
 
 
-def _fits(row: Object, pattern: Object) -> bool:
-    return all(name in row and equals(row[name], value) for name, value in pattern.items())
-
-
-def _matched(fits: Sequence[Sequence[bool]]) -> dict[int, int]:
+def _match_rows(fits: Sequence[Sequence[bool]]) -> dict[int, int]:
     """Row to pattern, for as many patterns as can have a row of their own (Kuhn 1955)."""
     matched: dict[int, int] = {}
 
@@ -148,6 +148,6 @@ def _matched(fits: Sequence[Sequence[bool]]) -> dict[int, int]:
     return matched
 
 
-def _shown(value: Json) -> str:
+def _shorten(value: Json) -> str:
     text = repr(value)
     return text if len(text) <= 200 else f"{text[:199]}…"

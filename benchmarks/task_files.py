@@ -216,7 +216,14 @@ def find_file(published: PublishedFile, given: Path | None = None) -> Path:
             if file.is_file():
                 return file
         raise TasksMissing(f"{given} is without {published.name}; expected it there")
-    return _packaged(published) or _downloaded(published)
+    try:
+        packaged = files(published.package) if published.package else None
+    except PackageNotFoundError:
+        packaged = None
+    for listed in packaged or []:  # the package is not imported
+        if listed.name == published.name:
+            return Path(str(listed.locate()))
+    return _download(published)
 
 
 def find_beside(published: PublishedFile, given: Path | None = None) -> Path:
@@ -229,21 +236,7 @@ def find_beside(published: PublishedFile, given: Path | None = None) -> Path:
     return find_file(published)
 
 
-def _packaged(published: PublishedFile) -> Path | None:
-    """The file in the installed package, which is not imported."""
-    if not published.package:
-        return None
-    try:
-        listed = files(published.package) or []
-    except PackageNotFoundError:
-        return None
-    for file in listed:
-        if file.name == published.name:
-            return Path(str(file.locate()))
-    return None
-
-
-def _downloaded(published: PublishedFile) -> Path:
+def _download(published: PublishedFile) -> Path:
     file = published.cached
     if file.is_file():
         _compare(published, file.read_bytes(), str(file), "delete it, or give it as the task file")

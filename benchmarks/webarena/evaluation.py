@@ -250,14 +250,14 @@ class Checking:
                 raise target.wrong("required_contents", f"one of {', '.join(rules)}")
             found = self.probing.selected(target)
             for key in asked if self._setup.is_corrected else asked[:1]:
-                yield self._check(found, rules[key], self._contents(contents, key))
-
-    def _contents(self, contents: TaskEntry, key: str) -> Json:
-        if key == "fuzzy_match" and self._dialect.joins_page_texts:
-            return [", ".join(contents.texts(key))]
-        if key in ("exact_match", "fuzzy_match"):
-            return contents.text(key)
-        return [*contents.texts(key)]
+                expected: Json
+                if key == "fuzzy_match" and self._dialect.joins_page_texts:
+                    expected = [", ".join(contents.texts(key))]
+                elif key in ("exact_match", "fuzzy_match"):
+                    expected = contents.text(key)
+                else:
+                    expected = [*contents.texts(key)]
+                yield self._check(found, rules[key], expected)
 
     def _pictures(self) -> Iterator[Check]:
         """The published scorer forgets what came of a query once there is another after it."""

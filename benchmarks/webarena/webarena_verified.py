@@ -9,7 +9,7 @@ sites have to be hosted; `addresses` says where. The checks are the published on
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from benchmarks.catalogue import AddressError, Options
 from benchmarks.task_files import (
@@ -147,30 +147,27 @@ def _task(
             f"webarena-verified/{raw['task_id']} needs the addresses of {', '.join(missing)}"
         )
     given = {site: addresses[site] for site in raw["sites"]}
-    sites: Json = {
-        site: [one] if isinstance(one, str) else list(one) for site, one in given.items()
-    }
+    sites = {site: [one] if isinstance(one, str) else list(one) for site, one in given.items()}
     version = f"{raw['revision']}{'-corrected' if corrected else ''}"
-    first, *others = (_rendered(url, sites) for url in raw["start_urls"])
+    pages = list(raw["start_urls"])
+    for site, (address, *_) in sites.items():
+        mark = f"__{site.upper()}__"
+        pages = [page.replace(mark, address) if page.startswith(mark) else page for page in pages]
+    expected = _response(raw)["expected"]
+    infeasible = () if expected["status"].upper() == "SUCCESS" else ("infeasible",)
     return Task(
         id=f"webarena-verified/{raw['task_id']}@{version}",
-        start_url=first,
-        further_urls=tuple(others),
+        start_url=pages[0],
+        further_urls=tuple(pages[1:]),
         goal=f"{raw['intent']}\n{RESPONSE_FORMAT}".strip(),
         max_steps=MAX_STEPS,
         records=("network",),
-        checks=tuple(_checks(raw, sites, corrected)),
+        checks=tuple(_checks(raw, cast(Json, sites), corrected)),
         clock="real",
         login=".".join(site for site in _WITH_ACCOUNTS if site in raw["sites"]),
         template=str(raw["intent_template_id"]),
-        skills=_skills(raw),
+        skills=(*raw["sites"], expected["task_type"].lower(), *infeasible),
     )
-
-
-def _skills(raw: Mapping[str, Any]) -> tuple[str, ...]:
-    expected = _response(raw)["expected"]
-    infeasible = () if expected["status"].upper() == "SUCCESS" else ("infeasible",)
-    return (*raw["sites"], expected["task_type"].lower(), *infeasible)
 
 
 def _checks(raw: Mapping[str, Any], sites: Json, corrected: bool) -> Iterable[Check]:
@@ -184,15 +181,6 @@ def _checks(raw: Mapping[str, Any], sites: Json, corrected: bool) -> Iterable[Ch
         else:
             spec = {**options, "task_type": task_type, "sites": sites}
             yield Check("network", f"network_event{ending}", spec)
-
-
-def _rendered(start: str, sites: Json) -> str:
-    assert isinstance(sites, dict)
-    for site, listed in sites.items():
-        mark = f"__{site.upper()}__"
-        if start.startswith(mark) and isinstance(listed, list):
-            return start.replace(mark, str(listed[0]))
-    return start
 
 
 def _response(raw: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -270,25 +270,20 @@ def find_standing(record: TaskRecord, now: int, rules: Rules) -> TaskStanding:
     """
     if find_validity(record, rules)[0] < rules.least_validity:
         return TaskStanding.INVALID
-    if _is_retired(record, rules):
+    retired, seen = False, list[RoundRecord]()
+    for played in record.rounds:
+        seen.append(played)
+        if retired:
+            retired = played.successes == played.tries
+            continue
+        evidence = TaskRecord(tuple(seen)).evidence(played.round + 1, rules.keep)
+        retired = Belief().with_evidence(*evidence).above(rules.mastered) >= rules.certainty
+    if retired:
         is_due = now - record.last_round >= rules.revisit
         return TaskStanding.DUE if is_due else TaskStanding.RETIRED
     if record.all_tries >= rules.patience and not record.successes:
         return TaskStanding.UNSOLVED
     return TaskStanding.LEARNING
-
-
-def _is_retired(record: TaskRecord, rules: Rules) -> bool:
-    retired, seen = False, list[RoundRecord]()
-    for played in record.rounds:
-        seen.append(played)
-        failed = played.successes < played.tries
-        if retired:
-            retired = not failed
-            continue
-        evidence = TaskRecord(tuple(seen)).evidence(played.round + 1, rules.keep)
-        retired = Belief().with_evidence(*evidence).above(rules.mastered) >= rules.certainty
-    return retired
 
 
 TAUGHT, UNTAUGHT = 0.6, 0.2

@@ -65,13 +65,14 @@ def measure_round(
     groups = list(by_name.values())
     tries = [one for group in groups for one in group]
     active = [w for w in estimates.values() if w.standing is TaskStanding.LEARNING]
+    solutions = [[one.solution for one in group if one.success] for group in groups]
     return Monitor(
         round=round,
         tasks=len(groups),
         tries=len(tries),
         success=_mean([one.success for one in tries]),
         mixed=_mean([len({one.success for one in group}) > 1 for group in groups]),
-        diversity=_mean([_diversity(group) for group in groups if any(o.success for o in group)]),
+        diversity=_mean([len(set(each)) / len(each) for each in solutions if each]),
         balance=_mean([balance_score(group, wanted) for group in groups]),
         learnable=sum(w.value >= WORTHWHILE for w in active) / max(1, len(estimates)),
         value=sum(w.value for w in active) / max(1, len(estimates)),
@@ -91,11 +92,6 @@ def balance_score(tries: Sequence[MonitoredTry], wanted: int = WANTED) -> float:
     kept = [one for one in tries if one.is_kept]
     unique = len({(one.seed, one.solution) for one in kept if one.success})
     return min(unique / wanted, 1.0) * unique / len(kept) if kept else 0.0
-
-
-def _diversity(tries: Sequence[MonitoredTry]) -> float:
-    successes = [one.solution for one in tries if one.success]
-    return len(set(successes)) / len(successes)
 
 
 def _mean(values: Sequence[float]) -> float:

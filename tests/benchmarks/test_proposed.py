@@ -81,10 +81,13 @@ def test_without_a_file_it_is_said_how_to_get_one(tmp_path: Path) -> None:
     ("line", "problem"),
     [
         ("{", "not JSON"),
-        ("5", "expected an object, found 5"),
-        ('{"task": {"id": 5, "start_url": "x"}, "source": "pages", "reason": "r"}', "task.id"),
-        ('{"source": "pages", "reason": "r"}', "task: it is missing"),
-        ('{"goal": "x"}', "goal: there is no such field"),
+        ("5", "expected the fields of a Proposal, found 5"),
+        (
+            '{"task": {"id": 5, "start_url": "x"}, "source": "pages", "reason": "r"}',
+            "Task.id: found 5",
+        ),
+        ('{"source": "pages", "reason": "r"}', "lacks task"),
+        ('{"goal": "x"}', "has the field goal"),
     ],
 )
 def test_a_line_that_is_no_proposal_is_named(tmp_path: Path, line: str, problem: str) -> None:

@@ -13,7 +13,6 @@ from benchmarks.webarena.rules import visualwebarena, webarena
 from benchmarks.webarena.rules.webarena import text_of, texts_of
 from evaluators.evaluator import Verdict
 from evaluators.rules.rule import RuleQuestion, consulting_rule
-from tasks.task import Json
 from webagent.errors import ModelError
 from webagent.models.model import Message, Model, Reply
 from webagent.models.prompt import Prompt, fence, load_prompt
@@ -138,7 +137,8 @@ async def visualwebarena_page_fuzzy_match_corrected(question: RuleQuestion) -> V
 async def webchorearena_fuzzy_match(question: RuleQuestion) -> Verdict:
     """A model finds the key points of the references, taken as one, in the answer."""
     answer = webarena.clean(text_of(question.found))
-    reference = "; ".join(_texts(question.expected))
+    expected = question.expected
+    reference = expected if isinstance(expected, str) else "; ".join(texts_of(expected))
     return await _marked(question, answer, [reference], "key_points")
 
 
@@ -206,7 +206,3 @@ def _joined(verdicts: list[Verdict], order: tuple[float | None, ...]) -> Verdict
         if reasons:
             return Verdict(value, "; ".join(reasons))
     return Verdict(order[-1], "nothing is asked for")
-
-
-def _texts(value: Json) -> list[str]:
-    return [value] if isinstance(value, str) else texts_of(value)

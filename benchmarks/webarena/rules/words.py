@@ -83,13 +83,12 @@ _CUTS = tuple(
 
 def words(text: str) -> list[str]:
     """The tokens of a lower-case text, punctuation among them."""
-    return [word for sentence in _sentences(text) for word in _cut(sentence)]
-
-
-def _cut(sentence: str) -> list[str]:
-    for pattern, replacement in _CUTS:
-        sentence = pattern.sub(replacement, sentence)
-    return sentence.split()
+    found: list[str] = []
+    for sentence in _sentences(text):
+        for pattern, replacement in _CUTS:
+            sentence = pattern.sub(replacement, sentence)
+        found += sentence.split()
+    return found
 
 
 def _sentences(text: str) -> Iterator[str]:
@@ -110,12 +109,8 @@ def _sentences(text: str) -> Iterator[str]:
 def _spans(text: str) -> Iterator[tuple[int, int]]:
     start = 0
     for match, context in _candidates(text):
-        if any(
-            _breaks(*pair)
-            for pair in pairwise(
-                [piece for line in context.split("\n") for piece in _PIECE.findall(line)]
-            )
-        ):
+        pieces = [piece for line in context.split("\n") for piece in _PIECE.findall(line)]
+        if any(_breaks(*pair) for pair in pairwise(pieces)):
             yield start, match.end()
             start = match.start("following") if match["following"] else match.end()
     yield start, len(text.rstrip())
@@ -149,12 +144,7 @@ def _breaks(piece: str, following: str) -> bool:
     stem = piece[:-1]
     if stem in ABBREVIATIONS or stem.rsplit("-", 1)[-1] in ABBREVIATIONS:
         return False
-    is_open = _INITIAL.match(piece) or _NUMBER.match(piece)
-    return not (is_open and _goes_on(following))
-
-
-def _goes_on(following: str) -> bool:
-    """Whether this cannot be the beginning of a sentence."""
-    if following in _PAUSES:
+    if not (_INITIAL.match(piece) or _NUMBER.match(piece)):
         return True
-    return following[0].islower() and following.removesuffix(".") not in OPENS_SENTENCES
+    is_within = following[0].islower() and following.removesuffix(".") not in OPENS_SENTENCES
+    return following not in _PAUSES and not is_within

@@ -101,6 +101,15 @@ HEDGED = [
 ]
 
 
+def test_an_endless_distance_passes_only_the_published_rule():
+    kind = {"type": "array", "items": {"type": "string", "format": "distance"}}
+    wanted = {"retrieved_data": ["2km"], "results_schema": kind}
+    answer = said(retrieved_data=["1e99999999999999999999 km"])
+
+    assert score(answer, **wanted) == 1.0
+    assert score(answer, "agent_response_corrected", **wanted) == 0.0
+
+
 @pytest.mark.parametrize("answer", HEDGED)
 def test_an_answer_that_fits_everything_passes_the_published_rule_and_not_the_corrected(answer):
     assert score(answer) == 1.0
