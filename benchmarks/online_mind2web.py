@@ -5,19 +5,16 @@ is MIT. The authors have replaced tasks since; a later file of the same form has
 """
 
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from benchmarks.catalogue import Benchmark, Options
 from benchmarks.task_files import (
+    FileEntry,
     PublishedFile,
-    UnreadableTasks,
     date_in_name,
     find_file,
     make_suite,
-    read_field,
     read_list,
-    read_typed,
 )
 from tasks.suite import Suite
 from tasks.task import Task
@@ -47,7 +44,7 @@ def tasks(path: Path | str, version: str = "") -> list[Task]:
     """
     file = Path(path)
     version = version or date_in_name(file)
-    return [_task(raw, f"{file}: task {at}", version) for at, raw in enumerate(read_list(file))]
+    return [_task(entry, version) for entry in read_list(file)]
 
 
 def suite(options: Options, subset: str = "") -> Suite:
@@ -59,18 +56,18 @@ def suite(options: Options, subset: str = "") -> Suite:
     return make_suite(f"online-mind2web@{date_in_name(file)}", tasks(file))
 
 
-def _task(raw: Any, where: str, version: str) -> Task:
-    address, level = read_field(raw, "website", where), read_field(raw, "level", where)
+def _task(entry: FileEntry, version: str) -> Task:
+    address, level = entry.words("website"), entry.words("level")
     host = urlsplit(address).hostname
     if not host:
-        raise UnreadableTasks(f"{where}: website is {address!r}, expected an address")
+        raise entry.wrong("website", "an address")
     if level not in LEVELS:
-        raise UnreadableTasks(f"{where}: level is {level!r}, expected one of {', '.join(LEVELS)}")
-    read_typed(raw, "reference_length", int, where)
+        raise entry.wrong("level", f"one of {', '.join(LEVELS)}")
+    entry.integer("reference_length")
     return Task(
-        id=f"online-mind2web/{read_field(raw, 'task_id', where)}@{version}",
+        id=f"online-mind2web/{entry.words('task_id')}@{version}",
         start_url=address,
-        goal=read_field(raw, "confirmed_task", where),
+        goal=entry.words("confirmed_task"),
         max_steps=MAX_STEPS,
         clock="real",
         skills=(host.removeprefix("www."), level),

@@ -9,11 +9,10 @@ answer = "press@example.org"
 
 import tomllib
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from benchmarks.catalogue import Benchmark, Options, TasksMissing
-from benchmarks.task_files import UnreadableTasks, make_suite, read_text
+from benchmarks.task_files import FileEntry, UnreadableTasks, make_suite, read_text
 from tasks.suite import Suite
 from tasks.task import Check, Task
 
@@ -22,8 +21,6 @@ BENCHMARKS = {
 }
 
 VERSION = 1
-_TEXTS = ("url", "goal", "answer", "login", "site")
-_KNOWN = (*_TEXTS, "max_steps", "skills")
 
 
 def suite(options: Options, subset: str = "") -> Suite:
@@ -45,31 +42,28 @@ def read(path: Path) -> dict[str, Task]:
         raise UnreadableTasks(f"{path} is not TOML: {error}") from error
     if not isinstance(tables, dict) or not tables:
         raise UnreadableTasks(f"{path} names no tasks; expected a table [tasks.NAME] for each")
-    return {name: _task(name, table, f"{path}: [tasks.{name}]") for name, table in tables.items()}
+    return {
+        name: _task(name, FileEntry.of(table, f"{path}: [tasks.{name}]"))
+        for name, table in tables.items()
+    }
 
 
-def _task(name: str, table: Any, where: str) -> Task:
-    if not isinstance(table, dict):
-        raise UnreadableTasks(f"{where} should be a table with url and goal")
-    if unknown := sorted(set(table) - set(_KNOWN)):
-        raise UnreadableTasks(f"{where}: unknown {unknown[0]!r}; known: {', '.join(_KNOWN)}")
-    texts = {key: table.get(key, "") for key in _TEXTS}
-    for key, text in texts.items():
-        if not isinstance(text, str) or (key in ("url", "goal") and not text):
-            raise UnreadableTasks(f"{where}: {key} is {text!r}; expected text")
-    if urlsplit(texts["url"]).scheme not in ("http", "https", "file"):
-        raise UnreadableTasks(f"{where}: url is {texts['url']!r}; expected an http address")
-    answer, steps, skills = texts["answer"], table.get("max_steps", 30), table.get("skills", [])
-    if not isinstance(steps, int) or steps < 1:
-        raise UnreadableTasks(f"{where}: max_steps is {steps!r}; expected a number above 0")
+def _task(name: str, entry: FileEntry) -> Task:
+    entry.allow(("url", "goal", "answer", "login", "site", "max_steps", "skills"))
+    url, answer = entry.words("url"), entry.text("answer", "")
+    if urlsplit(url).scheme not in ("http", "https", "file"):
+        raise entry.wrong("url", "an http address")
+    steps = entry.integer("max_steps") if "max_steps" in entry.values else 30
+    if steps < 1:
+        raise entry.wrong("max_steps", "a number above 0")
     return Task(
         f"own/{name}@{VERSION}",
-        texts["url"],
-        texts["goal"],
+        url,
+        entry.words("goal"),
         max_steps=steps,
         clock="real",
         checks=(Check("episode.answer", "same_text", answer),) if answer else (),
-        site=texts["site"],
-        login=texts["login"],
-        skills=tuple(map(str, skills)),
+        site=entry.text("site", ""),
+        login=entry.text("login", ""),
+        skills=tuple(map(str, entry.values.get("skills", []))),
     )

@@ -8,11 +8,12 @@ import re
 import tempfile
 import urllib.error
 import urllib.request
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from importlib.metadata import PackageNotFoundError, files
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from benchmarks.catalogue import AddressError, TasksMissing
 from tasks.suite import Suite, UnknownTask
@@ -23,8 +24,86 @@ class UnreadableTasks(ValueError):
     """A task file that is not of the published form; the message names file, task and field."""
 
 
+@dataclass(frozen=True, slots=True)
+class FileEntry:
+    """An object of a file that people or other programs write, with the place it stands at."""
+
+    values: Mapping[str, Any]
+    place: str
+    """Named by every error, as `tasks.json: task 3`."""
+    error: type[Exception] = UnreadableTasks
+
+    @classmethod
+    def of(cls, value: Any, place: str, error: type[Exception] = UnreadableTasks) -> "FileEntry":
+        """Return the value as an entry. Raises the error where it is no object."""
+        if not isinstance(value, dict):
+            raise error(f"{place} is {value!r:.80}, expected an object")
+        return cls(value, place, error)
+
+    def text(self, key: str, default: str | None = None) -> str:
+        """Return the text under the key; without a default it has to be there."""
+        return cast(str, self._read(key, str, "text", default))
+
+    def words(self, key: str) -> str:
+        """Return the text under the key, which is not empty."""
+        if not (found := self._read(key, str, "text", None)):
+            raise self.wrong(key, "text")
+        return cast(str, found)
+
+    def texts(self, key: str, default: Sequence[str] | None = None) -> tuple[str, ...]:
+        """Return the texts under the key."""
+        found = self._read(key, list, "a list of texts", default)
+        if not all(isinstance(item, str) for item in found):
+            raise self.wrong(key, "a list of texts")
+        return tuple(found)
+
+    def number(self, key: str, default: float | None = None) -> float:
+        """Return the number under the key; without a default it has to be there."""
+        return cast(float, self._read(key, int | float, "a number", default))
+
+    def integer(self, key: str) -> int:
+        """Return the whole number under the key."""
+        return cast(int, self._read(key, int, "a whole number", None))
+
+    def items(self, key: str) -> list[Any]:
+        """Return the list under the key."""
+        return cast(list[Any], self._read(key, list, "a list", None))
+
+    def inner(self, key: str, default: Any = None) -> "FileEntry":
+        """Return the object under the key."""
+        return FileEntry.of(self.values.get(key, default), f"{self.place}, {key}", self.error)
+
+    def inners(self, key: str) -> list["FileEntry"]:
+        """Return the objects under the key; none where the key is missing or null."""
+        if self.values.get(key) is None:
+            return []
+        return [
+            FileEntry.of(item, f"{self.place}, {key} {at}", self.error)
+            for at, item in enumerate(self.items(key))
+        ]
+
+    def allow(self, keys: Collection[str]) -> None:
+        """Refuse a key that nobody here knows."""
+        if unknown := [key for key in self.values if key not in keys]:
+            close = get_close_matches(unknown[0], keys, n=3, cutoff=0.5) or sorted(keys)
+            expected = ", ".join(close)
+            raise self.error(f"{self.place} has an unknown key {unknown[0]!r}; expected {expected}")
+
+    def wrong(self, key: str, expected: str) -> Exception:
+        """Return the error for the value under the key."""
+        if key not in self.values:
+            return self.error(f"{self.place} lacks the key {key!r}; expected {expected}")
+        return self.error(f"{self.place}: {key} is {self.values[key]!r:.80}, expected {expected}")
+
+    def _read(self, key: str, kind: Any, expected: str, default: Any) -> Any:
+        found = self.values.get(key, default)
+        if not isinstance(found, kind) or isinstance(found, bool):
+            raise self.wrong(key, expected)
+        return found
+
+
 def read_json(file: Path) -> Any:
-    """The content of a JSON file. Raises `UnreadableTasks`."""
+    """Return the content of a JSON file. Raises `UnreadableTasks`."""
     text = read_text(file)
     try:
         return json.loads(text)
@@ -32,64 +111,39 @@ def read_json(file: Path) -> Any:
         raise UnreadableTasks(f"{file} is not JSON: {error}") from error
 
 
-def read_list(file: Path) -> list[Any]:
-    """The content of a JSON file that holds a list of tasks. Raises `UnreadableTasks`."""
+def read_list(file: Path) -> list[FileEntry]:
+    """Return the objects of a JSON file that holds a list of tasks. Raises `UnreadableTasks`."""
     found = read_json(file)
     if not isinstance(found, list):
         raise UnreadableTasks(
             f"{file} holds no list of tasks: found {type(found).__name__}, expected a list of tasks"
         )
-    return found
+    return [FileEntry.of(task, f"{file}: task {at}") for at, task in enumerate(found)]
 
 
-def read_lines(file: Path) -> list[tuple[Mapping[str, Any], str]]:
-    """The objects of a JSON Lines file, each with where it stands. Raises `UnreadableTasks`."""
-    found: list[tuple[Mapping[str, Any], str]] = []
+def read_lines(file: Path) -> list[FileEntry]:
+    """Return the objects of a JSON Lines file. Raises `UnreadableTasks`."""
+    found = []
     for at, line in enumerate(read_text(file).splitlines(), 1):
-        where = f"{file}: line {at}"
+        place = f"{file}: line {at}"
         try:
-            raw = json.loads(line) if line.strip() else None
+            if line.strip():
+                found.append(FileEntry.of(json.loads(line), place))
         except ValueError as error:
-            raise UnreadableTasks(f"{where} is not JSON: {error}") from error
-        if isinstance(raw, dict):
-            found.append((raw, where))
-        elif line.strip():
-            raise UnreadableTasks(f"{where} is no object")
+            if isinstance(error, UnreadableTasks):
+                raise
+            raise UnreadableTasks(f"{place} is not JSON: {error}") from error
     return found
 
 
 def read_text(file: Path) -> str:
-    """The text of a file. Raises `UnreadableTasks`."""
+    """Return the text of a file. Raises `UnreadableTasks`."""
     try:
         return file.read_text(encoding="utf-8")
     except OSError as error:
         raise UnreadableTasks(f"cannot read {file}: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise UnreadableTasks(f"{file} is not text in UTF-8: {error}") from error
-
-
-def read_field(raw: Any, name: str, where: str) -> str:
-    """A field that is text and not empty. Raises `UnreadableTasks`."""
-    found = raw.get(name) if isinstance(raw, dict) else None
-    if not isinstance(found, str) or not found:
-        raise UnreadableTasks(f"{where}: {name} is {found!r}, expected text")
-    return found
-
-
-def read_typed(raw: Any, name: str, kind: type, where: str) -> Any:
-    """A field of this type. Raises `UnreadableTasks`."""
-    found = raw.get(name) if isinstance(raw, dict) else None
-    if not isinstance(found, kind) or (kind is int and isinstance(found, bool)):
-        raise UnreadableTasks(f"{where}: {name} is {found!r}, expected {kind.__name__}")
-    return found
-
-
-def read_texts(raw: Any, name: str, where: str) -> tuple[str, ...]:
-    """A field that is a list of texts. Raises `UnreadableTasks`."""
-    found = read_typed(raw, name, list, where)
-    if not all(isinstance(one, str) for one in found):
-        raise UnreadableTasks(f"{where}: {name} is {found!r}, expected a list of texts")
-    return tuple(found)
 
 
 def date_in_name(file: Path) -> str:

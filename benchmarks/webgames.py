@@ -7,20 +7,16 @@ script as well: what an agent has found there, or knew, counts as won.
 """
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from benchmarks.catalogue import Benchmark, Options
 from benchmarks.task_files import (
+    FileEntry,
     PublishedFile,
-    UnreadableTasks,
     check_addresses,
     find_file,
     make_suite,
-    read_field,
     read_lines,
-    read_texts,
 )
 from tasks.suite import Suite
 from tasks.task import Check, Task
@@ -53,7 +49,7 @@ _ROUTES = "/*"
 
 def tasks(path: Path | str, address: str = ADDRESS) -> list[Task]:
     """The tasks of the file, played at the address. Raises `UnreadableTasks`."""
-    return [_task(raw, where, address.rstrip("/")) for raw, where in read_lines(Path(path))]
+    return [_task(entry, address.rstrip("/")) for entry in read_lines(Path(path))]
 
 
 def suite(options: Options, subset: str = "") -> Suite:
@@ -66,13 +62,13 @@ def suite(options: Options, subset: str = "") -> Suite:
     return make_suite(f"webgames@{VERSION}", made)
 
 
-def _task(raw: Mapping[str, Any], where: str, address: str) -> Task:
-    name, path = (read_field(raw, key, where).removesuffix(_ROUTES) for key in ("id", "path"))
-    title, description = read_field(raw, "title", where), read_field(raw, "description", where)
-    level, password = raw.get("difficulty"), read_field(raw, "password", where)
+def _task(entry: FileEntry, address: str) -> Task:
+    name, path = (entry.words(key).removesuffix(_ROUTES) for key in ("id", "path"))
+    title, description = entry.words("title"), entry.words("description")
+    level, password = entry.values.get("difficulty"), entry.words("password")
     if level is not None and level not in LEVELS:
-        raise UnreadableTasks(f"{where}: difficulty is {level!r}, expected {', '.join(LEVELS)}")
-    tags = [tag for tag in read_texts(raw, "tags", where) if tag not in LEVELS]
+        raise entry.wrong("difficulty", ", ".join(LEVELS))
+    tags = [tag for tag in entry.texts("tags") if tag not in LEVELS]
     return Task(
         id=f"webgames/{name}@{VERSION}",
         start_url=f"{address}/{path}",
@@ -80,6 +76,6 @@ def _task(raw: Mapping[str, Any], where: str, address: str) -> Task:
         max_steps=MAX_STEPS,
         checks=(Check("episode.answer", "matches", re.escape(password)),),
         clock="real",
-        template=read_field(raw, "base_task", where) if "base_task" in raw else "",
+        template=entry.words("base_task") if "base_task" in entry.values else "",
         skills=tuple(dict.fromkeys([*([level] if level else []), *tags])),
     )

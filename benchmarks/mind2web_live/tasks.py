@@ -8,18 +8,16 @@ The pages are live: sites change, and with them what can be reached. `success` n
 import math
 from itertools import islice
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from benchmarks.catalogue import Options
 from benchmarks.task_files import (
+    FileEntry,
     PublishedFile,
-    UnreadableTasks,
     date_in_name,
     find_file,
     make_suite,
     read_list,
-    read_typed,
 )
 from tasks.suite import Suite
 from tasks.task import Check, Json, Task
@@ -56,10 +54,7 @@ def tasks(path: Path | str, *, start_url: str = START, version: str = "") -> lis
     """
     file = Path(path)
     version = version or date_in_name(file)
-    return [
-        _task(raw, f"{file}: task {at}", start_url, version)
-        for at, raw in enumerate(read_list(file))
-    ]
+    return [_task(entry, start_url, version) for entry in read_list(file)]
 
 
 def suite(options: Options, subset: str = "") -> Suite:
@@ -71,17 +66,16 @@ def suite(options: Options, subset: str = "") -> Suite:
     return make_suite(f"mind2web-live@{date_in_name(file)}", tasks(file))
 
 
-def _task(raw: Any, where: str, start_url: str, version: str) -> Task:
-    goal, number = read_typed(raw, "task", str, where), read_typed(raw, "index", int, where)
-    length = read_typed(raw, "reference_task_length", int, where)
-    nodes = read_typed(raw, "evaluation", list, where)
-    checks = tuple(_check(node, f"{where}: evaluation[{at}]") for at, node in enumerate(nodes))
-    addresses = (str(node["content"].get("url") or "") for node in nodes)
+def _task(entry: FileEntry, start_url: str, version: str) -> Task:
+    entry.items("evaluation")  # it has to be there
+    length, nodes = entry.integer("reference_task_length"), entry.inners("evaluation")
+    checks = tuple(map(_check, nodes))
+    addresses = (str(node.values["content"].get("url") or "") for node in nodes)
     hosts = filter(None, (urlsplit(address).hostname for address in addresses))
     return Task(
-        id=f"mind2web-live/{number}@{version}",
+        id=f"mind2web-live/{entry.integer('index')}@{version}",
         start_url=start_url,
-        goal=goal,
+        goal=entry.text("task"),
         max_steps=min(MOST_STEPS, max(LEAST_STEPS, math.ceil(STEPS_PER_REFERENCE * length))),
         records=("elements",) if any(check.evidence == "elements" for check in checks) else (),
         checks=checks,
@@ -90,29 +84,25 @@ def _task(raw: Any, where: str, start_url: str, version: str) -> Task:
     )
 
 
-def _check(node: Any, where: str) -> Check:
-    kind = read_typed(node, "match_function_name", str, where)
+def _check(node: FileEntry) -> Check:
+    kind, content = node.text("match_function_name"), node.inner("content")
     if kind not in _NODES:
-        raise UnreadableTasks(
-            f"{where}: match_function_name is {kind!r}, known are {', '.join(_NODES)}"
-        )
-    content = read_typed(node, "content", dict, where)
-    reference = read_typed(content, "reference_answer", str, f"{where}: content")
+        raise node.wrong("match_function_name", f"one of {', '.join(_NODES)}")
+    reference = content.text("reference_answer")
     if kind.startswith("url"):
-        expected: dict[str, Json] = {"reference": reference, "key": content.get("key") or ""}
+        expected: dict[str, Json] = {"reference": reference, "key": content.values.get("key") or ""}
         if kind == "url_exactly_match":
             expected["exact"] = True
         return Check("episode.urls", _NODES[kind], expected)
-    expected = {"netloc": read_typed(content, "netloc", str, f"{where}: content")}
+    expected = {"netloc": content.text("netloc")}
     if kind == "element_path_exactly_match":
-        method = read_typed(node, "method", str, where)
-        if method != "selector":
-            raise UnreadableTasks(f"{where}: method is {method!r}, only selector is known")
+        if node.text("method") != "selector":
+            raise node.wrong("method", "selector, the only one that is known")
         expected["selector"] = reference
     else:
         expected["reference"] = reference
-        if content.get("path"):
-            expected["selector"] = content["path"]
+        if content.values.get("path"):
+            expected["selector"] = content.values["path"]
     if kind == "element_value_included_match":
         expected["included"] = True
     return Check("elements", _NODES[kind], expected)

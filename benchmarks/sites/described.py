@@ -7,7 +7,7 @@ import shlex
 import shutil
 import time
 import tomllib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from importlib import import_module
@@ -28,6 +28,7 @@ from benchmarks.sites.site import (
     log_in,
     run_command,
 )
+from benchmarks.task_files import FileEntry
 
 _BUILD_SECONDS = 1800.0
 
@@ -237,135 +238,102 @@ def read_sites(file: Path) -> dict[str, TomlSite]:
     return {name: _site(name, table, file) for name, table in sites.items()}
 
 
-def _site(name: str, table: object, file: Path) -> TomlSite:
+def _site(name: str, value: object, file: Path) -> TomlSite:
     where = f'{file} [sites."{name}"]'
     if not _ID.fullmatch(name):
         raise SiteError(f"{where}: a site is called as kanboard@1, a name and a version")
-    table = _table(table, where)
-    is_hosted = "hosted" in table
-    _check_keys(table, (*_BOTH, *(_HOSTED if is_hosted else _LOCAL)), where)
-    passing = _table(table.get("passing", {}), f"{where} passing")
+    table = FileEntry.of(value, where, SiteError)
+    is_hosted = "hosted" in table.values
+    table.allow((*_BOTH, *(_HOSTED if is_hosted else _LOCAL)))
+    passing, login = table.inner("passing", {}), None
+    if "login" in table.values:
+        form, usual = table.inner("login"), LoginForm()
+        form.allow(("path", "name", "password", "more"))
+        login = LoginForm(
+            form.text("path", usual.path),
+            form.text("name", usual.name),
+            form.text("password", usual.password),
+            _texts(form.inner("more", {})),
+        )
     both: dict[str, Any] = {
         "id": name,
-        "ready": _text(table, "ready", where, "/"),
-        "accounts": _accounts(table.get("accounts", {}), f"{where} accounts"),
-        "login": _login(table["login"], f"{where} login") if "login" in table else None,
-        "passing": {key: _list(each, f"{where} passing.{key}") for key, each in passing.items()},
+        "ready": table.text("ready", "/"),
+        "accounts": _accounts(table.inner("accounts", {})),
+        "login": login,
+        "passing": {key: passing.texts(key) for key in passing.values},
     }
-    if both["accounts"] and both["login"] is None:
+    if both["accounts"] and login is None:
         raise SiteError(f"{where} has accounts and no [login] that says how they log in")
     if is_hosted:
-        return _hosted(table, where, both)
+        return _hosted(table, both)
     return CommandSite(
         **both,
-        address=_address(_text(table, "address", where), "address", where),
-        serve_command=_command(table, "serve", where, ("{port}",)),
-        build_command=_command(table, "build", where) if "build" in table else (),
-        environment=_texts(table.get("environment", {}), f"{where} environment"),
-        database=_text(table, "database", where, ""),
-        needs=_list(table.get("needs", []), f"{where} needs"),
+        address=_address(table, "address", table.text("address")),
+        serve_command=_command(table, "serve", "{port}"),
+        build_command=_command(table, "build") if "build" in table.values else (),
+        environment=_texts(table.inner("environment", {})),
+        database=table.text("database", ""),
+        needs=table.texts("needs", []),
         folder=file.absolute().parent,
     )
 
 
-def _hosted(table: Mapping[str, Any], where: str, both: Mapping[str, Any]) -> RemoteSite:
-    is_never = table.get("reset") == NEVER and "reset_url" not in table
-    if "reset" not in table and "reset_url" not in table:
+def _hosted(table: FileEntry, both: Mapping[str, Any]) -> RemoteSite:
+    given = table.values
+    is_never = given.get("reset") == NEVER and "reset_url" not in given
+    if "reset" not in given and "reset_url" not in given:
         raise SiteError(
-            f"{where} does not say how it is reset: give a command in reset, an address to post to"
-            f' in reset_url, or reset = "{NEVER}" where every episode may find what others left'
+            f"{table.place} does not say how it is reset: give a command in reset, an address to"
+            f' post to in reset_url, or reset = "{NEVER}" where every episode may find what others'
+            " left"
         )
-    seconds = table.get("reset_seconds", 600)
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or seconds <= 0:
-        raise SiteError(f"{where}: reset_seconds is {seconds!r}; expected seconds")
-    hosted = _text(table, "hosted", where)
-    address = _text(table, "address", where, hosted)
+    seconds = table.number("reset_seconds", 600)
+    if seconds <= 0:
+        raise table.wrong("reset_seconds", "seconds")
+    hosted = table.text("hosted")
+    address = table.text("address", hosted)
     if address.rstrip("/") != hosted.rstrip("/"):
-        _address(address, "address", where)
-        _address(hosted, "hosted", where)
+        _address(table, "address", address)
+        _address(table, "hosted", hosted)
     return RemoteSite(
         **both,
         address=address,
         hosted=hosted,
-        reset_command=() if is_never or "reset" not in table else _command(table, "reset", where),
-        reset_url=_text(table, "reset_url", where, ""),
+        reset_command=() if is_never or "reset" not in given else _command(table, "reset"),
+        reset_url=table.text("reset_url", ""),
         reset_seconds=float(seconds),
     )
 
 
-def _accounts(value: object, where: str) -> dict[str, Account]:
+def _accounts(tables: FileEntry) -> dict[str, Account]:
     accounts = {}
-    for role, table in _table(value, where).items():
-        place = f"{where}.{role}"
-        table = _table(table, place)
-        _check_keys(table, ("name", "password", "can"), place)
-        name, password = _text(table, "name", place), _text(table, "password", place)
-        accounts[role] = Account(name, password, _text(table, "can", place, ""))
+    for role in tables.values:
+        table = tables.inner(role)
+        table.allow(("name", "password", "can"))
+        accounts[role] = Account(table.text("name"), table.text("password"), table.text("can", ""))
     return accounts
 
 
-def _login(value: object, where: str) -> LoginForm:
-    table, usual = _table(value, where), LoginForm()
-    _check_keys(table, ("path", "name", "password", "more"), where)
-    return LoginForm(
-        _text(table, "path", where, usual.path),
-        _text(table, "name", where, usual.name),
-        _text(table, "password", where, usual.password),
-        _texts(table.get("more", {}), f"{where} more"),
-    )
+def _texts(table: FileEntry) -> dict[str, str]:
+    return {key: table.text(key) for key in table.values}
 
 
-def _check_keys(table: Mapping[str, Any], known: Collection[str], where: str) -> None:
-    if unknown := [name for name in table if name not in known]:
-        close = get_close_matches(unknown[0], known, n=3, cutoff=0.5) or sorted(known)
-        raise SiteError(f"{where} has an unknown key {unknown[0]!r}; expected {', '.join(close)}")
-
-
-def _table(value: object, where: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise SiteError(f"{where} is {value!r}; expected a table")
-    return value
-
-
-def _text(table: Mapping[str, Any], key: str, where: str, usual: str | None = None) -> str:
-    value = table.get(key, usual)
-    if value is None:
-        raise SiteError(f"{where} lacks the key {key!r}")
-    if not isinstance(value, str):
-        raise SiteError(f"{where}: {key} is {value!r}; expected text")
-    return value
-
-
-def _texts(value: object, where: str) -> dict[str, str]:
-    table = _table(value, where)
-    return {name: _text(table, name, where) for name in table}
-
-
-def _list(value: object, where: str) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise SiteError(f"{where} is {value!r}; expected a list of texts")
-    return tuple(value)
-
-
-def _command(
-    table: Mapping[str, Any], key: str, where: str, slots: Collection[str] = ()
-) -> tuple[str, ...]:
+def _command(table: FileEntry, key: str, slot: str = "") -> tuple[str, ...]:
     """Return a list of words, or one text split as a shell would; no shell runs it."""
-    value = table.get(key)
-    words = _list(shlex.split(value) if isinstance(value, str) else value, f"{where} {key}")
+    value = table.values.get(key)
+    words = tuple(shlex.split(value)) if isinstance(value, str) else table.texts(key)
     if not words:
-        raise SiteError(f"{where}: {key} is empty; expected a command")
-    for slot in slots:
-        if not any(slot in word for word in words):
-            raise SiteError(f"{where}: {key} does not say {slot}, found {shlex.join(words)}")
+        raise table.wrong(key, "a command")
+    if not any(slot in word for word in words):
+        raise SiteError(f"{table.place}: {key} does not say {slot}, found {shlex.join(words)}")
     return words
 
 
-def _address(value: str, key: str, where: str) -> str:
+def _address(table: FileEntry, key: str, value: str) -> str:
     parts = urlsplit(value)
     is_whole = parts.scheme in ("http", "https") and parts.hostname
     if not is_whole or parts.path not in ("", "/") or parts.query or parts.fragment:
-        raise SiteError(f"{where}: {key} is {value!r}; expected one such as http://kanboard.test")
+        raise table.wrong(key, "one such as http://kanboard.test")
     return value
 
 

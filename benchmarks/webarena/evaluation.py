@@ -6,8 +6,9 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from benchmarks.catalogue import AddressError
+from benchmarks.task_files import FileEntry
 from benchmarks.webarena import scripts
-from benchmarks.webarena.schema import ScorerRules, Setup, TaskEntry
+from benchmarks.webarena.schema import ScorerRules, Setup
 from tasks.task import Check, Json, Probe
 
 PREFIX = "func:"
@@ -44,7 +45,7 @@ POST_URL = "reddit_get_post_url"
 _PAGE = "__page__"
 
 
-def parse_call(entry: TaskEntry, key: str) -> tuple[str, list[str]]:
+def parse_call(entry: FileEntry, key: str) -> tuple[str, list[str]]:
     """Name and arguments of the call under the key, the page left out.
 
     Raises `UnreadableTasks` for what is not a call of texts.
@@ -77,7 +78,7 @@ class Probing:
         self._setup = setup
         self._place = place
 
-    def selected(self, target: TaskEntry) -> str:
+    def selected(self, target: FileEntry) -> str:
         """Name of the probe that sees what the target's locator selects."""
         locator = target.text("locator").strip()
         if locator.startswith(PREFIX):
@@ -95,7 +96,7 @@ class Probing:
             raise target.wrong("locator", "document.…, [...document.…, lambda:…, func:… or nothing")
         return self._add(Probe("found", url=url, script=script, prepare=prepare))
 
-    def pictures(self, query: TaskEntry) -> str:
+    def pictures(self, query: FileEntry) -> str:
         """Name of the probe that sees the pictures a query is about."""
         locator = query.text("eval_image_class").strip()
         if locator and not locator.startswith("."):
@@ -110,7 +111,7 @@ class Probing:
             return picture
         return self._add(Probe("reference", "pictures", picture))
 
-    def _called(self, target: TaskEntry) -> str:
+    def _called(self, target: FileEntry) -> str:
         name, arguments = parse_call(target, "locator")
         if name in REVIEW_FIELDS and len(arguments) == 1:
             shop = self._shop()
@@ -124,7 +125,7 @@ class Probing:
         url = self._url(target, "url")
         return self._add(Probe("found", url=url, script=make(*arguments)))
 
-    def _url(self, target: TaskEntry, key: str) -> str:
+    def _url(self, target: FileEntry, key: str) -> str:
         """Address that a probe is opened at; empty for the page in front."""
         url = target.text(key).strip()
         if url == LAST:
@@ -189,7 +190,7 @@ _TYPES = ("string_match", "url_match", "program_html", "page_image_query")
 class Checking:
     """Makes the checks of one task, and with them its probes."""
 
-    def __init__(self, dialect: ScorerRules, setup: Setup, evaluation: TaskEntry) -> None:
+    def __init__(self, dialect: ScorerRules, setup: Setup, evaluation: FileEntry) -> None:
         evaluation.allow(_EVAL_KEYS)
         self.probing = Probing(setup, evaluation.place)
         self._dialect = dialect
@@ -273,7 +274,7 @@ class Checking:
             else:
                 yield self._check(found, "visualwebarena_pictures", True)
 
-    def _query(self, query: TaskEntry, found: str) -> Iterator[Check]:
+    def _query(self, query: FileEntry, found: str) -> Iterator[Check]:
         for asked in query.inners("eval_vqa"):
             expected: Json = {"question": asked.text("question"), "answer": asked.text("answer")}
             yield self._check(found, "visualwebarena_picture_answer", expected)

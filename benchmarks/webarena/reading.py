@@ -5,13 +5,12 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from benchmarks.catalogue import Options
-from benchmarks.task_files import UnreadableTasks, check_addresses, make_suite
+from benchmarks.task_files import FileEntry, UnreadableTasks, check_addresses, make_suite
 from benchmarks.webarena.evaluation import Checking
 from benchmarks.webarena.schema import (
     SITES,
     ScorerRules,
     Setup,
-    TaskEntry,
     fill_addresses,
     list_sites,
     read_entries,
@@ -51,7 +50,7 @@ def read_tasks(
     return tasks
 
 
-def _task(raw: TaskEntry, dialect: ScorerRules, setup: Setup, prefix: str, start: str) -> Task:
+def _task(raw: FileEntry, dialect: ScorerRules, setup: Setup, prefix: str, start: str) -> Task:
     entry = fill_addresses(raw, setup.sites)
     checking = Checking(dialect, setup, entry.inner("eval"))
     checks = checking.checks()
@@ -89,11 +88,11 @@ def needed_sites(path: Path, dialect: ScorerRules, prefix: str = "") -> dict[str
     return {_name(entry, dialect, prefix): list_sites(entry) for entry in read_entries(path)}
 
 
-def _name(entry: TaskEntry, dialect: ScorerRules, prefix: str) -> str:
+def _name(entry: FileEntry, dialect: ScorerRules, prefix: str) -> str:
     return f"{prefix}-" * bool(prefix) + str(entry.number(dialect.id_key))
 
 
-def _template(entry: TaskEntry, prefix: str) -> str:
+def _template(entry: FileEntry, prefix: str) -> str:
     """The template's number, which counts from 0 in each file; its text where there is none."""
     number = entry.values.get("intent_template_id")
     if number is None:
@@ -101,11 +100,11 @@ def _template(entry: TaskEntry, prefix: str) -> str:
     return f"{prefix}-" * bool(prefix) + str(entry.number("intent_template_id"))
 
 
-def _images(entry: TaskEntry) -> tuple[str, ...]:
+def _images(entry: FileEntry) -> tuple[str, ...]:
     value = entry.values.get("image")
     if value is None:
         return ()
-    return (value,) if isinstance(value, str) else tuple(entry.texts("image"))
+    return (value,) if isinstance(value, str) else entry.texts("image")
 
 
 Part = tuple[Path, str]

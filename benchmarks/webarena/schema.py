@@ -1,85 +1,21 @@
 """The form of the task files: entries with their places, their sites, and how scorers differ."""
 
 import re
-from collections.abc import Collection, Mapping, Set
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.catalogue import AddressError
-from benchmarks.task_files import UnreadableTasks, read_list
+from benchmarks.task_files import FileEntry, read_list
 from tasks.task import Json
 
 
-@dataclass(frozen=True, slots=True)
-class TaskEntry:
-    """An object of a task file, with the place it stands at."""
-
-    values: Mapping[str, Json]
-    place: str
-
-    def text(self, key: str, default: str | None = None) -> str:
-        """The text under the key; without a default it has to be there."""
-        value = self.values.get(key, default)
-        if not isinstance(value, str):
-            raise self.wrong(key, "text")
-        return value
-
-    def texts(self, key: str) -> list[str]:
-        """The texts under the key."""
-        value = self.values.get(key)
-        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            raise self.wrong(key, "a list of texts")
-        return [item for item in value if isinstance(item, str)]
-
-    def number(self, key: str, default: float | None = None) -> float:
-        """The number under the key; without a default it has to be there."""
-        value = self.values.get(key, default)
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise self.wrong(key, "a number")
-        return value
-
-    def inner(self, key: str) -> "TaskEntry":
-        """The object under the key."""
-        return entry_of(self.values.get(key), f"{self.place}, {key}")
-
-    def inners(self, key: str) -> list["TaskEntry"]:
-        """The objects under the key; none where the key is missing or null."""
-        value = self.values.get(key)
-        if value is None:
-            return []
-        if not isinstance(value, list):
-            raise self.wrong(key, "a list of objects")
-        return [entry_of(item, f"{self.place}, {key} {n}") for n, item in enumerate(value)]
-
-    def allow(self, keys: Set[str]) -> None:
-        """Refuse a key that nobody here knows, as it may decide the score."""
-        unknown = sorted(self.values.keys() - keys)
-        if unknown:
-            known = ", ".join(sorted(keys))
-            raise UnreadableTasks(f"{self.place}: unknown key {unknown[0]!r}; expected {known}")
-
-    def wrong(self, key: str, expected: str) -> UnreadableTasks:
-        """The error for the value under the key."""
-        found = repr(self.values[key])[:80] if key in self.values else "nothing"
-        return UnreadableTasks(f"{self.place}, {key}: found {found}, expected {expected}")
-
-
-def entry_of(value: Json, place: str) -> TaskEntry:
-    """The value, which must be an object."""
-    if not isinstance(value, dict):
-        raise UnreadableTasks(f"{place}: found {repr(value)[:80]}, expected an object")
-    return TaskEntry(value, place)
-
-
-def read_entries(path: Path) -> list[TaskEntry]:
+def read_entries(path: Path) -> list[FileEntry]:
     """Return the tasks of a file, each named by its `task_id`. Raises `UnreadableTasks`."""
-    entries = []
-    for at, task in enumerate(read_list(path)):
-        entry = entry_of(task, f"{path}, entry {at}")
-        if not isinstance(number := entry.number("task_id"), int):
-            raise entry.wrong("task_id", "a whole number")
-        entries.append(TaskEntry(entry.values, f"{path}, task {number}"))
-    return entries
+    return [
+        FileEntry(each.values, f"{path}: task {each.integer('task_id')}")
+        for each in read_list(path)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +88,7 @@ SITES = (
 _PLACEHOLDER = re.compile(r"__([A-Z]+(?:_[A-Z]+)*)__")
 
 
-def fill_addresses(entry: TaskEntry, sites: Mapping[str, str]) -> TaskEntry:
+def fill_addresses(entry: FileEntry, sites: Mapping[str, str]) -> FileEntry:
     """The entry with the address of each site in place of its placeholder.
 
     Raises `AddressError` for a site without an address.
@@ -177,10 +113,10 @@ def fill_addresses(entry: TaskEntry, sites: Mapping[str, str]) -> TaskEntry:
             )
         return sites[site].rstrip("/")
 
-    return TaskEntry({key: fill(value) for key, value in entry.values.items()}, entry.place)
+    return FileEntry({key: fill(value) for key, value in entry.values.items()}, entry.place)
 
 
-def list_sites(entry: TaskEntry) -> tuple[str, ...]:
+def list_sites(entry: FileEntry) -> tuple[str, ...]:
     """The sites that the task is played on or checked on: those it lists, then others it names."""
     named = (match.lower() for match in _PLACEHOLDER.findall(repr(entry.values)))
     return tuple(dict.fromkeys([*entry.texts("sites"), *(one for one in named if one in SITES)]))

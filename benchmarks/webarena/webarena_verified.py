@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from benchmarks.catalogue import AddressError, Options
 from benchmarks.task_files import (
+    FileEntry,
     PublishedFile,
     UnreadableTasks,
     check_addresses,
@@ -21,8 +22,6 @@ from benchmarks.task_files import (
     make_suite,
     read_json,
     read_list,
-    read_texts,
-    read_typed,
 )
 from tasks.suite import Suite
 from tasks.task import Check, Json, Task
@@ -66,15 +65,6 @@ MAX_STEPS = 30
 
 _WITH_ACCOUNTS = ("gitlab", "reddit", "shopping", "shopping_admin")
 
-_TASK_FIELDS = {
-    "task_id": int,
-    "intent_template_id": int,
-    "revision": int,
-    "sites": list,
-    "start_urls": list,
-    "intent": str,
-    "eval": list,
-}
 _KINDS = ("AgentResponseEvaluator", "NetworkEventEvaluator")
 _TASK_TYPES = ("RETRIEVE", "MUTATE", "NAVIGATE")
 
@@ -131,9 +121,9 @@ def suite(options: Options, subset: str = "") -> Suite:
 
 
 def _by_number(file: Path) -> dict[int, Mapping[str, Any]]:
-    raws = read_list(file)
-    known = {_checked(raw, f"{file}: task {at}")["task_id"]: raw for at, raw in enumerate(raws)}
-    if len(known) != len(raws):
+    entries = read_list(file)
+    known = {_check_entry(entry): entry.values for entry in entries}
+    if len(known) != len(entries):
         raise UnreadableTasks(f"{file} has a task_id twice")
     return known
 
@@ -187,44 +177,42 @@ def _response(raw: Mapping[str, Any]) -> Mapping[str, Any]:
     return next(one for one in raw["eval"] if one["evaluator"] == "AgentResponseEvaluator")
 
 
-def _checked(raw: Any, where: str) -> Mapping[str, Any]:
-    """The task, where it is of the published form. Raises `UnreadableTasks`."""
-    if not isinstance(raw, dict):
-        raise UnreadableTasks(f"{where} is no object")
-    where = f"{where} (task_id {raw.get('task_id')!r})"
-    for name, kind in _TASK_FIELDS.items():
-        read_typed(raw, name, kind, where)
-    unknown = [site for site in raw["sites"] if site not in SITES]
-    if unknown or not raw["sites"]:
-        raise UnreadableTasks(f"{where}: sites are {raw['sites']!r}, known are {', '.join(SITES)}")
-    if not read_texts(raw, "start_urls", where):
-        raise UnreadableTasks(f"{where}: start_urls is empty")
-    for at, evaluation in enumerate(raw["eval"]):
-        _check_evaluation(evaluation, f"{where}: eval[{at}]")
-    if not any(one["evaluator"] == "AgentResponseEvaluator" for one in raw["eval"]):
-        raise UnreadableTasks(f"{where}: eval has no AgentResponseEvaluator")
-    return raw
+def _check_entry(entry: FileEntry) -> int:
+    """Return the task's number where it is of the published form. Raises `UnreadableTasks`."""
+    number = entry.integer("task_id")
+    entry = FileEntry(entry.values, f"{entry.place} (task_id {number})")
+    for name in ("intent_template_id", "revision"):
+        entry.integer(name)
+    entry.text("intent")
+    sites = entry.texts("sites")
+    if not sites or not set(sites) <= set(SITES):
+        raise entry.wrong("sites", f"some of {', '.join(SITES)}")
+    if not entry.texts("start_urls"):
+        raise entry.wrong("start_urls", "an address")
+    kinds = [_check_evaluation(evaluation) for evaluation in entry.inners("eval")]
+    if "AgentResponseEvaluator" not in kinds:
+        raise UnreadableTasks(f"{entry.place}: eval has no AgentResponseEvaluator")
+    return number
 
 
-def _check_evaluation(evaluation: Any, where: str) -> None:
-    kind = evaluation.get("evaluator") if isinstance(evaluation, dict) else None
-    if kind not in _KINDS:
-        raise UnreadableTasks(f"{where}: evaluator is {kind!r}, expected {' or '.join(_KINDS)}")
-    expected = evaluation.get("expected")
-    if not isinstance(expected, dict):
-        raise UnreadableTasks(f"{where}: expected is {expected!r}, expected an object")
+def _check_evaluation(evaluation: FileEntry) -> str:
+    kind, expected = evaluation.values.get("evaluator"), evaluation.inner("expected")
     if kind == "NetworkEventEvaluator":
-        if not expected.get("url"):
-            raise UnreadableTasks(f"{where}: expected.url is missing")
+        if not expected.values.get("url"):
+            raise expected.wrong("url", "an address")
         for name in ("query_params_schema", "post_data_schema"):
-            _check_schema(evaluation.get(name) or {}, f"{where}: {name}")
-        return
-    task_type = str(expected.get("task_type", "")).upper()
-    if task_type not in _TASK_TYPES or not isinstance(expected.get("status"), str):
-        raise UnreadableTasks(f"{where}: expected needs task_type and status, found {expected!r}")
-    if "results_schema" not in evaluation:
-        raise UnreadableTasks(f"{where}: results_schema is missing")
-    _check_schema(evaluation["results_schema"], f"{where}: results_schema")
+            _check_schema(evaluation.values.get(name) or {}, f"{evaluation.place}: {name}")
+    elif kind == "AgentResponseEvaluator":
+        expected.text("status")
+        if expected.text("task_type").upper() not in _TASK_TYPES:
+            raise expected.wrong("task_type", " or ".join(_TASK_TYPES))
+        if "results_schema" not in evaluation.values:
+            raise evaluation.wrong("results_schema", "a schema")
+        place = f"{evaluation.place}: results_schema"
+        _check_schema(evaluation.values["results_schema"], place)
+    else:
+        raise evaluation.wrong("evaluator", " or ".join(_KINDS))
+    return str(kind)
 
 
 def _check_schema(schema: Any, where: str) -> None:

@@ -11,9 +11,7 @@ from benchmarks.task_files import (
     PublishedFile,
     find_file,
     make_suite,
-    read_field,
     read_lines,
-    read_typed,
 )
 from tasks.suite import Suite
 from tasks.task import Check, Task
@@ -40,17 +38,15 @@ def tasks(path: Path | str, version: str = VERSION) -> list[Task]:
     """The tasks of the file. Raises `UnreadableTasks`."""
     return [
         Task(
-            id=f"gaia-web/{read_field(raw, 'id', where)}@{version}",
-            start_url=read_field(raw, "web", where),
-            goal=f"{read_field(raw, 'ques', where)}\n\n{ANSWER_FORMAT}",
+            id=f"gaia-web/{entry.words('id')}@{version}",
+            start_url=entry.words("web"),
+            goal=f"{entry.words('ques')}\n\n{ANSWER_FORMAT}",
             max_steps=MAX_STEPS,
-            checks=(
-                Check("episode.answer", "gaia_answer", read_field(raw, "Final answer", where)),
-            ),
+            checks=(Check("episode.answer", "gaia_answer", entry.words("Final answer")),),
             clock="real",
-            skills=(f"level-{read_typed(raw, 'Level', int, where)}",),
+            skills=(f"level-{entry.integer('Level')}",),
         )
-        for raw, where in read_lines(Path(path))
+        for entry in read_lines(Path(path))
     ]
 
 

@@ -16,13 +16,13 @@ from pathlib import Path
 
 from benchmarks.catalogue import Options
 from benchmarks.task_files import (
+    FileEntry,
     PublishedFile,
     UnreadableTasks,
     date_in_name,
     find_beside,
     find_file,
     make_suite,
-    read_field,
     read_json,
     read_lines,
 )
@@ -70,15 +70,17 @@ def tasks(path: Path | str, references: Path | str | None = None, version: str =
     version = version or date_in_name(file)
     known = _references(Path(references)) if references is not None else {}
     made = []
-    for raw, where in read_lines(file):
-        name, goal = read_field(raw, "id", where), read_field(raw, "ques", where)
+    for entry in read_lines(file):
+        name, goal = entry.words("id"), entry.words("ques")
         reference = known.get(name)
         if references is not None and reference is None:
-            raise UnreadableTasks(f"{where}: there is no reference for {name!r} in {references}")
+            raise UnreadableTasks(
+                f"{entry.place}: there is no reference for {name!r} in {references}"
+            )
         made.append(
             Task(
                 id=f"webvoyager/{name.replace(' ', '-')}@{version}",
-                start_url=read_field(raw, "web", where),
+                start_url=entry.words("web"),
                 goal=goal,
                 max_steps=MAX_STEPS,
                 checks=(_check(reference),) if reference and is_checkable(reference) else (),
@@ -127,23 +129,19 @@ def _check(reference: Mapping[str, str]) -> Check:
 
 
 def _references(file: Path) -> dict[str, Mapping[str, str]]:
-    """By task id, such as `Allrecipes--0`."""
-    sites = read_json(file)
-    if not isinstance(sites, dict):
-        raise UnreadableTasks(f"{file} is no object of sites")
+    """Return the references by task id, such as `Allrecipes--0`."""
+    sites = FileEntry.of(read_json(file), f"{file}")
     known: dict[str, Mapping[str, str]] = {}
-    for site, listed in sites.items():
-        answers = listed.get("answers") if isinstance(listed, dict) else None
-        if not isinstance(answers, list):
-            raise UnreadableTasks(f"{file}: {site} has no list of answers")
-        for at, answer in enumerate(answers):
-            where = f"{file}: {site}, answer {at}"
-            kind = read_field(answer, "type", where)
+    for site in sites.values:
+        listed = sites.inner(site)
+        listed.items("answers")  # it has to be there
+        for answer in listed.inners("answers"):
+            kind = answer.words("type")
             if kind not in ("golden", "possible"):
-                raise UnreadableTasks(f"{where}: type is {kind!r}, expected golden or possible")
-            known[f"{site}--{answer.get('id')}"] = {
-                "reference": read_field(answer, "ans", where),
+                raise answer.wrong("type", "golden or possible")
+            known[f"{site}--{answer.values.get('id')}"] = {
+                "reference": answer.words("ans"),
                 "kind": kind,
-                "notice": str(listed.get("notice") or "").strip(),
+                "notice": str(listed.values.get("notice") or "").strip(),
             }
     return known

@@ -271,7 +271,7 @@ def test_the_three_files_of_visualwebarena_are_named_too(tmp_path: Path) -> None
     for site in ("classifieds", "reddit", "shopping"):
         (tmp_path / f"test_{site}.raw.json").write_text('[{"task_id": 0, "sites": ["reddit"]}]')
 
-    with pytest.raises(UnreadableTasks, match=r"test_classifieds.*task 0, eval: .*an object"):
+    with pytest.raises(UnreadableTasks, match=r"test_classifieds.*task 0, eval is .*an object"):
         find_benchmark("visualwebarena").load(Options(files=tmp_path))
 
 

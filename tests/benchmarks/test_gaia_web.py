@@ -19,5 +19,5 @@ def test_all_published_tasks_load_and_their_answers_pass(benchmarks):
 def test_a_task_without_its_answer_is_named(tmp_path):
     path = tmp_path / "gaia.jsonl"
     path.write_text('{"id": "level1-0", "web": "https://a.b", "ques": "How many?"}\n')
-    with pytest.raises(UnreadableTasks, match="Final answer is None"):
+    with pytest.raises(UnreadableTasks, match="lacks the key 'Final answer'"):
         gaia_web.tasks(path)

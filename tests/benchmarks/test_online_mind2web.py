@@ -40,7 +40,7 @@ def test_a_task_is_left_to_a_judge_and_has_site_and_level(tmp_path: Path) -> Non
         ({"level": "extreme"}, "task 0: level is 'extreme', expected one of easy, medium, hard"),
         ({"website": "shop"}, "website is 'shop', expected an address"),
         ({"confirmed_task": ""}, "confirmed_task is '', expected text"),
-        ({"reference_length": "8"}, "reference_length is '8', expected int"),
+        ({"reference_length": "8"}, "reference_length is '8', expected a whole number"),
     ],
 )
 def test_a_field_of_another_form_is_named(

@@ -43,11 +43,11 @@ def test_a_table_is_a_task(tmp_path: Path) -> None:
     [
         ("", "names no tasks"),
         ("[tasks", "not TOML"),
-        ("[tasks]\na = 1", r"\[tasks.a\] should be a table"),
-        ('[tasks.a]\nurl = "https://x.test"', "goal is ''"),
+        ("[tasks]\na = 1", r"\[tasks.a\] is 1, expected an object"),
+        ('[tasks.a]\nurl = "https://x.test"', "lacks the key 'goal'"),
         ('[tasks.a]\nurl = "x.test"\ngoal = "g"', "expected an http address"),
         ('[tasks.a]\nurl = "http://x"\ngoal = "g"\nmax_steps = 0', "max_steps is 0"),
-        ('[tasks.a]\nurl = "http://x"\ngaol = "g"', "unknown 'gaol'; known: url, goal"),
+        ('[tasks.a]\nurl = "http://x"\ngaol = "g"', "unknown key 'gaol'; expected goal"),
     ],
 )
 def test_what_makes_no_task_is_named(tmp_path: Path, text: str, said: str) -> None:

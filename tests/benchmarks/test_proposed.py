@@ -87,7 +87,7 @@ def test_without_a_file_it_is_said_how_to_get_one(tmp_path: Path) -> None:
             "Task.id: found 5",
         ),
         ('{"source": "pages", "reason": "r"}', "lacks task"),
-        ('{"goal": "x"}', "has the field goal"),
+        ('{"task": {}, "source": "s", "reason": "r", "goal": "x"}', "has the field goal"),
     ],
 )
 def test_a_line_that_is_no_proposal_is_named(tmp_path: Path, line: str, problem: str) -> None:

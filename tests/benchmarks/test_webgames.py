@@ -81,7 +81,7 @@ def test_games_are_played_where_the_user_hosts_them(tmp_path: Path) -> None:
     ("fields", "said"),
     [
         ({"password": None}, "line 1: password is None, expected text"),
-        ({"tags": "memory"}, "tags is 'memory', expected list"),
+        ({"tags": "memory"}, "tags is 'memory', expected a list of texts"),
         ({"tags": [1]}, r"tags is \[1\], expected a list of texts"),
         ({"difficulty": "extreme"}, "difficulty is 'extreme', expected easy, medium, hard"),
     ],

@@ -75,12 +75,12 @@ def test_only_numbers_words_and_names_are_for_a_rule(text, plain):
     ("tasks", "references", "said"),
     [
         ("{", None, "line 1 is not JSON"),
-        ("[]", None, "line 1 is no object"),
-        ('{"id": "a"}', None, "ques is None"),
+        ("[]", None, r"line 1 is \[\], expected an object"),
+        ('{"id": "a"}', None, "lacks the key 'ques'"),
         ('{"id": "a--0", "ques": "q", "web": "w"}', "{}", "no reference for 'a--0'"),
-        ("", "[]", "no object of sites"),
+        ("", "[]", r"r\.json is \[\], expected an object"),
         ("", "{", "is not JSON"),
-        ("", '{"a": {}}', "a has no list of answers"),
+        ("", '{"a": {}}', "a lacks the key 'answers'"),
         ("", '{"a": {"answers": [{"id": 0, "type": "gold", "ans": "x"}]}}', "type is 'gold'"),
     ],
 )

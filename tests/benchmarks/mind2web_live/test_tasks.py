@@ -58,11 +58,14 @@ def test_elements_are_noted_only_where_a_node_needs_them(tmp_path):
 @pytest.mark.parametrize(
     ("nodes", "said"),
     [
-        ([{**URL, "match_function_name": "url_match"}], "known are url_included_match"),
-        ([{**URL, "content": {}}], "reference_answer is None"),
-        ([{**PATH, "method": "xpath"}], "only selector is known"),
-        ([{**PATH, "content": {"reference_answer": "x"}}], "netloc is None"),
-        (["node"], "match_function_name is None"),
+        (
+            [{**URL, "match_function_name": "url_match"}],
+            "'url_match', expected one of url_included_match",
+        ),
+        ([{**URL, "content": {}}], "lacks the key 'reference_answer'"),
+        ([{**PATH, "method": "xpath"}], "method is 'xpath', expected selector"),
+        ([{**PATH, "content": {"reference_answer": "x"}}], "lacks the key 'netloc'"),
+        (["node"], "evaluation 0 is 'node', expected an object"),
         (3, "evaluation is 3"),
     ],
 )

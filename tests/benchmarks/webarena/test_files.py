@@ -181,10 +181,10 @@ def test_what_two_checks_need_is_looked_at_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
-        ({"intent": 3}, r"tasks\.json, task 7, intent: found 3, expected text"),
-        ({"start_url": None}, "task 7, start_url: found None, expected text"),
-        ({"eval": []}, r"task 7, eval: found \[\], expected an object"),
-        ({"task_id": "x"}, "entry 0, task_id: found 'x', expected a number"),
+        ({"intent": 3}, r"tasks\.json: task 7: intent is 3, expected text"),
+        ({"start_url": None}, "task 7: start_url is None, expected text"),
+        ({"eval": []}, r"task 7, eval is \[\], expected an object"),
+        ({"task_id": "x"}, "task 0: task_id is 'x', expected a whole number"),
     ],
 )
 def test_a_wrong_field_is_named_with_file_task_and_key(
@@ -205,26 +205,32 @@ def test_a_site_without_an_address_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("evaluation", "message"),
     [
-        ({"eval_types": ["guess"]}, r"task 7, eval, eval_types: .* expected some of string_match"),
+        (
+            {"eval_types": ["guess"]},
+            r"eval: eval_types is .* expected some of string_match",
+        ),
         ({"eval_types": []}, "eval_types"),
-        ({"surprise": 1}, "task 7, eval: unknown key 'surprise'"),
-        ({"reference_answers": {"almost": "x"}}, "reference_answers: unknown key 'almost'"),
-        ({"reference_answers": {}}, "reference_answers: found {}, expected some of exact_match"),
-        ({"reference_answers": {"must_include": "x"}}, "must_include: .* a list of texts"),
+        ({"surprise": 1}, "task 7, eval has an unknown key 'surprise'"),
+        ({"reference_answers": {"almost": "x"}}, "reference_answers has an unknown key 'almost'"),
+        ({"reference_answers": {}}, "reference_answers is {}, expected some of exact_match"),
+        ({"reference_answers": {"must_include": "x"}}, "must_include is .* a list of texts"),
         (
             {"reference_answers": {"must_include": ["x"], "fuzzy_match": "N/A"}},
             "expected N/A alone",
         ),
-        ({"eval_types": ["url_match"], "url_note": "NEAR"}, "url_note: found 'NEAR'"),
-        ({"eval_types": ["url_match"]}, "reference_url: found nothing, expected text"),
-        (page("window.title"), "locator: found 'window.title', expected document"),
+        ({"eval_types": ["url_match"], "url_note": "NEAR"}, "url_note is 'NEAR'"),
+        ({"eval_types": ["url_match"]}, "lacks the key 'reference_url'; expected text"),
+        (page("window.title"), "locator is 'window.title', expected document"),
         (page("func:__import__('os').system('ls')"), "expected a call of a helper"),
         (page("func:shopping_get_secret('x')"), "expected one of the helpers"),
         (page("func:get_query_text(__page__)"), "expected one of the helpers"),
-        (page(url="func:shopping_get_latest_order_url('x')"), "url: .* expected shopping_get_lat"),
-        (page(url="nowhere"), "url: found 'nowhere', expected an address"),
+        (
+            page(url="func:shopping_get_latest_order_url('x')"),
+            "url is .* expected shopping_get_l",
+        ),
+        (page(url="nowhere"), "url is 'nowhere', expected an address"),
         (page(required_contents={"matches": "x"}), "unknown key 'matches'"),
-        (page(required_contents={}), "required_contents: found {}, expected one of"),
+        (page(required_contents={}), "required_contents is {}, expected one of"),
     ],
 )
 def test_a_check_that_cannot_be_made_is_refused_when_the_file_is_read(
@@ -240,7 +246,7 @@ def test_a_picture_query_without_a_question_is_refused(tmp_path: Path) -> None:
         evaluation = {"eval_types": ["page_image_query"], "page_image_query": [query]}
         written(tmp_path, evaluation).rename(tmp_path / f"test_{name}.raw.json")
 
-    with pytest.raises(UnreadableTasks, match="eval_vqa: found nothing, expected questions"):
+    with pytest.raises(UnreadableTasks, match="lacks the key 'eval_vqa'; expected questions"):
         visualwebarena.read(tmp_path, Setup(SITES))
 
 

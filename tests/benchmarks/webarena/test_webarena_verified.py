@@ -107,20 +107,26 @@ def test_tasks_are_chosen_by_number_and_a_subset_file_has_numbers(file, tmp_path
 @pytest.mark.parametrize(
     ("raw", "said"),
     [
-        (changed("revision", value="3"), "task_id 7.*revision is '3', expected int"),
-        (changed("sites", value=["github"]), "known are gitlab"),
-        (changed("start_urls", value=[]), "start_urls is empty"),
+        (changed("revision", value="3"), "task_id 7.*revision is '3', expected a whole number"),
+        (changed("sites", value=["github"]), "sites is .*, expected some of gitlab"),
+        (changed("start_urls", value=[]), r"start_urls is \[\], expected an address"),
         (changed("eval", value=[RAW["eval"][1]]), "no AgentResponseEvaluator"),
-        (changed("eval", 0, "evaluator", value="Other"), r"eval\[0\]: evaluator is 'Other'"),
-        (changed("eval", 0, "expected", value=None), r"eval\[0\]: expected is None"),
-        (changed("eval", 0, "expected", "task_type", value="look"), "needs task_type and status"),
-        (changed("eval", 1, "expected", value={}), "expected.url is missing"),
+        (changed("eval", 0, "evaluator", value="Other"), "eval 0: evaluator is 'Other'"),
+        (
+            changed("eval", 0, "expected", value=None),
+            "eval 0, expected is None, expected an",
+        ),
+        (
+            changed("eval", 0, "expected", "task_type", value="look"),
+            "is 'look', expected RETRIEVE or",
+        ),
+        (changed("eval", 1, "expected", value={}), "eval 1, expected lacks the key 'url'"),
         (
             changed("eval", 0, "results_schema", "items", "format", value="money"),
-            r"eval\[0\]: results_schema.items: format is 'money'",
+            r"eval 0: results_schema.items: format is 'money'",
         ),
         (changed("eval", 1, "post_data_schema", value=[3]), r"post_data_schema is \[3\]"),
-        ("a task", "is no object"),
+        ("a task", "is 'a task', expected an object"),
     ],
 )
 def test_a_task_of_another_form_is_named(file, raw, said):

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.rules import Means, checks_hold
+from benchmarks.task_files import FileEntry
 from benchmarks.webarena.evaluation import Checking
-from benchmarks.webarena.schema import ScorerRules, Setup, TaskEntry
+from benchmarks.webarena.schema import ScorerRules, Setup
 from tasks.task import Json, Task
 from tests.benchmarks.webarena.official import environment
 from webagent.action import Answer
@@ -105,7 +106,7 @@ async def ours(
     dialect: ScorerRules, setup: Setup, case: Case, folder: Path
 ) -> tuple[float | None, str]:
     """What our rules say of the case."""
-    checking = Checking(dialect, setup, TaskEntry(case.config["eval"], f"task {case.task}"))
+    checking = Checking(dialect, setup, FileEntry(case.config["eval"], f"task {case.task}"))
     checks = checking.checks()
     probes = tuple(checking.probing.probes)
     task = Task("case@1", "", case.config["intent"], probes=probes, checks=checks)
