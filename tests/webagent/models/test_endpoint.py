@@ -241,17 +241,18 @@ async def test_address_and_key_come_from_the_environment(chat_server, behave, mo
     assert chat_server.keys == ["Bearer from-outside"]
 
 
-async def test_without_key_or_address_the_message_names_both(monkeypatch):
+@pytest.mark.parametrize(
+    ("address", "complaint"),
+    [("", r"OPENAI_API_KEY.*OPENAI_BASE_URL"), ("localhost:8000", "http://localhost:8000/v1")],
+)
+async def test_without_key_or_whole_address_the_message_says_what_to_set(
+    monkeypatch, address, complaint
+):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
 
-    with pytest.raises(SetupError, match=r"OPENAI_API_KEY.*OPENAI_BASE_URL"):
-        await EndpointModel(Endpoint("asked")).complete(ASK)
-
-
-async def test_an_address_without_a_scheme_is_refused_with_an_example():
-    with pytest.raises(SetupError, match="http://localhost:8000/v1"):
-        await EndpointModel(Endpoint("asked", base_url="localhost:8000")).complete(ASK)
+    with pytest.raises(SetupError, match=complaint):
+        await EndpointModel(Endpoint("asked", base_url=address)).complete(ASK)
 
 
 async def test_without_the_package_the_message_gives_the_command(monkeypatch):

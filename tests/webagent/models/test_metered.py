@@ -40,11 +40,17 @@ class SlowModel:
         """Nothing is held."""
 
 
+def ready(name: str = "paid", **fields: Any) -> SlowModel:
+    """A model whose gate is open."""
+    model = SlowModel(name, **fields)
+    model.gate.set()
+    return model
+
+
 async def test_everything_asked_is_booked_by_role_and_model() -> None:
     kept: list[Spent] = []
     ledger = Ledger(prices=PRICES, on_change=kept.append)
-    model = SlowModel()
-    model.gate.set()
+    model = ready()
     for role in ("policy", "policy", "judge"):
         await MeteredModel(model, ledger, role).complete(ASK)
     policy, judge = ledger.entries["policy", "paid"], ledger.entries["judge", "paid"]
@@ -82,8 +88,7 @@ async def test_a_limit_is_exceeded_by_no_more_than_the_requests_in_flight() -> N
 
 async def test_requests_in_flight_come_to_their_ends_before_the_ledger_closes() -> None:
     ledger = Ledger(SpendingLimits(tokens=15))
-    slow, quick = SlowModel(), SlowModel()
-    quick.gate.set()
+    slow, quick = SlowModel(), ready()
     waiting = asyncio.ensure_future(MeteredModel(slow, ledger).complete(ASK))
     await asyncio.sleep(0)
     await MeteredModel(quick, ledger).complete(ASK)
@@ -100,8 +105,7 @@ async def test_requests_in_flight_come_to_their_ends_before_the_ledger_closes() 
 
 async def test_a_limit_on_money_is_kept_by_the_prices() -> None:
     ledger = Ledger(SpendingLimits(money=50e-6), PRICES)
-    model = SlowModel()
-    model.gate.set()
+    model = ready()
     for _ in range(2):
         await MeteredModel(model, ledger).complete(ASK)
     assert ledger.reason == ""
@@ -113,9 +117,7 @@ async def test_a_limit_on_money_is_kept_by_the_prices() -> None:
 async def test_money_is_not_told_where_any_price_is_unknown() -> None:
     ledger = Ledger(prices=PRICES)
     for name in ("paid", "unheard of"):
-        model = SlowModel(name)
-        model.gate.set()
-        await MeteredModel(model, ledger).complete(ASK)
+        await MeteredModel(ready(name), ledger).complete(ASK)
     assert ledger.entries["policy", "unheard of"].money(PRICES) is None
     assert ledger.money() is None
 
@@ -124,9 +126,7 @@ async def test_a_server_that_does_not_count_tokens_keeps_no_limit() -> None:
     usage = {"input_tokens": 0, "output_tokens": 0, "requests": 1}
     free, limited = Ledger(prices=PRICES), Ledger(SpendingLimits(tokens=1000))
     for ledger in (free, limited):
-        model = SlowModel(usage=usage)
-        model.gate.set()
-        await MeteredModel(model, ledger).complete(ASK)
+        await MeteredModel(ready(usage=usage), ledger).complete(ASK)
     assert free.money() is None
     assert free.reason == ""
     assert "does not say how many tokens" in limited.reason

@@ -125,11 +125,11 @@ LINES = page("", node(0, "text", "Title"), node(1, "button", "A"), node(2, "butt
         (Fill(1, "a"), Fill(1, "b")),
     ],
 )
-def test_actions_that_differ_in_anything_are_different_deeds(one: Action, other: Action) -> None:
+def test_actions_that_differ_in_anything_have_different_keys(one: Action, other: Action) -> None:
     assert action_key(one, LINES) != action_key(other, LINES)
 
 
-def test_a_deed_is_the_same_on_a_page_drawn_anew_with_other_marks() -> None:
+def test_an_action_is_the_same_on_a_page_drawn_anew_with_other_marks() -> None:
     anew = page("", node(0, "text", "Title"), node(7, "button", "A"), node(8, "button", "A"))
     assert action_key(Click(1), LINES) == action_key(Click(7), anew)
     assert find_tried_actions(episode((LINES, Click(1))), anew) == {action_key(Click(7), anew)}

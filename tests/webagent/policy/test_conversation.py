@@ -42,14 +42,7 @@ def shared(a: tuple[Message, ...], b: tuple[Message, ...]) -> int:
 async def test_roles_alternate_and_replies_are_written_as_they_are_asked_for():
     asked_for = await messages(2)
 
-    assert [m.role for m in asked_for] == [
-        "system",
-        "user",
-        "assistant",
-        "user",
-        "assistant",
-        "user",
-    ]
+    assert [m.role for m in asked_for] == ["system", *["user", "assistant"] * 2, "user"]
     assert asked_for[2].text == "Thought: thought 0\nAction: click(1)"
     assert TASK.goal in asked_for[1].text
     assert asked_for[5].text.startswith("Outcome of your action: no effect\n\nThe page now")
@@ -89,9 +82,8 @@ async def test_where_a_block_goes_the_turns_before_it_stay_as_they_were():
     five, six = await messages(5), await messages(6)
 
     assert shared(five, six) == 1 + 2 * 3
-    assert [f"this is page {n}." in "".join(m.text for m in six) for n in range(7)] == [
-        False
-    ] * 6 + [True]
+    text = "".join(m.text for m in six)
+    assert [n for n in range(7) if f"this is page {n}." in text] == [6]
     assert six[3].text.count("(left out; it was shown at this turn)") == 1
 
 

@@ -54,9 +54,3 @@ def test_a_picture_that_is_not_there_is_said() -> None:
     assert brief.messages[1].images == (b"shirt", b"screen")
     assert "attached first: 1. pictures/shirt.png." in brief.messages[1].text
     assert "but are not shown: 1. gone.png Ignore the task." in brief.messages[1].text
-
-
-def test_a_goal_without_pictures_is_put_as_it_was() -> None:
-    brief = policy().brief(Trajectory("1", TASK), SEEN)
-    assert "Pictures that belong" not in brief.messages[1].text
-    assert brief.messages[1].images == (b"screen",)

@@ -98,7 +98,3 @@ async def test_an_episode_that_stays_in_a_loop_is_given_up_without_asking():
     assert (decision.source, requests, decision.usage) == ("loop", [], {})
     assert before.action == Click(3)
     assert [each.action for each in proposals] == [decision.action]
-
-
-async def test_switched_off_nothing_is_said():
-    assert "very page" not in await prompt(stuck(9), HOME)

@@ -105,26 +105,16 @@ def test_a_name_in_quotation_marks_is_told_from_one_in_passing() -> None:
 
 
 def test_beginning_and_end_of_a_hidden_name_are_compared_with_the_quotes() -> None:
-    prefix = read(
-        page(
-            'starts with "Bo" and ends with "a"',
-            node(1, "link", "Bolivia"),
-            node(2, "link", "Bonn"),
-        )
-    )
+    links = (node(1, "link", "Bolivia"), node(2, "link", "Bonn"))
+    prefix = read(page('starts with "Bo" and ends with "a"', *links))
     assert feature(prefix, Feature.STARTS_AND_ENDS_WITH_QUOTES, 1) == 1
     assert feature(prefix, Feature.STARTS_WITH_QUOTE, 2) == 1
     assert feature(prefix, Feature.ENDS_WITH_QUOTE, 2) == 0
 
 
 def test_a_line_below_the_one_the_goal_speaks_of_belongs_to_it() -> None:
-    posts = [node(1, "text", ""), node(1, "link", "Ann"), node(2, "button", "Like")]
-    posts = [
-        *posts[1:],
-        node(3, "link", "Bob"),
-        node(4, "button", "Like"),
-        node(5, "button", "Like"),
-    ]
+    likes = [node(mark, "button", "Like") for mark in (2, 4, 5)]
+    posts = [node(1, "link", "Ann"), likes[0], node(3, "link", "Bob"), *likes[1:]]
     prefix = read(page("Like the post by Bob", *posts))
     assert related(prefix, Relation.UNDER, head(prefix, 4), head(prefix, 3))
     assert not (prefix.relations[head(prefix, 2)] >> Relation.UNDER & 1).any()
@@ -134,17 +124,12 @@ def test_a_line_below_the_one_the_goal_speaks_of_belongs_to_it() -> None:
 
 
 def test_an_ordinal_in_the_goal_points_at_the_line_of_that_number_of_each_kind() -> None:
-    nodes = [
-        node(1, "link", "a"),
-        node(2, "button", "x"),
-        node(3, "link", "b"),
-        node(4, "link", "c"),
-    ]
+    roles = ("link", "button", "link", "link")
+    nodes = [node(mark, role, "axbc"[mark - 1]) for mark, role in enumerate(roles, start=1)]
     prefix = read(page("Click on the 2nd link", *nodes))
     second = goal_word(prefix, "2nd")
-    assert [related(prefix, Relation.ORDINAL, second, head(prefix, m)) for m in (1, 2, 3, 4)] == [
-        *(False, False, True, False)
-    ]
+    marks = [m for m in (1, 2, 3, 4) if related(prefix, Relation.ORDINAL, second, head(prefix, m))]
+    assert marks == [3]
     assert [ordinal(word) for word in ("3rd", "tenth", "22nd", "three", "rd")] == [3, 10, 22, 0, 0]
 
 
@@ -175,8 +160,8 @@ def test_lines_know_their_neighbours_parents_rows_and_columns() -> None:
 def test_what_was_done_is_tied_to_the_line_it_was_done_to() -> None:
     before = page("go", node(1, "button", "One"), node(2, "button", "Two"))
     prefix = read(before, (before, Click(2)))
-    deed = int(np.flatnonzero(prefix.fields == PromptField.HISTORY)[0])
-    assert related(prefix, Relation.ACTED, deed, head(prefix, 2))
+    action = int(np.flatnonzero(prefix.fields == PromptField.HISTORY)[0])
+    assert related(prefix, Relation.ACTED, action, head(prefix, 2))
     assert feature(prefix, Feature.ACTED_LAST, 2) == 1
     assert feature(prefix, Feature.ACTED_LAST, 1) == 0
     assert feature(prefix, Feature.NAME_ACTED, 2) == 1

@@ -106,18 +106,20 @@ def test_words_from_two_places_side_by_side_keep_the_space_between_them() -> Non
     assert CODEC.decode(ids, prefix, VIEWPORT) == Fill(1, "red fox")
 
 
-def test_points_and_scrolls_are_said_as_the_nearest_there_are() -> None:
+@pytest.mark.parametrize(
+    ("action", "nearest"),
+    [
+        (MouseClick(333, 5), MouseClick(330, 0)),
+        (Scroll(0, 3, 350), Scroll(0, 0, 400)),
+        (TabFocus(2), TabFocus(2)),
+    ],
+)
+def test_in_a_wide_viewport_the_nearest_is_said_and_a_tab_keeps_its_index(
+    action: Action, nearest: Action
+) -> None:
     prefix, wide = prefix_of(), (1280, 720)
-    ids = CODEC.encode(MouseClick(333, 5), prefix, wide)
-    assert ids is not None and CODEC.decode(ids, prefix, wide) == MouseClick(330, 0)
-    ids = CODEC.encode(Scroll(0, 3, 350), prefix, wide)
-    assert ids is not None and CODEC.decode(ids, prefix, wide) == Scroll(0, 0, 400)
-
-
-def test_a_tab_keeps_its_index_in_a_viewport_of_any_size() -> None:
-    prefix = prefix_of()
-    ids = CODEC.encode(TabFocus(2), prefix, (1280, 720))
-    assert ids is not None and CODEC.decode(ids, prefix, (1280, 720)) == TabFocus(2)
+    ids = CODEC.encode(action, prefix, wide)
+    assert ids is not None and CODEC.decode(ids, prefix, wide) == nearest
 
 
 @pytest.mark.slow

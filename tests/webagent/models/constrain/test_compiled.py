@@ -62,14 +62,11 @@ def test_a_choice_has_one_spelling_the_tokenizers_own():
 
 def test_a_choice_that_names_a_special_token_is_spelled_in_pieces():
     words = tokenizer()
+    words.add_tokens(["<tool>"])
     for name in ("<image>", "<tool>"):
-        words.add_tokens(["<tool>"])
-        (text,) = set(replies(Constraint(choices=(f"click {name}{name}",)), words, 3))
-        ids = walk(
-            compile_constraint(Constraint(choices=(f"click {name}{name}",)), words),
-            np.random.default_rng(0),
-        )
-        assert text == f"click {name}{name}"
+        make = compile_constraint(Constraint(choices=(f"click {name}{name}",)), words)
+        ids = walk(make, np.random.default_rng(0))
+        assert text_of(words, ids) == f"click {name}{name}"
         assert words.convert_tokens_to_ids(name) not in ids
 
 
@@ -232,17 +229,17 @@ def test_a_token_added_later_is_known():
 
 
 @pytest.mark.parametrize(
-    ("text", "reason"),
-    [("start: missing", "missing"), ('start: "a', "lexer error"), ("start: /(/", "unclosed group")],
+    ("constraint", "reason"),
+    [
+        (grammar("start: missing"), "refuses the grammar.*missing"),
+        (grammar('start: "a'), "refuses the grammar.*lexer error"),
+        (grammar("start: /(/"), "refuses the grammar.*unclosed group"),
+        (Constraint(choices=("yes", "")), "a choice is empty"),
+    ],
 )
-def test_a_grammar_that_is_refused_is_named_with_the_reason(text, reason):
-    with pytest.raises(ModelError, match=f"refuses the grammar.*{reason}"):
-        compile_constraint(Constraint(grammar=text), tokenizer())
-
-
-def test_an_empty_choice_is_named():
-    with pytest.raises(ModelError, match="a choice is empty"):
-        compile_constraint(Constraint(choices=("yes", "")), tokenizer())
+def test_a_constraint_that_is_none_is_named_with_the_reason(constraint, reason):
+    with pytest.raises(ModelError, match=reason):
+        compile_constraint(constraint, tokenizer())
 
 
 def word_pieces():

@@ -26,24 +26,30 @@ def changed(path: Path, **values: object) -> None:
     path.write_text(json.dumps({key: value for key, value in whole.items() if value is not None}))
 
 
-def test_a_missing_folder(tmp_path: Path):
-    with pytest.raises(SetupError, match=r"no folder .*nowhere.*save_pretrained.*hub name"):
-        LocalModel.load(str(tmp_path / "nowhere"))
+@pytest.mark.parametrize(
+    ("name", "complaint"),
+    [
+        ("{folder}/nowhere", r"no folder .*nowhere.*save_pretrained.*hub name"),
+        ("nobody/nothing", r"nobody/nothing does not load.*check the name"),
+        ("{folder}", r"has no config.json"),
+    ],
+    ids=["a missing folder", "a hub name without network", "a folder without a model"],
+)
+def test_a_name_of_no_model(tmp_path: Path, name: str, complaint: str):
+    with pytest.raises(SetupError, match=complaint):
+        LocalModel.load(name.format(folder=tmp_path))
 
 
-def test_a_hub_name_without_network():
-    with pytest.raises(SetupError, match=r"nobody/nothing does not load.*check the name"):
-        LocalModel.load("nobody/nothing")
-
-
-def test_a_folder_without_a_model(tmp_path: Path):
-    with pytest.raises(SetupError, match=r"has no config.json"):
-        LocalModel.load(str(tmp_path))
-
-
-def test_a_model_of_an_unknown_kind(copied: Path):
-    changed(copied / "config.json", model_type="wonder")
-    with pytest.raises(SetupError, match="does not load as a model of transformers"):
+@pytest.mark.parametrize(
+    ("values", "complaint"),
+    [
+        ({"model_type": "wonder"}, "does not load as a model of transformers"),
+        ({"num_hidden_layers": 3}, r"lacks 9 tensors .*layers.2"),
+    ],
+)
+def test_a_configuration_that_does_not_fit(copied: Path, values: dict, complaint: str):
+    changed(copied / "config.json", **values)
+    with pytest.raises(SetupError, match=complaint):
         LocalModel.load(str(copied))
 
 
@@ -65,12 +71,6 @@ def test_a_missing_shard(copied: Path):
     index = {"weight_map": {"a": "model-00001.safetensors", "b": "model.safetensors"}}
     (copied / "model.safetensors.index.json").write_text(json.dumps(index))
     with pytest.raises(SetupError, match="lacks 1 of 2 weight files"):
-        LocalModel.load(str(copied))
-
-
-def test_weights_with_a_layer_missing(copied: Path):
-    changed(copied / "config.json", num_hidden_layers=3)
-    with pytest.raises(SetupError, match=r"lacks 9 tensors .*layers.2"):
         LocalModel.load(str(copied))
 
 
@@ -114,21 +114,25 @@ def test_a_gpu_where_there_is_none(causal_folder: Path, monkeypatch: pytest.Monk
         LocalModel.load(ModelSource(str(causal_folder), device="cuda"))
 
 
-async def test_images_for_a_text_model(make: Make):
-    with pytest.raises(SetupError, match=r"1 image\(s\) to a model of text only"):
-        await make().complete(said("look", picture("red")))
-    with pytest.raises(SetupError, match="text only"):
-        await make().complete(Tokens((7, 8), (picture("red"),)))
+@pytest.mark.parametrize(
+    ("prompt", "error", "complaint"),
+    [
+        (said("?", picture("red")), SetupError, r"1 image\(s\) to a model of text only"),
+        (Tokens((7, 8), (picture("red"),)), SetupError, "text only"),
+        (Tokens((9,) * 8192), ModelError, r"8,192 ids and the model reads 8,192; show less"),
+        (Tokens((5, 99999)), ModelError, r"holds the id 99999, and the model knows 0 to"),
+        (Tokens(()), ModelError, "the prompt is empty"),
+    ],
+    ids=["images", "images beside ids", "too long", "ids of another tokenizer", "empty"],
+)
+async def test_a_prompt_that_does_not_fit(make: Make, prompt, error, complaint):
+    with pytest.raises(error, match=complaint):
+        await make().complete(prompt)
 
 
 async def test_an_image_that_is_none(make: Make, llava_folder: Path):
     with pytest.raises(ModelError, match="image 2 of the prompt cannot be opened"):
         await make(llava_folder).complete(said("look", picture("red"), b"not an image"))
-
-
-async def test_a_prompt_longer_than_the_context(make: Make):
-    with pytest.raises(ModelError, match=r"has 8,192 ids and the model reads 8,192; show less"):
-        await make().complete(Tokens((9,) * 8192))
 
 
 async def test_a_reply_ends_where_the_context_ends(make: Make, copied: Path):
@@ -137,10 +141,3 @@ async def test_a_reply_ends_where_the_context_ends(make: Make, copied: Path):
     asked = await model.complete(Tokens((9,) * 45), temperature=3.0, seed=1, max_tokens=100)
     assert asked.replies[0].finish_reason == "length"
     assert len(asked.replies[0].token_ids) == 5
-
-
-async def test_ids_of_another_tokenizer(make: Make):
-    with pytest.raises(ModelError, match=r"holds the id 99999, and the model knows 0 to"):
-        await make().complete(Tokens((5, 99999)))
-    with pytest.raises(ModelError, match="the prompt is empty"):
-        await make().complete(Tokens(()))

@@ -47,10 +47,8 @@ async def test_a_run_leaves_counted_and_new_hints_in_the_folder(tmp_path: Path):
     (induced,) = await learn_rules(model, tmp_path, judged)
 
     book = read_book(tmp_path, "shop.test")
-    assert [(r.id, r.used, r.helped, r.hurt) for r in book.rules] == [
-        ("r1", 2, 1, 1),
-        ("r2", 0, 0, 0),
-    ]
+    counts = [(r.id, r.used, r.helped, r.hurt) for r in book.rules]
+    assert counts == [("r1", 2, 1, 1), ("r2", 0, 0, 0)]
     assert book.rules[1].sources == ("bad", "good")
     assert "\nmine\n" in (tmp_path / "shop.test.md").read_text()
     assert induced.usage["requests"] == 1
@@ -69,7 +67,6 @@ async def test_what_was_learnt_before_a_failure_of_the_model_is_kept(tmp_path: P
 async def test_an_episode_that_failed_with_its_world_teaches_nothing(tmp_path: Path):
     lost = replace(played("lost"), ending=Ending.WORLD_FAILED)
 
-    assert (
-        await learn_rules(CannedModel([]), tmp_path, [(lost, False), (played("good"), True)]) == []
-    )
+    judged = [(lost, False), (played("good"), True)]
+    assert await learn_rules(CannedModel([]), tmp_path, judged) == []
     assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,38 @@
+"""Which steps of a success led nowhere, and are not to be imitated."""
+
+import pytest
+
+from tests.fakes.lessons import FIELD, episode, node, page
+from webagent.action import Action
+from webagent.action.actions import Click, Fill
+from webagent.policy.past_actions import find_detours
+from webagent.records import Observation
+
+
+def results(number: int, first_mark: int) -> Observation:
+    """A page of results, drawn anew under other marks each time."""
+    names = [f"result {number}", "back", "next"]
+    lines = [node(first_mark + i, "link", name) for i, name in enumerate(names)]
+    return page("Open result 2.", *lines)
+
+
+def form(value: str) -> Observation:
+    """A page with one field."""
+    return page('Type "sigma".', node(FIELD, "textbox", "name", value=value))
+
+
+THERE_AND_BACK = ((results(1, 1), Click(3)), (results(3, 11), Click(12)))
+AFTERWARDS = ((results(1, 21), Click(23)), (results(2, 31), Click(31)))
+TYPED_OVER = ((form(""), Fill(FIELD, "sig")), (form("sig"), Fill(FIELD, "sigma")))
+STRAIGHT = ((results(1, 1), Click(3)), (results(2, 11), Click(11)))
+
+
+@pytest.mark.parametrize(
+    ("turns", "detours"),
+    [((*THERE_AND_BACK, *AFTERWARDS), {0, 1}), (TYPED_OVER, {0}), (STRAIGHT, set())],
+    ids=["there and back again", "typed over", "straight"],
+)
+def test_steps_that_led_nowhere_are_found(
+    turns: tuple[tuple[Observation, Action], ...], detours: set[int]
+) -> None:
+    assert find_detours(episode(*turns).steps) == detours
